@@ -1,4 +1,4 @@
-"""Networks that learn to play by playing against themselves (extra ``learn``)."""
+"""Networks that learn by self-play (extra ``learn``)."""
 
 from infoset.errors import MissingExtraError
 

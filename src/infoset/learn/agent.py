@@ -1,4 +1,4 @@
-"""``trained``: the agent that searches at every move with a trained network behind the horizon."""
+"""The agent ``trained``: search at every move, with a trained network valuing the states beyond the horizon."""
 
 from __future__ import annotations
 
@@ -42,19 +42,22 @@ class Trained:
 
     path: str = ""
     """The folder of a training, or the file (.safetensors) of a network of states; one of public states needs its
-    folder, which says how far to look ahead."""
+    folder, which records how far to look ahead.
+    """
     method: str = ""
-    """``per-world``, as the paper has it and by default, ``own`` or ``order-2``; a network of public states is always
-    resolved with."""
+    """``per-world`` (the default, as in the paper), ``own`` or ``order-2``; a network of public states always searches
+    by resolving.
+    """
     worlds: int = 60
-    """Drawn at each move."""
+    """Number of worlds drawn at each move."""
     steps: int = 0
-    """That a subgame looks ahead at most; 0: as deep as the effort allows.  A network of public states was trained for
-    the steps that it looks ahead."""
+    """The most steps that a subgame looks ahead; 0: as deep as the effort allows.  A network of public states looks
+    ahead exactly the steps that it was trained for.
+    """
     stopping: str = AVERAGE
-    """Or ``random``: each subgame's profile after a random number of iterations."""
+    """``average``, or ``random``: each subgame's profile after a random number of iterations."""
     seconds_per_move: float = 1.0
-    """To search, where the match has no clock for moves."""
+    """Search time where the match has no clock for moves."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -69,12 +72,15 @@ class Trained:
         check_range("seed", self.seed, 0, 2**31)
 
     def agent(self) -> TrainedAgent:
-        """The agent."""
+        """Return the agent."""
         return TrainedAgent(self)
 
 
 class TrainedAgent(Delegating):
-    """Plays the game that its network was trained on; the network values all states once, before the first game."""
+    """An agent for the game that its network was trained on.
+
+    A network of states evaluates all of them once, before the first game.
+    """
 
     def __init__(self, parameters: Trained) -> None:
         ready("search")
@@ -83,7 +89,10 @@ class TrainedAgent(Delegating):
         self.inner: Agent = RandomAgent()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Raises ``UnsupportedGameError`` where the network is broken, missing, or of another game."""
+        """Load the network when the game is new, and begin.
+
+        Raises ``UnsupportedGameError`` where the network is broken, missing, or was trained on another game.
+        """
         if self.game_name != game.name:
             try:
                 self.inner = self._made(game)
@@ -114,7 +123,7 @@ class TrainedAgent(Delegating):
         return NetPlayer(load_move_net(path, sight), sight, self.name)
 
     def _refuse(self, kind: str, plain: dict[str, object]) -> None:
-        """Raise ``UnsupportedGameError`` where a parameter is not as it is by default."""
+        """Raise ``UnsupportedGameError`` where a parameter differs from its default in ``plain``."""
         for name, default in plain.items():
             if (value := getattr(self.parameters, name)) != default:
                 raise UnsupportedGameError(f"{self.name}: a network of {kind} has no {name} {value}")
@@ -136,7 +145,7 @@ class TrainedAgent(Delegating):
 
 
 def _propositions(game: Game, net: Path) -> Propositions | None:
-    """What the network in a file reads, if that is the propositions of the game."""
+    """Return the propositions of the game if the network in the file reads them, else ``None``."""
     try:
         found = Propositions(game)
     except UnsupportedGameError:

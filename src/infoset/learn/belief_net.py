@@ -1,4 +1,4 @@
-"""The network of a public state: with what chances everybody is where in, what each information state is worth out.
+"""The network of public states: it reads the players' beliefs and returns the value of every information state.
 
 The counterfactual value network of DeepStack (Moravčík et al. 2017) and ReBeL (Brown et al. 2020), for any game whose
 public states fit.
@@ -25,14 +25,15 @@ from infoset.search.public_states import Leaves, PublicStates
 from infoset.tree.payoff_scale import constant_sum_of
 
 LAYERS = 3
-SAME = 1e-9  # numbers no further apart are taken for equal
+SAME = 1e-9  # a fact that varies by no more than this counts as constant
 MOST_BYTES = 1 << 28  # of ``joint``
 
 
 class PublicEncoding:
-    """The public states of a game as rows: N states, F facts that are not always alike, n players, W places at most.
+    """The public states of a game as rows.
 
-    Raises ``UnsupportedGameError`` where no look ahead ends before the game.
+    N public states, F facts that are not constant, n players, at most W information states (``places``) of a player in
+    a public state.  Raises ``UnsupportedGameError`` where the first look-ahead already reaches the end of the game.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class PublicEncoding:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the game and its public states."""
+        """Fingerprint of the game and its public states."""
         digest = hashlib.sha256(self.encoding.fingerprint.encode())
         for state in self.states.states:
             digest.update(state.key)
@@ -65,9 +66,9 @@ class PublicEncoding:
 
     @cached_property
     def joint(self) -> npt.NDArray[np.float32] | None:
-        """(N, W, W) nature's part of the probabilities of two players' places.
+        """(N, W, W) the probability by chance alone of each pair of the two players' information states.
 
-        ``None`` where there are more, payoffs do not sum to a constant, or it takes too much memory.
+        ``None`` where there are more than two players, payoffs do not sum to a constant, or it takes too much memory.
         """
         constant = constant_sum_of(self.graph.payoffs) is not None
         if self.players != 2 or not constant or 4 * len(self) * self.places**2 > MOST_BYTES:
@@ -78,7 +79,10 @@ class PublicEncoding:
         return joint
 
     def likely(self, rows: LongArray | IntArray, ranges: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
-        """(K, 2, W) how likely everybody's places are by nature's part and both ranges; ``None`` without ``joint``."""
+        """Return (K, 2, W) the probabilities of information states, given chance and both players' ranges.
+
+        ``None`` without ``joint``.
+        """
         if self.joint is None:
             return None
         joint = self.joint[rows] * ranges[:, 0, :, None] * ranges[:, 1, None, :]
@@ -88,20 +92,20 @@ class PublicEncoding:
     def inputs(
         self, rows: LongArray | IntArray, ranges: npt.NDArray[np.float32], at: torch.device
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """What the network is asked about public states with ranges (K, n, W)."""
+        """Return the network's inputs for public states ``rows`` with ``ranges`` (K, n, W)."""
         likely = self.likely(rows, ranges)
         facts, asked = torch.from_numpy(self.facts[rows]).to(at), torch.from_numpy(ranges).to(at)
         return facts, asked, None if likely is None else torch.from_numpy(likely).to(at)
 
     def padded(self, ranges: FloatArray) -> npt.NDArray[np.float32]:
-        """Ranges (J, n, W') with W places."""
+        """Pad ranges (J, n, W') to W places."""
         found = np.zeros((len(ranges), self.players, self.places), dtype=np.float32)
         found[:, :, : ranges.shape[2]] = ranges
         return found
 
 
 class BeliefNet(nn.Module):
-    """Facts and ranges through a trunk of three layers to a value for every player's every place."""
+    """A trunk of three layers from facts and ranges to a value for every information state of every player."""
 
     def __init__(self, facts: int, players: int, places: int, hidden: int = 256) -> None:
         super().__init__()
@@ -113,9 +117,10 @@ class BeliefNet(nn.Module):
         self.value = nn.Linear(hidden, players * places)
 
     def forward(self, facts: Tensor, ranges: Tensor, likely: Tensor | None) -> Tensor:
-        """(K, n, W) expected payoffs where a player is there, -1 to 1 between the least and the greatest.
+        """Return (K, n, W) expected payoffs at the information states; -1 and 1 are the least and the greatest payoff.
 
-        Where it is known how ``likely`` everybody is where (K, n, W), all payoffs together are made zero.
+        With the probabilities ``likely`` (K, n, W) of the information states, the values are shifted so that the
+        players' expected payoffs sum to zero.
         """
         inner = self.trunk(torch.cat([facts, ranges.flatten(1)], dim=1))
         values: Tensor = self.value(inner).unflatten(1, self.shape)
@@ -129,12 +134,15 @@ def belief_net(encoding: PublicEncoding, hidden: int) -> BeliefNet:
 
 
 def load_belief_net(path: Path, encoding: PublicEncoding) -> BeliefNet:
-    """Raises ``PolicyError`` for a broken file, or a network of another game."""
+    """Load a network of public states.
+
+    Raises ``PolicyError`` for a broken file, or a network of another game.
+    """
     return filled(partial(belief_net, encoding), load_weights(path, encoding), path)
 
 
 class NetValues:
-    """What the network says about leaves (``resolving.LeafValues``)."""
+    """The network's values of leaves (``resolving.LeafValues``)."""
 
     def __init__(self, net: nn.Module, encoding: PublicEncoding) -> None:
         self.net, self.encoding = net, encoding

@@ -1,7 +1,7 @@
-"""Boards among the propositions of a described game: which of them tell of one cell each, and where it lies.
+"""Find the boards among the propositions of a described game: which propositions name a cell, and where it lies.
 
-Rules name cells by two numbers or letters in a row, as in ``(cell 3 2 white)`` or ``(at king b 4)``; what else is said
-makes the planes of the board, as in ``(cell ? ? white)``.
+Rules name cells by two numbers or letters in a row, as in ``(cell 3 2 white)`` or ``(at king b 4)``; the remaining
+arguments name the planes of the board, as in ``(cell ? ? white)``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from infoset.base import LongArray
 from infoset.gdl.syntax import Term
 
-LEAST = 3  # cells a side
-COVERED = 0.5  # of its cells a board has at least that share
+LEAST = 3  # cells along a side
+COVERED = 0.5  # least share of a board's cells that propositions name
 NOWHERE = -1
 
 
 class _Pattern(NamedTuple):
-    """A relation, and which of its arguments tell the cell."""
+    """A relation, and which two of its arguments name the cell."""
 
     relation: tuple[str, int]
     column: int
@@ -30,7 +30,7 @@ class _Pattern(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A proposition by a pattern."""
+    """A proposition read by a pattern: its number, cell and plane."""
 
     number: int
     column: str
@@ -39,8 +39,9 @@ class _Reading(NamedTuple):
 
 
 def board_of(base: Sequence[Term]) -> LongArray | None:
-    """(P, X, Y) the propositions of a game that stand on its largest board, ``NOWHERE`` where none does: P planes, of
-    X columns and Y rows; ``None`` where there is no board.
+    """Return (P, X, Y) the propositions on the largest board of a game: P planes of X columns and Y rows.
+
+    Cells without a proposition are ``NOWHERE``.  Returns ``None`` where there is no board.
 
     >>> from infoset.gdl.syntax import Term
     >>> from infoset.learn.boards import board_of
@@ -76,14 +77,14 @@ def board_of(base: Sequence[Term]) -> LongArray | None:
 
 
 def _cells(found: Sequence[_Reading]) -> int:
-    """How many cells these propositions tell of, if they lie as those of a board do; else none."""
+    """Return how many cells these propositions name if they form a board, else 0."""
     columns, rows = _axis({r.column for r in found}), _axis({r.row for r in found})
     cells = len({(r.column, r.row) for r in found})
     return cells if min(len(columns), len(rows)) >= LEAST and cells >= COVERED * len(columns) * len(rows) else 0
 
 
 def _axis(words: set[str]) -> dict[str, int]:
-    """The place of each number, or letter, on a side of a board; nothing where they are neither."""
+    """Return the index of each number or letter along a side of a board; empty where they are neither."""
     if all(word.isdecimal() for word in words):
         ordered = sorted(words, key=int)
     elif all(len(word) == 1 and word.isalpha() for word in words):

@@ -1,4 +1,4 @@
-"""What a network sees of a game, and what it says: facts of states in, values and moves of all players out."""
+"""Inputs and outputs of a network of states: facts of states in, values and move probabilities of all players out."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NO_STATE = -1
 
 
 class Encoding:
-    """The states of a graph as rows: ``S`` states, ``F`` facts that are not always the same, ``A`` moves of a player.
+    """The states of a graph as rows: ``S`` states, ``F`` facts that are not constant, ``A`` moves of a player.
 
     Raises ``UnsupportedGameError`` for a graph explored without facts, ``BudgetError`` where rows take too much memory.
     """
 
-    board: LongArray | None = None  # as in the paper, every fact is read by itself
+    board: LongArray | None = None  # as in the paper: no board layers, each fact is an input by itself
 
     def __init__(self, graph: GameGraph) -> None:
         if graph.facts is None:
@@ -47,7 +47,7 @@ class Encoding:
         return len(self.facts)
 
     def _moves(self, player: int) -> list[Action]:
-        """All moves that a player can ever have."""
+        """Return all moves that a player can ever have, sorted."""
         menus = np.unique(self.graph.content[self.decision[self.mover == player]])
         found = {move: None for menu in menus.tolist() for move in self.graph.menus[menu]}
         return sorted(found, key=format_action)
@@ -58,7 +58,7 @@ class Encoding:
 
     @cached_property
     def row(self) -> IntArray:
-        """(P,) the state in whose step a position stands."""
+        """(P,) the state to whose step a position belongs."""
         graph = self.graph
         row = np.full(len(graph.player), NO_STATE, dtype=np.int32)
         row[self.position] = np.arange(len(self.position))
@@ -73,7 +73,7 @@ class Encoding:
 
     @cached_property
     def column(self) -> IntArray:
-        """(E,) which of its player's moves the edge of a decision is; -1 for nature's."""
+        """(E,) the number of an edge's move among its player's moves; -1 at chance."""
         graph = self.graph
         column = np.full(len(graph.child), -1, dtype=np.int32)
         for player, number in enumerate(self.number):
@@ -87,7 +87,7 @@ class Encoding:
 
     @cached_property
     def legal(self) -> list[BoolArray]:
-        """For each player (S, A) which moves it has."""
+        """For each player (S, A) whether a move is legal in a state."""
         graph = self.graph
         source = graph.source
         found = []
@@ -99,7 +99,7 @@ class Encoding:
         return found
 
     def edge_chances(self, policies: list[FloatArray]) -> FloatArray:
-        """(E,) the chances (S, A) that the players' moves have as those of edges; 1 for nature's."""
+        """Return (E,) the probabilities of edges from the players' ``policies`` (S, A); 1 for chance."""
         graph = self.graph
         source = graph.source
         chances = np.ones(len(graph.child))
@@ -110,7 +110,7 @@ class Encoding:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the game as far as a network depends on it: its positions, facts and moves."""
+        """Fingerprint of the game as far as a network depends on it: positions, facts and moves."""
         digest = hashlib.sha256()
         graph = self.graph
         ends = graph.payoffs[graph.content[graph.player == TERMINAL]]
@@ -121,9 +121,9 @@ class Encoding:
         return digest.hexdigest()[:32]
 
     def normalised(self, payoffs: FloatArray) -> FloatArray:
-        """Payoffs between 0 and 1, the least and the greatest of the game."""
+        """Scale payoffs to [0, 1], from the least to the greatest of the game."""
         return (payoffs - self.low) / (self.high - self.low or 1.0)
 
     def payoffs(self, values: FloatArray) -> FloatArray:
-        """The payoffs of values between 0 and 1."""
+        """Scale values in [0, 1] back to payoffs."""
         return self.low + values * (self.high - self.low)

@@ -1,4 +1,4 @@
-"""Tree search guided by a network: the agent, and the floor that it is measured against."""
+"""Tree search guided by a network: the agent, and the matches that measure it against flat Monte Carlo."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from infoset.search.monte_carlo import Budget, FlatMc, GraphAgent, most_visited,
 from infoset.search.ranges import Range
 from infoset.search.tree_search import OWN, STATE, TreeSearch
 
-EXPLORATION = 1.0  # of payoffs between 0 and 1
+EXPLORATION = 1.0  # for payoffs scaled to [0, 1]
 
 
 class GuidedAgent(GraphAgent):
-    """A tree search guided by a network of a game that is not listed; what it learnt stays for the moves to come."""
+    """A tree search guided by a network, for a game that is not enumerated.
+
+    The statistics of the search are kept for later moves.
+    """
 
     name = "trained"
 
@@ -49,14 +52,14 @@ class GuidedAgent(GraphAgent):
 
 @dataclass(frozen=True)
 class Duel:
-    """A search guided by a network against flat Monte Carlo, both with so many leaves at a move."""
+    """A search guided by a network against flat Monte Carlo, both with ``nodes`` leaves for each move."""
 
     net: StateNet
     encoding: Propositions
     nodes: int
 
     def play(self, seat: int, seed: int) -> float:
-        """The share of the payoffs' range, from 0 to 1, that whoever is guided gets in that seat."""
+        """Play a match with the guided search in ``seat``; return its payoff scaled to [0, 1]."""
         encoding = self.encoding
         agents: list[Agent | str] = [FlatMc(nodes=self.nodes).agent() for _ in encoding.game.players]
         agents[seat] = GuidedAgent(Budget(nodes=self.nodes), self.net, encoding)

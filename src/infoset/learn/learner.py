@@ -1,4 +1,4 @@
-"""What every training at work is: a network, its optimiser and what it learns from, stepped, saved and restored."""
+"""Base classes of all trainings: a network, its optimiser and its games, which are stepped, saved and restored."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from infoset.statistics import Share
 MOST_HIDDEN = 8192  # units of a layer
 MOST_PARTS = 256
 
-ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps of a parameter
+ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps for each parameter
 
 
 @dataclass(frozen=True)
 class LearningParameters:
-    """What every training is told."""
+    """The parameters that all trainings share."""
 
     games: int = 32
-    """Between two looks at the clock: an epoch."""
+    """Games of an epoch; the clock is checked between epochs."""
     parts: int = 2
-    """In which the games of an epoch are played: so many processes can share them."""
+    """Number of parts into which the games of an epoch are divided: at most that many processes can share them."""
     iterations: int = 100
-    """Of PCFR+ in each subgame."""
+    """Iterations of PCFR+ in each subgame."""
     hidden: int = 128
     """Units of a layer."""
     batch: int = 256
     """States in a mini-batch."""
     rate: float = 1e-3
-    """Of learning (Adam)."""
+    """Learning rate (Adam)."""
     buffer: int = 200_000
-    """States kept to learn from."""
+    """States kept in the replay buffer."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -59,7 +59,10 @@ class LearningParameters:
 
 @dataclass(frozen=True)
 class Epoch:
-    """A point of the curve: what was lost on the mini-batches of an epoch, after so many games and solved states."""
+    """A point of the learning curve: the losses on the mini-batches of an epoch.
+
+    ``games`` and ``states`` count all games played and states solved so far.
+    """
 
     iteration: int
     seconds: float
@@ -68,43 +71,46 @@ class Epoch:
     value_loss: float | None
     """``None`` where the network learns no values, as with DAgger."""
     start_values: tuple[float, ...]
-    """What the start is held to be worth, in payoffs."""
+    """The network's values of the start, in payoffs."""
     policy_loss: float | None = None
-    """Where the network has policies."""
+    """``None`` where the network has no policies."""
     score: float | None = None
-    """What the network with which the games were played got of the payoffs' range, from 0 to 1, in ``duels`` against
-    the ``rival``, all seats in turn; in Pommerman the share of games that it won."""
+    """The share of the payoffs' range, from 0 to 1, that the network with which the games were played got in ``duels``
+    against the ``rival``, all seats in turn; in Pommerman the share of games that it won.
+    """
     duels: int = 0
     rival: str = "flat-mc"
-    """An agent; flat Monte Carlo has as many leaves."""
+    """The name of an agent; flat Monte Carlo has the same number of leaves for each move."""
 
     @property
     def share(self) -> Share | None:
-        """The score with its interval; ``None`` where there were no duels."""
+        """The score with its confidence interval; ``None`` where there were no duels."""
         return None if self.score is None else Share(self.score, self.duels)
 
 
 class States(Protocol):
-    """The states of a game as a network sees them."""
+    """The states of a game as the input of a network."""
 
     name: str
-    """Of the game."""
+    """Name of the game."""
 
     @property
     def fingerprint(self) -> str:
-        """Of the game as far as a network depends on it."""
+        """Fingerprint of the game as far as a network depends on it."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of states."""
 
 
 Samples = dict[str, npt.NDArray[Any]]
-"""What goes into the buffer at once: K samples of every field."""
+"""Samples added to the buffer at once: K of every field."""
 
 
 class Played(NamedTuple):
-    """What the games of a part left to learn from, in order; what the start is held to be worth, in payoffs; and what
-    the network got in duels."""
+    """The outcome of a part's games.
+
+    Samples in order, the values of the start in payoffs, and the network's scores in duels.
+    """
 
     samples: list[Samples]
     start: tuple[float, ...]
@@ -112,18 +118,18 @@ class Played(NamedTuple):
 
 
 class Games(ABC):
-    """Plays the games of an epoch.
+    """The games of an epoch.
 
-    A part of them depends on the network, the seed and its number alone, so that any process can play it.
+    A part of them depends only on the network, the seed and its number, so that any process can play it.
     """
 
     def __init__(self, net: nn.Module, training: LearningParameters) -> None:
         self.net, self.training = net, training
 
     def play(self, iteration: int, parts: list[int], seconds: float = inf) -> list[Played]:
-        """Some parts of epoch ``iteration``, with the network as it is now.
+        """Play the given parts of epoch ``iteration`` with the present network.
 
-        Games that last are cut so many ``seconds`` from now.
+        Long games are cut ``seconds`` from now.
         """
         training, found = self.training, []
         self.iteration, self.until = iteration, time.monotonic() + seconds
@@ -136,47 +142,50 @@ class Games(ABC):
         return found
 
     def prepare(self) -> None:  # noqa: B027
-        """Find out what all parts need of the network; of some, nothing."""
+        """Compute what all parts need of the network, if anything."""
 
     @abstractmethod
     def play_part(self, games: int, rng: np.random.Generator) -> Played:
-        """So many games."""
+        """Play the given number of games."""
 
 
 Play = Callable[[Games, int, list[int], float], list[Played]]
-"""Plays parts of an epoch: ``Games.play``, or that of ``Workers``."""
+"""Plays parts of an epoch: ``Games.play``, or the method of ``Workers``."""
 
 
 class Learner(ABC):
-    """A training at work; ``step`` plays and learns one epoch.  The same seed gives the same run, resumed or not."""
+    """A training in progress; ``step`` plays and learns one epoch.
+
+    The same seed gives the same run, resumed or not.
+    """
 
     steepest = inf
-    """Longer gradients are made so long."""
+    """The norm to which longer gradients are clipped."""
 
     def __init__(self, encoding: States, net: nn.Module, training: Any) -> None:
         self.encoding: Any = encoding
         self.net, self.training = net, training
-        self.until = inf  # the moment at which games that last are cut
+        self.until = inf  # the time at which long games are cut
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=training.rate)
         self.iteration = self.games = 0
 
     def prepare(self) -> None:  # noqa: B027
-        """Before the first epoch of a training that is not resumed."""
+        """Prepare a training that is not resumed, before its first epoch."""
 
     @abstractmethod
     def step(self) -> Epoch:
-        """One epoch.
+        """Play and learn one epoch.
 
-        Raises ``DivergedError`` where the network's losses are no numbers any more.
+        Raises ``DivergedError`` where the network's losses are not finite.
         """
 
     @property
     def finished(self) -> nn.Module:
-        """The network to keep, with which games are played."""
+        """The network to keep, by which games are played."""
         return self.net
 
     def descend(self, loss: torch.Tensor, places: LongArray | None = None) -> None:
-        """One step against the gradient of what was lost, on the samples at ``places`` of a buffer."""
+        """Take one optimiser step on ``loss``, which was computed from the samples at ``places`` of a buffer."""
         if not torch.isfinite(loss):
             raise DivergedError(places)
         self.optimizer.zero_grad()
@@ -186,7 +195,7 @@ class Learner(ABC):
         self.optimizer.step()
 
     def save(self) -> dict[str, Any]:
-        """All that the epochs to come depend on, as arrays by name."""
+        """Return everything on which later epochs depend, as arrays by name."""
         arrays: dict[str, Any] = {f"net.{name}": array for name, array in weights_of(self.net).items()}
         for k, state in self.optimizer.state_dict()["state"].items():
             arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy().copy() for name, tensor in state.items()}
@@ -195,14 +204,17 @@ class Learner(ABC):
         return arrays | {"iteration": np.array(self.iteration), "games": np.array(self.games)}
 
     def kept(self) -> dict[str, Any]:
-        """What it keeps beside its network, as arrays by name."""
+        """Return what is saved besides the network and its optimiser, as arrays by name."""
         return {}
 
     def keep(self, saved: dict[str, Any]) -> None:  # noqa: B027
-        """Take it over again.  Raises ``KeyError`` or ``ValueError`` for arrays that do not fit."""
+        """Restore the arrays of ``kept``.  Raises ``KeyError`` or ``ValueError`` for arrays that do not fit."""
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """As it was when ``save`` was called.  Raises ``CheckpointError`` for arrays that do not fit."""
+        """Restore the state that ``save`` returned.
+
+        Raises ``CheckpointError`` for arrays that do not fit.
+        """
         try:
             if saved["fingerprint"].tobytes() != self.encoding.fingerprint.encode():
                 raise ValueError("it was made on another game")
@@ -233,7 +245,7 @@ class Learner(ABC):
 
 
 class GamesLearner(Learner):
-    """One that learns from games which can be played anywhere, and keeps what they found in a buffer."""
+    """A training on games that any process can play, with a replay buffer of their samples."""
 
     def __init__(self, encoding: States, player: Games, net: nn.Module, buffer: ReplayBuffer) -> None:
         super().__init__(encoding, net, player.training)
@@ -245,7 +257,7 @@ class GamesLearner(Learner):
         return self.player.net
 
     def played(self) -> list[Played]:
-        """The games of the next epoch; draws to come are the epoch's own."""
+        """Play the games of the next epoch; later draws use the epoch's own generator."""
         self.rng = np.random.default_rng([self.training.seed, self.iteration])
         return self.play(self.player, self.iteration, list(range(self.training.parts)), self.until - time.monotonic())
 
@@ -257,7 +269,7 @@ class GamesLearner(Learner):
 
 
 class DivergedError(CheckpointError):
-    """The losses are no numbers any more; carries the mini-batch of a buffer."""
+    """The losses are not finite; carries the places of the mini-batch in the buffer."""
 
     def __init__(self, places: LongArray | None = None) -> None:
         self.places = places
@@ -265,13 +277,16 @@ class DivergedError(CheckpointError):
 
 
 def device() -> torch.device:
-    """A GPU where there is one."""
+    """Return the GPU where there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """For small batches: beside other busy processes, PyTorch's threads wait for each other longer than they work."""
+    """Run PyTorch in one thread.
+
+    For small batches: beside other busy processes, PyTorch's threads wait for each other longer than they work.
+    """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -282,17 +297,20 @@ def one_thread() -> Iterator[None]:
 
 @contextmanager
 def short_numbers() -> Iterator[None]:
-    """Layers in bfloat16 where the processor multiplies it, twice as fast as float32; weights stay in float32."""
+    """Compute layers in bfloat16 where the processor multiplies it; weights stay in float32.
+
+    That is twice as fast as float32.
+    """
     able = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
-    with torch.autocast("cpu", torch.bfloat16, enabled=able, cache_enabled=False):  # of weights that change
+    with torch.autocast("cpu", torch.bfloat16, enabled=able, cache_enabled=False):  # weights change
         yield
 
 
 def weights_of(net: nn.Module) -> dict[str, npt.NDArray[Any]]:
-    """Copies of a network's tensors by name."""
+    """Return copies of a network's tensors by name."""
     return {name: tensor.cpu().numpy().copy() for name, tensor in net.state_dict().items()}
 
 
 def part_of(saved: dict[str, Any], prefix: str) -> dict[str, torch.Tensor]:
-    """The arrays whose names begin so, as tensors by the rest of their names."""
+    """Return the arrays whose names begin with ``prefix`` as tensors, by the rest of their names."""
     return {name[len(prefix) :]: torch.from_numpy(v.copy()) for name, v in saved.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""The network of Partridge & Thielscher (2022), Figure 1: a state in, every player's value and policy out."""
+"""The network of Partridge & Thielscher (2022), Figure 1: from a state to every player's value and policy."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from infoset.learn.learner import MOST_HIDDEN, States
 
 SCHEMA = 1
 BATCH = 65_536  # states evaluated at once
-CHANNELS = 32  # of a layer that sees a board
+CHANNELS = 32  # of a convolutional layer over a board
 HEADER = "infoset"
 
 N = TypeVar("N", bound=nn.Module)
 
 
 class StateFacts(States, Protocol):
-    """What a network of states reads and says: facts, and the moves of each player."""
+    """Inputs and outputs of a network of states: facts, and the moves of each player."""
 
     moves: list[list[Action]]
 
     board: LongArray | None
-    """(P, X, Y) the facts that stand on the cells of a board, if there is one."""
+    """(P, X, Y) the facts on the cells of a board; ``None`` without a board."""
 
     @property
     def num_facts(self) -> int:
-        """Of a state."""
+        """Number of facts of a state."""
 
 
 class BoardLayers(nn.Module):
-    """Two layers that see each cell of a board with its neighbours; the facts themselves are put before them."""
+    """Two convolutional layers over the cells of a board; their features follow the facts themselves."""
 
     board: Tensor
 
@@ -55,14 +55,16 @@ class BoardLayers(nn.Module):
         self.layers = nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), nn.Flatten())
 
     def forward(self, facts: Tensor) -> Tensor:
-        """Facts (K, F) to facts and features (K, F + size)."""
-        nowhere = nn.functional.pad(facts, (0, 1))  # no fact stands in the last column, which is -1
+        """Map facts (K, F) to facts and features (K, F + size)."""
+        nowhere = nn.functional.pad(facts, (0, 1))  # index -1 (no fact) selects the padded zero column
         return torch.cat([facts, self.layers(nowhere[:, self.board])], dim=1)
 
 
 class StateNet(nn.Module):
-    """A shared trunk of two layers; one linear layer to the values, one more hidden layer before each policy.  Where
-    facts stand on a board, layers of their own come first."""
+    """A shared trunk of two layers, a linear layer to the values, and one more hidden layer before each policy.
+
+    Where facts lie on a board, ``BoardLayers`` come first.
+    """
 
     def __init__(self, facts: int, moves: list[int], hidden: int = 128, board: LongArray | None = None) -> None:
         super().__init__()
@@ -76,14 +78,17 @@ class StateNet(nn.Module):
         )
 
     def forward(self, facts: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Values (K, n) as logits between the game's payoffs, and for each player logits of moves (K, A)."""
+        """Return values (K, n) as logits and for each player logits of moves (K, A).
+
+        The sigmoid of a value lies between 0 and 1, the least and the greatest payoff of the game.
+        """
         inner = self.trunk(self.front(facts))
         return self.value(inner), [head(inner) for head in self.policy]
 
 
 @torch.no_grad()
 def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list[FloatArray]]:
-    """Of all states: values (S, n) as payoffs, and every player's chances of its moves (S, A).
+    """Evaluate all states: return values (S, n) as payoffs, and every player's move probabilities (S, A).
 
     >>> from infoset.learn.net import evaluate_states
     >>> from infoset.learn.self_play import SelfPlay, Training
@@ -109,14 +114,17 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
 
 
 def save_net(net: nn.Module, states: States, path: Path) -> Path:
-    """As safetensors with the fingerprint of the game."""
+    """Write a network as safetensors with the fingerprint of the game."""
     header = {"schema": SCHEMA, "game": states.name, "fingerprint": states.fingerprint}
     data = save({k: v.contiguous().cpu() for k, v in net.state_dict().items()}, {HEADER: json.dumps(header)})
     return replace_file(path, lambda file: file.write(data))
 
 
 def load_weights(path: Path, states: States) -> dict[str, Tensor]:
-    """A network's tensors by name.  Raises ``PolicyError`` for a broken file, or a network of another game."""
+    """Return a network's tensors by name.
+
+    Raises ``PolicyError`` for a broken file, or a network of another game.
+    """
     weights, (game, mark) = _read(path)
     if mark != states.fingerprint:
         raise PolicyError(f"{path} was trained on {shorten(game)}, not on {states.name} as it is here")
@@ -124,12 +132,12 @@ def load_weights(path: Path, states: States) -> dict[str, Tensor]:
 
 
 def fits(path: Path, states: States) -> bool:
-    """Whether the network in a file reads these states.  Raises ``PolicyError`` for a broken file."""
+    """Return whether the network in a file reads these states.  Raises ``PolicyError`` for a broken file."""
     return _read(path)[1][1] == states.fingerprint
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], tuple[str, str]]:
-    """A network's tensors by name; the game that it was trained on, by name and fingerprint."""
+    """Return a network's tensors by name, and the name and fingerprint of the game that it was trained on."""
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[HEADER])
@@ -149,7 +157,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], tuple[str, str]]:
 
 
 def filled(make: Callable[[int], N], weights: dict[str, Tensor], path: Path) -> N:
-    """The network that ``make`` makes for so many units, with its weights.
+    """Make the network with the number of hidden units that ``weights`` have, and load them.
 
     Raises ``PolicyError`` if they do not fit.
     """
@@ -165,7 +173,10 @@ def filled(make: Callable[[int], N], weights: dict[str, Tensor], path: Path) -> 
 
 
 def load_net(path: Path, encoding: StateFacts) -> StateNet:
-    """Raises ``PolicyError`` for a broken file, or a network of another game."""
+    """Load a network of states.
+
+    Raises ``PolicyError`` for a broken file, or a network of another game.
+    """
     moves = [len(moves) for moves in encoding.moves]
     make = partial(StateNet, encoding.num_facts, moves, board=encoding.board)
     return filled(make, load_weights(path, encoding), path)

@@ -1,4 +1,4 @@
-"""A network behind the leaves of a tree search: what it says of positions, and how to move there."""
+"""A network that evaluates the leaves of a tree search: values of positions and prior probabilities of moves."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from infoset.learn.propositions import Propositions
 from infoset.tree.growing import NO_MENU
 
 PLAYS = 4
-AWAKE = 1, 8, 256  # positions of first questions
+AWAKE = 1, 8, 256  # batch sizes of the first evaluations
 
 
 @kernel
 def _chances(menus_of, state, menus, column, logits, prior):
-    """The chances (K, n, m) of the moves of everybody's menu in states (K,), by logits (K, M) of all moves."""
+    """Write everybody's probabilities of legal moves in states (K,) to ``prior`` (K, n, m).
+
+    ``logits`` (K, M) are those of all moves.
+    """
     for j in range(len(state)):
         for i in range(prior.shape[1]):
             menu = menus_of[state[j], i]
@@ -35,10 +38,10 @@ def _chances(menus_of, state, menus, column, logits, prior):
 
 
 class NetLeaves:
-    """What a network says of positions, and random plays from them (``tree_search.Leaves``).
+    """Values of positions from a network and random playouts (``tree_search.Leaves``).
 
-    Values are half the network's and half those of ``PLAYS`` random plays, as AlphaGo's were (Silver et al. 2016): a
-    network that has learnt little is not much worse than none.  Priors are the network's.
+    Values are the mean of the network's and those of ``PLAYS`` random playouts, as in AlphaGo (Silver et al. 2016): a
+    network that has learnt little is then not much worse than none.  Priors are the network's.
     """
 
     def __init__(self, net: StateNet, encoding: Propositions, seed: int) -> None:
@@ -46,7 +49,7 @@ class NetLeaves:
         self.at = next(net.parameters()).device
 
     def wake(self) -> None:
-        """Ask once, a few positions and many: PyTorch takes its time over the first of each."""
+        """Evaluate batches of several sizes once: PyTorch is slow at the first of each."""
         for count in AWAKE:
             self.says(np.zeros(count, dtype=np.int64))
 
@@ -57,11 +60,11 @@ class NetLeaves:
         return 0.5 * (worth + graph.source.playouts(graph, positions, PLAYS, self.seed)), prior
 
     def priors(self, positions: LongArray) -> FloatArray:
-        """With what chances everybody should move."""
+        """Return the probabilities with which everybody should move."""
         return self.says(positions)[1]
 
     def says(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
-        """Values and priors of the network alone."""
+        """Return the values and priors of the network alone."""
         encoding = self.encoding
         g, menus = encoding.graph.arrays, encoding.source.interned.menus
         with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""What a network sees of a described game that is not listed: a bit for each proposition of a state, where it grows."""
+"""The input of a network for a described game that is not enumerated: one bit for each proposition of a state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from infoset.names import format_action
 from infoset.search.monte_carlo import shared_graph
 from infoset.tree.growing import NO_MENU, GrowingGraph
 
-PORTION = 32  # positions whose plays are made between two looks at the clock
+PORTION = 32  # positions played out between two checks of the clock
 
 Facts = npt.NDArray[np.uint8]
 
@@ -49,36 +49,42 @@ class Propositions:
         self.low, self.high = self.source.bounds
 
     def __len__(self) -> int:
-        """States met so far."""
+        """Return the number of states met so far."""
         return int(self.source.interned.states.size[0])
 
     @property
     def num_moves(self) -> int:
-        """Of all players together."""
+        """Number of moves of all players together."""
         return sum(map(len, self.moves))
 
     def renew(self) -> GrowingGraph:
-        """The graph, or one with nothing in it where it has grown too large."""
+        """Return the graph, or an empty one where it has grown too large."""
         self.follow(shared_graph(self.game, self.memory))
         return self.graph
 
     def follow(self, graph: GrowingGraph) -> None:
-        """Read the states of that graph of the game."""
+        """Read states from ``graph`` from now on."""
         assert isinstance(graph.source, GroundSource)
         self.graph, self.source = graph, graph.source
 
     def facts(self, positions: LongArray) -> Facts:
-        """(K, bytes) the propositions of the states in whose steps positions stand, eight a byte; see ``bits``."""
+        """Return (K, bytes) the propositions of the states to whose steps positions belong.
+
+        Eight to a byte; see ``bits``.
+        """
         states = self.graph.arrays.state[positions].astype(np.int64)
         words = self.source.interned.states.table(self.source.width)[states].view(np.uint8)
         return np.ascontiguousarray(words[:, : -(-self.num_facts // 8)])
 
     def bits(self, facts: Facts) -> Facts:
-        """(K, F) of ``facts``."""
+        """Unpack ``facts`` to (K, F)."""
         return np.unpackbits(facts, axis=1, count=self.num_facts, bitorder="little")
 
     def columns(self, position: int, player: int) -> IntArray:
-        """The places of a player's moves among all moves; none where it has no move in the step of a position."""
+        """Return the indices of a player's legal moves among all moves.
+
+        Empty where the player has no move in the step of a position.
+        """
         menu = int(self.graph.arrays.menus[self.graph.arrays.state[position], player])
         if menu == NO_MENU:
             return np.zeros(0, dtype=np.int32)
@@ -86,7 +92,10 @@ class Propositions:
         return np.asarray(self.column[menus.data[menus.begin[menu] : menus.begin[menu + 1]]])
 
     def playouts(self, positions: LongArray, each: int, seed: int, clock: Clock) -> FloatArray:
-        """What random plays from positions (K,) pay everybody (K, n) in the mean; of fewer if the clock rings."""
+        """Return (K, n) everybody's mean payoff in random playouts from positions (K,).
+
+        Fewer rows are returned where the clock runs out.
+        """
         parts = [np.zeros((0, self.players))]
         for begin in range(0, len(positions), PORTION):
             if not clock.left:
@@ -97,7 +106,7 @@ class Propositions:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of the game as far as a network depends on it: its propositions, moves and rules."""
+        """Fingerprint of the game as far as a network depends on it: propositions, moves and rules."""
         digest, net = hashlib.sha256(), self.source.propnet
         for array in (net.kind, net.first_input, net.inputs, net.following, net.legal, net.goals, net.goal_values):
             digest.update(np.ascontiguousarray(array).tobytes())

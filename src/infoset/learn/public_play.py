@@ -1,8 +1,8 @@
-"""Learning what public states are worth, from games against oneself: the training of ReBeL (Brown et al. 2020).
+"""Learn the values of public states by self-play: the training of ReBeL (Brown et al. 2020).
 
-A game goes from public state to public state: each is solved as far as the horizon, with the network's values behind
-it; what every information state is then worth is what the network learns.  The next public state is one of the leaves,
-with the ranges that players have there at an iteration drawn at random, some of them changed at random.
+A game moves from public state to public state.  Each is solved up to the horizon, with the network's values at the
+leaves; the network learns the resulting values of all information states.  The next public state is one of the leaves,
+with the players' ranges there at an iteration drawn at random; some ranges are changed at random.
 """
 
 from __future__ import annotations
@@ -33,22 +33,25 @@ from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.search.public_states import Horizon, PublicState
 from infoset.search.resolving import Resolving, Root, leaf_ranges, start
 
-MINIBATCHES = 80  # an epoch
-SLOWER = 50  # epochs, after which the rate of learning falls
-DECAY = 0.995  # of the average of the network's weights, over mini-batches
-AS_PLAYED = 0.4  # of the ranges
-POWERS = (1.0, 2.0, 4.0)  # of exponential numbers: even and peaked ranges
+MINIBATCHES = 80  # per epoch
+SLOWER = 50  # epochs after which the learning rate decays
+DECAY = 0.995  # of the moving average of the network's weights, per mini-batch
+AS_PLAYED = 0.4  # share of the ranges that stay unchanged
+POWERS = (1.0, 2.0, 4.0)  # exponents of exponential random numbers: even and peaked ranges
 NOBODY = 1e-9
-FIELDS = ("range", "value", "weight")  # of a sample
+FIELDS = ("range", "value", "weight")  # fields of a sample
 MOST_BYTES = 1 << 30  # of the buffer
 
 
 @dataclass(frozen=True)
 class PublicTraining(LearningParameters):
-    """How to learn; of the buffer's public states fewer are kept where they take more than a gigabyte."""
+    """The parameters of a training on public states.
+
+    The buffer keeps fewer public states where they would take more than a gigabyte.
+    """
 
     horizon: Horizon = field(default_factory=Horizon)
-    """Where the look ahead from a public state ends."""
+    """Where the look-ahead from a public state ends."""
     games: int = 16
     hidden: int = 256
     batch: int = 512
@@ -73,7 +76,7 @@ class PublicGames(Games):
         return Played(self.samples, tuple(np.mean(starts, axis=0).tolist()) if starts else ())
 
     def _play(self) -> list[float]:
-        """One game; returns what the start is worth to everybody."""
+        """Play one game; return the values of the start for all players."""
         states, training = self.encoding.states, self.training
         number, root, worth = 0, start(self.encoding.players), [0.0]
         while True:
@@ -95,7 +98,7 @@ class PublicGames(Games):
             root = Root(tuple(self._changed(ranges[p, :k]) for p, k in enumerate(places)), root.promised)
 
     def _keep(self, number: int, root: Root, values: list[FloatArray]) -> None:
-        """A public state to learn from: what its places are worth to who is there."""
+        """Store a public state as a sample: the values of its information states for their players."""
         encoding, state = self.encoding, self.encoding.states.states[number]
         sample = np.zeros((3, 1, encoding.players, encoding.places))
         for p, mine in enumerate(root.ranges):
@@ -110,7 +113,7 @@ class PublicGames(Games):
         self.samples.append({ROW: np.array([number]), **fields})
 
     def _changed(self, ranges: FloatArray) -> FloatArray:
-        """As it is, or mixed with a random one, or that alone."""
+        """Return ``ranges`` unchanged, mixed with a random range, or replaced by one."""
         kind, share = self.rng.random(2)
         if kind < AS_PLAYED:
             return ranges
@@ -121,7 +124,7 @@ class PublicGames(Games):
 
 
 class PublicPlay(GamesLearner):
-    """The training at work; searches ask a slow average of the network's weights."""
+    """A training on public states; searches use a slow average of the network's weights."""
 
     encoding: PublicEncoding
     training: PublicTraining
@@ -153,7 +156,10 @@ class PublicPlay(GamesLearner):
         )  # fmt: skip
 
     def _learn(self) -> float:
-        """One mini-batch: squared error of the values, weighted by how likely nature and the others are there."""
+        """Learn from one mini-batch and return its loss.
+
+        The squared error of the values is weighted by the probability that chance and the other players reach them.
+        """
         at, buffer = device(), self.buffer
         places = buffer.draw(self.training.batch, self.rng)
         inputs = self.encoding.inputs(buffer[ROW][places], buffer["range"][places], at)
@@ -172,7 +178,7 @@ class PublicPlay(GamesLearner):
 
 
 def others_reach(state: PublicState, root: Root, player: int) -> FloatArray:
-    """(places,) how likely nature and the others' ranges make each of the player's places."""
+    """Return (places,) the reach probabilities of the player's information states by chance and the others' ranges."""
     weight = state.chance.copy()
     for other, mine in enumerate(root.ranges):
         if other != player and mine is not None:

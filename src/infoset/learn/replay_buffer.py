@@ -1,4 +1,4 @@
-"""What self-play found, the latest of it: samples to learn from."""
+"""A replay buffer: the latest samples of self-play."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy.typing as npt
 from infoset.base import LongArray
 
 ROW = "row"
-"""The field of the number of a state, where states are numbered."""
+"""The field with the number of a state, where states are numbered."""
 
 
 def floats(*shape: int) -> np.dtype[Any]:
-    """A field of single-precision numbers."""
+    """Return the data type of a field of single-precision numbers."""
     return np.dtype((np.float32, shape))
 
 
 def bits(count: int) -> np.dtype[Any]:
-    """A field of so many truth values, eight a byte."""
+    """Return the data type of a field of ``count`` truth values, eight to a byte."""
     return np.dtype((np.uint8, (-(-count // 8),)))
 
 
@@ -27,10 +27,10 @@ NUMBER = np.dtype(np.int32)
 
 
 class ReplayBuffer:
-    """A ring of ``capacity`` samples of the same fields."""
+    """A ring buffer of ``capacity`` samples with the same fields."""
 
     def __init__(self, capacity: int, **fields: np.dtype[Any]) -> None:
-        """``fields``: what a sample holds, by name."""
+        """Allocate the buffer; ``fields`` are the data types of a sample's fields by name."""
         self.capacity, self.added = capacity, 0
         self.fields: dict[str, npt.NDArray[Any]] = {
             name: np.zeros(capacity, dtype=field) for name, field in fields.items()
@@ -43,7 +43,10 @@ class ReplayBuffer:
         return self.fields[name]
 
     def add(self, **fields: npt.NDArray[Any]) -> None:
-        """Samples (K, …) of every field; the oldest make room, and of more than fit the last ones stay."""
+        """Add samples (K, …) of every field.
+
+        They replace the oldest; of more samples than fit only the last are stored.
+        """
         count = len(next(iter(fields.values())))
         skipped = max(0, count - self.capacity)
         place = (self.added + np.arange(skipped, count)) % self.capacity
@@ -52,16 +55,16 @@ class ReplayBuffer:
         self.added += count
 
     def draw(self, count: int, rng: np.random.Generator) -> LongArray:
-        """Places of so many samples, with replacement."""
+        """Draw the places of ``count`` samples, with replacement."""
         return rng.integers(len(self), size=count)
 
     def save(self) -> dict[str, Any]:
-        """Its arrays by name, as far as they are filled."""
+        """Return the filled part of the arrays by name."""
         filled = len(self)
         return {name: field[:filled] for name, field in self.fields.items()} | {"added": np.array(self.added)}
 
     def restore(self, saved: dict[str, Any], states: int) -> None:
-        """As it was when ``save`` was called, of so many states.
+        """Restore the buffer that ``save`` returned; row numbers must be below ``states``.
 
         Raises ``KeyError`` or ``ValueError`` for arrays that do not fit.
         """

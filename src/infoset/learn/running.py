@@ -1,4 +1,4 @@
-"""A training from its name to its folder, as the verb ``train`` asks for it."""
+"""Run trainings as the verb ``train`` asks for them: from a game's name and options to a folder."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ CONFIGS: dict[str, Any] = {
     "a2c": A2cConfig, "dqn": DqnConfig, "dagger": DaggerConfig,
 }  # fmt: skip
 METHODS = tuple(CONFIGS)
-LISTING = 0.5  # of the time of a training, at most, for finding all positions
-TRYING = 0.1  # the same where the training can do without
-SHORTEST = 2.0  # seconds that it may take in any case
+LISTING = 0.5  # largest share of a training's time for finding all positions
+TRYING = 0.1  # the same where there is a method that needs no enumeration
+SHORTEST = 2.0  # seconds that finding positions, and training, may take in any case
 
 
 def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
-    """A training as the command line asks for it."""
+    """Return the configuration of a training from the options of the command line."""
     given = dict(given)
     check_choice("--method", method, METHODS)
     if method == RESOLVING:
@@ -65,9 +65,9 @@ def begin(
     watcher: Watcher,
     where: Where = LOCAL,
 ) -> tuple[TrainingFolder, AnyConfig]:
-    """A training from its beginning, by what is ``given`` for it; its clock runs from here on.
+    """Run a training from its beginning with the options ``given``; its clock starts with this call.
 
-    The folder is made when the game is known to fit.
+    The folder is created only once the game is known to fit.
     """
     began = time.monotonic()
     TrainingFolder.check_free(out)
@@ -81,8 +81,11 @@ def begin(
 
 
 def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) -> tuple[AnyConfig, Learner]:
-    """By the method asked for; else Pommerman by ``ppo``, and other games by ``self-play`` where all positions are soon
-    listed, or ``tree-search``."""
+    """Return the configuration and the training by the method asked for, or by a method that suits the game.
+
+    Without a method Pommerman is learnt by ``ppo``, and other games by ``self-play`` where all positions are enumerated
+    in a small part of the time, else by ``tree-search``.
+    """
     method = given.pop("method", None)
     if method is None and game.startswith(PREFIX):
         method = PPO
@@ -101,7 +104,10 @@ def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) 
 
 
 def _sharing(work: Learner, config: Any, workers: int, where: Where) -> AbstractContextManager[None]:
-    """Where its games are played.  Raises ``ParameterError`` where they cannot be shared out."""
+    """Return the context in which the games of ``work`` are shared out among processes.
+
+    Raises ``ParameterError`` where they cannot be.
+    """
     check_range("workers", workers, 1, MAX_WORKERS)
     if isinstance(work, GamesLearner):
         return shared(work, config, workers, where)
@@ -111,9 +117,9 @@ def _sharing(work: Learner, config: Any, workers: int, where: Where) -> Abstract
 
 
 def _within(share: float, seconds: float, building: Callable[[int], object] | None) -> Callable[[int], None]:
-    """Passes on how many positions were found.
+    """Return a progress callback that passes the number of positions on to ``building``.
 
-    Raises ``BudgetError`` that share of a training's seconds after the first ones.
+    It raises ``BudgetError`` when that share of a training's seconds has passed since its first call.
     """
     began: list[float] = []
 
@@ -140,7 +146,7 @@ def resume(
     watcher: Watcher,
     where: Where = LOCAL,
 ) -> tuple[TrainingFolder, AnyConfig]:
-    """A training that goes on."""
+    """Resume a training."""
     folder, config, saved = TrainingFolder.open(out)
     if game not in (None, config.game):
         raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")

@@ -1,9 +1,9 @@
-"""Learning from games against oneself: Algorithm 1 of Partridge & Thielscher (2022), many games side by side.
+"""Learn by self-play: Algorithm 1 of Partridge & Thielscher (2022), many games side by side.
 
-At every state of a game each world is solved by itself as deep as the effort allows, the network's values behind it.
-The solutions are what the network learns, those of the true states, as in the paper, and of all others that were
-solved anyway; the players move by the mean of the solutions of the worlds that they hold possible, drawn with a lean
-towards what the network would play.
+At every state of a game each world is solved by itself to the depth that the effort allows, with the network's values
+behind the horizon.  The network learns the solutions of the true states, as in the paper, and of all other worlds that
+were solved.  A player moves by the mean of the solutions of the worlds that are consistent with its observations; these
+are sampled with a bias towards the moves that the network would play.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from infoset.names import check_range
 from infoset.search.ranges import Ranges, drawn
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
 
-MINIBATCHES = 20  # after every move, the paper's
+MINIBATCHES = 20  # after every move, as in the paper
 
 
 @dataclass(frozen=True)
 class Training(LearningParameters):
-    """How to learn; the games of an epoch are played side by side.
+    """The parameters of a self-play training; the games of an epoch are played side by side.
 
     >>> from infoset.learn.self_play import Training
     >>> Training(games=8, hidden=32).worlds
@@ -41,9 +41,9 @@ class Training(LearningParameters):
 
     games: int = 128
     worlds: int = 30
-    """Drawn for each player at each move."""
+    """Worlds drawn for each player at each move."""
     histories: int = 150_000
-    """Of the subgames of all worlds of a move together."""
+    """Total number of histories in the subgames of all worlds of a move."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,7 +52,7 @@ class Training(LearningParameters):
 
 
 class _Game(NamedTuple):
-    """A game in progress: the position where a step begins, and what everybody knows."""
+    """A game in progress: the position at the beginning of a step, and everybody's information state."""
 
     position: int
     known: tuple[int, ...]
@@ -75,7 +75,7 @@ class WorldGames(Games):
     def play_part(self, games: int, rng: np.random.Generator) -> Played:
         self.ranges = Ranges(
             self.encoding.graph, self._lean, seed=self.training.seed
-        )  # they know what was asked before
+        )  # new for each part, since it caches earlier queries
         self.rng = rng
         found: list[Samples] = []
         running = self._past_nature([_Game(0, tuple(range(len(self.encoding.moves))))] * games)
@@ -84,12 +84,12 @@ class WorldGames(Games):
         return Played(found, tuple(self.values[self.encoding.row[0]].tolist()))
 
     def _lean(self, edges: LongArray, known: LongArray) -> FloatArray:
-        """The training sampler's chances: in proportion to f(s, a) + 1 / moves."""
+        """Return the edges' probabilities in the paper's training sampler: proportional to f(s, a) + 1 / moves."""
         graph = self.encoding.graph
         return (self.chances[edges] + 1.0 / graph.num_edges[graph.source[edges]]) / 2
 
     def _move(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
-        """All games one step further; what their states are worth is noted."""
+        """Advance all games by one step, and add the values and policies of the solved states to ``samples``."""
         encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.moves)
         graph = encoding.graph
         held = {}
@@ -118,7 +118,7 @@ class WorldGames(Games):
         return worth
 
     def _played(self, game: _Game, g: int, chances: dict[tuple[int, int], FloatArray]) -> _Game:
-        """One step of a game, each player moving by its chances."""
+        """Play one step of a game; each player moves by its probabilities in ``chances``."""
         graph, position = self.encoding.graph, game.position
         while graph.player[position] != TERMINAL:
             first, last = int(graph.first_edge[position]), int(graph.first_edge[position + 1])
@@ -136,7 +136,7 @@ class WorldGames(Games):
         return _Game(position, game.known)
 
     def _past_nature(self, running: list[_Game]) -> list[_Game]:
-        """Where somebody has a choice next; games that are over are left out."""
+        """Advance games to the next step in which somebody has a choice; drop those that are over."""
         graph, found = self.encoding.graph, []
         for begun in running:
             game = begun
@@ -149,7 +149,7 @@ class WorldGames(Games):
         return found
 
     def _told(self, known: tuple[int, ...], edge: int) -> tuple[int, ...]:
-        """What everybody knows behind an edge."""
+        """Return everybody's information state after an edge."""
         tokens = self.encoding.graph.token[edge].tolist()
         return tuple(
             [k if token == NO_TOKEN else self.ranges.behind(k, token) for k, token in zip(known, tokens, strict=True)]
@@ -157,9 +157,9 @@ class WorldGames(Games):
 
 
 class SelfPlay(GamesLearner):
-    """The paper's training at work.
+    """A training by the method of Partridge & Thielscher (2022).
 
-    Partridge & Thielscher (2022).  Needs the extra ``learn``.
+    Needs the extra ``learn``.
 
     >>> from infoset.learn.self_play import SelfPlay, Training
     >>> from infoset.learn.train import encoding_of
@@ -197,7 +197,7 @@ class SelfPlay(GamesLearner):
         )  # fmt: skip
 
     def _learn(self) -> tuple[float, float]:
-        """One mini-batch: squared error of the values, cross-entropy of the policies."""
+        """Learn from one mini-batch: return the squared error of the values and the cross-entropy of the policies."""
         at, buffer = device(), self.buffer
         places = buffer.draw(self.training.batch, self.rng)
         rows = buffer[ROW][places]
@@ -213,11 +213,11 @@ class SelfPlay(GamesLearner):
 
 
 def policy(player: int) -> str:
-    """The buffer's field of a player's policies."""
+    """Return the name of the buffer's field with a player's policies."""
     return f"policy{player}"
 
 
 def _chosen(weight: FloatArray, rng: np.random.Generator) -> int:
-    """An index by weights."""
+    """Draw an index in proportion to ``weight``."""
     total = np.cumsum(weight)
     return int(min(np.searchsorted(total, rng.random() * total[-1], side="right"), len(weight) - 1))

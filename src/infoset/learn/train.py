@@ -1,6 +1,7 @@
-"""A training from its first game to the network in its folder; stopped at any moment, it goes on as if it had not been.
+"""Run a training from its first game to the network in its folder; one that was stopped at any moment can be resumed.
 
-``config.json``, ``metrics.jsonl`` and ``checkpoint.npz`` as every run has them, ``net.safetensors``, ``curve.png``.
+A resumed training continues as if it had not been stopped.  The folder holds ``config.json``, ``metrics.jsonl`` and
+``checkpoint.npz`` as that of every run, ``net.safetensors``, and ``curve.png``.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ from infoset.solvers.work import Limits, Watcher, Work, advance
 from infoset.tree.graph import explore
 from infoset.warm_up import ready
 
-MOST_THREADS = 4  # of the boards of one training; they change no result
+MOST_THREADS = 4  # for the boards of one training; their number changes no result
 
 L = TypeVar("L", bound=Learner)
 
 
 class TrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="self-play"):
-    """What a training was asked to do, as far as resuming must know."""
+    """The game and parameters of a training, as far as resuming depends on them."""
 
     game: str
     training: Training
@@ -60,12 +61,15 @@ class TrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="self-
         return "self-play"
 
     def encoding(self, game: Game, progress: Callable[[int], object] | None = None) -> Encoding:
-        """Raises ``BudgetError`` for a game that does not fit."""
+        """Return the states that the network reads.  Raises ``BudgetError`` for a game that does not fit."""
         return encoding_of(game, progress)
 
     def learner(self, progress: Callable[[int], object] | None = None) -> SelfPlay:
-        """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
-        game = load(self.game)  # first: its name may be wrong
+        """Return the training at its beginning, with everything compiled.
+
+        Raises ``BudgetError`` for a game that does not fit.
+        """
+        game = load(self.game)  # first, since the name may be wrong
         SelfPlay(encoding_of(load("gdl:scissors_double")), Training(games=2)).step()
         return SelfPlay(self.encoding(game, progress), self.training)
 
@@ -82,20 +86,23 @@ class PublicTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag=
         return "resolving"
 
     def encoding(self, game: Game, progress: Callable[[int], object] | None = None) -> PublicEncoding:
-        """Raises ``BudgetError`` for a game that does not fit."""
+        """Return the public states.  Raises ``BudgetError`` for a game that does not fit."""
         states = encoding_of(game, progress)
         return PublicEncoding(states, PublicStates(states.graph, self.training.horizon), progress)
 
     def learner(self, progress: Callable[[int], object] | None = None) -> PublicPlay:
-        """The training at its beginning, everything compiled.  Raises ``BudgetError`` for a game that does not fit."""
-        game = load(self.game)  # first: its name may be wrong
+        """Return the training at its beginning, with everything compiled.
+
+        Raises ``BudgetError`` for a game that does not fit.
+        """
+        game = load(self.game)  # first, since the name may be wrong
         small = PublicTraining(horizon=Horizon(1), games=1, iterations=2)
         PublicPlay(PublicTrainingConfig("kuhn_poker", small).encoding(load("kuhn_poker")), small).step()
         return PublicPlay(self.encoding(game, progress), self.training)
 
 
 class TreeTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="tree-search"):
-    """The same for a network of the states of a game that is not listed."""
+    """The same for a network of the states of a game that is not enumerated."""
 
     game: str
     training: TreeTraining
@@ -106,19 +113,25 @@ class TreeTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="t
         return "tree-search"
 
     def encoding(self, game: Game) -> Propositions:
-        """Raises ``UnsupportedGameError`` for a game without propositions."""
+        """Return the propositions that the network reads.
+
+        Raises ``UnsupportedGameError`` for a game without propositions.
+        """
         return Propositions(game)
 
     def learner(self, progress: Callable[[int], object] | None = None) -> TreePlay:
-        """The training at its beginning, everything compiled; nothing is listed, so that there is no ``progress``."""
-        game = load(self.game)  # first: its name may be wrong
+        """Return the training at its beginning, with everything compiled.
+
+        No positions are enumerated, so that ``progress`` is not called.
+        """
+        game = load(self.game)  # first, since the name may be wrong
         ready("growing")
         TreePlay(self.encoding(load("gdl:tic_tac_toe")), TreeTraining(games=2, nodes=2, first=8)).step()
         return TreePlay(self.encoding(game), self.training)
 
 
 class PommermanConfig(msgspec.Struct, frozen=True):
-    """The same for agents of Pommerman, by one of several methods."""
+    """The same for agents of Pommerman, learnt by one of several methods."""
 
     game: str
     training: Any
@@ -131,9 +144,10 @@ class PommermanConfig(msgspec.Struct, frozen=True):
         return str(self.__struct_config__.tag)
 
     def learner(self, progress: Callable[[int], object] | None = None) -> PommermanLearner:
-        """The training at its beginning, everything compiled; nothing is listed, so that there is no ``progress``.
+        """Return the training at its beginning, with everything compiled.
 
-        Raises ``UnsupportedGameError`` for other games than Pommerman.
+        No positions are enumerated, so that ``progress`` is not called.  Raises ``UnsupportedGameError`` for other
+        games than Pommerman.
         """
         game = load(self.game)
         if not isinstance(game, Pommerman):
@@ -170,13 +184,16 @@ AnyConfig = (
 
 
 class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
-    """One training's folder."""
+    """The folder of one training."""
 
     config_type: Any = AnyConfig
     point_type = Epoch
 
     def points(self) -> list[Epoch]:
-        """The whole curve.  Raises ``CheckpointError`` for a line that is no epoch, or not one like the others."""
+        """Return the whole curve.
+
+        Raises ``CheckpointError`` for a line that is no epoch, or that is not consistent with the others.
+        """
         found = super().points()
         for number, epoch in enumerate(found, start=1):
             played = epoch.score is None or (0 <= epoch.score <= 1 and 0 < epoch.duels <= MAX_COUNT)
@@ -187,11 +204,11 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
         return found
 
     def save_playable(self, work: Learner) -> None:
-        """The network as it stands."""
+        """Write the present network."""
         save_net(work.finished, work.encoding, self.path / NET)
 
     def finish(self, work: Learner) -> Path:
-        """Write the network and, where matplotlib is installed, the picture.  Returns the network's path."""
+        """Write the network and, where matplotlib is installed, the curve.  Returns the network's path."""
         path = save_net(work.finished, work.encoding, self.path / NET)
         from infoset.view.curves import draw_learning
 
@@ -201,7 +218,9 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
 
 
 def encoding_of(game: Game, progress: Callable[[int], object] | None = None) -> Encoding:
-    """Its states as networks see them.  Raises ``BudgetError`` for a game whose positions do not fit.
+    """Return the states of a game as input of a network.
+
+    Raises ``BudgetError`` for a game whose positions do not fit.
 
     >>> from infoset.learn.train import encoding_of
     >>> encoding_of(infoset.load("gdl:scissors_double")).moves[0]
@@ -214,12 +233,12 @@ def train(
     folder: TrainingFolder, work: L, saved: dict[str, Any] | None = None, seconds: float = 600.0,
     epochs: int | None = None, progress: Callable[[Epoch], object] | None = None,
 ) -> L:  # fmt: skip
-    """Play and learn for so many seconds in all, those before a resumption too, or epochs.
+    """Play and learn for a total of ``seconds``, those before a resumption included, or for ``epochs``.
 
-    The clock is looked at between epochs, and cuts games of ``tree-search`` in the midst of one; an interruption
-    (``KeyboardInterrupt``) ends it as the clock does.  Raises ``CheckpointError`` where learning diverges: the
-    mini-batch is kept in ``diverged.npz``.  Where something cannot be written, as on a full disk, it goes on, and
-    ``folder.failed`` says why the end could not be kept.
+    The clock is checked between epochs; it also cuts games of ``tree-search`` within an epoch.  An interruption
+    (``KeyboardInterrupt``) ends the training as the clock does.  Raises ``CheckpointError`` where learning diverges:
+    the mini-batch is kept in ``diverged.npz``.  Where something cannot be written, as on a full disk, the training
+    continues, and ``folder.failed`` tells why its end could not be saved.
     """
     if saved:
         work.restore(saved)
@@ -238,7 +257,7 @@ def train(
     watcher = Watcher(point=point, advance=advanced)
     try:
         before, steps = float(saved["seconds"]) if saved else 0.0, Epochs(work)
-        work.until = time.monotonic() + seconds - before  # just before the loop's own clock begins
+        work.until = time.monotonic() + seconds - before  # set just before the loop's own clock starts
         _, spent = advance(steps, Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
         if not isinstance(work, GamesLearner):
@@ -246,7 +265,7 @@ def train(
         batch = {"places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None
-    folder.failed = None  # what failed on the way is in here
+    folder.failed = None  # the final save includes what could not be saved before
     with folder.attempt():
         folder.save_checkpoint(work, spent)
         folder.finish(work)
@@ -254,7 +273,10 @@ def train(
 
 
 class Epochs(Work):
-    """A training as work; an iteration is an epoch, which lasts, so Ctrl-C breaks it off and it is played again."""
+    """A training as work; an iteration is an epoch.
+
+    Since epochs take long, Ctrl-C interrupts one, and it is played again.
+    """
 
     breaks = True
 

@@ -1,9 +1,9 @@
-"""Learning from games against oneself that are searched on a growing graph: for games that are too large to list.
+"""Learn by self-play with tree search on a growing graph, for games that are too large to enumerate.
 
-As in AlphaZero (Silver et al. 2018), with a tree for each player of what that player knows: at every move a tree search
-walks from the worlds that the mover holds possible, guided by the network's policies and with its values behind the
-leaves; the policies learn how often the search made each move, the values how the games ended.  Before the first epoch
-the values learn what random plays pay.
+As in AlphaZero (Silver et al. 2018), with a tree for each player over its information states: at every move a tree
+search starts from the worlds in the mover's belief, guided by the network's policies and with the network's values at
+the leaves.  The policies learn the visit frequencies of the moves, the values the outcomes of the games.  Before the
+first epoch the values learn the mean payoffs of random playouts.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from infoset.statistics import Share
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.growing import NO_MENU, OUTSIDE
 
-NOISE, EVEN = 0.25, 0.5  # share of random numbers in the priors of a root, and how even they are
+NOISE, EVEN = 0.25, 0.5  # share of Dirichlet noise in the priors of a root, and its concentration
 MOST_BYTES = 1 << 30  # of the buffer
-RANDOM_PLAYS = 16  # from a state that the values learn before the first epoch
-CUT_PLAYS = 16  # from where a game stood when the clock cut it
-PLAYED = 0.9  # of the time that is left; the rest is for such plays
+RANDOM_PLAYS = 16  # playouts from each state that the values learn before the first epoch
+CUT_PLAYS = 16  # playouts from the position at which the clock cut a game
+PLAYED = 0.9  # share of the remaining time for games; the rest is for these playouts
 
 
 @dataclass(frozen=True)
 class TreeTraining(LearningParameters):
-    """How to learn; the games of a part are played side by side.
+    """The parameters of a tree-search training; the games of a part are played side by side.
 
     >>> from infoset.learn.tree_play import TreeTraining
     >>> TreeTraining(games=8, hidden=32).nodes
@@ -54,15 +54,15 @@ class TreeTraining(LearningParameters):
 
     games: int = 64
     nodes: int = 100
-    """Leaves of a search, for each player who moves."""
+    """Leaves of a search for each player who moves."""
     worlds: int = 200
-    """That a player holds possible; of more, so many are drawn."""
+    """Largest number of worlds in a player's belief; of more, that many are drawn."""
     passes: int = 4
-    """How often a state is learnt from, in the mean, in the epoch in which it was met."""
+    """How often a state is learnt from, on average, in the epoch in which it was met."""
     first: int = 4096
     """States of random games from which the values learn before the first epoch."""
     duels: int = 8
-    """At least so many against flat Monte Carlo in each epoch: they tell on the curve how strong the network is."""
+    """Least number of duels against flat Monte Carlo in each epoch; they show the network's strength on the curve."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,7 +73,7 @@ class TreeTraining(LearningParameters):
 
 
 class _Sample(NamedTuple):
-    """A state of a game, and how the searches of those who had a choice there moved."""
+    """A state of a game, and the policies of the searches of those who had a choice there."""
 
     game: int
     facts: Facts
@@ -109,7 +109,7 @@ class TreeGames(Games):
                     self._move(side, search, ranges, rng)
         except ClockError:
             side.cut(rng, Clock(self.until))
-        except BudgetError:  # games that have no room to go on are left out
+        except BudgetError:  # games for which the graph has no more room are dropped
             pass
         else:
             side.cut(rng, Clock(self.until))
@@ -119,13 +119,13 @@ class TreeGames(Games):
         return Played([each for each in samples if len(each["facts"])], tuple(start[0].tolist()), scores)
 
     def _scores(self, rng: np.random.Generator) -> Iterator[float]:
-        """What the network gets in duels, as long as the clock runs."""
+        """Yield the network's scores in duels until the clock runs out."""
         for k in range(-(-self.training.duels // self.training.parts)):
             if time.monotonic() < self.late:
                 yield self.duel.play(k % self.encoding.players, int(rng.integers(2**31)))
 
     def _random_states(self, rng: np.random.Generator) -> Samples:
-        """States of random games, and what random plays from them pay."""
+        """Return states of random games with the mean payoffs of random playouts from them."""
         training, encoding = self.training, self.encoding
         count = -(-training.first // training.parts)
         side, met = _SideBySide(encoding, max(1, count // 16), rng), 0
@@ -145,7 +145,7 @@ class TreeGames(Games):
         return samples_of(encoding, encoding.facts(positions), worth, nothing, nothing > 0)
 
     def _move(self, side: _SideBySide, search: TreeSearch, ranges: Ranges, rng: np.random.Generator) -> None:
-        """All games one step further."""
+        """Search the moves of all games and advance each game by one step."""
         chosen: dict[tuple[int, int], FloatArray] = {}
         asked = side.choices()
         held = [self._held(side, g, p, ranges) for g, p in asked]
@@ -167,15 +167,15 @@ class TreeGames(Games):
         side.advance(chosen, rng)
 
     def _held(self, side: _SideBySide, game: int, player: int, ranges: Ranges) -> Range:
-        """The worlds that a player holds possible."""
+        """Return a player's belief: the worlds consistent with its observations."""
         if side.graph.open:
             return side.place(game)
         found = ranges.asked(player, int(side.known[game, player]))
-        return found if found.size else side.place(game)  # a belief that is lost: what is so is possible
+        return found if found.size else side.place(game)  # the belief is lost: fall back on the true position
 
 
 class _SideBySide:
-    """Games in progress, all at the beginning of a step, and what is learnt from them."""
+    """Games in progress, all at the beginning of a step, and the samples from them."""
 
     def __init__(self, encoding: Propositions, games: int, rng: np.random.Generator) -> None:
         self.encoding, self.graph = encoding, encoding.graph
@@ -185,16 +185,16 @@ class _SideBySide:
         self.noted: list[_Sample] = []
 
     def place(self, game: int) -> Range:
-        """Where a game stands."""
+        """Return a game's present position as a belief."""
         return Range(self.position[[game]], self.known[[game]], np.ones(1))
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:
-        """(games,) which are not over."""
+        """(games,) whether each game is still in progress."""
         return np.asarray(np.isnan(self.payoff[:, 0]) & (self.graph.arrays.player[self.position] != TERMINAL))
 
     def choices(self) -> list[tuple[int, int]]:
-        """The games, and the players in them, who have several moves now."""
+        """Return the pairs of a game and a player in it who has several legal moves now."""
         g, found = self.graph.arrays, []
         for game in np.flatnonzero(self.running).tolist():
             menus = g.menus[g.state[self.position[game]]]
@@ -202,7 +202,7 @@ class _SideBySide:
         return found
 
     def note(self, chosen: dict[tuple[int, int], FloatArray]) -> None:
-        """That these are the chances of the moves of those who have a choice."""
+        """Note the present states, with ``chosen`` as the move probabilities of those who have a choice."""
         games = list(dict.fromkeys(game for game, _ in chosen))
         facts = self.encoding.facts(self.position[games])
         for row, game in zip(facts, games, strict=True):
@@ -214,7 +214,10 @@ class _SideBySide:
             self.noted.append(_Sample(game, row, policy, np.packbits(legal)))
 
     def advance(self, chosen: dict[tuple[int, int], FloatArray], rng: np.random.Generator) -> None:
-        """All games that run to the beginning of their next step, by these chances of moves, else by equal ones."""
+        """Advance all running games to the beginning of their next step.
+
+        Players move by the probabilities ``chosen``, others uniformly at random.
+        """
         going = np.flatnonzero(self.running)
         while len(going):
             edges = np.array([self._edge(int(game), chosen, rng) for game in going], dtype=np.int64)
@@ -240,13 +243,13 @@ class _SideBySide:
         return first + int(min(np.searchsorted(running, rng.random() * running[-1], side="right"), size - 1))
 
     def cut(self, rng: np.random.Generator, clock: Clock) -> None:
-        """Games that run end as random plays do, as far as the clock allows."""
+        """End the running games with the mean payoffs of random playouts, while the clock allows."""
         going = np.flatnonzero(self.running)
         found = self.encoding.playouts(self.position[going], CUT_PLAYS, int(rng.integers(2**31)), clock)
         self.payoff[going[: len(found)]] = found
 
     def samples(self) -> Samples:
-        """All that was noted of games that came to an end."""
+        """Return the noted states of all games that ended."""
         kept = [each for each in self.noted if not np.isnan(self.payoff[each.game, 0])]
         encoding, width = self.encoding, -(-self.encoding.num_facts // 8)
         facts = np.array([each.facts for each in kept], dtype=np.uint8).reshape(-1, width)
@@ -260,7 +263,7 @@ def samples_of(
     encoding: Propositions, facts: Facts, payoff: FloatArray, policy: npt.NDArray[np.float32],
     legal: npt.NDArray[np.bool_],
 ) -> Samples:  # fmt: skip
-    """Samples for the buffer."""
+    """Convert states, payoffs, policies and legal moves to samples for the buffer."""
     value = (payoff - encoding.low) / (encoding.high - encoding.low or 1.0)
     return {
         "facts": facts, "value": value.astype(np.float32), "policy": policy, "legal": np.packbits(legal, axis=1)
@@ -268,7 +271,7 @@ def samples_of(
 
 
 class TreePlay(GamesLearner):
-    """The training at work.  Needs the extra ``learn``.
+    """A tree-search training.  Needs the extra ``learn``.
 
     >>> from infoset.learn.propositions import Propositions
     >>> from infoset.learn.tree_play import TreePlay, TreeTraining
@@ -314,7 +317,7 @@ class TreePlay(GamesLearner):
         )  # fmt: skip
 
     def _learn(self) -> tuple[float, float]:
-        """One mini-batch: squared error of the values, cross-entropy of the policies."""
+        """Learn from one mini-batch: return the squared error of the values and the cross-entropy of the policies."""
         at, buffer, encoding = device(), self.buffer, self.encoding
         places = buffer.draw(self.training.batch, self.rng)
         values, logits = self.net(torch.from_numpy(encoding.bits(buffer["facts"][places])).to(at, torch.float32))
@@ -328,7 +331,7 @@ class TreePlay(GamesLearner):
 
 
 def _policy_loss(logits: list[Tensor], policy: Tensor, legal: Tensor) -> Tensor:
-    """Mean cross-entropy of the players' policies, of those who had a choice."""
+    """Return the mean cross-entropy of the policies of those players who had a choice."""
     sizes = [each.shape[1] for each in logits]
     lost = torch.zeros((), device=policy.device)
     for each, mine, may in zip(logits, torch.split(policy, sizes, 1), torch.split(legal, sizes, 1), strict=True):

@@ -1,4 +1,4 @@
-"""The games of an epoch in several processes; how many there are, and where, changes nothing in a training."""
+"""Play the games of an epoch in several processes; their number and place change no result of a training."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from infoset.learn.learner import Games, GamesLearner, Played, part_of, weights_
 
 
 class LearnerConfig(Hashable, Protocol):
-    """What makes a training anew in another process."""
+    """A configuration from which another process makes the same training."""
 
     def learner(self) -> GamesLearner: ...
 
 
 class Workers:
-    """A training's games, shared out."""
+    """Processes that share a training's games."""
 
     def __init__(self, config: LearnerConfig, opened: Executor, count: int) -> None:
         self.config, self.opened, self.count = config, opened, count
         try:
-            for ready in [opened.submit(_ready, config) for _ in range(count)]:  # before a clock runs
+            for ready in [opened.submit(_ready, config) for _ in range(count)]:  # so that no clock runs during start-up
                 ready.result()
         except BrokenProcessPool:
             raise CheckpointError("a process that was to play games ended before it could; try fewer workers") from None
 
     def play(self, games: Games, iteration: int, parts: list[int], seconds: float) -> list[Played]:
-        """As ``games.play``.  Raises ``CheckpointError`` where a process ended."""
+        """Play parts of an epoch as ``games.play`` does.  Raises ``CheckpointError`` where a process ended."""
         shares = [share for k in range(self.count) if (share := parts[k :: self.count])]
         weights = send(self.opened, weights_of(games.net))
         try:
@@ -50,8 +50,9 @@ class Workers:
 
 @contextmanager
 def shared(work: GamesLearner, config: LearnerConfig, workers: int, where: Where) -> Iterator[None]:
-    """Where there are several ``workers``, or others than this machine's, they play the games of ``work``: no more of
-    them than it has parts.
+    """Have ``workers`` processes play the games of ``work`` where there are several, or where they run elsewhere.
+
+    At most one process for each of its parts.
     """
     workers = min(workers, work.training.parts)
     if workers == 1 and where == LOCAL:
@@ -64,7 +65,7 @@ def shared(work: GamesLearner, config: LearnerConfig, workers: int, where: Where
 
 @lru_cache(maxsize=1)
 def _player(config: LearnerConfig) -> Games:
-    """In a process that plays; it explores the game, as the training did."""
+    """Make the player in a worker's process; it explores the game as the training did."""
     torch.set_num_threads(1)
     return config.learner().player
 

@@ -1,4 +1,4 @@
-"""Every world solved by itself, all in one pass: the search of Partridge & Thielscher (2022), 3.3, for many states."""
+"""Solve many worlds, each by itself, in one pass: the search of Partridge & Thielscher (2022), 3.3, for many states."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm, first_sequences
 
-MOST_EDGES = 10**8  # of one step
+MOST_EDGES = 10**8  # edges of one step
 
 
 class SolvedWorlds:
-    """``policies[p]`` (K, A) what player p would play if it knew the world; ``values`` (K, n) what that is worth."""
+    """The solutions of worlds, each solved as if everybody knew it.
+
+    ``policies[p]`` (K, A) is player p's strategy at the root of each world, ``values`` (K, n) everybody's expected
+    payoffs.
+    """
 
     def __init__(
         self, encoding: Encoding, positions: LongArray, values: Values, histories: int, iterations: int
     ) -> None:
-        """As deep as ``histories`` allow, one step at least."""
+        """Solve the worlds as deep as ``histories`` allow, but at least one step."""
         self.encoding, self.positions = encoding, positions
         count, n = len(positions), len(encoding.moves)
         known = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
@@ -39,7 +43,7 @@ class SolvedWorlds:
         self._read(tree, form, strategy)
 
     def _read(self, tree: GameTree, form: SequenceForm, strategy: FloatArray) -> None:
-        """The chances at the information sets right behind the choice of a world; one where there is no choice."""
+        """Read the policies at the information sets right after the choice of a world; 1 where there is no choice."""
         graph, n, count = self.encoding.graph, len(self.policies), len(self.positions)
         states = tree.infoset_state
         token = np.array(tree.states.token)[states] - len(graph.tokens)
@@ -58,7 +62,7 @@ class SolvedWorlds:
 
 
 def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
-    """As deep as ``histories`` allow, one step at least."""
+    """Return the game of all worlds, as deep as ``histories`` allow, but at least one step."""
     below, depth = Below(encoding.graph, worlds, told=True), 1
     below.grow(MOST_EDGES)
     try:
@@ -71,7 +75,7 @@ def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) 
 
 
 def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> FloatArray:
-    """(N, n) what every history is worth to everybody when ``strategy`` is played from there on."""
+    """Return (N, n) everybody's expected payoff at every history if ``strategy`` is played from there on."""
     graph = tree.graph
     player = graph.player[tree.position]
     worth = np.zeros((len(player), len(graph.players)))

@@ -1,1 +1,1 @@
-"""Agents on other machines: what both sides say, and how long they may take for it."""
+"""Agents on other machines: the protocols of both sides, and their time limits."""

@@ -1,4 +1,4 @@
-"""What is said to an agent in another process, and what it answers: the methods of ``Agent`` as JSON."""
+"""Calls to an agent in another process and their answers: the methods of ``Agent`` as JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infoset.base import Action, Observation
 from infoset.match.replay import read_action
 
 MAX_MESSAGE = 1 << 20  # bytes
-ENTROPY = "entropy"  # of a stream: the seed that it was made from
+ENTROPY = "entropy"  # key of a stream: the seed that it was made from
 
 
 class Begin(msgspec.Struct, tag=True):
@@ -20,7 +20,7 @@ class Begin(msgspec.Struct, tag=True):
     """A name that ``infoset.load`` understands."""
     player: int
     stream: dict[str, Any]
-    """Where the agent's source of randomness stands."""
+    """The state of the agent's random generator."""
     deadline: float | None
 
 
@@ -42,15 +42,17 @@ Call: TypeAlias = Begin | Observe | Act | End
 
 
 class Posted(msgspec.Struct):
-    """A call with its number, by which its answer is known."""
+    """A call with the number by which its answer is identified."""
 
     number: int
     call: Call
 
 
 class Answer(msgspec.Struct):
-    """To the call of that number; -1 says that the process is there, 0 that the agent is, and in ``error`` what could
-    not be limited.
+    """The answer to the call of that number.
+
+    -1 reports that the process has started; 0 that the agent is made, with the limits that could not be set in
+    ``error``.
     """
 
     number: int
@@ -61,14 +63,17 @@ class Answer(msgspec.Struct):
 
 
 def stream_of(rng: np.random.Generator) -> dict[str, Any]:
-    """Where a generator stands, and which seed it was made from; its integers, of 128 bits, as texts."""
+    """Return the state of a generator and the seed it was made from; its integers, of 128 bits, as texts."""
     found: dict[str, Any] = _converted(rng.bit_generator.state, str)
     found[ENTROPY] = str(getattr(rng.bit_generator.seed_seq, "entropy", 0))
     return found
 
 
 def generator(stream: dict[str, Any]) -> np.random.Generator:
-    """A generator that stands there, made from the same seed: what all agents of a game share is made of that, too."""
+    """Return a generator in the state of ``stream``, made from the same seed.
+
+    The seed is needed since the randomness that all agents of a game share is derived from it.
+    """
     state = _converted(stream, lambda text: int(text) if text.isdecimal() else text)
     entropy = state.pop(ENTROPY, 0)
     found = np.random.PCG64(np.random.SeedSequence(entropy if isinstance(entropy, int) else 0))
@@ -81,12 +86,12 @@ def _converted(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def read_tuple(value: Any) -> Observation:
-    """What JSON made a list of, as it was."""
+    """Convert lists from JSON back to tuples."""
     return tuple(map(read_tuple, value)) if isinstance(value, list) else value
 
 
 def read_move(value: Any) -> Action:
-    """A move; anything else, too, as it can be shown: the referee says what is wrong with it."""
+    """Read a move; return anything else as its ``repr``, so that the referee's error message shows it."""
     try:
         return read_action(value)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Connections of our servers: how many there may be and from where, and how long they may keep a place (extra ``web``).
+"""Connections of our servers: limits on their number, on those of one address, and on their idle time (extra ``web``).
 
-A connection with no request under way gives way to a new one where room is short, the longest idle first, so that
-hundreds that say nothing, or one letter after the other, shut nobody out.
+When the limit is reached, a connection without a request in progress is closed for a new one, the longest idle first:
+hundreds of connections that send nothing, or one byte after the other, block nobody.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 MAX_CONNECTIONS = 1000
 SHARE = 250
 """Connections of one address, which may be that of a whole class: thirty browsers with eight each."""
-ROOM = 0.5  # of the files that the system lets the process open
-MAX_ADDRESS = 32 << 10  # bytes of a request's path and query: places in a game are long
+ROOM = 0.5  # share of the files that the process may open
+MAX_ADDRESS = 32 << 10  # bytes of a request's path and query, which may hold a position of a game
 MAX_HEADERS = 16 << 10  # bytes
-SECONDS_FOR_HEAD = 10.0  # from its first byte, or from the beginning of a connection, to the end of the headers
-SECONDS_TO_READ = 30.0  # in which a client must have read some of what it asked for
+SECONDS_FOR_HEAD = 10.0  # from the first byte of a request, or the start of a connection, to the end of the headers
+SECONDS_TO_READ = 30.0  # within which a client must have read a part of the answer
 
-_DEPTH = 64  # bits of an IPv6 address that name the network of one household
+_DEPTH = 64  # bits of an IPv6 address that identify the network of one household
 
 
 def place_of(address: str) -> str:
-    """Return by what the callers behind one address are known; an IPv6 network counts as one address.
+    """Return the key under which the clients of one address are counted; an IPv6 network counts as one address.
 
     >>> from infoset.remote.connections import place_of
     >>> place_of("192.0.2.7"), place_of("2001:db8::1:2:3:4")
@@ -48,13 +48,16 @@ class Doorway:
     """All connections of one server."""
 
     def __init__(self, most: int | None = None, share: int | None = None) -> None:
-        """``most``: connections at once; ``share``: of one address."""
+        """Limit the number of connections at once to ``most``, and of one address to ``share``."""
         self.most = min(most or MAX_CONNECTIONS, int(_files() * ROOM))
         self.share = min(share or SHARE, self.most * 3 // 4)
         self.lines: list[Line] = []
 
     def admit(self, line: Line) -> str:
-        """Let a connection in, or say why not; one that is idle may be closed for it."""
+        """Admit a connection and return an empty string, or return why it is refused.
+
+        An idle connection may be closed for it.
+        """
         self.lines = [other for other in self.lines if not other.gone]
         counts = Counter(other.place for other in self.lines)
         here = counts[line.place] >= self.share
@@ -62,7 +65,7 @@ class Doorway:
             idle = [other for other in self.lines if other.idle and (other.place == line.place or not here)]
             if not idle:
                 return f"{self.share if here else self.most} connections are busy; try again in a moment"
-            # of the address that holds the most, the one that has waited longest
+            # the longest idle connection of the address that has the most
             oldest = min(idle, key=lambda other: (-counts[other.place], other.idle_since))
             self.lines.remove(oldest)
             oldest.transport.abort()
@@ -71,7 +74,7 @@ class Doorway:
 
 
 def _files() -> float:
-    """How many files this process may open."""
+    """Return how many files this process may open."""
     try:
         import resource
     except ImportError:
@@ -81,7 +84,7 @@ def _files() -> float:
 
 
 class Line(HttpToolsProtocol):
-    """uvicorn's connection, with bounds on the head of a request and on the time that things may take."""
+    """A connection of uvicorn with limits on the head of a request and on the time of each phase."""
 
     def __init__(self, doorway: Doorway, **options: Any) -> None:
         super().__init__(**options)
@@ -89,10 +92,10 @@ class Line(HttpToolsProtocol):
         self.place = ""
         self.idle_since = 0.0
         self.in_head = False
-        self.head = 0  # bytes of a head that is not complete
+        self.head = 0  # bytes of an incomplete head
         self.upgraded = False
         self.due: asyncio.TimerHandle | None = None  # when the head must be complete
-        self.reading: asyncio.TimerHandle | None = None  # when the other side must have read some more
+        self.reading: asyncio.TimerHandle | None = None  # when the client must have read more
 
     @property
     def gone(self) -> bool:
@@ -102,7 +105,7 @@ class Line(HttpToolsProtocol):
 
     @property
     def idle(self) -> bool:
-        """Whether no request is under way, and no answer."""
+        """Whether no request or answer is in progress."""
         answered = self.cycle is None or self.cycle.response_complete
         return answered and not self.upgraded and not self.transport.get_write_buffer_size()
 
@@ -133,7 +136,7 @@ class Line(HttpToolsProtocol):
             if self.head > MAX_ADDRESS + MAX_HEADERS:
                 self._refuse(*_TOO_LARGE)
                 return
-        if self.cycle is None or self.cycle.response_complete:  # also for the rest of a body that nobody wanted
+        if self.cycle is None or self.cycle.response_complete:  # also while the rest of an unread body arrives
             self._await_head()
 
     def on_message_begin(self) -> None:
@@ -161,7 +164,7 @@ class Line(HttpToolsProtocol):
         self._await_reading()
 
     def _await_head(self) -> None:
-        """Have the head of a request end within a while, whose beginning does not count anew."""
+        """Start the time limit for the head of a request, unless it is running."""
         if self.due is None:
             self.due = self.loop.call_later(SECONDS_FOR_HEAD, self._late)
 
@@ -174,7 +177,7 @@ class Line(HttpToolsProtocol):
             self.transport.abort()
 
     def _await_reading(self) -> None:
-        """Have the other side read on within a while, for as long as there is something to read."""
+        """Close the connection unless the client reads on within the time limit, as long as output is waiting."""
         if self.reading is None and (waiting := self.transport.get_write_buffer_size()):
             self.reading = self.loop.call_later(SECONDS_TO_READ, self._look_again, waiting)
 
@@ -214,7 +217,7 @@ _TOO_LARGE = (
 
 
 class Bounded:
-    """An application that answers no request whose address or headers are too large, however they came."""
+    """An application that rejects requests whose address or headers are too large, over any connection."""
 
     def __init__(self, app: ASGI3Application) -> None:
         self.app = app
@@ -227,7 +230,7 @@ class Bounded:
 
 
 def _too_large(scope: Any) -> bool:
-    """Whether the head of a request is more than is read."""
+    """Return whether the head of a request exceeds the limits."""
     address = len(scope.get("raw_path") or b"") + len(scope["query_string"])
     return address > MAX_ADDRESS or sum(len(name) + len(value) + 4 for name, value in scope["headers"]) > MAX_HEADERS
 

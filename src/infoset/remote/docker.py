@@ -1,4 +1,4 @@
-"""``docker(image=…)``: an agent in a container, started by the docker command and removed when nobody needs it."""
+"""``docker(image=…)``: an agent in a container, started by the docker command and removed when no longer needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from infoset.remote.http import PROTOCOLS, HttpAgent
 from infoset.remote.wire import StatusError, Wire
 
 PREFIX = "DOCKER_AGENT_"
-"""Variables of the environment that a container gets, without it, as the playground's did."""
+"""Environment variables with this prefix are passed to a container without it, as the playground did."""
 SECONDS_TO_COME_UP = 32.0
 SECONDS_FOR_A_COMMAND = 600.0  # an image may have to be fetched
 HELP = re.compile(r"\s*(See|Run) '.* --help'")
@@ -41,7 +41,7 @@ def docker(
 
 
 class Container(Elsewhere):
-    """An agent and its container, which answers before the first clock runs."""
+    """An agent and its container, which answers before the first clock starts."""
 
     def __init__(self, image: str, port: int, memory: int, cpus: float, protocol: str, name: str) -> None:
         self.image = image
@@ -56,7 +56,10 @@ class Container(Elsewhere):
         super().__init__(ThreadLine(HttpAgent(url, protocol)), name)
 
     def _wait(self, wire: Wire) -> None:
-        """Until it answers, if only that it knows no ``/ping``.  Raises ``RemoteError`` where it does not."""
+        """Wait until the server answers, if only that ``/ping`` is unknown.
+
+        Raises ``RemoteError`` where it does not answer.
+        """
         until, pause, why = monotonic() + SECONDS_TO_COME_UP, FIRST_PAUSE, ""
         while monotonic() < until:
             try:
@@ -74,9 +77,9 @@ class Container(Elsewhere):
 
 
 def command(*arguments: str) -> str:
-    """What the docker command prints.
+    """Run the docker command and return its output.
 
-    Raises ``UnsupportedSystemError`` where there is none, and ``RemoteError`` where it fails.
+    Raises ``UnsupportedSystemError`` where it is not installed, and ``RemoteError`` where it fails.
     """
     try:
         done = subprocess.run(
@@ -94,7 +97,7 @@ def command(*arguments: str) -> str:
 
 
 def _reason(printed: str) -> str:
-    """The last line that says anything: progress stands before it, after it where to find help."""
+    """Return the last informative line of an output: it stands between progress messages and hints on help."""
     lines = [line for line in printed.splitlines() if line.strip() and not HELP.match(line)]
     return one_line(lines[-1], 200) if lines else ""
 

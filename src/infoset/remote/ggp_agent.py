@@ -1,4 +1,4 @@
-"""An agent behind an address: a player of the GGP protocol, of GDL or GDL-II, whoever wrote it."""
+"""An agent at an address: any player of the GGP protocol, for GDL or GDL-II."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SECONDS_TO_END = 2.0  # for an answer to STOP or ABORT, on which nothing depends
 
 
 class _Tongue(Protocol):
-    """The words in which a player is told the rules, moves and percepts."""
+    """The vocabulary in which a player receives the rules, moves and percepts."""
 
     description: Description
 
@@ -46,7 +46,7 @@ class _Tongue(Protocol):
 
 
 class _Plain:
-    """The words of the game."""
+    """The vocabulary of the game itself."""
 
     def __init__(self, description: Description) -> None:
         self.description = description
@@ -65,30 +65,33 @@ def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scram
 
 
 def _in_another_case(move: Action, legal: tuple[Action, ...]) -> Action:
-    """The one legal move that differs from the player's only in case; the player's where there is none, or several."""
+    """Return the only legal move that equals the player's up to case.
+
+    The player's move is returned where there is none, or several.
+    """
     folded = renamed_action(move, str.lower)
     found = [other for other in legal if renamed_action(other, str.lower) == folded]
     return found[0] if len(found) == 1 else move
 
 
 def give_up(agent: Elsewhere) -> None:
-    """Have a player told that a match that has not ended never will."""
+    """Tell a player that an unfinished match will not be continued."""
     with suppress(TimeoutError):
         agent.line.wait(agent.line.post("close"), monotonic() + SECONDS_TO_END)
 
 
 class GgpAgent:
-    """A player of the GGP protocol, asked by whoever calls.
+    """A client of a player of the GGP protocol.
 
-    ``start_clock`` and ``play_clock`` are what the player is told, and waited for at most; a referee's deadline that
-    comes earlier holds as well.  ``scramble`` replaces all words of the rules, anew for every match.
+    ``start_clock`` and ``play_clock`` are sent to the player, and limit the waiting time; an earlier deadline of the
+    referee holds as well.  ``scramble`` replaces all words of the rules, anew for every match.
 
     ``begin`` and ``act`` raise ``TimeoutError`` where no answer comes in time, ``RemoteError`` where there is none, and
     ``FormatError`` where it is not a move.
     """
 
     def __init__(self, url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False):
-        """Raises ``ParameterError`` for what is no address or clock."""
+        """Check the parameters.  Raises ``ParameterError`` for an invalid address or clock."""
         if not url:
             raise ParameterError("ggp: url is missing; name the player: ggp(url=http://127.0.0.1:9147)")
         for name, value in ("start_clock", start_clock), ("play_clock", play_clock):
@@ -100,13 +103,16 @@ class GgpAgent:
         self.reached = False
 
     def reach(self) -> None:
-        """Raise ``RemoteError`` where nobody listens at the address; nothing is said that a player might not know."""
+        """Raise ``RemoteError`` unless the address accepts connections.
+
+        No message is sent, since a player might not know it.
+        """
         if not self.reached:
             self.wire.open(monotonic() + SECONDS_TO_REACH)
             self.reached = True
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Send the rules.  Raises ``UnsupportedGameError`` for a game that is no description."""
+        """Send the rules.  Raises ``UnsupportedGameError`` for a game that is not described in GDL."""
         if not isinstance(game, GdlGame):
             raise UnsupportedGameError(f"{game.name} is not described in GDL, in which players are told the rules")
         self.close()
@@ -128,12 +134,12 @@ class GgpAgent:
             raise RemoteError(self.refusal)
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        """Kept for the next message; every role moves in every step, so each step is told in one."""
+        """Keep the step for the next message; every role moves in every step, so each step has one message."""
         if own_move is not None:
             self.turn, self.last = self.turn + 1, (own_move, observation)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        """The player's move.  One that did not begin is not asked."""
+        """Return the player's move.  A player that did not accept the match is not asked."""
         if self.refusal:
             raise RemoteError(self.refusal)
         answer = self._ask(Play(self.match, self._told(self.offered)), self.play_clock, deadline)
@@ -147,7 +153,7 @@ class GgpAgent:
             self._ask(Stop(match, self._told(False)), SECONDS_TO_END, None)
 
     def close(self) -> None:
-        """Give up a match that has not ended, and hang up."""
+        """Abort an unfinished match, and close the connection."""
         match, self.match = self.match, ""
         if match and not self.refusal:
             with suppress(OSError):
@@ -155,8 +161,10 @@ class GgpAgent:
         self.wire.close()
 
     def _told(self, offered: bool) -> Told:
-        """The last step; ``offered``: whether the game adds to what is seen the moves on offer, which players are not
-        told."""
+        """Return the last step as a message.
+
+        ``offered``: whether the game adds the legal moves to the percepts, which players do not receive.
+        """
         move, observation = self.last
         seen = cast("tuple[Action, ...]", observation or ())
         if self.open:

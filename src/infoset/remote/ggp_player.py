@@ -1,7 +1,7 @@
-"""A player of the GGP protocol without its network: a ``Desk`` is handed messages and answers each before its deadline.
+"""A player of the GGP protocol without its network: a ``Desk`` answers each message before its deadline.
 
-Behind it a ``Mind`` reads the rules, keeps track of the match and asks an agent.  It works in a thread of its own, and
-the agent in another, so that neither rules that take long nor an agent that hangs keep an answer back.
+Behind it a ``Mind`` reads the rules, keeps track of the match and asks an agent.  The mind and the agent each work in a
+thread of their own, so that neither rules that take long nor an agent that hangs delay an answer.
 """
 
 from __future__ import annotations
@@ -32,46 +32,46 @@ from infoset.remote import kif
 from infoset.remote.kif import Abort, Info, Joint, Play, Preview, Seen, Start, Stop, read_message
 from infoset.remote.tracking import Passed, Told, Tracking
 
-MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.05, 0.1, 0.5  # of a clock; seconds: for the way there and back
-GROUNDING, TRACKING = 0.3, 0.3  # of the start clock, of the play clock
-LEAST_GROUNDING = 1.0  # seconds of computing, however short the clock
-MEMORY, RULES = 1 << 30, 300_000  # bytes and rules that grounding a stranger's game may take
+MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.05, 0.1, 0.5  # share of a clock, seconds, seconds: for the network's delay
+GROUNDING, TRACKING = 0.3, 0.3  # shares of the start clock and of the play clock
+LEAST_GROUNDING = 1.0  # seconds, even if the clock is shorter
+MEMORY, RULES = 1 << 30, 300_000  # limits in bytes and rules for grounding a manager's game
 SECONDS_TO_END = 1.0
 GRACE = 10.0  # seconds
 MAX_MISSED = 100  # turns
-TOLD = ("did", "does")  # percepts (did ROLE MOVE), by which managers tell the moves of GDL-I in the form of GDL-II
+TOLD = ("did", "does")  # percepts (did ROLE MOVE): the moves of GDL-I in the form of GDL-II
 
 Say = Callable[[str], object]
 
 
 def margin(clock: float) -> float:
-    """Seconds before the end of a clock at which an answer leaves."""
+    """Return the seconds before the end of a clock at which an answer is sent."""
     return min(max(MARGIN * clock, LEAST_MARGIN), MOST_MARGIN, clock / 4)
 
 
 def own_evaluator(rules: GdlRules) -> Evaluator:
-    """One that no agent uses: they are not for two threads."""
+    """Return an evaluator that no agent uses: evaluators are not thread-safe."""
     return LazyEvaluator(rules.description) if rules.propnet is None else ScalarEvaluator(rules.propnet)
 
 
 @dataclass
 class _Seat:
-    """One match: the rules as an agent has them, and what is known of the state."""
+    """One match: the rules as the agent has them, and what is known of the state."""
 
     rules: GdlRules
     player: int
     tracking: Tracking
     rng: np.random.Generator
     refused: bool = False
-    """Whether the agent cannot play it: it is not asked then."""
+    """Whether the agent cannot play the match: it is not asked then."""
     observed: int = 0
-    """Steps that the agent was told."""
+    """Steps that were passed on to the agent."""
     answered: tuple[int, Action] | None = None
-    """The last answer, and after how many steps it was given."""
+    """The number of steps before the last answer, and its move."""
 
 
 class Mind:
-    """Plays one match after the other with the agent of that name.  ``say`` is told what goes wrong."""
+    """Plays one match after another with the agent of that name; ``say`` receives messages on errors."""
 
     def __init__(self, agent: str, seed: int, say: Say) -> None:
         self.agent, self.seed, self.say = agent, seed, say
@@ -80,19 +80,19 @@ class Mind:
         self.rules: tuple[Description, Budget] | None = None
         self.seat: _Seat | None = None
         self.fallback: Action | None = None
-        """A legal move of the turn, or of an earlier one."""
+        """A legal move of the present turn, or of an earlier one."""
         self.refusal = ""
         """Why there is no seat."""
         self.matches = 0
 
     def close(self) -> None:
-        """The files of the rules are deleted."""
+        """Delete the files of the rules."""
         self.folder.cleanup()
 
     def begin(self, start: Start, deadline: float) -> None:
         """Read the rules, and let the agent prepare.
 
-        Raises ``FormatError`` for rules that are none, ``ParameterError`` for a role that is not a player's.
+        Raises ``FormatError`` for invalid rules, ``ParameterError`` for a role that is not a player's.
         """
         self.seat = self.fallback = None
         self.refusal = "the match did not begin"
@@ -123,9 +123,9 @@ class Mind:
             seat.refused = True
 
     def _game(self, start: Start) -> GdlGame:
-        """The game; its rules stand in a file, by whose name agents in other processes find them.
+        """Return the game; its rules are in a file, by whose name agents in other processes find them.
 
-        A new agent plays other rules, or where the old one still hangs: what it keeps of a game goes with it.
+        A new agent is made where the rules change or the old agent still hangs, so that its data on a game is freed.
         """
         seconds = min(DEFAULT_BUDGET.seconds, max(GROUNDING * start.start_clock, LEAST_GROUNDING))
         wanted = start.rules, Budget(seconds, MEMORY, RULES)
@@ -142,9 +142,9 @@ class Mind:
         return game
 
     def play(self, told: kif.Told, arrived: float, deadline: float) -> Action:
-        """The agent's move, or where there is none that is legal by ``deadline``, a random legal one.
+        """Return the agent's move, or a random legal one where there is no legal answer by ``deadline``.
 
-        Raises ``ParameterError`` for a turn that cannot be, ``GameRuleError`` for one after the end.
+        Raises ``ParameterError`` for an inconsistent turn, ``GameRuleError`` for one after the end.
         """
         seat = self._seated()
         if seat.answered and _asked_again(seat, seat.answered[0], told):
@@ -159,7 +159,7 @@ class Mind:
         return move
 
     def _ask(self, legal: tuple[Action, ...], deadline: float) -> Action:
-        """The agent's move, or the one to fall back on."""
+        """Return the agent's move, or the fallback."""
         try:
             move = self.line.wait(self.line.post("act", legal, deadline), deadline)[0]
             if move in legal:
@@ -173,7 +173,7 @@ class Mind:
         return self.fallback
 
     def end(self, told: kif.Told | None) -> None:
-        """The match is over; ``None`` where it was given up."""
+        """End the match; ``told`` is ``None`` where it was aborted."""
         seat, self.seat = self.seat, None
         if seat is None:
             return
@@ -192,7 +192,7 @@ class Mind:
         return self.seat
 
     def _learn(self, seat: _Seat, told: kif.Told, ended: bool, until: float) -> None:
-        """Take in what a message tells, and pass it on to the agent."""
+        """Take in the steps of a message, and pass them on to the agent."""
         sure = seat.tracking.sure
         for step in _steps(seat, told, ended):
             seat.tracking.advance(step, until)
@@ -210,9 +210,9 @@ class Mind:
 
 
 def _asked_again(seat: _Seat, turn: int, told: kif.Told) -> bool:
-    """Whether this is the question that was answered in that turn.
+    """Return whether this is the request that was answered in that turn.
 
-    One without a number is, if it repeats the last step with moves that cannot be played once more.
+    One without a turn number is, if it repeats the last step with moves that cannot be played once more.
     """
     known, evaluator = seat.tracking.told, seat.tracking.evaluator
     if turn != len(known):
@@ -227,7 +227,7 @@ def _asked_again(seat: _Seat, turn: int, told: kif.Told) -> bool:
 
 
 def _steps(seat: _Seat, told: kif.Told, ended: bool) -> list[Told]:
-    """What a message tells of the steps since the last one.  Raises ``ParameterError`` where it cannot be."""
+    """Return the steps that a message adds.  Raises ``ParameterError`` where it is inconsistent."""
     roles, played = seat.tracking.evaluator.roles, len(seat.tracking.told)
     if isinstance(told, Joint):
         if not told.moves:
@@ -249,7 +249,7 @@ def _steps(seat: _Seat, told: kif.Told, ended: bool) -> list[Told]:
 
 
 def _seen(seat: _Seat, told: Seen, ended: bool) -> Told:
-    """One step in the form of GDL-II; in GDL-I its percepts, if any, are the moves of all."""
+    """Return one step from the form of GDL-II; in GDL-I its percepts, if any, are the moves of all roles."""
     roles, own = seat.tracking.evaluator.roles, seat.tracking.role
     if not seat.rules.open:
         moves = tuple([told.move if role == own else None for role in range(len(roles))])
@@ -259,7 +259,7 @@ def _seen(seat: _Seat, told: Seen, ended: bool) -> Told:
 
 
 def _observation(seat: _Seat, passed: Passed, known: Told) -> Observation:
-    """What the agent sees of a step, as ``GdlGame`` has it."""
+    """Return the agent's observation of a step, in the form of ``GdlGame``."""
     if seat.rules.open:
         return passed.moves
     seen = passed.percepts
@@ -275,43 +275,44 @@ class _Match:
 
     name: str
     spelling: Spelling
-    """Of its rules."""
+    """Spelling of its rules."""
     play_clock: float
     due: float
-    """When it is held to be gone, if nothing more is heard of it."""
+    """When it counts as abandoned, if no more messages come."""
     begun: Any
-    """Posted: its beginning."""
+    """The posted call of its beginning."""
 
 
 class Desk:
-    """Answers the messages of managers, one match at a time; for any number of threads."""
+    """Answers the messages of managers, one match at a time; thread-safe."""
 
     def __init__(self, agent: str, seed: int = 0, say: Say = lambda _: None, grace: float = GRACE) -> None:
-        """``grace``: how many seconds, and twice its clock, a match may be silent before another one may begin.
+        """Make the agent.
 
-        Raises what ``load_agent`` does.
+        ``grace``: the seconds, plus twice its clock, for which a match may be silent before another one may
+        begin.  Raises the errors of ``load_agent``.
         """
         self.grace, self.say = grace, say
         self.lock = Lock()
         self.match: _Match | None = None
         self.ended = ""
         """The match that was stopped or aborted last."""
-        called: Any = Mind(agent, seed, say)  # a line carries calls of agents, and a mind's as well
+        called: Any = Mind(agent, seed, say)  # a line is typed for agents, but carries any calls
         self.mind, self.line = called, ThreadLine(called)
 
     def close(self) -> None:
-        """No more messages come."""
+        """Free the resources; no more messages are answered."""
         self.mind.close()
 
     @property
     def busy(self) -> bool:
-        """Whether a match is being played, or the rules of one that was given up are still being read."""
+        """Whether a match is being played, or the rules of an aborted one are still being read."""
         return self.line.busy or (self.match is not None and monotonic() < self.match.due)
 
     def answer(self, text: str, arrived: float | None = None) -> str:
-        """The answer to a message that ``arrived`` at a moment of ``time.monotonic``, by its clock.
+        """Return the answer to a message that ``arrived`` at a time of ``time.monotonic``, within its clock.
 
-        Raises ``FormatError`` for what is no message, ``ParameterError``, ``GameRuleError`` or ``RemoteError`` for one
+        Raises ``FormatError`` for an invalid message, ``ParameterError``, ``GameRuleError`` or ``RemoteError`` for one
         that cannot be followed.
         """
         arrived = monotonic() if arrived is None else arrived
@@ -333,7 +334,7 @@ class Desk:
                 return kif.ABORTED.upper()
 
     def _of(self, name: str) -> _Match:
-        """The match of that name.  Raises ``ParameterError`` where another one is played, or none."""
+        """Return the match of that name.  Raises ``ParameterError`` where another one is played, or none."""
         match = self.match
         if match is None or match.name != name:
             here = "none" if match is None else repr(shorten(match.name))
@@ -344,7 +345,7 @@ class Desk:
         deadline = arrived + start.start_clock - margin(start.start_clock)
         with self.lock:
             match = self.match
-            if match is None or match.name != start.match or match.begun.done():  # or else it comes twice
+            if match is None or match.name != start.match or match.begun.done():  # else it is a repetition
                 match = self._seat(start, arrived, deadline)
             if match is None:
                 return kif.BUSY
@@ -360,7 +361,7 @@ class Desk:
         return kif.READY.upper()
 
     def _seat(self, start: Start, arrived: float, deadline: float) -> _Match | None:
-        """The match that begins, unless there is another one."""
+        """Start the match and return it; ``None`` while another one is played."""
         gone = self.match
         if gone is not None and (gone.name == start.match or monotonic() >= gone.due):
             self._leave(None)
@@ -387,13 +388,13 @@ class Desk:
     def _end(self, name: str, told: kif.Told | None) -> None:
         with self.lock:
             if name == self.ended and (self.match is None or self.match.name != name):
-                return  # said twice
+                return  # a repetition
             self._of(name)
             self._leave(told)
             self.ended = name
 
     def _leave(self, told: kif.Told | None) -> None:
-        """The match is over, which the agent hears, but not for ever."""
+        """End the match; the agent is informed, with a time limit."""
         self.match = None
         with suppress(Exception):
             self.line.wait(self.line.post("end", told), monotonic() + SECONDS_TO_END)

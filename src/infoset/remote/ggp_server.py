@@ -1,4 +1,4 @@
-"""A player of the GGP protocol on the network: POST requests to a ``Desk`` (extra ``web``)."""
+"""A player of the GGP protocol on the network: passes POST requests to a ``Desk`` (extra ``web``)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ MAX_BODY = 4 << 20  # bytes
 
 
 def application(desk: Desk) -> Starlette:
-    """The web application: every POST is a message, whatever its path.  Raises ``MissingExtraError``."""
+    """Return the web application: every POST is a message, whatever its path.
+
+    Raises ``MissingExtraError``.
+    """
     try:
         from starlette.applications import Starlette
         from starlette.concurrency import run_in_threadpool
@@ -44,12 +47,12 @@ def application(desk: Desk) -> Starlette:
 
 
 def _reply(desk: Desk, body: bytes, arrived: float) -> tuple[HTTPStatus, str]:
-    """The status and the text of an answer; an error is one line."""
+    """Return the status and the text of an answer; an error is one line."""
     try:
         return HTTPStatus.OK, desk.answer(body.decode(errors="replace"), arrived)
     except InfosetError as error:
         status, text = HTTPStatus.BAD_REQUEST, str(error)
-    except Exception as error:  # whatever a stranger's message does
+    except Exception as error:  # whatever a client's message causes
         status, text = HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}"
     line = one_line(text, 400)
     desk.say(line)
@@ -57,12 +60,15 @@ def _reply(desk: Desk, body: bytes, arrived: float) -> tuple[HTTPStatus, str]:
 
 
 def server(desk: Desk) -> uvicorn.Server:
-    """The web server, see ``serving``.  Raises ``MissingExtraError``."""
+    """Return the web server, see ``serving``.  Raises ``MissingExtraError``."""
     return web_server(application(desk))
 
 
 def serve(agent: str, host: str, port: int, seed: int, say: Callable[[str], object]) -> None:
-    """Be a player until Ctrl-C.  Raises ``MissingExtraError``, ``ParameterError``, or what ``load_agent`` does."""
+    """Run a player until Ctrl-C.
+
+    Raises ``MissingExtraError``, ``ParameterError``, or the errors of ``load_agent``.
+    """
     with listening(host, port) as where:
         desk = Desk(agent, seed, say)
         try:

@@ -1,7 +1,7 @@
-"""Agents behind an address: ``http(url=http://host:port)``, in the protocol of this project or that of the playground.
+"""Agents at an address: ``http(url=http://host:port)``, in the protocol of this project or that of the playground.
 
-The project's own is four questions, each a POST of JSON that is answered by JSON (``docs/remote-agents.md``).  What an
-agent observes goes with the next question, so that a move costs one.
+The project's own protocol has four requests, ``GET /ping`` and three POSTs of JSON, all answered by JSON
+(``docs/remote-agents.md``).  An agent's observations are sent with the next request, so that a move takes one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from infoset.remote.calls import read_move
 from infoset.remote.wire import StatusError, Wire
 
 PROTOCOL = 1
-SEED_BITS = 2**53  # every program that reads JSON holds such integers exactly
+SEED_BITS = 2**53  # every JSON reader represents such integers exactly
 PROTOCOLS = ("auto", "infoset", "playground")
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ Seed = Annotated[int, msgspec.Meta(ge=0, lt=SEED_BITS)]
 
 
 class Ping(msgspec.Struct):
-    """``GET /ping``: who is there."""
+    """The answer to ``GET /ping``: the protocol and the agent."""
 
     protocol: int = 0
     agent: str = ""
@@ -41,21 +41,21 @@ class Begin(msgspec.Struct):
     """``POST /begin``: a game begins."""
 
     match: str
-    """By which the next questions are known, unlike any other: a server may play several games, for several callers."""
+    """A unique name that identifies later requests: a server may play several games, for several clients."""
     game: str
-    """As ``infoset.load`` understands it."""
+    """A name that ``infoset.load`` understands."""
     player: int
     seed: Seed
-    """Below 2**53, for whatever the agent draws."""
+    """Below 2**53, for the agent's own randomness."""
     seconds: float | None
-    """That are left to answer in; ``None`` where no clock runs."""
+    """Time left to answer; ``None`` where no clock runs."""
     protocol: int = PROTOCOL
     common: Seed | None = None
-    """Below 2**53, the same for all agents of the game: for what several of them draw together."""
+    """Below 2**53, the same for all agents of the game: for random draws that several of them share."""
 
     @property
     def rng(self) -> np.random.Generator:
-        """The agent's source of randomness."""
+        """The agent's random generator."""
         if self.common is None:
             return np.random.default_rng(self.seed)
         seeds = np.random.SeedSequence(self.common, spawn_key=(self.seed,))
@@ -67,9 +67,9 @@ class Act(msgspec.Struct):
 
     match: str
     number: int
-    """Of the question, from 1; the answer repeats it."""
+    """Number of the request, from 1; the answer repeats it."""
     told: int
-    """How many steps were told before, those of questions without an answer not counted."""
+    """How many steps were sent before; those of requests without an answer are not counted."""
     seen: list[tuple[Any, Any]]
     """[own move or null, observation] for each step since."""
     legal: Annotated[list[Any], msgspec.Meta(min_length=1)]
@@ -84,7 +84,7 @@ class Move(msgspec.Struct):
 
 
 class End(msgspec.Struct):
-    """``POST /end``: the game is over, or given up."""
+    """``POST /end``: the game is over, or aborted."""
 
     match: str
     told: int
@@ -93,7 +93,7 @@ class End(msgspec.Struct):
 
 
 class Done(msgspec.Struct):
-    """The answer to ``/begin`` and ``/end``.  ``refused`` says why the agent does not play this game."""
+    """The answer to ``/begin`` and ``/end``.  ``refused`` tells why the agent does not play this game."""
 
     refused: str = ""
 
@@ -109,14 +109,14 @@ def http(url: str = "", protocol: str = "auto") -> Agent:
 
 
 class HttpAgent(Delegating):
-    """Speaks whichever protocol the game is played in."""
+    """An agent at an address, in the protocol in which the game is played there."""
 
     def __init__(self, url: str, protocol: str) -> None:
         self.protocol, self.wire = protocol, Wire(url)
         self.reached = False
 
     def reach(self) -> None:
-        """Raise ``RemoteError`` where nobody answers at the address; whatever is answered, even an error, will do."""
+        """Raise ``RemoteError`` where nobody answers at the address; any answer is accepted, even an error."""
         if self.reached:
             return
         try:
@@ -138,11 +138,11 @@ class HttpAgent(Delegating):
         except StatusError as error:
             if ours or self.protocol != "auto" or not error.unknown:
                 raise
-            self.inner = AskedAgent(self.wire)  # one of ours that does not say so
+            self.inner = AskedAgent(self.wire)  # a server of the project's protocol that does not report it
             self.inner.begin(game, player, rng, deadline)
 
     def _speaks_ours(self, deadline: float | None) -> bool:
-        """Whether the server says so, within half of the time."""
+        """Return whether the server reports the project's protocol within half of the time."""
         now = monotonic()
         left = PATIENCE if deadline is None else deadline - now
         try:
@@ -151,19 +151,19 @@ class HttpAgent(Delegating):
             return False
 
     def _player(self) -> Agent:
-        from infoset.remote.playground import AskedPlayer  # not before it is needed: it brings compiled kernels
+        from infoset.remote.playground import AskedPlayer  # only where it is needed: it imports compiled kernels
 
         return AskedPlayer(self.wire)
 
 
 class AskedAgent:
-    """Asks in the project's own protocol."""
+    """A client of the project's own protocol."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.match = str(uuid4())  # not of the seed: others ask the same server with the same one
+        self.match = str(uuid4())  # not derived from the seed: other clients may use the same one
         self.number, self.told, self.seen = 0, 0, list[tuple[Any, Any]]()
         common = int(common_stream(rng).integers(SEED_BITS))
         seed = int(rng.integers(SEED_BITS))

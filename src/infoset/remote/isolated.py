@@ -1,6 +1,6 @@
-"""An agent in a process of its own, with limits: whatever happens to it there costs it its move and nobody else.
+"""An agent in a process of its own, with limits: its faults cost only its own moves.
 
-Both processes are on one machine and read the same ``time.monotonic``, so that deadlines are sent as they are.
+Both processes are on one machine and read the same ``time.monotonic``, so that deadlines are sent unchanged.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from infoset.remote.calls import (
 )
 
 SECONDS_TO_START = 600.0  # kernels may have to be compiled
-STARTED, MADE = -1, 0  # what a process says by itself: that it is there, and that its agent is
+STARTED, MADE = -1, 0  # numbers of a process's own messages: it has started, its agent is made
 SECONDS_TO_END = SECONDS_TO_SEND = 1.0
 MAX_LIMIT = 1 << 40
 KEPT_ENVIRONMENT = ("HOME", "LANG", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "VIRTUAL_ENV")
 KEPT_PREFIXES = ("INFOSET_", "LC_", "NUMBA_", "OMP_", "XDG_CACHE")
-"""What an agent's process inherits of the environment: no keys, no tokens."""
+"""The environment variables that an agent's process inherits: no keys, no tokens."""
 
 
 def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 64, processes: int = 64) -> Agent:
@@ -77,19 +77,19 @@ def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 6
 
 
 class Lines:
-    """One end of a line between processes: a message is a line of JSON, and nothing is waited for without an end."""
+    """One end of a connection between processes: messages are lines of JSON, and waiting for one has a time limit."""
 
     def __init__(self, end: socket.socket) -> None:
         self.end = end
         self.read = b""
 
     def send(self, body: bytes) -> None:
-        """Raises ``OSError`` where the other end is gone, or does not read."""
+        """Send a message.  Raises ``OSError`` where the other end is gone, or does not read."""
         self.end.settimeout(SECONDS_TO_SEND)
         self.end.sendall(body + b"\n")
 
     def receive(self, deadline: float | None) -> bytes:
-        """The next message.
+        """Return the next message.
 
         Raises ``TimeoutError`` at the deadline, ``OSError`` or ``EOFError`` where the other end is gone.
         """
@@ -107,7 +107,7 @@ class Lines:
         return message
 
     def waiting(self) -> bool:
-        """Whether there is more to read."""
+        """Return whether there is more to read."""
         return bool(self.read) or bool(select.select([self.end], [], [], 0.0)[0])
 
     def close(self) -> None:
@@ -115,13 +115,15 @@ class Lines:
 
 
 class ProcessLine:
-    """To an agent in a process of its own, by its name; it is there from the first game to the last.
+    """A line to an agent in a process of its own, which is kept from the first game to the last.
 
-    One that hangs or ends its process while it is made is not there at all: that is its fault in every game.
+    An agent that hangs or ends its process while it is made is missing: that counts as its fault in every game.
     """
 
     def __init__(self, name: str, limits: Limits) -> None:
-        """Raises ``UnsupportedSystemError`` where a process cannot be given open files, ``RemoteError`` where the agent
+        """Start the process.
+
+        Raises ``UnsupportedSystemError`` where a process cannot be given open files, ``RemoteError`` where the agent
         cannot be made there.
         """
         self.name, self.limits = name, limits
@@ -135,7 +137,7 @@ class ProcessLine:
     # the process
 
     def _start(self) -> None:
-        """Returns when the agent is there, or is known not to be."""
+        """Start the process; return when the agent is made, or is known not to be."""
         self.failure, self.open = "", set[int]()
         check_shared_files("an agent in a process of its own")
         ours, theirs = socket.socketpair()
@@ -178,7 +180,7 @@ class ProcessLine:
             warnings.warn(f"isolated: {made.error}", stacklevel=2)
 
     def _end(self) -> str:
-        """End the process and all that it started; how it ended, with the last line that it printed."""
+        """End the process and all that it started; return how it ended, with the last line that it printed."""
         status = end_group(self.process)
         self.link.close()
         how = ending(status)
@@ -190,7 +192,10 @@ class ProcessLine:
         return f"{how}: {shorten(last, 120)}" if last else how
 
     def renew(self) -> None:
-        """Where it is gone, or still busy with a game that is over, another takes its place, while no clock runs."""
+        """Start another process where the present one is gone, or is still busy with a game that is over.
+
+        Called while no clock runs.
+        """
         if self.unmade:
             return
         if self.failure or self.busy:
@@ -233,7 +238,7 @@ class ProcessLine:
         return read_move(answer.move) if answer.move is not None else None, monotonic()
 
     def _receive(self, number: int, deadline: float | None) -> Answer:
-        """The answer to a call; those to earlier ones are late, and dropped."""
+        """Return the answer to a call; late answers to earlier calls are dropped."""
         while True:
             try:
                 answer = msgspec.json.decode(self.link.receive(deadline), type=Answer)
@@ -257,7 +262,7 @@ class ProcessLine:
 
 
 def environment() -> dict[str, str]:
-    """What an agent's process knows of ours."""
+    """Return the environment of an agent's process."""
     kept = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT or k.startswith(KEPT_PREFIXES)}
     return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
@@ -281,20 +286,20 @@ def _call(method: str, arguments: tuple[Any, ...]) -> Begin | Observe | Act | En
 
 
 class Host:
-    """Makes the calls that come over a line."""
+    """Executes the calls that come over a line."""
 
     def __init__(self, name: str) -> None:
         self.agent = load_agent(name)
         self.game: tuple[str, Game] | None = None
 
     def answer(self, posted: Posted, stale: bool) -> Answer:
-        """``stale``: whether more has been said since, so that a move would come too late."""
+        """Execute a call; ``stale``: whether another message has come since, so that a move would be too late."""
         try:
             return Answer(posted.number, self._make(posted.call, stale))
         except InfosetError as error:
             refused = isinstance(posted.call, Begin) and isinstance(error, UnsupportedGameError | ParameterError)
             return Answer(posted.number, error=str(error) or type(error).__name__, refused=refused)
-        except (Exception, SystemExit, KeyboardInterrupt) as error:  # no Ctrl-C comes here
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # the terminal's Ctrl-C does not reach this process
             return Answer(posted.number, error=error_text(error))
 
     def _make(self, call: Begin | Observe | Act | End, stale: bool) -> Any:
@@ -315,7 +320,10 @@ class Host:
 
 
 def serve(link: Lines, name: str, missed: str) -> None:
-    """Be there, then answer until the line ends, which raises ``EOFError``.  ``missed``: what could not be limited."""
+    """Report the start, then answer calls until the line ends, which raises ``EOFError``.
+
+    ``missed``: the limits that could not be set.
+    """
     link.send(msgspec.json.encode(Answer(STARTED)))
     process = os.getpid()
     try:
@@ -338,7 +346,10 @@ def serve(link: Lines, name: str, missed: str) -> None:
 
 
 def main() -> None:
-    """``python -m infoset.remote.isolated LINK NAME LIMITS``: the number of an open file, an agent, limits as JSON."""
+    """Run an agent's process: ``python -m infoset.remote.isolated LINK NAME LIMITS``.
+
+    LINK is the number of an open file, NAME an agent, LIMITS are JSON.
+    """
     number, name, limits = sys.argv[1:]
     Thread(target=end_with, args=(int(number),), daemon=True).start()
     missed = limit(msgspec.json.decode(limits, type=Limits))

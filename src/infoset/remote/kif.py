@@ -1,8 +1,8 @@
-"""What a manager and a player of the GGP protocol say to each other: messages as values, read from KIF and written.
+"""Messages between a manager and a player of the GGP protocol, read from KIF and written as KIF.
 
-A message is read by ``read_message`` and written by ``str``.  There are two forms of what is told of a step: ``Joint``,
-the moves of all roles, for GDL-I, and ``Seen``, the own move and percepts, for GDL-II.  Words are read as the rules of
-the match are (see ``Spelling``): mostly they fold to lower case.
+A message is read by ``read_message`` and written by ``str``.  A step is described in one of two forms: ``Joint``, the
+moves of all roles, for GDL-I, and ``Seen``, the own move and percepts, for GDL-II.  Words are read as in the rules of
+the match (see ``Spelling``): usually they are folded to lower case.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ CONTENT_TYPE = "text/acl"
 FOLDED = Spelling()
 NIL = "nil"
 READY, BUSY, DONE, ABORTED = "ready", "busy", "done", "aborted"
-MAX_CLOCK = 86_400.0  # seconds; longer ones, by which some managers mean none, are read as this
+MAX_CLOCK = 86_400.0  # seconds; longer clocks, which some managers send for none, are cut to this
 
 
 class Joint(NamedTuple):
-    """The last joint move, a move for each role in their order; none before the first."""
+    """The last joint move, one move for each role in their order; empty before the first."""
 
     moves: tuple[Action, ...] = ()
 
@@ -33,7 +33,7 @@ class Joint(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The steps played so far, the own move in the last one as it was executed, and what was seen of it."""
+    """The number of steps so far, the own move in the last one as it was executed, and the percepts of it."""
 
     turn: int = 0
     move: Action | None = None
@@ -56,7 +56,7 @@ class Info(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """The rules of a game that may come."""
+    """The rules of a game that may follow."""
 
     rules: Description
     clock: float
@@ -66,7 +66,7 @@ class Preview(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A match begins; clocks are in seconds, for getting ready and for each move."""
+    """A match begins; clocks are in seconds, for preparing and for each move."""
 
     match: str
     role: str
@@ -99,7 +99,7 @@ class Stop(NamedTuple):
 
 
 class Abort(NamedTuple):
-    """A match is given up."""
+    """A match is aborted."""
 
     match: str
 
@@ -111,7 +111,7 @@ Message: TypeAlias = Info | Preview | Start | Play | Stop | Abort
 
 
 def written(move: Action, spelling: Spelling = FOLDED) -> str:
-    """A move or percept as KIF, its words as the text of the rules writes them."""
+    """Return a move or percept as KIF, with words in the spelling of the rules."""
     return str(to_term(renamed_action(move, spelling.write)))
 
 
@@ -124,7 +124,9 @@ def _lines(rules: Description) -> str:
 
 
 def read_message(text: str, spelling: Spelling = FOLDED) -> Message:
-    """One message; ``spelling`` is that of the rules of its match.  Raises ``FormatError`` with line and column.
+    """Read one message; ``spelling`` is that of the rules of its match.
+
+    Raises ``FormatError`` with line and column.
 
     >>> from infoset.remote.kif import read_message
     >>> read_message("(PLAY M1 3 (MARK 1 2) (OK ))")
@@ -137,7 +139,10 @@ def read_message(text: str, spelling: Spelling = FOLDED) -> Message:
 
 
 def read_move(text: str, spelling: Spelling = FOLDED) -> Action:
-    """A player's answer to PLAY; ``spelling`` is that of the rules of the match.  Raises ``FormatError``."""
+    """Read a player's answer to PLAY; ``spelling`` is that of the rules of the match.
+
+    Raises ``FormatError``.
+    """
     reader = _Messages(text, "answer", spelling)
     return reader.alone(reader.action)
 
@@ -148,7 +153,7 @@ class _Messages(Kif):
         self.spelling = spelling
 
     def alone(self, read: Callable[[], T]) -> T:
-        """What is read, if nothing comes after it."""
+        """Return what ``read`` reads, if nothing follows it."""
         found = read()
         if self.token:
             raise self.fail("the end of the text")
@@ -197,7 +202,7 @@ class _Messages(Kif):
         return min(value, MAX_CLOCK)
 
     def told(self) -> Told:
-        """Either form; a number shows that it is the second."""
+        """Read a step in either form; a number marks the second."""
         if self.token == "(" or self.token.lower() == NIL:
             return Joint(self.actions())
         place, word = self.place, self.word("NIL, the moves of all roles, or the number of a turn")

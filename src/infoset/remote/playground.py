@@ -1,6 +1,6 @@
-"""The protocol in which Pommerman's competitions asked their agents: JSON within JSON, one agent a server.
+"""The protocol between Pommerman's competitions and their agents: JSON within JSON, one server for each agent.
 
-As recorded from the original's client; whoever answers that answers this.
+As recorded from the original client: an agent that answers that client also answers this one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from infoset.remote.wire import Wire
 
 
 class AskedPlayer(PommermanPlayer):
-    """Asks a server that was written for the competition."""
+    """A client of a server that was written for the competition."""
 
     name = "http"
 
@@ -58,22 +58,22 @@ class AskedPlayer(PommermanPlayer):
 
 
 def request(values: dict[str, Any]) -> bytes:
-    """The body of a request: each value is a text of JSON itself."""
+    """Return the body of a request: each value is itself a JSON text."""
     return json.dumps({key: json.dumps(value) for key, value in values.items()}).encode()
 
 
 def plain(observation: dict[str, Any]) -> dict[str, Any]:
-    """An observation as JSON has it: arrays as lists, enumerations as numbers."""
+    """Convert an observation for JSON: arrays to lists; enumerations become numbers."""
     return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in observation.items()}
 
 
 def repr_of(space: Any) -> int | list[int]:
-    """A space of moves: 6, or on the radio [6, 8, 8]."""
+    """Convert a space of moves: 6, or on the radio [6, 8, 8]."""
     return int(space) if isinstance(space, int) else list(map(int, space))
 
 
 class ServedPlayer:
-    """One of our agents as the playground's: what it is told by the protocol, made of what an ``Agent`` is told."""
+    """One of our agents as an agent of the playground: converts the protocol's calls to those of ``Agent``."""
 
     def __init__(self, agent: Agent, game: Pommerman) -> None:
         self.agent, self.game = agent, game
@@ -81,7 +81,7 @@ class ServedPlayer:
         self.last: Action | None = None
 
     def init_agent(self, id: int, game_type: int) -> None:
-        """Raises ``FormatError`` for another kind of game than the one that is served."""
+        """Begin a game.  Raises ``FormatError`` for another kind of game than the one that is served."""
         if int(game_type) != int(self.game.config.game_type) or not 0 <= id < len(self.game.players):
             kind = int(self.game.config.game_type)
             raise FormatError(f"agent {id} of game_type {int(game_type)}: {self.game.name} is served, of {kind}")
@@ -94,19 +94,19 @@ class ServedPlayer:
         return self.last
 
     def episode_end(self, reward: float) -> None:
-        """Only the own payoff is told; that of the others is not known."""
+        """End a game; the other players' payoffs are unknown and passed as NaN."""
         returns = [float("nan")] * len(self.game.players)
         returns[self.player] = float(reward)
         self.agent.end(tuple(returns))
 
     def shutdown(self) -> None:
-        """There may be another game."""
+        """Do nothing: another game may follow."""
 
 
 def read_seen(observation: dict[str, Any]) -> Seen:
-    """What an agent observed, from the dictionary that ``read_observation`` makes of it.
+    """Read an agent's observation from the dictionary that ``read_observation`` makes of it.
 
-    Raises ``FormatError`` for what is none.
+    Raises ``FormatError`` for an invalid one.
     """
     try:
         lists = {name: tuple(map(int, observation.get(name, ()))) for name in ("alive", "position", "message")}
@@ -118,6 +118,6 @@ def read_seen(observation: dict[str, Any]) -> Seen:
 
 
 def _text(values: Any) -> str:
-    """One character a cell; what lies below zero counts down from the end of 16 bits."""
+    """Encode values as one character for each cell; negative ones count down from the end of 16 bits."""
     numbers = np.asarray(values, dtype=np.int64).ravel() & LOW_BITS
     return numbers.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")

@@ -1,4 +1,4 @@
-"""The words of a game replaced by words without meaning: a player must live by the rules alone."""
+"""Replace the words of a game by words without meaning, so that a player depends on the rules alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LETTERS, LENGTH = "abcdefghijklmnopqrstuvwxyz", 8
 
 
 class Scrambling:
-    """A random word for every word of ``description`` but the keywords and numbers.
+    """A random word for every word of ``description`` except keywords and numbers.
 
     >>> from infoset.gdl.syntax import parse_gdl
     >>> from infoset.remote.scrambling import Scrambling
@@ -38,9 +38,9 @@ class Scrambling:
         self.description = Description(rules, description.file)
 
     def out(self, move: Action) -> Action:
-        """A move or percept as the player knows it."""
+        """Translate a move or percept to the player's words."""
         return renamed_action(move, lambda word: self._out.get(word, word))
 
     def back(self, move: Action) -> Action:
-        """A move or percept as the game knows it; words that were never given to the player stay."""
+        """Translate a move or percept to the game's words; words that the player never received are kept."""
         return renamed_action(move, lambda word: self._back.get(word, word))

@@ -1,7 +1,7 @@
-"""One of our agents as a server: in the project's own protocol for any game, in the playground's for Pommerman.
+"""Serve one of our agents: in the project's own protocol for any game, in the playground's for Pommerman.
 
-Each game has an agent of its own, made by its name.  What comes over the wire runs no code and opens no file: a game is
-one of those that come with infoset, or that the command line lists; an agent is known by the command line alone.
+Each game has an agent of its own, made by its name.  Requests run no code and open no file: a game is one of those that
+come with infoset, or that the command line lists; an agent is chosen by the command line alone.
 """
 
 from __future__ import annotations
@@ -41,37 +41,40 @@ except ImportError:
 if TYPE_CHECKING:
     import uvicorn
 
-MAX_BODY = 4 << 20  # bytes; 800 steps of Pommerman, told at once to an agent that died in the first, take half of them
+MAX_BODY = 4 << 20  # bytes; twice the 800 steps of Pommerman that are sent at once to an agent that died in the first
 MAX_MATCHES = 64
-IDLE = 600.0  # seconds after which a game that nobody asks about any more is forgotten
+IDLE = 600.0  # seconds without a request after which a game is dropped
 PLAYGROUND = ("action", "init_agent", "episode_end", "shutdown")
 
 T = TypeVar("T")
 Answering: TypeAlias = Callable[[bytes, float], Any]
-"""From a body, and the moment when its request arrived, to what is answered."""
+"""Maps a body, and the time at which its request arrived, to the answer."""
 
 
 @dataclass
 class Played:
-    """A game that is being played here."""
+    """A game that is being played on this server."""
 
     agent: Agent
     game: Game
     told: int = 0
-    """How many steps it knows of."""
+    """How many steps the agent has received."""
     asked: float = field(default_factory=monotonic)
-    """When it was last asked about."""
+    """Time of the last request."""
 
 
 def check_plays(agent: Agent, game: Game) -> None:
-    """Raises ``UnsupportedGameError`` for an agent that plays the game in no seat.  Other faults are the games'."""
+    """Raise ``UnsupportedGameError`` for an agent that plays the game in no seat.
+
+    Other errors are left to the games.
+    """
     refused = []
     for player in range(len(game.players)):
         try:
             agent.begin(game, player, np.random.default_rng(0), None)
         except UnsupportedGameError as error:
             refused.append(error)
-        except Exception:  # said, too, when a game begins
+        except Exception:  # reported when a game begins
             return
         else:
             return
@@ -79,16 +82,18 @@ def check_plays(agent: Agent, game: Game) -> None:
 
 
 class Matches:
-    """The games that are played here at once, each with an agent of its own; agents are used again."""
+    """The games that are played on this server at once, each with an agent of its own; agents are reused."""
 
     def __init__(self, agent: str, game: str | None, allowed: Iterable[str] = ()) -> None:
-        """``game``: the only one, if any; ``allowed``: further names, of files for example, that callers may say.
+        """Load the agent and the listed games.
 
-        Raises what ``load`` and ``load_agent`` raise, and ``UnsupportedGameError`` where the agent does not play one.
+        ``game``: the only one, if any; ``allowed``: further names, of files for example, that clients may ask
+        for.  Raises the errors of ``load`` and ``load_agent``, and ``UnsupportedGameError`` where the agent does not
+        play one of the games.
         """
         self.name, self.only = agent, game
         self.free: list[Agent] = [load_agent(agent)]
-        self.listed: dict[str, Game] = {}  # which the user named
+        self.listed: dict[str, Game] = {}  # named by the user
         self.games: dict[str, Game] = {}
         self.played: dict[str, Played] = {}
         for name in allowed if game is None else (game,):
@@ -98,7 +103,10 @@ class Matches:
                 self.listed.setdefault(word, found)
 
     def begin(self, question: Begin, arrived: float) -> None:
-        """Raises ``UnsupportedGameError`` for a game not played here, ``Refusal`` for one that is being played."""
+        """Begin a game.
+
+        Raises ``UnsupportedGameError`` for a game not served here, ``Refusal`` for one that is already being played.
+        """
         if question.protocol != PROTOCOL:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
         self._forget()
@@ -157,26 +165,29 @@ class Matches:
         return played
 
     def _tell(self, played: Played, question: Act | End) -> None:
-        """What it does not know yet: a question whose answer was late was heard all the same."""
+        """Pass on the steps that the agent has not received; it may have received those of a request answered late."""
         for own_move, observation in question.seen[max(played.told - question.told, 0) :]:
             played.told += 1
             own: Any = read_tuple(own_move)
             played.agent.observe(own, read_tuple(observation))
 
     def _forget(self) -> None:
-        """Games whose referee is gone."""
+        """Drop the games without a request for ``IDLE`` seconds."""
         late = monotonic() - IDLE
         self.played = {match: played for match, played in self.played.items() if played.asked > late}
 
 
 def _plain_name(name: str) -> str:
-    """The name of a game's file without its folders, which differ from machine to machine; any other name as it is."""
+    """Return the name of a game's file without its folders, which differ between machines.
+
+    Other names are returned unchanged.
+    """
     path = PureWindowsPath(name)
     return path.name if path.suffix.lower() in READERS else name
 
 
 class Service:
-    """The answers to requests.  Agents think in one thread: two that think at once would slow each other."""
+    """The answers to requests.  All agents run in one thread: two at once would slow each other down."""
 
     def __init__(self, agent: str, game: str | None, allowed: Iterable[str] = ()) -> None:
         self.matches = Matches(agent, game, allowed)
@@ -185,7 +196,7 @@ class Service:
         self.player = self._playground(agent, game)
 
     def _playground(self, agent: str, game: str | None) -> Any:
-        """The same agent in the playground's protocol, which tells neither game nor board."""
+        """Return the agent in the playground's protocol, which names neither game nor board."""
         if game is None or not game.startswith("pommerman:"):
             return None
         from infoset.pommerman.playground.runner import Served
@@ -244,13 +255,13 @@ class Service:
                 return _json(found)
             except Refusal as error:
                 return _json({"error": error.why}, error.status)
-            except Exception as error:  # the agent's own faults, too: the next request finds the server there
+            except Exception as error:  # the agent's own errors, too: the server must survive them
                 return self.failed(path[1:], error)
 
         return Route(path, handle, methods=[method])
 
     def failed(self, method: str, error: Exception) -> Response:
-        """Its author learns of it here, the referee there."""
+        """Report an agent's error on stderr for its author, and in the answer for the referee."""
         what, where = what_happened(error)
         self.complaints.say(f"{self.matches.name}: {method}: {what} ({where})")
         return _json({"error": f"{method}: {what}"}, 500)
@@ -268,10 +279,10 @@ def _json(value: Any, status: int = 200) -> Response:
 
 
 def server(agent: str, game: str | None, allowed: Iterable[str] = ()) -> uvicorn.Server:
-    """Return a server, not yet running, see ``serving``.  ``game`` is the only one that it plays.
+    """Return a server, not yet running, see ``serving``; ``game`` is the only one that it plays.
 
-    ``allowed`` are names that callers may say beside those of shipped games.  Raises what ``load_agent`` and ``load``
-    raise, and ``UnsupportedGameError`` for an agent that does not play one of these.
+    ``allowed`` are names that clients may use besides those of shipped games.  Raises the errors of ``load_agent`` and
+    ``load``, and ``UnsupportedGameError`` for an agent that does not play one of these.
     """
     check_elsewhere(agent, "where many games are played at once")
     return web_server(Service(agent, game, allowed).app())

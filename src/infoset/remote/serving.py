@@ -1,4 +1,4 @@
-"""What our servers share: where they listen, and bodies of requests that have a bound (extra ``web``)."""
+"""The common part of our servers: listening sockets, and request bodies of bounded size (extra ``web``)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST_LINE = 1000
 
 
 class Refusal(Exception):
-    """A request that is not answered as it wants: the status, and why in a line."""
+    """A request that is rejected: the status, and the reason in one line."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -35,7 +35,10 @@ class Refusal(Exception):
 
 
 class Complaints:
-    """Lines on stderr, so many in a while: an agent that fails at every move must not flood it."""
+    """Lines on stderr, at most ``LINES`` in every ``SECONDS_FOR_LINES``.
+
+    An agent that fails at every move must not flood it.
+    """
 
     def __init__(self) -> None:
         self.begun, self.said, self.kept = -inf, 0, 0
@@ -53,7 +56,7 @@ class Complaints:
 
 
 def what_happened(error: BaseException) -> tuple[str, str]:
-    """An exception in a line, and where it was raised: ``file:line in function``."""
+    """Return an exception in one line, and where it was raised: ``file:line in function``."""
     found = TracebackException.from_exception(error, limit=-1, lookup_lines=False)
     place = found.stack[-1]
     return one_line(f"{type(error).__name__}: {found}", 200), f"{place.filename}:{place.lineno} in {place.name}"
@@ -83,8 +86,11 @@ async def read_body(request: Request, most: int) -> bytes:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket for a server; port 0 is any that is free.  Raises ``ParameterError`` where it cannot be had."""
-    # with its protocol named, since asyncio sends small pieces at once only then
+    """Return a listening socket for a server; port 0 is any that is free.
+
+    Raises ``ParameterError`` where there is none to be had.
+    """
+    # the protocol is named, since asyncio sends small pieces at once only then
     found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere this would let two servers share an address
@@ -102,7 +108,7 @@ def web_server(app: Starlette, kept_open: int = KEPT_OPEN, **options: Any) -> uv
     """Return a server: ``run(sockets=[listening(…)])``, until ``should_exit`` is set.
 
     ``kept_open``: seconds between two requests on one connection; ``options`` are further ones of ``uvicorn.Config``.
-    How many connections there may be is said in ``connections``.  Raises ``MissingExtraError``.
+    The limits on connections are set in ``connections``.  Raises ``MissingExtraError``.
     """
     try:
         import uvicorn
@@ -112,7 +118,7 @@ def web_server(app: Starlette, kept_open: int = KEPT_OPEN, **options: Any) -> uv
         raise MissingExtraError("serving an agent", "web") from None
     http: Any = partial(Line, Doorway())
     application: Any = Bounded(app)  # type: ignore[arg-type]
-    # only errors are logged: a stranger's broken request is no news, and must not flood the screen
+    # only errors are logged: malformed requests of clients must not flood the screen
     settings: dict[str, Any] = {"lifespan": "off", "ws": "none", **options}
     config = uvicorn.Config(
         application, http=http, log_level="error", access_log=False, timeout_keep_alive=kept_open,

@@ -1,4 +1,4 @@
-"""``infoset new-agent``: a folder with an agent to change, and all that makes it a submission."""
+"""``infoset new-agent``: a folder with an agent to change, and all the files of a submission."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ TEMPLATE = "template"
 
 @checks_arguments
 def new_agent(folder: str | Path) -> list[Path]:
-    """Write the template of an agent into a folder, which is made; returns its files.
+    """Write the template of an agent into a folder, which is created; return its files.
 
-    Raises ``ParameterError`` where one of them is there already: nothing is written over.
+    Raises ``ParameterError`` where one of them already exists: nothing is overwritten.
 
     >>> from infoset.remote.submission import new_agent
     >>> [path.name for path in new_agent("my-agent")]
@@ -33,7 +33,7 @@ def new_agent(folder: str | Path) -> list[Path]:
         for path, part in zip(paths, parts, strict=True):
             body = part.read_bytes()
             replace_file(path, lambda file, body=body: file.write(body))  # type: ignore[misc]
-    except OSError:  # half of a template could neither be used nor written again
+    except OSError:  # a partial template could neither be used nor completed by a second call
         for path in paths:
             path.unlink(missing_ok=True)
         raise

@@ -1,10 +1,10 @@
-"""States that a match may be in, by what one player was told of it: what its legal moves are read from.
+"""Track the states that a match may be in, given one player's observations; its legal moves are read from them.
 
-In GDL-II a player is told its own moves and percepts, never the state.  Of the states that agree with these some are
-kept for every step, all of them where they are few.  The next ones are found from them; where too few of their
-continuations agree, the search goes back one step, two, four, and so on, and takes others there.  Given time it ends
-with a state, if there is one.  Until then, or where messages contradict the rules, what is closest to them stands in
-for it (``sure``), and the search goes on at every later step.
+In GDL-II a player receives its own moves and percepts, never the state.  Of the states consistent with these some are
+kept for every step, all of them where they are few.  The states of the next step are found from them; where too few of
+their continuations are consistent, the search goes back one step, two, four, and so on, and takes other states there.
+Given enough time it finds a state, if there is one.  Until then, or where messages contradict the rules, the closest
+steps are used instead (``sure`` is false), and the search continues at every later step.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from infoset.errors import BudgetError, GameRuleError
 from infoset.gdl.game import Evaluator
 
 WIDTH = 300  # states of one step that are kept at once
-BEAM = 100  # of which so many are taken on at a time where the search has gone back
-KEPT = 100_000  # states of all steps, about a kilobyte each, of which others may be found
-ROW = 10  # continuations of one state that are tried before those of the next: near states cost less
-ASKED = 50  # of which so many are asked for legal moves
-SHARE = 0.2  # of the time to find a state: in which more are looked for, once there is one
-TRIES = 200  # random continuations of which the closest to what was told are taken where none agrees
+BEAM = 100  # states continued at a time where the search has gone back
+KEPT = 100_000  # states of all steps, about a kilobyte each, that are kept for going back
+ROW = 10  # continuations of one state tried in a row: steps from the same state cost less
+ASKED = 50  # states of a step whose legal moves are computed
+SHARE = 0.2  # share of the search time for finding more states once there is one
+TRIES = 200  # random continuations from which the closest are taken where none is consistent
 
 
 class Told(NamedTuple):
     """What is known of one step."""
 
     moves: tuple[Action | None, ...]
-    """(roles,) ``None`` for those that are not known."""
+    """(roles,) ``None`` for moves that are not known."""
     percepts: frozenset[Action] | None = None
-    """The player's own; ``None`` where they are not known."""
+    """The player's own percepts; ``None`` where they are not known."""
     ended: bool = False
     """Whether the game was over after it."""
 
@@ -47,22 +47,28 @@ class Passed(NamedTuple):
 
     before: Passed | None
     state: Any
-    """The state after it, as the evaluator has it."""
+    """The state after it, as the evaluator represents it."""
     moves: tuple[Action, ...] = ()
     """(roles,)"""
     percepts: tuple[Action, ...] = ()
-    """The player's own, sorted as the evaluator does."""
+    """The player's own percepts, in the evaluator's order."""
 
 
 class _Layer:
-    """The states after so many steps: some at a time, each once; ``None`` among the ways is one that does not agree."""
+    """The states after a number of steps, found in portions, each once.
+
+    ``None`` in one of the ``ways`` is a continuation that is not consistent.
+    """
 
     def __init__(self) -> None:
         self.ways: deque[Iterator[Passed | None]] = deque()
         self.seen: set[Any] = set()
 
     def more(self, ways: list[Iterator[Passed | None]], width: int, enough: float, until: float) -> list[Passed]:
-        """States not found before, by new ways first; none after ``until``, and after ``enough`` only the first."""
+        """Return up to ``width`` states not found before, by new ``ways`` first.
+
+        None are looked for after ``until``, and after ``enough`` only until the first one is found.
+        """
         self.ways.extendleft(ways)
         found: list[Passed] = []
         while self.ways and len(found) < width and monotonic() < (enough if found else until):
@@ -74,23 +80,23 @@ class _Layer:
                     found.append(step)
                     break
             if more:
-                self.ways.append(way)  # behind the others: many states have a continuation here
+                self.ways.append(way)  # to the end of the queue, so that many states get a continuation
         return found
 
 
 class Tracking:
-    """What agrees with all that the player of ``role`` was told.  The evaluator is used by nobody else."""
+    """The states consistent with all that the player of ``role`` observed.  The evaluator is used by nobody else."""
 
     def __init__(self, evaluator: Evaluator, role: int, rng: np.random.Generator) -> None:
         self.evaluator, self.role, self.rng = evaluator, role, rng
         self.told: list[Told] = []
         self.layers = [_Layer()]
         self.found = [Passed(None, evaluator.start())]
-        """Where the match may be."""
+        """The states that the match may be in."""
         self.sure = True
 
     def history(self) -> list[Passed]:
-        """The steps that lead to the first of these, a step for each that was told."""
+        """Return the steps that lead to the first of these states, one for each that was told."""
         steps, last = [], self.found[0]
         while last.before is not None:
             steps.append(last)
@@ -98,9 +104,9 @@ class Tracking:
         return steps[::-1]
 
     def legal(self) -> tuple[Action, ...]:
-        """The player's moves, ``()`` at the end: those that are legal wherever it may be.
+        """Return the player's legal moves, ``()`` at the end: those that are legal in all of these states.
 
-        The rules should not let them differ; where they do, and nothing is common, those of the most states.
+        By the rules they should not differ; where they do, and have nothing in common, the moves of the most states.
         """
         menus = Counter(self._menu(step.state) for step in self.found[:ASKED])
         first, _ = menus.most_common(1)[0]
@@ -110,13 +116,13 @@ class Tracking:
         return () if self.evaluator.terminal(state) else self.evaluator.legal(state, self.role)
 
     def goals(self) -> list[float]:
-        """Each role's goal, 0 where there is none."""
+        """Return each role's goal, 0 where there is none."""
         state = self.found[0].state
         found = [self.evaluator.goals(state, role) for role in range(len(self.evaluator.roles))]
         return [float(values[0]) if values else 0.0 for values in found]
 
     def advance(self, told: Told, until: float) -> None:
-        """One step further, searching until that moment of ``time.monotonic``.
+        """Advance by one step, searching until that time of ``time.monotonic``.
 
         Raises ``GameRuleError`` where the game is over by its rules and should go on, ``BudgetError`` where a step
         takes more than its evaluator allows; then nothing has changed.
@@ -134,7 +140,7 @@ class Tracking:
         self.sure = bool(found)
 
     def _search(self, ways: list[Iterator[Passed | None]], until: float) -> list[Passed]:
-        """States that agree with everything: by these ways, and where they are too few, by others from further back."""
+        """Return states consistent with everything: by these ways, and where they are too few, from earlier steps."""
         now = monotonic()
         enough, back = now + SHARE * (until - now), 1
         found = self.layers[-1].more(ways, WIDTH, enough, until)
@@ -149,7 +155,7 @@ class Tracking:
         return found
 
     def _forget(self) -> None:
-        """What is left of the first steps is given up where too much is kept."""
+        """Drop what is left of the first steps where too many states are kept."""
         kept = sum(len(layer.seen) for layer in self.layers)
         for depth, layer in enumerate(self.layers):
             if kept <= KEPT:
@@ -158,7 +164,7 @@ class Tracking:
             self.layers[depth] = _Layer()
 
     def _onward_from(self, depth: int, enough: float, until: float) -> list[Passed]:
-        """States of the last step that come from others of that one."""
+        """Return states of the last step that follow from further states of step ``depth``."""
         found = self.layers[depth].more([], BEAM, enough, until)
         while found and depth < len(self.told):
             ways = self._onward(found, self.told[depth])
@@ -170,8 +176,8 @@ class Tracking:
         return [self._ways(step, told) for step in here]
 
     def _ways(self, before: Passed, told: Told) -> Iterator[Passed | None]:
-        """Every continuation in random order; ``None`` for those that do not agree with what was told."""
-        with suppress(BudgetError, GameRuleError):  # rules that cannot be followed from there on
+        """Yield every continuation in random order; ``None`` for those that are not consistent with ``told``."""
+        with suppress(BudgetError, GameRuleError):  # the rules cannot be evaluated from there on
             for moves in product(*[self._choices(before.state, role, move) for role, move in enumerate(told.moves)]):
                 step = self._step(before, moves)
                 yield step if self._agrees(step, told) else None
@@ -191,8 +197,11 @@ class Tracking:
         return seen and self.evaluator.terminal(step.state) == told.ended
 
     def _closest(self, here: list[Passed], told: Told) -> list[Passed]:
-        """Of random steps those that end the game, or do not, as told, and of these the ones in which the fewest moves
-        and percepts differ."""
+        """Return the random steps closest to ``told``.
+
+        First those that end the game, or do not, as told; of these the ones in which the fewest moves and percepts
+        differ.
+        """
         going = [step for step in here if self._goes_on(step.state)]
         if not going:
             raise GameRuleError("the game is over by the rules, or a role has no legal move, but the match goes on")
@@ -211,7 +220,7 @@ class Tracking:
         return self.evaluator.terminal(step.state) != told.ended, moves + percepts
 
     def _random(self, before: Passed, told: Told) -> Passed:
-        """A step with the moves that are known, as far as they are legal."""
+        """Return a random step with the moves that are known, where they are legal."""
         menus = [
             self._choices(before.state, role, move) or self._choices(before.state, role, None)
             for role, move in enumerate(told.moves)

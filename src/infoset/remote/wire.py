@@ -1,4 +1,4 @@
-"""HTTP as a referee needs it: a question ends at its deadline and its answer has a bound, whatever the server does."""
+"""HTTP with deadlines: a request ends at its deadline and its answer is bounded, whatever the server does."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ MAX_EXCUSE = 1 << 12
 SECONDS_FOR_EXCUSE = 1.0
 UNKNOWN = (http.client.NOT_FOUND, http.client.METHOD_NOT_ALLOWED, http.client.NOT_IMPLEMENTED)
 QUICK: int = getattr(socket, "TCP_QUICKACK", 0)
-NO_TLS = "WRONG_VERSION_NUMBER"  # what OpenSSL calls an answer that is plain text
-LEAST = 1e-4  # a timeout of 0 would mean: never wait
+NO_TLS = "WRONG_VERSION_NUMBER"  # OpenSSL's reason for an answer in plain text
+LEAST = 1e-4  # seconds; a timeout of 0 would mean: never wait
 
 
 class StatusError(RemoteError):
-    """A question that was answered by another status than 200."""
+    """A request that was answered by another status than 200."""
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
         self.unknown = status in UNKNOWN
-        """Whether such questions are not known there at all."""
+        """Whether the server does not know such requests at all."""
 
 
 class Excuse(msgspec.Struct):
-    """The body of an answer that is none."""
+    """The body of an error's answer."""
 
     error: str = ""
 
 
 class _Clock:
-    """The deadline of whatever a connection does now."""
+    """The deadline of the connection's present operation."""
 
     def __init__(self) -> None:
         self.deadline = inf
 
     def left(self) -> float | None:
-        """Seconds.  Raises ``TimeoutError`` where there are none."""
+        """Return the seconds left, ``None`` without a deadline.  Raises ``TimeoutError`` where there are none."""
         if self.deadline == inf:
             return None
         left = self.deadline - monotonic()
@@ -56,7 +56,7 @@ class _Clock:
 
 
 class _Socket(socket.socket):
-    """Each piece is waited for until the deadline of all: one byte a second does not make it longer."""
+    """A socket whose reads all end at one deadline: one byte a second does not extend it."""
 
     clock: _Clock
 
@@ -84,13 +84,13 @@ class _SecureSocket(ssl.SSLSocket):
 
 
 class Wire:
-    """A connection to one server, kept open between questions; for one thread at a time.
+    """A connection to one server, kept open between requests; for one thread at a time.
 
-    Redirects are not followed, proxies of the environment not used: an agent is where its address says.
+    Redirects are not followed, proxies of the environment not used: an agent is at its address.
     """
 
     def __init__(self, url: str) -> None:
-        """Raises ``ParameterError`` for what is no address."""
+        """Parse the address.  Raises ``ParameterError`` for an invalid one."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -105,7 +105,7 @@ class Wire:
         self.connection: http.client.HTTPConnection | None = None
 
     def open(self, deadline: float) -> None:
-        """Connect, for the next question to be asked.  Raises ``RemoteError`` where that cannot be by ``deadline``."""
+        """Connect, for the next request.  Raises ``RemoteError`` where that fails by ``deadline``."""
         self.clock.deadline = deadline
         try:
             self.connection = self.connection or self._connect()
@@ -115,18 +115,18 @@ class Wire:
             raise RemoteError(f"{self.url}: {_text(error)}") from None
 
     def get(self, path: str, deadline: float | None) -> bytes:
-        """The body of an answer, see ``ask``."""
+        """Return the body of an answer, see ``ask``."""
         return self.ask("GET", path, None, {}, deadline)
 
     def post(self, path: str, body: bytes, deadline: float | None, content_type: str = "application/json") -> bytes:
-        """The body of an answer, see ``ask``."""
+        """Return the body of an answer, see ``ask``."""
         return self.ask("POST", path, body, {"Content-Type": content_type}, deadline)
 
     def ask(self, method: str, path: str, body: bytes | None, headers: dict[str, str], deadline: float | None) -> bytes:
-        """The body of the server's answer, if it comes before ``deadline``, a moment of ``time.monotonic``.
+        """Return the body of the server's answer, if it comes before ``deadline``, a time of ``time.monotonic``.
 
-        Raises ``TimeoutError`` where it does not, and ``RemoteError`` for anything else that goes wrong.  After either
-        the connection is closed, so that what comes late is lost.
+        Raises ``TimeoutError`` where it does not, and ``RemoteError`` for any other error.  After either the connection
+        is closed, so that a late answer is lost.
         """
         self.clock.deadline = inf if deadline is None else deadline
         kept = self.connection is not None
@@ -136,7 +136,7 @@ class Wire:
             except (ConnectionError, http.client.BadStatusLine):
                 if not kept:
                     raise
-                self.close()  # a server may close what is kept open, just before it is used again
+                self.close()  # a server may close an idle connection just before it is used again
                 return self._ask(method, path, body, headers)
         except (TimeoutError, StatusError):
             self.close()
@@ -156,11 +156,11 @@ class Wire:
             return self._read(path, answer)
 
     def _read(self, path: str, answer: http.client.HTTPResponse) -> bytes:
-        """The body of an answer, of which no more is read than is allowed."""
+        """Return the body of an answer, reading no more than the limit."""
         if answer.status != http.client.OK:
             why = f"{path} was answered by {answer.status} {answer.reason}{self._excuse(answer)}"
             raise StatusError(f"{self.url}: {one_line(why, 200)}", answer.status)
-        to_the_end = answer.length is None and not answer.chunked  # it ends where the connection does, as in HTTP/1.0
+        to_the_end = answer.length is None and not answer.chunked  # the body ends with the connection, as in HTTP/1.0
         found = answer.read(MAX_ANSWER + 1)
         if len(found) > MAX_ANSWER:
             raise ValueError(f"{path} was answered by more than {MAX_ANSWER:,} bytes")
@@ -171,7 +171,10 @@ class Wire:
         return found
 
     def _excuse(self, answer: http.client.HTTPResponse) -> str:
-        """Why, where the body says so within half of what is left: that it is an error is known already."""
+        """Return the error in the body of an answer, if it comes within half of the time left.
+
+        The status already tells that there is one.
+        """
         now = monotonic()
         self.clock.deadline = now + min((self.clock.deadline - now) / 2, SECONDS_FOR_EXCUSE)
         try:
@@ -204,7 +207,7 @@ class Wire:
             self.close()
 
     def close(self) -> None:
-        """The next question opens it again."""
+        """Close the connection; the next request opens it again."""
         connection, self.connection = self.connection, None
         if connection is not None:
             with suppress(OSError):

@@ -1,1 +1,1 @@
-"""Pommerman's agents that learn: what they see, whom they meet, and one file a method."""
+"""Learning agents of Pommerman: their observations, their rivals, and one file for each training method."""

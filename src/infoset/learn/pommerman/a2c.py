@@ -1,4 +1,4 @@
-"""Advantage actor-critic (Mnih et al. 2016), all boards in step: one descent an epoch of a few steps."""
+"""Advantage actor-critic (Mnih et al. 2016), all boards in step: one gradient step for each epoch of a few steps."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from infoset.learn.pommerman.actor_critic import ActorCritic, ActorCriticTrainin
 
 @dataclass(frozen=True)
 class A2cTraining(ActorCriticTraining):
-    """What A2C is told."""
+    """The parameters of A2C."""
 
     steps: int = 8
     trace: float = 1.0
 
 
 class A2c(ActorCritic):
-    """The training at work.
+    """A training by A2C.
 
     >>> from infoset.learn.pommerman.a2c import A2c, A2cTraining
     >>> from infoset.pommerman.config import config

@@ -1,4 +1,4 @@
-"""What learners of moves and values share: they play some steps, then learn how much better each went than expected.
+"""The common part of actor-critic trainings: play some steps, then learn from the advantage of each move.
 
 Generalised advantages: Schulman et al. 2016.
 """
@@ -26,12 +26,12 @@ from infoset.pommerman.state import MOVES
 
 @dataclass(frozen=True)
 class ActorCriticTraining(PommermanTraining):
-    """What such learners are told."""
+    """The parameters that all actor-critic trainings share."""
 
     trace: float = 0.95
-    """λ of the advantages, from 0 to 1."""
+    """λ of the generalised advantages, from 0 to 1."""
     entropy: float = 0.01
-    """What keeping moves open is worth."""
+    """Weight of the entropy bonus."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -41,7 +41,7 @@ class ActorCriticTraining(PommermanTraining):
 
 
 class Rollout(NamedTuple):
-    """What happened in ``T`` steps of ``B`` boards with ``S`` learning agents: (T, B, S), and an axis more."""
+    """Record of ``T`` steps of ``B`` boards with ``S`` learning agents: arrays (T, B, S), some with one more axis."""
 
     features: npt.NDArray[np.float32]
     safe: npt.NDArray[np.bool_]
@@ -51,7 +51,7 @@ class Rollout(NamedTuple):
     value: npt.NDArray[np.float32]
     reward: npt.NDArray[np.float32]
     over: npt.NDArray[np.bool_]
-    """What comes after this step is not the agent's any more."""
+    """Whether the next step no longer belongs to the agent's game."""
     alive: npt.NDArray[np.bool_]
 
     @classmethod
@@ -61,17 +61,17 @@ class Rollout(NamedTuple):
         return cls(features, safe, np.zeros(shape, dtype=np.int64), one[0], one[1], one[2], flags[0], flags[1])
 
     def advantages(self, after: npt.NDArray[np.float32], discount: float, trace: float) -> npt.NDArray[np.float32]:
-        """(T, B, S) how much better it went than expected; ``after`` (B, S) values the last view."""
+        """Return (T, B, S) generalised advantages; ``after`` (B, S) are the values of the last view."""
         found, later = np.empty_like(self.value), np.zeros_like(after)
         for t in reversed(range(len(found))):
-            goes_on = discount * ~self.over[t]  # 0 at an end: what is seen then is the next game
+            goes_on = discount * ~self.over[t]  # 0 at an end: the next view belongs to another game
             later = self.reward[t] + goes_on * after - self.value[t] + trace * goes_on * later
             found[t], after = later, self.value[t]
         return found
 
 
 class Views(NamedTuple):
-    """A rollout as one list of views, (K,) and an axis more, with what is learnt from it."""
+    """A rollout as one list of views, (K,) with at most one more axis, and the learning targets."""
 
     features: Tensor
     safe: Tensor
@@ -83,19 +83,19 @@ class Views(NamedTuple):
 
     @classmethod
     def of(cls, r: Rollout, *learnt: npt.NDArray[np.float32]) -> Views:
-        """``learnt``: who is alive, the advantages, and the values to learn."""
+        """Flatten a rollout; ``learnt`` are the flags of the living, the advantages, and the target values."""
         fields = [field.reshape(-1, *field.shape[3:]) for field in (r.features, r.safe, r.move, r.chance)]
         features, *others = [torch.from_numpy(field) for field in (*fields, *learnt)]
         return cls(rounded(features), *others)
 
 
 def rounded(features: Tensor) -> Tensor:
-    """Features (K, F) as layers take them, in bfloat16 where they multiply that: once, not in every pass."""
+    """Convert features (K, F) to bfloat16 where layers multiply that: once, not in every pass."""
     return features.to(torch.get_autocast_dtype("cpu")) if torch.is_autocast_enabled("cpu") else features
 
 
 class ActorCritic(PommermanLearner):
-    """A training at work; ``descend_on`` is what its methods differ in."""
+    """An actor-critic training; subclasses define ``descend_on``."""
 
     training: Any
 
@@ -108,18 +108,18 @@ class ActorCritic(PommermanLearner):
         training, rollout = self.training, self.rollout
         gain = rollout.advantages(after, training.discount, training.trace).ravel()
         target = gain + rollout.value.ravel()
-        alive = rollout.alive.ravel().astype(np.float32)  # the dead choose nothing: only their value is learnt
+        alive = rollout.alive.ravel().astype(np.float32)  # the dead choose no moves: only their value is learnt
         gain = (gain - (gain * alive).sum() / max(alive.sum(), 1)) * alive
         gain /= np.sqrt(np.square(gain).mean()) + 1e-8
         return self.descend_on(Views.of(rollout, alive, gain, target)), None
 
     @abstractmethod
     def descend_on(self, views: Views) -> float:
-        """Learn from an epoch's views; what was lost on values."""
+        """Learn from an epoch's views; return the loss of the values."""
 
     @torch.no_grad()
     def _play(self) -> npt.NDArray[np.float32]:
-        """Fill the rollout; values of the last view (B, S)."""
+        """Fill the rollout; return the values of the last view (B, S)."""
         r, filtered = self.rollout, self.training.filtered
         for t in range(self.training.steps):
             r.features[t], r.safe[t], r.alive[t] = self.boards.seen
@@ -136,7 +136,7 @@ class ActorCritic(PommermanLearner):
         return last
 
     def policy(self, views: Views) -> tuple[Categorical, Tensor]:
-        """What the network says of views now: the chances of moves, and values (K,)."""
+        """Return the network's present distributions of moves and values (K,) for views."""
         logits, value = self.net(views.features)
         if self.training.filtered:
             logits = allowed(logits, views.safe)

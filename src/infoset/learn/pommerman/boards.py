@@ -1,4 +1,4 @@
-"""Many boards with a learner in some seats of each and its rivals in the others."""
+"""Many boards, with a learner in some seats of each and its rivals in the others."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from infoset.pommerman.vec import PommermanVec
 
 SELF = "self"
 WON, TIED, LOST = range(3)
-SNAPSHOTS = 6  # of the learner, kept as rivals
-FALLEN, FOUND = 0.5, 0.1  # what a death on the other side and an item are worth, of what a won game is
+SNAPSHOTS = 6  # number of past versions of the learner kept as rivals
+FALLEN, FOUND = 0.5, 0.1  # rewards for a death on the other side and for an item; a won game: 1
 
 Moves = npt.NDArray[np.int16]
 
 
 class Seen(NamedTuple):
-    """What the learner's agents see on ``B`` boards, in ``S`` seats each."""
+    """Observations of the learner's agents on ``B`` boards, in ``S`` seats each."""
 
     features: Features
     """(B, S, F)"""
@@ -42,23 +42,24 @@ class Seen(NamedTuple):
 
 
 class Stepped(NamedTuple):
-    """What a step brought the learner's agents."""
+    """Results of a step for the learner's agents."""
 
     reward: npt.NDArray[np.float32]
-    """(B, S) the game's own, -1, 0 or 1, and what is shaped."""
+    """(B, S) the game's own rewards, -1, 0 or 1, and the shaped ones."""
     over: npt.NDArray[np.bool_]
-    """(B, S) what comes after is not the agent's any more."""
+    """(B, S) whether the next step no longer belongs to the agent's game."""
     outcome: npt.NDArray[np.int64]
-    """(G,) WON, TIED or LOST, of the games that ended against the first rival."""
+    """(G,) WON, TIED or LOST for the games that ended against the first rival."""
     done: npt.NDArray[np.bool_]
-    """(B,) boards on which another game began."""
+    """(B,) boards on which a new game began."""
 
 
 class Boards:
-    """``count`` boards; each game draws one of the ``rivals``, who takes all other seats.
+    """``count`` boards; for each game one of the ``rivals`` is drawn, who takes all seats that are not the learner's.
 
-    A rival is an agent's name (``simple``, ``random``, or any other, which is asked board by board) or ``self``: the
-    learner as it was some time ago.  The first is whom the curve is against.  Raises ``ParameterError`` for none.
+    A rival is an agent's name (``simple``, ``random``, or any other, which is asked board by board) or ``self``: past
+    versions of the learner.  The first is the one that the learning curve is measured against.  Raises
+    ``ParameterError`` where there is none.
     """
 
     def __init__(self, sight: Sight, count: int, rivals: Sequence[str], seed: int, threads: int = 1) -> None:
@@ -75,18 +76,21 @@ class Boards:
         self.rivals: list[Any] = [rival_of(self, name, seed + 1 + k) for k, name in enumerate(rivals)]
         self.rival = np.random.default_rng([seed, 0]).integers(len(rivals), size=count)  # (B,)
         self.lessons: Lessons | None = None
-        self.share = 0.0  # of the lessons that is over
+        self.share = 0.0  # share of the lessons that has passed
         self.look()
 
     def teach(self, kind: str) -> None:
-        """Have games begin in the midst of others, as long as ``share`` is less than 1."""
+        """Start games at positions of recorded games as long as ``share`` is less than 1."""
         self.lessons = Lessons(self.rules, kind, self.seed + 2000)
         every = np.ones(len(self.seats), dtype=np.bool_)
         self.lessons.begin(self.batch.rows, self.seats, every, 0.0, np.random.default_rng([self.seed, 1, 1]))
         self.look()
 
     def look(self) -> Seen:
-        """What everybody sees now, where somebody learnt is among the rivals, else the learner's agents."""
+        """Return the present observations of the learner's agents.
+
+        Those of all seats are computed where a network is among the rivals.
+        """
         learnt = any(isinstance(rival, Past | Learnt) for rival in self.rivals)
         self.sights.look(self.everyone if learnt else self.seats)
         rows = np.arange(len(self.seats))[:, None]
@@ -95,7 +99,7 @@ class Boards:
         return self.seen
 
     def step(self, moves: npt.NDArray[np.integer], shaped: float = 0.0) -> Stepped:
-        """One step with the learner's moves (B, S); ``shaped`` times what it did on the way is added to the rewards."""
+        """Play one step with the learner's moves (B, S); add ``shaped`` times the shaped gains to the rewards."""
         joint = np.zeros(self.own.shape, dtype=np.int16)
         for k, rival in enumerate(self.rivals):
             rival.act(~self.own & (self.rival == k)[:, None], joint, np.random.default_rng([self.seed, self.steps, k]))
@@ -118,7 +122,7 @@ class Boards:
             self.lessons.begin(self.batch.rows, self.seats, done, self.share, draw)
         over = np.broadcast_to(done[:, None], reward.shape)
         seen = self.look()
-        if not self.rules.teams:  # the dead of a free-for-all cannot win; a team's can
+        if not self.rules.teams:  # a dead agent cannot win a free-for-all, but its team can win
             over = over | ~seen.alive
         return Stepped(reward, over, outcome, done)
 
@@ -127,7 +131,7 @@ class Boards:
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All that the steps to come depend on, by name; see ``PommermanVec.arrays``."""
+        """Everything on which later steps depend, by name; see ``PommermanVec.arrays``."""
         found = {f"batch.{name}": array for name, array in self.batch.arrays.items()}
         for k, rival in enumerate(self.rivals):
             found |= {f"rival{k}.{name}": array for name, array in rival.arrays.items()}
@@ -135,7 +139,7 @@ class Boards:
 
 
 class Standing(NamedTuple):
-    """Who lives and what everybody has found: (B, A) each."""
+    """Who is alive and the number of items that everybody has found: (B, A) each."""
 
     alive: npt.NDArray[np.int64]
     found: npt.NDArray[np.int64]
@@ -150,7 +154,10 @@ class Standing(NamedTuple):
         return cls((agents[..., st.ALIVE] != 0).astype(np.int64), found)
 
     def gain(self, after: Standing, seats: npt.NDArray[np.int64], rules: Config) -> npt.NDArray[np.float32]:
-        """(B, S) of each in the seats: items found, and the dead of the other side less those of its own."""
+        """Return (B, S) the shaped gain of each agent in the seats from this standing to ``after``.
+
+        Items that it found, and deaths on the other side less those on its own, weighted by ``FOUND`` and ``FALLEN``.
+        """
         rows = np.arange(len(seats))[:, None]
         fell = self.alive - after.alive  # (B, A)
         if rules.teams:
@@ -168,8 +175,10 @@ class Standing(NamedTuple):
 
 
 def rival_of(boards: Boards, name: str, seed: int) -> Any:
-    """Who plays on the boards by name.  Raises ``UnknownNameError`` for nobody, ``PolicyError`` for a net of another
-    game."""
+    """Return the rival of that name on the boards.
+
+    Raises ``UnknownNameError`` for an unknown name, ``PolicyError`` for a network of another game.
+    """
     if name == SELF:
         return Past(boards.sights)
     if name == "simple":
@@ -188,49 +197,49 @@ class Stock:
         self.arrays = self.agents.arrays
 
     def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
-        """New games on the boards that are ``done``."""
+        """Forget the games on the boards that are ``done``."""
         self.agents.forget(done)
 
     def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
-        """Its ``moves`` (B, A) in the seats ``where`` (B, A) it plays."""
+        """Write its ``moves`` (B, A) in the seats ``where`` (B, A) it plays."""
         np.copyto(moves, self.agents.act(), where=where)
 
 
 class Random:
-    """Any move."""
+    """Uniformly random moves."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, npt.NDArray[Any]] = {}
 
     def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
-        """Nothing is kept."""
+        """Do nothing: no state is kept."""
 
     def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
         np.copyto(moves, rng.integers(0, MOVES, moves.shape, dtype=np.int16), where=where)
 
 
 class Learnt:
-    """A network that learns no more, all boards at once."""
+    """A network that no longer learns, evaluated on all boards at once."""
 
     def __init__(self, sights: Sights, net: MoveNet) -> None:
         self.sights, self.net = sights, net
         self.arrays: dict[str, npt.NDArray[Any]] = {}
 
     def begin(self, done: npt.NDArray[np.bool_], rng: np.random.Generator) -> None:
-        """Nothing is kept."""
+        """Do nothing: no state is kept."""
 
     def act(self, where: npt.NDArray[np.bool_], moves: Moves, rng: np.random.Generator) -> None:
         play_net(self.net, self.sights, where, moves, rng.random(moves.shape))
 
 
 class Past:
-    """The learner as it was at some moments; each game draws one of them."""
+    """Snapshots of the learner; for each game one of them is drawn."""
 
     def __init__(self, sights: Sights) -> None:
         self.sights, self.nets = sights, list[MoveNet]()
         count = len(sights.features)
         self.which = np.zeros(count, dtype=np.int64)
-        self.count = np.zeros(1, dtype=np.int64)  # of snapshots taken
+        self.count = np.zeros(1, dtype=np.int64)  # snapshots taken so far
         self.weights: dict[str, npt.NDArray[Any]] = {}
 
     @property
@@ -238,7 +247,7 @@ class Past:
         return {"which": self.which, "count": self.count, **self.weights}
 
     def remember(self, net: MoveNet) -> None:
-        """One more snapshot; the oldest but one goes where there are too many."""
+        """Take a snapshot; the oldest is overwritten where there are more than ``SNAPSHOTS``."""
         if not self.nets:
             for name, tensor in net.state_dict().items():
                 self.weights[name] = np.zeros((SNAPSHOTS, *tensor.shape), dtype=tensor.numpy().dtype)
@@ -249,7 +258,7 @@ class Past:
         self.rebuild(net)
 
     def rebuild(self, net: MoveNet) -> None:
-        """The networks of the arrays."""
+        """Make the networks from the arrays."""
         self.nets = []
         for k in range(min(int(self.count[0]), SNAPSHOTS)):
             made = MoveNet(net.head.in_features)
@@ -267,7 +276,10 @@ class Past:
 
 
 class Named:
-    """Any agent by name, one a seat, asked one after the other; what they remember is lost when a run is resumed."""
+    """Any agents by name, one for each seat, asked one after the other.
+
+    Their memories are lost when a run is resumed.
+    """
 
     def __init__(self, batch: PommermanVec, name: str, seed: int) -> None:
         self.arrays: dict[str, npt.NDArray[Any]] = {}
@@ -298,7 +310,10 @@ class Named:
 def play_net(
     net: MoveNet, sights: Sights, where: npt.NDArray[np.bool_], moves: Moves, luck: npt.NDArray[np.float64]
 ) -> None:
-    """A network's ``moves`` in the seats ``where`` it plays, and the ``luck`` of each, all (B, A)."""
+    """Write a network's ``moves`` in the seats ``where`` it plays.
+
+    ``luck`` are the random numbers from which they are drawn; all (B, A).
+    """
     if where.any():
         logits = net.chosen(torch.from_numpy(sights.features[where]), torch.from_numpy(sights.safe[where]))
         moves[where] = drawn_moves(logits, luck[where])
@@ -306,6 +321,6 @@ def play_net(
 
 @torch.no_grad()
 def drawn_moves(logits: torch.Tensor, luck: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """(K,) moves by their chances, from logits (K, 6) and numbers (K,) from 0 to 1."""
+    """Draw (K,) moves by their probabilities, from logits (K, 6) and random numbers (K,) from 0 to 1."""
     below = torch.softmax(logits, -1).cumsum(-1).numpy()
     return np.asarray(np.minimum((below < luck[..., None]).sum(-1), MOVES - 1), dtype=np.int64)

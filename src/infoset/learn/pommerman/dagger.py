@@ -1,6 +1,6 @@
-"""Dataset aggregation (Ross, Gordon & Bagnell 2011): imitate an expert where one's own moves lead.
+"""Dataset aggregation (Ross, Gordon & Bagnell 2011): imitate an expert in the states that the learner itself reaches.
 
-The boards are played more and more by the learner; on every view the expert says what it would have done, and the
+The learner plays a growing share of the moves on the boards; the expert labels every view with its move, and the
 network learns from all views so far.
 """
 
@@ -24,17 +24,17 @@ from infoset.pommerman.state import MOVES
 
 @dataclass(frozen=True)
 class DaggerTraining(PommermanTraining):
-    """What DAgger is told."""
+    """The parameters of DAgger."""
 
     steps: int = 16
     expert: str = "simple"
     """The agent that is imitated, by name."""
     alone: int = 20
-    """Epochs until the expert takes no move itself any more; before, its share of the moves falls evenly."""
+    """Epochs over which the expert's share of the moves falls linearly to 0."""
     batch: int = 1024
     """Views in a mini-batch."""
     passes: int = 2
-    """Times that a view is learnt from, on average."""
+    """How often a view is learnt from, on average."""
     buffer: int = 200_000
     """Views kept to learn from."""
 
@@ -47,7 +47,7 @@ class DaggerTraining(PommermanTraining):
 
 
 class Dagger(PommermanLearner):
-    """The training at work; its value is not learnt.
+    """A training by DAgger; its value is not learnt.
 
     >>> from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
     >>> from infoset.pommerman.config import config
@@ -84,7 +84,7 @@ class Dagger(PommermanLearner):
 
     @torch.no_grad()
     def _play(self, share: float) -> None:
-        """One step; the expert takes that share of the moves, and says of all what it would do."""
+        """Play one step, a ``share`` of the moves by the expert; label all views with the expert's moves."""
         seen, rows = self.boards.seen, np.arange(len(self.boards.seats))[:, None]
         said = np.zeros(self.boards.own.shape, dtype=np.int16)
         self.expert.act(self.boards.own, said, self.rng)

@@ -1,7 +1,7 @@
 """Deep Q-learning (Mnih et al. 2015): double (van Hasselt et al. 2016), duelling (Wang et al. 2016), over n steps.
 
-What the boards did lies in a ring of steps; from places drawn there the network learns what a move is worth: what was
-paid in the next n steps, and what a slower copy of it says of the move that it would make then.
+The steps of the boards are kept in a ring.  From steps drawn there the network learns the values of moves: the
+discounted rewards of the next n steps, and the value that a slower copy then gives to the network's best move.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from infoset.pommerman.state import MOVES
 
 @dataclass(frozen=True)
 class DqnTraining(PommermanTraining):
-    """What DQN is told."""
+    """The parameters of DQN."""
 
     steps: int = 16
     rate: float = 3e-4
     ahead: int = 5
-    """Steps whose rewards are added up, n."""
+    """n, the number of steps whose rewards are added up."""
     batch: int = 512
-    """Views in a mini-batch, one a step of the boards."""
+    """Views in a mini-batch, one mini-batch for each step of the boards."""
     buffer: int = 200_000
     """Views kept to learn from."""
     first: int = 10_000
-    """Views before anything is learnt."""
+    """Views before learning begins."""
     slow: int = 500
     """Mini-batches after which the slower copy is renewed."""
     explore: float = 0.05
-    """The share of moves at random, in the end."""
+    """The share of random moves in the end."""
     explore_for: int = 300_000
-    """Views in which that share falls from 1."""
+    """Views over which that share falls from 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,7 +56,7 @@ class DqnTraining(PommermanTraining):
 
 
 class Dqn(PommermanLearner):
-    """The training at work.
+    """A training by DQN.
 
     >>> from infoset.learn.pommerman.dqn import Dqn, DqnTraining
     >>> from infoset.pommerman.config import config
@@ -113,7 +113,7 @@ class Dqn(PommermanLearner):
         ring["reward"][place], ring["over"][place] = stepped.reward, stepped.over
 
     def worth(self, net: MoveNet, features: Tensor, safe: Tensor) -> Tensor:
-        """(…, 6) of each move: the state's value, and how much better each move is than their mean."""
+        """Return (…, 6) the value of each move: the state's value plus the move's advantage over the mean."""
         better, value = net(features)
         found = value[..., None] + better - better.mean(-1, keepdim=True)
         return allowed(found, safe) if self.training.filtered else found

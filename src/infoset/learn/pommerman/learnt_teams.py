@@ -1,10 +1,10 @@
 """``navocado`` and ``skynet``: the learnt teams of the 2018 competition, trained anew; and ``veteran``, who met them.
 
-Who made the originals left their methods (Osogami & Takahashi 2019, section 4.1; Peng et al. 2018 for the first), and
-images that are policies without a text: these networks are other ones, learnt by the same methods.  ``veteran`` begins
-as ``skynet`` and goes on against both of them, stock agents and itself.  Each is the folder
-of a training in ``weights``: its network, what it was told, and its curve; ``papers/pommerman_learnt_teams.py`` makes
-them.
+The authors of the originals described their methods (Osogami & Takahashi 2019, section 4.1; Peng et al. 2018 for the
+first), and left images that contain policies without a readable form: these networks are other ones, learnt by the
+same methods.  ``veteran`` begins as ``skynet`` and learns on against both of them, stock agents and itself.  Each is
+the folder of a training in ``weights``: its network, its parameters, and its curve;
+``papers/pommerman_learnt_teams.py`` makes them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a network plays against rivals, on many boards at once."""
+"""Measure a network against rivals, on many boards at once."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from infoset.pommerman import state as st
 from infoset.pommerman.sight import Sight
 from infoset.statistics import Share
 
-SETTLING = 10_000  # steps after which the rest of the games are ties, whatever the variant
+SETTLING = 10_000  # steps after which unfinished games count as ties, in any variant
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of the first game of every board: shares with their intervals, and bombs that an agent laid a game."""
+    """Results of the first game of every board.
+
+    Shares with their confidence intervals, and the mean numbers of bombs that an agent laid and of steps.
+    """
 
     won: Share
     tied: Share
@@ -30,8 +33,9 @@ class Measured:
 
 @torch.no_grad()
 def measure(net: MoveNet, sight: Sight, rival: str = "simple", games: int = 1000, seed: int = 0) -> Measured:
-    """Play so many games against the ``rival``, in all seats in turn; each board's first, so that long games count as
-    often as short ones.
+    """Play ``games`` games against the ``rival``, in all seats in turn.
+
+    Only each board's first game counts, so that long games count the same as short ones.
 
     >>> from infoset.learn.pommerman.measuring import measure
     >>> from infoset.learn.pommerman.net import MoveNet
@@ -59,7 +63,7 @@ def measure(net: MoveNet, sight: Sight, rival: str = "simple", games: int = 1000
 
 
 def _spread(outcome: npt.NDArray[np.int64], done: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """(B,) what came of the games on their boards."""
+    """Return (B,) the outcomes at the boards of their games."""
     found = np.zeros(len(done), dtype=np.int64)
     found[done] = outcome
     return found

@@ -1,4 +1,4 @@
-"""The network of Pommerman's agents: what its agent sees in; chances of its moves and a value out."""
+"""The network of Pommerman's agents: from observations to the probabilities of moves and a value."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from infoset.match.agents import NET, read_name
 from infoset.pommerman.sight import SIZE_OF_ALL, Features, Safe, Sight
 from infoset.pommerman.state import MOVES
 
-GREEDY = 1e4  # so sharp that the best move alone is drawn
-WEIGHTS = Path(__file__).parent / "weights"  # that come with the package, a training's folder for each agent
+GREEDY = 1e4  # sharpness at which only the best move is drawn
+WEIGHTS = Path(__file__).parent / "weights"  # shipped networks: a training's folder for each agent
 FORBIDDEN = -1e9  # the logit of a move that the filter forbids
 
 
 class MoveNet(nn.Module):
-    """Two layers; then a logit for each move, and what the agent has still to expect.
+    """Two hidden layers, then a logit for each move and the value: the agent's expected return.
 
-    ``filtered``: it was trained to play without moves that it does not survive, as far as there are others.
-    ``sharpness`` times the logits are those of its chances.
+    ``filtered``: it was trained without the moves that it does not survive, as far as there are others.  The
+    probabilities of its moves are the softmax of ``sharpness`` times the logits.
     """
 
     filtered: Tensor
@@ -36,36 +36,39 @@ class MoveNet(nn.Module):
         self.register_buffer("filtered", torch.tensor(filtered))
         self.register_buffer("sharpness", torch.tensor(1.0))
         with torch.no_grad():
-            self.head.weight *= 0.1  # all moves are about as likely at first
+            self.head.weight *= 0.1  # all moves are about equally likely at first
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        """Features (K, F) to logits (K, 6) and values (K,)."""
+        """Map features (K, F) to logits (K, 6) and values (K,)."""
         inner = self.trunk(features).float()
-        with torch.autocast("cpu", enabled=False):  # logits are differences: no short numbers
+        with torch.autocast("cpu", enabled=False):  # full precision: logits matter by their differences
             found = self.head(inner)
         return found[..., :MOVES], found[..., MOVES]
 
     def chosen(self, features: Tensor, safe: Tensor) -> Tensor:
-        """Logits (K, 6) of the moves it makes, where ``safe`` (K, 6) are survived."""
+        """Return the logits (K, 6) of the moves that it plays, where it survives the moves ``safe`` (K, 6)."""
         logits = self.sharpness * self(features)[0]
         return allowed(logits, safe) if self.filtered else logits
 
 
 def allowed(logits: Tensor, safe: Tensor) -> Tensor:
-    """Logits (K, 6) without the moves that are not ``safe`` (K, 6), where there are safe ones."""
+    """Mask logits (K, 6) of the moves that are not ``safe`` (K, 6), where there are safe ones."""
     return logits.masked_fill(~safe & safe.any(-1, keepdim=True), FORBIDDEN)
 
 
 def load_move_net(path: Path, sight: Sight) -> MoveNet:
-    """Of a file or a training's folder.  Raises ``PolicyError`` for a broken file, or a network of other rules."""
+    """Load the network in a file or a training's folder.
+
+    Raises ``PolicyError`` for a broken file, or a network of other rules.
+    """
     path = path / NET if path.is_dir() else path
     return filled(MoveNet, load_weights(path, sight), path)
 
 
 def learnt_net(name: str, sight: Sight) -> MoveNet | None:
-    """The network that an agent plays by, ``None`` for one that has none.
+    """Return the network of an agent by name, ``None`` for one without a network.
 
-    Raises ``UnknownNameError`` for no agent, and what ``load_move_net`` does.
+    Raises ``UnknownNameError`` for no agent, and the errors of ``load_move_net``.
     """
     parsed = read_name(name)
     path = dict(parsed.parameters).get("path") if parsed.word == "trained" else WEIGHTS / parsed.word
@@ -73,14 +76,14 @@ def learnt_net(name: str, sight: Sight) -> MoveNet | None:
 
 
 class Decider:
-    """A network's chances for one agent at a time, without what PyTorch costs a call."""
+    """The move probabilities of a network for one agent at a time, without PyTorch's overhead per call."""
 
     def __init__(self, net: MoveNet) -> None:
         self.weights = [tensor.detach().cpu().numpy() for tensor in net.parameters()]
         self.filtered, self.sharpness = bool(net.filtered), float(net.sharpness)
 
     def chances(self, features: Features, safe: Safe) -> FloatArray:
-        """Of the six moves."""
+        """Return (6,) the probabilities of the moves."""
         first, a, second, b, head, c = self.weights
         inner = np.maximum(second @ np.maximum(first @ features + a, 0) + b, 0)
         logits = self.sharpness * (head @ inner + c)[:MOVES].astype(np.float64)

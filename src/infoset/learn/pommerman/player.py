@@ -14,7 +14,7 @@ from infoset.warm_up import ready
 
 
 class NetPlayer(PommermanPlayer):
-    """Moves by the network's chances; on the radio it says nothing."""
+    """Plays moves drawn by the network's probabilities; on the radio it sends nothing."""
 
     def __init__(self, net: MoveNet, sight: Sight, name: str) -> None:
         ready("sight")
@@ -25,7 +25,7 @@ class NetPlayer(PommermanPlayer):
         self.rng = rng
 
     def move_chances(self) -> FloatArray:
-        """(6,) of its moves, as things stand."""
+        """Return (6,) the probabilities of its moves in the present state."""
         assert self.seen is not None
         return self.decider.chances(*self.sight.of(self.seen, self.player))
 

@@ -1,7 +1,7 @@
 """Proximal policy optimisation (Schulman et al. 2017).
 
-Every epoch the boards take some steps; then the network learns from them a few times over, as long as the chances of
-what was done stay within a clip of what they were.
+In every epoch the boards play some steps; then the network learns from them several times, while the probability ratios
+of the chosen moves stay within a clip.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from infoset.names import check_range
 
 @dataclass(frozen=True)
 class PpoTraining(ActorCriticTraining):
-    """What PPO is told."""
+    """The parameters of PPO."""
 
     batch: int = 2048
     """Views in a mini-batch."""
     passes: int = 2
-    """Times that an epoch's views are learnt from."""
+    """How often an epoch's views are learnt from."""
     clip: float = 0.2
-    """How far the chances of a move may go, as a part of what they were, before it is learnt from no more."""
+    """Largest relative change of a move's probability beyond which it is not learnt from any more."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,7 +37,7 @@ class PpoTraining(ActorCriticTraining):
 
 
 class Ppo(ActorCritic):
-    """The training at work.
+    """A training by PPO.
 
     >>> from infoset.learn.pommerman.ppo import Ppo, PpoTraining
     >>> from infoset.pommerman.config import config

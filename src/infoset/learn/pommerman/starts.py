@@ -1,7 +1,7 @@
-"""Where games of a training begin: on dealt boards, or in the midst of games that the stock agent won.
+"""Starting positions of a training's games: dealt boards, or positions of games that the stock agent won.
 
-Backplay (Resnick et al. 2018, "Backplay: 'Man muss immer umkehren'"): first shortly before the end of a won game, where
-the reward is a few steps off, then earlier and earlier.
+Backplay (Resnick et al. 2018, "Backplay: 'Man muss immer umkehren'"): games start first shortly before the end of a won
+game, where the reward is a few steps away, then earlier and earlier.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from infoset.pommerman.simple_vec import SimpleVec
 from infoset.pommerman.vec import PommermanVec
 
 DEALT, UNIFORM, BACKPLAY = STARTS = ("dealt", "uniform", "backplay")
-GAMES = 100  # that are recorded
-WINDOW = 0.25  # of a game, within which a lesson begins
+GAMES = 100  # number of games to record
+WINDOW = 0.25  # share of a game within which a starting position is drawn
 
 
 class Recorded(NamedTuple):
@@ -29,7 +29,7 @@ class Recorded(NamedTuple):
 
 
 class Lessons:
-    """Positions of games among stock agents, to begin at."""
+    """Positions of games among stock agents as starting positions."""
 
     def __init__(self, rules: Config, kind: str, seed: int) -> None:
         self.kind, self.games = kind, recorded(rules, seed)
@@ -38,8 +38,10 @@ class Lessons:
         self, rows: st.Row, seats: npt.NDArray[np.int64], done: npt.NDArray[np.bool_], share: float,
         rng: np.random.Generator,
     ) -> None:  # fmt: skip
-        """Have the boards that are ``done`` begin where those in the ``seats`` (B, S) went on to win, in the ``share``
-        (0 to 1) of the lessons that is over."""
+        """Start the boards that are ``done`` at positions of games that the agents in the ``seats`` (B, S) won.
+
+        ``share`` is the share (0 to 1) of the lessons that has passed.
+        """
         for b in np.flatnonzero(done).tolist():
             fitting = [game for game in self.games if int(seats[b, 0]) in game.winners]
             if fitting:
@@ -47,7 +49,7 @@ class Lessons:
                 rows[b] = game.rows[self._step(len(game.rows), share, rng)]
 
     def _step(self, steps: int, share: float, rng: np.random.Generator) -> int:
-        """Of a game; backward from its end."""
+        """Draw the index of a step of a game, counted back from its end."""
         early = 1.0 if self.kind == UNIFORM else min(share + WINDOW, 1.0)
         late = 0.0 if self.kind == UNIFORM else share
         before = int(steps * (late + (early - late) * rng.random()))
@@ -55,7 +57,7 @@ class Lessons:
 
 
 def recorded(rules: Config, seed: int) -> list[Recorded]:
-    """Games among stock agents, those that were won."""
+    """Play games among stock agents; return those that were won."""
     batch = PommermanVec(GAMES, rules, seed=seed)
     stock, running = SimpleVec(batch, seed=seed + 1), np.ones(GAMES, dtype=np.bool_)
     kept: list[list[st.Row]] = [[] for _ in range(GAMES)]

@@ -1,4 +1,4 @@
-"""What all trainings of Pommerman's agents share: parameters, and games against rivals that go on while they learn."""
+"""The common part of Pommerman trainings: parameters, and games against rivals that continue from epoch to epoch."""
 
 from __future__ import annotations
 
@@ -24,30 +24,34 @@ MOST_BOARDS = 65_536
 
 @dataclass(frozen=True)
 class PommermanTraining:
-    """What every training is told."""
+    """The parameters that all Pommerman trainings share."""
 
     boards: int = 256
-    """Games at a time."""
+    """Number of simultaneous games."""
     steps: int = 64
-    """Of every board in an epoch."""
+    """Steps of every board in an epoch."""
     rivals: str = "simple"
-    """In the other seats, by names with commas between them: each game draws one.  ``self``: the learner's past."""
+    """Agents in the other seats, by names with commas between them: for each game one is drawn.  ``self``: past
+    versions of the learner.
+    """
     shaped: float = 0.0
-    """How much more than a won game is rewarded: 0.5 times this for each death on the other side (less for each on its
-    own), 0.1 times this for each item."""
+    """Factor of the shaped rewards: 0.5 times this for each death on the other side (less for each on its own), 0.1
+    times this for each item, where a won game gives 1.
+    """
     filtered: bool = False
     """Whether moves are forbidden that the agent does not survive if nobody else moves."""
     hidden: int = 128
     """Units of a layer."""
     rate: float = 1e-3
-    """Of learning (Adam)."""
+    """Learning rate (Adam)."""
     discount: float = 0.99
-    """Of a step."""
+    """Discount factor of a step."""
     starts: str = DEALT
-    """Where games begin: ``dealt``; in the midst of games that the stock agent won, ``uniform``; or first at their end
-    and then earlier and earlier, ``backplay``."""
+    """Where games begin: ``dealt``; at positions of games that the stock agent won, ``uniform``; or first at their end
+    and then earlier and earlier, ``backplay``.
+    """
     lessons: int = 300
-    """Epochs until all games are dealt."""
+    """Epochs after which all games are dealt."""
     initial: str = ""
     """The agent whose network it begins with: ``trained:DIR``, or one that comes with the package."""
     seed: int = 0
@@ -69,15 +73,15 @@ class PommermanTraining:
 
     @property
     def names(self) -> list[str]:
-        """Of the rivals."""
+        """Names of the rivals."""
         return [name.strip() for name in self.rivals.split(",") if name.strip()]
 
 
 class PommermanLearner(Learner):
-    """A training at work on boards that go on from epoch to epoch."""
+    """A training on boards whose games continue from epoch to epoch."""
 
     steepest = 0.5
-    passed_on = 20  # epochs between two snapshots of the learner, where it plays itself
+    passed_on = 20  # epochs between two snapshots of the learner, where it plays against itself
 
     def __init__(self, sight: Sight, training: Any, threads: int = 1) -> None:
         torch.manual_seed(training.seed)
@@ -92,7 +96,10 @@ class PommermanLearner(Learner):
         self.outcomes: list[npt.NDArray[np.int64]] = []
 
     def prepare(self) -> None:
-        """Take over the network of ``initial``.  Raises ``ParameterError`` where it has none, or of another size."""
+        """Copy the network of ``initial``.
+
+        Raises ``ParameterError`` where the agent has none, or one of another size.
+        """
         name, hidden = self.training.initial, self.training.hidden
         if not name:
             return
@@ -105,7 +112,7 @@ class PommermanLearner(Learner):
         self.net.head.load_state_dict(net.head.state_dict())
 
     def move(self, moves: npt.NDArray[np.integer]) -> Stepped:
-        """One step of every board; what came of games is noted."""
+        """Play one step of every board and note the outcomes of games."""
         stepped = self.boards.step(moves, self.training.shaped)
         self.stepped += moves.size
         self.games += int(stepped.done.sum())
@@ -132,7 +139,7 @@ class PommermanLearner(Learner):
 
     @abstractmethod
     def learn(self) -> tuple[float | None, float | None]:
-        """Play and learn; what was lost on values and on policies, as far as they are told."""
+        """Play and learn; return the losses of values and of policies, ``None`` for those that are not computed."""
 
     def kept(self) -> dict[str, Any]:
         return {f"boards.{name}": array for name, array in self.boards.arrays.items()} | {
@@ -142,7 +149,7 @@ class PommermanLearner(Learner):
     def keep(self, saved: dict[str, Any]) -> None:
         for past, k in [(past, self.boards.rivals.index(past)) for past in self.past]:
             if saved[f"boards.rival{k}.count"][0]:
-                past.remember(self.net)  # makes room
+                past.remember(self.net)  # allocates the arrays
         for name, array in self.boards.arrays.items():
             if saved[f"boards.{name}"].shape != array.shape or saved[f"boards.{name}"].dtype != array.dtype:
                 raise ValueError(f"boards.{name} has the shape {saved[f'boards.{name}'].shape}")
