@@ -57,7 +57,7 @@ def mark_words(size):
 
 @cache
 def neighbours(size: int) -> npt.NDArray[np.int16]:
-    """Return a flat table (cells * WAYS,) of where each move leads from a cell; the cell itself at the edge of the board."""
+    """Return a flat table (cells * WAYS,) of where each move leads from a cell; at the edge, to the cell itself."""
     cells = np.arange(size * size, dtype=np.int16).reshape(size, size)
     table = np.repeat(cells[:, :, None], WAYS, axis=2)
     table[1:, :, st.UP], table[:-1, :, st.DOWN] = cells[:-1], cells[1:]
