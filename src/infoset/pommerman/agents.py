@@ -129,8 +129,8 @@ class PlaygroundAgent(PommermanPlayer):
 def _classes(agent: Any) -> list[tuple[Any, str, type[Any]]]:
     """Return ``(owner, name, class)`` of every attribute of the agent, and of agents inside it, that is a class.
 
-    The reference's agents make an object of such a class in ``init_agent``, its character, and put it in the
-    class's place.  So they can do it once, unless the class is put back.
+    The reference's agents replace their character's class by an object of it in ``init_agent``, which works only once
+    unless the class is put back.
     """
     inner = [value for value in vars(agent).values() if callable(getattr(value, "init_agent", None))]
     owners = [agent, *(value for value in inner if not isinstance(value, type))]

@@ -391,7 +391,7 @@ def move_bombs(row, work):
 
 @inline_kernel
 def move_agents(row, work, blast_cap):
-    """Move every agent to the cell that it wants and let it pick up an item there."""
+    """Move every agent to the cell that it wants and let it pick up an item there; no item lies where it stood."""
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
         if row[agent + st.ALIVE]:

@@ -16,7 +16,7 @@ class Bomber:
     """An agent's number, side and abilities, kept up to date by ``follow``."""
 
     def __init__(self, agent_id: int | None = None, game_type: int | None = None) -> None:
-        """Make a character; ``None`` stands for number 0 and for a free-for-all where sides are assigned."""
+        """Make a character; its side is that of number 0 without a number, of a free-for-all without a type."""
         self.game_type = game_type
         self.is_alive = True
         self.position: Any = None

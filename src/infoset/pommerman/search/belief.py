@@ -63,7 +63,7 @@ class Belief(NamedTuple):
     closed: npt.NDArray[np.uint32]  # (size,) scratch: cells that nobody can enter now
     before: npt.NDArray[np.int16]  # (MAX_BOMBS * BOMB_FIELDS,) scratch: bombs as they were expected
     work: npt.NDArray[np.int16]  # scratch of the rules
-    idle: npt.NDArray[np.int16]  # (agents,) moves in which nobody moves
+    idle: npt.NDArray[np.int16]  # (agents,) Stop for everyone
     coming: npt.NDArray[np.int16]  # (agents,) the others' next moves, as far as they are known; STOP by default
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
 

@@ -91,7 +91,7 @@ class Champion(Maker, Wishes):
 
     name: ClassVar = "champion"
     length: int = 12
-    """Of plan and scenario together."""
+    """Steps of plan and scenario together."""
     threshold: float | None = None
     """Upper limit of the own survivability that counts, as a part of ``length * (length + 1)``."""
     floor: float | None = None

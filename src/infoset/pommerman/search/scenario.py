@@ -30,7 +30,7 @@ class Scenario(NamedTuple):
 
     row: st.Row  # (row,) the position as time advances
     open: Cells  # (moments, size) cells that may be entered in the step from this moment
-    fire: Cells  # (moments, size) cells that burn, or are walls: no agent there is alive
+    fire: Cells  # (moments, size) cells that burn, or are walls: no agent can live there
     crowd: Cells  # (moments, size) cells taken by others
     reach: Cells  # (moments, size) cells where the agent in question can be and still survive
 

@@ -22,7 +22,7 @@ def save_pngs(
     A cell is ``cell`` pixels wide.
 
     Raises ``ParameterError`` where the folder holds PNG pictures already or the game has no such step,
-    ``MissingExtraError`` without Pillow, and what ``film`` raises.
+    ``MissingExtraError`` without Pillow, and the errors of ``film``.
     """
     film = film_of(match, game)
     painter = Painter(film, cell, "a PNG picture")
