@@ -243,7 +243,7 @@ def restore(game: Pommerman, key: bytes) -> PommermanState:
 
 def _maker(variant: str) -> Callable[..., Pommerman]:
     def make(seed: int | None = None, state: str | None = None, **changes: Value) -> Pommerman:
-        """Make the game; ``state`` is the path of a state file, ``changes`` are rules that differ from the variant's."""
+        """Make a game; ``state`` is the path of a state file, ``changes`` are rules other than the variant's."""
         name = PREFIX + full_name(variant, make, **changes, seed=seed, state=state)
         for key, value, kind in (("seed", seed, "an integer"), ("view", changes.get("view"), "an integer or none")):
             if value is not None and type(value) is not int:
