@@ -1,1 +1,1 @@
-"""Pommerman (Resnick et al. 2018): four agents, bombs, and what they can see of each other."""
+"""Pommerman (Resnick et al. 2018): the rules for four agents with bombs, their observations, and agents that play."""

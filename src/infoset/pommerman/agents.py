@@ -22,7 +22,7 @@ MAX_SEED = 2**63
 
 
 class PommermanPlayer:
-    """What such agents share: they refuse other games, and see the reference's dictionaries."""
+    """Base class of agents for Pommerman: it rejects other games and provides the reference's observations."""
 
     name: str
 
@@ -34,19 +34,19 @@ class PommermanPlayer:
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         if isinstance(observation, tuple):
-            self.seen = Seen(*observation)  # type: ignore[arg-type]  # over a line it comes as a plain tuple
+            self.seen = Seen(*observation)  # type: ignore[arg-type]  # a plain tuple if it came over a connection
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
     def observation(self) -> dict[str, Any]:
-        """What the agent sees now."""
+        """Return the agent's current observation as the reference's dictionary."""
         assert self.seen is not None
         return read_observation(self.seen, self.config, self.player)
 
 
 class StopPlayer(PommermanPlayer):
-    """Stays where it is."""
+    """Agent that stays where it is."""
 
     name = "stop"
 
@@ -67,15 +67,16 @@ class SimplePlayer(PommermanPlayer):
         self.agent = SimpleAgent(int(rng.integers(MAX_SEED)))
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(self.agent.act(self.observation()), self.config)  # on the radio it says nothing
+        return read_move(self.agent.act(self.observation()), self.config)  # on the radio variants it sends no words
 
 
 class PlaygroundAgent(PommermanPlayer):
     """An agent that was written for the reference environment, the playground.
 
-    It is told who it is before every game, by ``init_agent``, and of its own payoff after it, by ``episode_end``.
-    Before ``init_agent`` what was a class when it was made is that class again: its character, which is made there.
-    Its ``shutdown`` is called when nobody needs this object any more, at the latest when the program ends.
+    ``init_agent`` tells it its player index before every game and ``episode_end`` its payoff afterwards.  Agents of the
+    reference replace their character class by an instance in ``init_agent``; before each game such attributes are reset
+    to the classes that they were at first.  ``shutdown`` is called when the object is garbage collected, at the latest
+    when the program ends.
 
     >>> from infoset.pommerman.agents import PlaygroundAgent
     >>> from infoset.pommerman.playground import agents
@@ -90,7 +91,10 @@ class PlaygroundAgent(PommermanPlayer):
     METHODS = ("init_agent", "act", "episode_end", "shutdown")
 
     def __init__(self, agent: Any, name: str = "") -> None:
-        """``agent`` is an object or a class that needs no arguments.  Raises ``ParameterError`` for anything else."""
+        """Wrap ``agent``: an object, or a class that needs no arguments.
+
+        Raises ``ParameterError`` for anything else.
+        """
         self.agent = _made(agent) if isinstance(agent, type) else agent
         self.name = name or type(self.agent).__name__
         missing = [method for method in self.METHODS if not callable(getattr(self.agent, method, None))]
@@ -116,17 +120,17 @@ class PlaygroundAgent(PommermanPlayer):
         try:
             return read_move(answer, self.config)
         except IllegalMoveError:
-            return answer  # type: ignore[no-any-return]  # the referee says what is wrong with it
+            return answer  # type: ignore[no-any-return]  # left to the referee, which reports the error
 
     def end(self, returns: tuple[float, ...]) -> None:
         self.agent.episode_end(returns[self.player])
 
 
 def _classes(agent: Any) -> list[tuple[Any, str, type[Any]]]:
-    """The attributes that are classes, of an agent and of agents in it.
+    """Return ``(owner, name, class)`` of every attribute of the agent, and of agents inside it, that is a class.
 
-    The reference's agents make an object of such a class in ``init_agent``, its character, and put it in the
-    class's place.  So they can do it once, unless the class is put back.
+    The reference's agents replace their character's class by an object of it in ``init_agent``, which works only once
+    unless the class is put back.
     """
     inner = [value for value in vars(agent).values() if callable(getattr(value, "init_agent", None))]
     owners = [agent, *(value for value in inner if not isinstance(value, type))]

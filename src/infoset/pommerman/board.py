@@ -1,4 +1,4 @@
-"""Boards and hidden items as the reference generates them, from a stream of random words."""
+"""Generation of boards and hidden items as in the reference, from a stream of random words."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from infoset.pommerman.config import MAX_AGENTS, Config
 from infoset.randomness import below
 
 MAX_TRIES = 100_000
-MAX_UNREACHED = 4  # passages that may be walled in; a board with more is thrown away
-BREATHING = (2, 3)  # cells so far along the edge from a start corner stay free
+MAX_UNREACHED = 4  # most passages that may be unreachable; a board with more is discarded
+BREATHING = (2, 3)  # cells at these indices along the edge next to a start corner stay free
 ITEM_KINDS = st.KICK - st.EXTRA_BOMB + 1
-COLUMN_BITS = 5  # a pair of mirrored cells is packed as row and column
+COLUMN_BITS = 5  # width of the column when a pair of mirrored cells is packed as row and column
 COLUMN = 2**COLUMN_BITS - 1
 
 
 class Kit(NamedTuple):
-    """What every agent begins with."""
+    """The equipment with which every agent begins."""
 
     ammo: int
     blast: int
@@ -31,10 +31,10 @@ class Kit(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What all boards of one kind have in common."""
+    """The parts that all boards of a configuration have in common."""
 
     board: npt.NDArray[np.int16]  # (cells,) agents and the corridors' wood on empty ground
-    pairs: npt.NDArray[np.int16]  # (pairs,) row and column, packed, of cells that may become walls as their images do
+    pairs: npt.NDArray[np.int16]  # (pairs,) packed row and column of cells that may become walls with their images
     starts: npt.NDArray[np.int16]  # (agents,)
     rigid_pairs: int
     wood_pairs: int
@@ -43,7 +43,10 @@ class Plan(NamedTuple):
 
 @cache
 def plan(config: Config) -> Plan:
-    """Where walls may stand.  Raises ``ParameterError`` where there is no room for those asked for."""
+    """Return the cells where walls may stand.
+
+    Raises ``ParameterError`` if the configuration asks for more walls than fit.
+    """
     size, last = config.size, config.size - 2
     four = config.num_agents == MAX_AGENTS
     starts = [(1, 1), (last, 1), (last, last), (1, last)] if four else [(1, 1), (last, last)]
@@ -73,8 +76,10 @@ def plan(config: Config) -> Plan:
 
 @inner_kernel
 def new_game(row, size, template, pairs, starts, counts, kit, stream):
-    """A fresh position in place: nothing burns, everyone stands in a corner.  ``counts`` are pairs of rigid and of
-    wooden walls, and items.  Returns whether a board was found on which almost every passage can be reached.
+    """Write a fresh position into ``row``: nothing burns and every agent stands in its corner.
+
+    ``counts`` holds the numbers of pairs of rigid walls, pairs of wooden walls, and items.  Returns whether a board was
+    found on which all but ``MAX_UNREACHED`` passages can be reached.
     """
     for k in range(st.BOMBS):
         row[k] = 0
@@ -98,7 +103,7 @@ def new_game(row, size, template, pairs, starts, counts, kit, stream):
 
 @inner_kernel
 def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
-    """Walls in pairs that mirror each other in the main diagonal, which stays free.
+    """Draw walls in pairs mirrored in the main diagonal, which stays free.
 
     Bit c of ``unwalled[r]`` says that there is no rigid wall in column c of row r.
     """
@@ -124,7 +129,7 @@ def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
 
 @inner_kernel
 def unreached(row, size, unwalled, reached):
-    """How many passages cannot be reached from the last agent's corner, through anything but rigid walls."""
+    """Count the passages that cannot be reached from the last agent's corner without crossing rigid walls."""
     for r in range(size):
         reached[r] = 0
     reached[size - 2] = 1 << (size - 2)
@@ -144,7 +149,7 @@ def unreached(row, size, unwalled, reached):
 
 @inline_kernel
 def spread(unwalled, reached, r, size):
-    """Reach the cells of a row that lie beside reached ones; whether there were any."""
+    """Extend the reached cells of row ``r`` to those adjacent to reached ones; return whether any was added."""
     before = reached[r]
     now = before | (reached[max(r - 1, 0)] | reached[min(r + 1, size - 1)]) & unwalled[r]
     grown = (now | now << 1 | now >> 1) & unwalled[r]
@@ -157,7 +162,7 @@ def spread(unwalled, reached, r, size):
 
 @inner_kernel
 def hide_items(row, hidden, items, free, cells, stream):
-    """Items of three kinds under distinct wooden walls."""
+    """Hide items of the three kinds under distinct wooden walls."""
     count = 0
     for cell in range(cells):
         row[hidden + cell] = st.PASSAGE

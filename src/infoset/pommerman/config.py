@@ -1,4 +1,4 @@
-"""Every variant of the game as one frozen configuration, and the reference's names for them."""
+"""Configurations of every variant of the game, as frozen dataclasses under the reference's names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from infoset.errors import ParameterError, UnknownNameError
 from infoset.names import check_range
 
 MAX_AGENTS = 4
-LONG_FUSE = 15  # so long no more bombs can lie than a position has room for, whatever agents pick up
+LONG_FUSE = 15  # with a fuse up to this, a position always has room for the bombs, whatever agents pick up
 MAX_BOMBS = 64
 MAX_SIZE = 32
-LAST_STEP = 30_000  # of the longest game
-FULL_BLAST = 10  # the ceiling of the blast strength where agents see the whole board
+LAST_STEP = 30_000  # step count of the longest game
+FULL_BLAST = 10  # upper limit of the blast strength where agents see the whole board
 RINGS = 4
 FIRST_COLLAPSE = 500
 
 
 class GameType(IntEnum):
-    """Who plays against whom."""
+    """The types of game: who plays against whom."""
 
     FFA = 1
     TEAM = 2
@@ -32,9 +32,9 @@ class GameType(IntEnum):
 class Config:
     """The parameters of a game.
 
-    ``view`` is how many cells an agent sees in each direction (``None``: all); it is also the ceiling of the blast
-    strength, as in the reference.  ``collapses`` are the steps after which the rings of the board become walls, the
-    outermost first.  On the radio words from 1 to ``vocabulary`` are said, and 0 is silence.
+    ``view`` is the number of cells that an agent sees in each direction (``None``: the whole board); it is also the
+    upper limit of the blast strength, as in the reference.  ``collapses`` are the steps after which the rings of the
+    board become walls, the outermost first.  Words sent by radio are from 1 to ``vocabulary``; 0 is silence.
     """
 
     game_type: GameType = GameType.FFA
@@ -104,7 +104,7 @@ class Config:
 
 
 def collapse_steps(first: int, max_steps: int) -> tuple[int, ...]:
-    """The reference's schedule: from ``first`` on in quarters of the time that is left."""
+    """Return the reference's schedule of collapses: from ``first`` on, in quarters of the remaining steps."""
     return tuple(range(first, max_steps, max(1, (max_steps - first) // RINGS)))
 
 
@@ -138,17 +138,18 @@ PARAMETERS = (
     "size", "rigid", "wood", "items", "view", "max_steps", "collapses", "fuse", "flame_life", "start_ammo",
     "start_blast", "start_kick",
 )  # fmt: skip
-"""What may differ from a variant: fields of ``Config``."""
+"""The fields of ``Config`` that a variant's name may change."""
 
 
 def parameters(name: str) -> dict[str, Any]:
-    """The parameters of a variant's name, with their values where none are given."""
+    """Return the parameters of a variant's name with their default values."""
     return {"seed": None, "state": None, **{key: getattr(CONFIGS[name], key) for key in PARAMETERS}}
 
 
 def config(name: str, **changes: Any) -> Config:
-    """A variant by the reference's name, with other ``PARAMETERS``; where walls close in, another ``max_steps`` moves
-    them as in the reference.
+    """Return a variant by the reference's name, with the given ``PARAMETERS`` changed.
+
+    Where walls close in, another ``max_steps`` moves the collapses as in the reference.
 
     Raises ``UnknownNameError`` or ``ParameterError``.
 

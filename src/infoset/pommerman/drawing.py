@@ -1,4 +1,4 @@
-"""A position as text: one character a cell."""
+"""Rendering of a position as text, one character per cell."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from infoset.pommerman.config import Config
 from infoset.pommerman.state import BOARD, STEP, Row
 
 CHARACTERS = ".#+o*?BRK-0123"
-"""By the value of a cell: passage, wall, wood, bomb, flames, fog, the three items, nobody, agents."""
+"""Indexed by the value of a cell: passage, wall, wood, bomb, flames, fog, the three items, no agent, agents."""
 
 
 def draw_board(row: Row, config: Config) -> str:
-    """The step and the board, everything that is drawn on it in view."""
+    """Return the step and the board as text, with everything that is drawn on the board visible."""
     size = config.size
     cells = "".join([CHARACTERS[value] for value in row[BOARD : BOARD + size * size]])
     return "\n".join([f"step {row[STEP]}", *(cells[at : at + size] for at in range(0, size * size, size))])

@@ -1,4 +1,4 @@
-"""What an agent saw as planes and numbers: for networks that learnt from planes and play in matches."""
+"""Observations as planes and numbers, for networks that were trained on planes and play in matches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infoset.pommerman.planes import CHANNELS, SCALARS, draw_planes
 
 
 def encode_seen(seen: Seen, rules: Config, player: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
-    """Planes (channels, n, n) and scalars (numbers,) as ``PommermanVec.observe`` gives them, see ``planes``."""
+    """Return planes (channels, n, n) and scalars (numbers,) as ``PommermanVec.observe`` does, see ``planes``."""
     planes = np.empty((len(CHANNELS), rules.size, rules.size), dtype=np.uint8)
     scalars = np.empty(len(SCALARS), dtype=np.int16)
     view = rules.size if rules.view is None else rules.view
@@ -22,7 +22,7 @@ def encode_seen(seen: Seen, rules: Config, player: int) -> tuple[npt.NDArray[np.
 
 
 def seen_row(seen: Seen, rules: Config, player: int) -> st.Row:
-    """A position that holds what an agent saw, and nothing else."""
+    """Return a position that holds what an agent observed, and nothing else."""
     found, size = read_observation(seen, rules, player), rules.size
     row: st.Row = st.empty_rows(1, rules)[0]
     row[st.BOARD :][: size * size] = found["board"].ravel()
@@ -33,7 +33,7 @@ def seen_row(seen: Seen, rules: Config, player: int) -> st.Row:
     row[st.MESSAGES + (player + 2) % MAX_AGENTS * st.WORDS :][: len(seen.message)] = seen.message
     strength, life, direction, flame = (found[name].ravel() for name in MAPS)
     bombs = np.flatnonzero((strength != 0) | (life != 0))
-    nobody = np.zeros_like(bombs)  # whose a bomb is, nobody sees
+    nobody = np.zeros_like(bombs)  # the owner of a bomb is not observed
     listed = np.stack([bombs, nobody, life[bombs], strength[bombs], direction[bombs]], axis=1)
     row[st.NUM_BOMBS] = len(bombs)
     row[st.BOMBS :][: len(bombs) * st.BOMB_FIELDS] = listed.ravel()

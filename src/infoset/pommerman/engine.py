@@ -1,4 +1,4 @@
-"""Everything that one game needs to go on, and one step of it: rules, judgement, walls."""
+"""The data that a game needs and one complete step: rules, result and rewards, collapsing walls."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from infoset.pommerman.state import STEP
 
 
 class Engine(NamedTuple):
-    """A configuration as arrays: what the kernels read."""
+    """A configuration as arrays for the kernels."""
 
-    settings: npt.NDArray[np.int64]  # (SETTINGS,) see the names above
+    settings: npt.NDArray[np.int64]  # (SETTINGS,) indexed by the names above
     collapses: npt.NDArray[np.int64]  # steps after which the rings become walls
     near: npt.NDArray[np.int16]
     template: npt.NDArray[np.int16]
@@ -34,7 +34,10 @@ class Engine(NamedTuple):
 
 @cache
 def engine(config: Config) -> Engine:
-    """The arrays of a configuration.  Raises ``ParameterError`` where no board fits it."""
+    """Return the arrays of a configuration.
+
+    Raises ``ParameterError`` where no board fits it.
+    """
     layout = plan(config)
     settings = [
         config.size, config.num_agents, int(config.game_type), config.max_steps, config.fuse, config.flame_life,
@@ -49,13 +52,13 @@ def engine(config: Config) -> Engine:
 
 @kernel
 def advance(row, work, settings, collapses, near, moves, words):
-    """One step in place, judged; what agents observe of it is what the row shows now."""
+    """Play one step in place and judge it; observations are made from the resulting row."""
     advance_piece(row, work, settings, collapses, near, moves, words)
 
 
 @inline_kernel
 def advance_piece(row, work, settings, collapses, near, moves, words):
-    """``advance`` for use in kernels: a call would cost as much as the step."""
+    """Do the work of ``advance`` inline in kernels, where a call would cost as much as the step."""
     if len(collapses):
         close_in(row, settings, collapses)
     step(row, work, near, settings[SIZE], moves, words, limits_of(settings))
@@ -64,13 +67,13 @@ def advance_piece(row, work, settings, collapses, near, moves, words):
 
 @inline_kernel
 def limits_of(settings):
-    """What a step depends on."""
+    """Return the limits on which a step depends."""
     return Limits(settings[FUSE], settings[FLAME_LIFE_AT_START], settings[BLAST_CAP])
 
 
 @short_kernel
 def close_in(row, settings, collapses):
-    """A ring becomes walls if it is time; doing it twice changes nothing."""
+    """Turn a ring into walls if it is due; calling it twice changes nothing."""
     for ring in range(len(collapses)):
         if row[STEP] == collapses[ring]:
             collapse(row, settings[SIZE], ring)
@@ -78,7 +81,7 @@ def close_in(row, settings, collapses):
 
 @kernel
 def begin(row, settings, template, pairs, starts, stream):
-    """A new game in place; whether there is a board for it."""
+    """Write the first position of a new game into ``row``; return whether a board was found."""
     return new_game(
         row, settings[SIZE], template, pairs, starts, settings[RIGID_PAIRS : ITEMS + 1],
         Kit(settings[START_AMMO], settings[START_BLAST], settings[START_KICK]), stream,

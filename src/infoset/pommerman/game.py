@@ -1,7 +1,7 @@
-"""Pommerman as a ``Game``: agents move at once, nature draws the board, everyone observes its window.
+"""Pommerman as a ``Game``: agents move simultaneously, chance draws the board, each agent observes its window.
 
-An observation is a tuple that a key can hold; ``read_observation`` makes the reference's dictionary of it.  A dead
-agent does not move.
+An observation is a hashable tuple; ``read_observation`` converts it to the reference's dictionary.  A dead agent does
+not move.
 """
 
 from __future__ import annotations
@@ -29,21 +29,25 @@ from infoset.warm_up import ready
 
 PREFIX = "pommerman:"
 MOVES: tuple[Action, ...] = tuple(range(st.STOP, st.LAY + 1))
-MAX_SEED = 2**53  # boards are drawn from seeds that every program reads exactly
+MAX_SEED = 2**53  # seeds of boards stay below this, so that every program reads them exactly
 ALIVES = slice(st.AGENTS + st.ALIVE, st.MESSAGES, st.AGENT_FIELDS)
 SILENT = np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
 
 
 class Pommerman(NotebookGame):
-    """The rules of one variant.  ``seed`` fixes the board, or ``state`` (what ``state_text`` gives) where play begins;
-    without either nature draws a board.
+    """The rules of one variant.
+
+    ``seed`` fixes the board, or ``state`` (a text as ``state_text`` returns) the position where play begins; without
+    either chance draws a board.
     """
 
     rehearsal = "simple"
 
     def __init__(self, name: str, rules: Config, seed: int | None = None, state: str | None = None) -> None:
-        """Raises ``ParameterError`` where no board fits the configuration or the seed is out of range, and
-        ``FormatError`` where the state is none of this variant.
+        """Make the rules of one variant.
+
+        Raises ``ParameterError`` where no board fits the configuration or the seed is out of range, and ``FormatError``
+        where ``state`` is no valid position of this variant.
         """
         if seed is not None:
             check_range("seed", seed, 0, MAX_SEED - 1)
@@ -84,11 +88,14 @@ class Pommerman(NotebookGame):
         return PommermanStep(Undealt(self)) if self.seed is None else self.deal(self.seed)
 
     def resume(self, row: st.Row) -> PommermanStep:
-        """The game from a position on, which everyone observes."""
+        """Return the step that begins the game at a position, which every player observes."""
         return PommermanStep(PommermanState(self, row))
 
     def deal(self, seed: int) -> PommermanStep:
-        """The first position on the board of a seed.  Raises ``GameRuleError`` where no board can be found."""
+        """Return the step to the first position on the board of a seed.
+
+        Raises ``GameRuleError`` where no board can be found.
+        """
         ready("pommerman")
         row, arrays = st.empty_rows(1, self.config)[0], self.engine
         stream = np.random.SeedSequence(seed).generate_state(1, np.uint64)
@@ -98,7 +105,7 @@ class Pommerman(NotebookGame):
 
 
 class PommermanStep:
-    """The next state and, made when asked for, what each agent observes of it."""
+    """The next state, with each agent's observation of it computed on request."""
 
     __slots__ = ("state",)
 
@@ -106,13 +113,13 @@ class PommermanStep:
         self.state = state
 
     def observation(self, player: int) -> Observation:
-        """Before the board is drawn there is nothing to see."""
+        """Return what ``player`` observes; ``None`` before the board is drawn."""
         state = self.state
         return observe(state.row, state.game.config, player) if isinstance(state, PommermanState) else None
 
 
 class Undealt(NamedTuple):
-    """Before the board: nature answers with the seed of one, or with the text of a whole position."""
+    """The state before the board is drawn: chance answers with the seed of a board or with a whole position as text."""
 
     game: Pommerman
 
@@ -125,7 +132,7 @@ class Undealt(NamedTuple):
         return ()
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """Raises ``UnsupportedGameError``: ``draw`` one of them."""
+        """Raise ``UnsupportedGameError``, as boards are too many to list: use ``draw``."""
         del moves
         raise UnsupportedGameError(f"{self.game.name}: boards are too many to list; give one: {PREFIX}NAME(seed=1)")
 
@@ -152,7 +159,7 @@ class Undealt(NamedTuple):
 
 
 class PommermanState:
-    """One position: a row of integers that nobody writes to any more."""
+    """One position: a row of integers that is never written to again."""
 
     def __init__(self, game: Pommerman, row: st.Row) -> None:
         self.game, self.row = game, row
@@ -179,7 +186,7 @@ class PommermanState:
         return self.game.moves if lives else ()
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """Nothing: all that is drawn is the board."""
+        """Return no outcomes: only the board is drawn by chance."""
         del moves
         return ()
 
@@ -193,7 +200,7 @@ class PommermanState:
         return self.play_unchecked(moves)
 
     def _on_offer(self, moves: JointMove) -> bool:
-        """What ``check_play`` asks of moves, in a fifth of its time; it says what is wrong with others."""
+        """Check moves as ``check_play`` does, in a fifth of its time; it leaves the error message to ``check_play``."""
         row, offer, count = self.row[: st.MESSAGES].tolist(), self.game.moves, self.game.config.num_agents
         if row[st.RESULT] != st.RUNNING or len(moves) != count:
             return False
@@ -207,12 +214,12 @@ class PommermanState:
         else:
             said = np.array([move or (st.STOP, 0, 0) for move in moves], dtype=np.int16)
             acts, words = said[:, 0].copy(), said[:, 1:].copy()
-        arrays, work = game.engine, np.empty(game.room, dtype=np.int16)  # of its own: games are played in threads
+        arrays, work = game.engine, np.empty(game.room, dtype=np.int16)  # a new one, as games are played in threads
         advance(row, work, arrays.settings, arrays.collapses, arrays.near, acts, words)
         return PommermanStep(PommermanState(game, row))
 
     def walled(self) -> st.Row:
-        """The position with the walls closed in that are due: as it is when the next step begins."""
+        """Return the position after the walls that are due have closed in, as it is when the next step begins."""
         row, arrays = self.row.copy(), self.game.engine
         close_in(row, arrays.settings, arrays.collapses)
         return row
@@ -230,13 +237,13 @@ class PommermanState:
 
 
 def restore(game: Pommerman, key: bytes) -> PommermanState:
-    """A state from what ``pickle`` holds of it."""
+    """Rebuild a state from its pickled form."""
     return PommermanState(game, np.frombuffer(key, dtype=np.int16).copy())
 
 
 def _maker(variant: str) -> Callable[..., Pommerman]:
     def make(seed: int | None = None, state: str | None = None, **changes: Value) -> Pommerman:
-        """``state`` is the path of a state file, ``changes`` are rules that differ from the variant's."""
+        """Make a game; ``state`` is the path of a state file, ``changes`` are rules other than the variant's."""
         name = PREFIX + full_name(variant, make, **changes, seed=seed, state=state)
         for key, value, kind in (("seed", seed, "an integer"), ("view", changes.get("view"), "an integer or none")):
             if value is not None and type(value) is not int:
@@ -249,12 +256,15 @@ def _maker(variant: str) -> Callable[..., Pommerman]:
         row = read_state(read_text(Path(str(state))), rules, str(state))
         return Pommerman(name, rules, state=state_text(row, rules))
 
-    make.__signature__ = signature_of(variant)  # type: ignore[attr-defined]  # what names are checked by
+    make.__signature__ = signature_of(variant)  # type: ignore[attr-defined]  # names are checked against it
     return make
 
 
 def signature_of(variant: str) -> Signature:
-    """The parameters of a variant's name.  ``view`` is let through, as it may be none in every variant."""
+    """Return the parameters of a variant's name as a signature.
+
+    ``view`` is annotated to accept any value, as it may be none in every variant.
+    """
     return Signature([
         Parameter(key, Parameter.KEYWORD_ONLY, default=value, annotation="Value" if key == "view" else Parameter.empty)
         for key, value in parameters(variant).items()

@@ -1,6 +1,6 @@
-"""What agents see: the reference's dictionaries, and stacked planes for learners.
+"""Observations of agents: compact tuples, the reference's dictionaries, and the planes that they are made from.
 
-A view is a square window around the agent; dead agents see from where they died.
+The view is a square window around the agent; a dead agent sees from the cell where it died.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from infoset.jit import inline_kernel, kernel
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config, GameType
 
-LOW_BITS = 0xFFFF  # lives below zero count down from there in a text
+LOW_BITS = 0xFFFF  # bomb lives below zero wrap around to 16 bits in a text
 MAPS = ("bomb_blast_strength", "bomb_life", "bomb_moving_direction", "flame_life")
 
 
@@ -46,12 +46,12 @@ ITEMS = tuple(Item)
 
 
 def teammate(config: Config, agent: int) -> Item:
-    """Who plays on the same side; nobody is ``AgentDummy``."""
+    """Return the agent on the same side; ``AgentDummy`` where there is none."""
     return ITEMS[st.AGENT + (agent + 2) % MAX_AGENTS] if config.teams else Item.AgentDummy
 
 
 def enemies(config: Config, agent: int) -> list[Item]:
-    """Who plays on another side; in teams padded with ``AgentDummy`` to three."""
+    """Return the agents on other sides; in team games padded with ``AgentDummy`` to three."""
     if config.teams:
         first = st.AGENT + (agent + 1) % 2
         return [ITEMS[first], ITEMS[first + 2], Item.AgentDummy]
@@ -59,7 +59,7 @@ def enemies(config: Config, agent: int) -> list[Item]:
 
 
 class Seen(NamedTuple):
-    """What an agent observes of one step; boards and maps as texts with one character a cell.
+    """The observation of one agent at one step; boards and maps are texts with one character per cell.
 
     >>> from infoset.pommerman.observation import Item, Seen
     >>> seen = Seen(*infoset.load("pommerman:OneVsOne-v0(seed=1)").start().observation(0))
@@ -84,13 +84,13 @@ class Seen(NamedTuple):
 
 @inline_kernel
 def sees(cell, own, size, view):
-    """Whether a cell lies in the window around the own one."""
+    """Return whether a cell lies in the window around the agent's own cell."""
     return abs(cell // size - own // size) <= view and abs(cell % size - own % size) <= view
 
 
 @kernel
 def see(row, size, view, own, planes):
-    """What an agent at ``own`` sees, into ``planes`` (5, cells): the board with fog, then ``MAPS``, zeros elsewhere."""
+    """Write the view of an agent at ``own`` into ``planes`` (5, cells): the board with fog, then ``MAPS``, or zeros."""
     for p in range(1 + len(MAPS)):
         for cell in range(size * size):
             planes[p, cell] = 0
@@ -110,7 +110,7 @@ def see(row, size, view, own, planes):
 
 
 def observe(row: st.Row, rules: Config, k: int) -> Seen:
-    """What agent ``k`` sees of a position."""
+    """Return what agent ``k`` observes of a position."""
     size, head = rules.size, row[: st.BOMBS].tolist()
     _, own, ammo, blast, can_kick = head[st.AGENTS + k * st.AGENT_FIELDS :][: st.AGENT_FIELDS]
     cells, planes = size * size, np.empty((1 + len(MAPS), size * size), dtype="<u4")
@@ -127,7 +127,7 @@ def observe(row: st.Row, rules: Config, k: int) -> Seen:
 
 
 def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
-    """The reference's dictionary of what ``player`` observed, with its keys, types and values."""
+    """Return the observation of ``player`` as the reference's dictionary, with its keys, types and values."""
     text = seen.board + "".join([getattr(seen, name) for name in MAPS])
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").reshape(-1, rules.size, rules.size)
     found: dict[str, Any] = {"alive": list(seen.alive), "board": codes[0].astype(np.uint8)}
@@ -143,5 +143,5 @@ def read_observation(seen: Seen, rules: Config, player: int) -> dict[str, Any]:
 
 
 def observations(row: st.Row, config: Config) -> list[dict[str, Any]]:
-    """One dictionary an agent, with the keys, types and values of the reference."""
+    """Return one dictionary per agent, with the keys, types and values of the reference."""
     return [read_observation(observe(row, config, k), config, k) for k in range(config.num_agents)]

@@ -1,4 +1,4 @@
-"""Whether a game is over, and what it pays: the reference's rewards, also where they are peculiar."""
+"""Result and rewards of a position, as in the reference, also where its rewards are peculiar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEAMS = (int(GameType.TEAM), int(GameType.TEAM_RADIO))
 def judge(row, game_type, num_agents, max_steps):
     """Write the result and the rewards, -1, 0 or 1, into the row.
 
-    A dead agent of a free-for-all gets -1 in every later step.  Both dead together in a duel get 0.
+    A dead agent of a free-for-all gets -1 in every later step.  In a duel, both get 0 where both die in the same step.
     """
     alive, even = 0, 0
     for k in range(num_agents):
@@ -30,7 +30,7 @@ def judge(row, game_type, num_agents, max_steps):
 
 @inline_kernel
 def judge_single(row, alive, late, duel, num_agents):
-    """The only one alive wins."""
+    """Judge a game without teams: the only agent alive wins."""
     row[st.RESULT] = st.WIN if alive == 1 else st.TIE if late or alive == 0 else st.RUNNING
     for k in range(num_agents):
         lives = row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0
@@ -44,7 +44,7 @@ def judge_single(row, alive, late, duel, num_agents):
 
 @inline_kernel
 def judge_teams(row, even, odd, late, num_agents):
-    """A team whose members alone are alive wins, the dead ones too."""
+    """Judge a team game: a team wins, dead members included, when only its members are alive."""
     decided = (even > 0) != (odd > 0)
     over = late or even + odd == 0
     row[st.RESULT] = st.WIN if decided else st.TIE if over else st.RUNNING

@@ -1,4 +1,4 @@
-"""What an agent sees as planes of small numbers, for networks."""
+"""Observations as planes of small integers, for networks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHANNELS = (
 )  # fmt: skip
 """The planes in order; the first ten hold 0 or 1."""
 SCALARS = ("alive", "ammo", "blast_strength", "can_kick", "step_count", "message_1", "message_2")
-"""The numbers beside the planes."""
+"""The scalars that accompany the planes."""
 (
     FOG_PLANE, PASSAGE_PLANE, RIGID_PLANE, WOOD_PLANE, EXTRA_PLANE, RANGE_PLANE, KICK_PLANE, SELF_PLANE, MATE_PLANE,
     ENEMY_PLANE, BLAST_PLANE, LIFE_PLANE, DIRECTION_PLANE, FLAME_PLANE,
@@ -27,7 +27,7 @@ def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
     r0, c0 = row[agent + st.CELL] // size, row[agent + st.CELL] % size
     top, bottom = max(0, r0 - view), min(size, r0 + view + 1)
     left, right = max(0, c0 - view), min(size, c0 + view + 1)
-    for at in range(len(planes)):  # from 0 on: compilers make one fill of it
+    for at in range(len(planes)):  # a loop from 0 lets compilers use a single fill
         planes[at] = 0
     for at in range(cells):
         planes[at] = 1
@@ -55,7 +55,7 @@ def draw_planes(row, size, view, k, num_agents, teams, planes, scalars):
 
 @inline_kernel
 def plane_of(value, own, teams):
-    """The plane of a cell's value; bombs and flames have planes of numbers, which their lists fill."""
+    """Return the plane of a cell's value; the planes of bombs and flames hold numbers, filled from their lists."""
     if value <= st.WOOD:
         plane = PASSAGE_PLANE + value
     elif value >= st.AGENT:

@@ -1,6 +1,6 @@
-"""One step of the game, in the order that the reference implements: flames, intents, collisions, kicks, explosions.
+"""One step of the game, in the reference's order: flames, intended moves, collisions, kicks, explosions.
 
-Agents and bombs *want* a cell; whoever cannot have it wants its own again.  Wants are counted for each cell and the
+Agents and bombs *want* a cell; one that cannot have it wants its own cell again.  Wants are counted per cell and the
 counters only grow, so a contested cell stays contested.
 """
 
@@ -17,14 +17,14 @@ from infoset.pommerman import state as st
 from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS
 
 NOBODY = -1
-WAYS = st.LAY + 1  # what ``near`` knows of a cell: where each move leads
-WORD_BITS = 4  # blasts are marked one bit a cell, in words of 2 ** WORD_BITS bits
+WAYS = st.LAY + 1  # entries of ``near`` per cell: where each move leads
+WORD_BITS = 4  # reached cells are marked by one bit each, in words of 2 ** WORD_BITS bits
 BIT = 2**WORD_BITS - 1
-NEW_BOMB = 1  # a bomb is laid with its fuse plus one, and ticks in the same step
-EDGE_FIELDS = 3  # from, to, which bomb
-LATER_FIELDS = 2  # who, and the cell
+NEW_BOMB = 1  # added to the fuse of a new bomb, which ticks in the step in which it is laid
+EDGE_FIELDS = 3  # from, to, index of the bomb
+LATER_FIELDS = 2  # index of the agent or bomb, and the cell
 
-# The scratch row that a step works in: what everyone wants, who kicks whom, edges, delayed moves, counters of cells
+# The scratch row of a step: wanted cells, who kicks whom, edges, delayed moves, counters per cell
 AGENT_WANT = 0
 BOMB_WANT = AGENT_WANT + MAX_AGENTS
 KICKED = BOMB_WANT + MAX_BOMBS
@@ -32,12 +32,12 @@ KICKER = KICKED + MAX_AGENTS
 EDGES = KICKER + MAX_BOMBS
 BOMB_LATER = EDGES + EDGE_FIELDS * MAX_BOMBS
 AGENT_LATER = BOMB_LATER + LATER_FIELDS * MAX_BOMBS
-HERE = AGENT_LATER + LATER_FIELDS * MAX_BOMBS  # then, for each cell, how many agents and how many bombs want it,
-KINDS = 2  # and at last words of marks where blasts reach
+HERE = AGENT_LATER + LATER_FIELDS * MAX_BOMBS  # then, for each cell, the numbers of agents and of bombs that want it,
+KINDS = 2  # and last the words that mark the cells that blasts reach
 
 
 class Limits(NamedTuple):
-    """What of a configuration a step depends on."""
+    """The parameters of a configuration that a step depends on."""
 
     fuse: int
     flame_life: int
@@ -45,19 +45,19 @@ class Limits(NamedTuple):
 
 
 def scratch(size: int) -> npt.NDArray[np.int16]:
-    """Room for one step to work in; what it holds before does not matter."""
+    """Return scratch space for one step; its previous contents do not matter."""
     return np.zeros(HERE + KINDS * size * size + mark_words(size), dtype=np.int16)
 
 
 @short_kernel
 def mark_words(size):
-    """How many words hold one bit a cell."""
+    """Return the number of words that hold one bit per cell."""
     return (size * size + BIT) >> WORD_BITS
 
 
 @cache
 def neighbours(size: int) -> npt.NDArray[np.int16]:
-    """(cells * WAYS,) flat: where each move leads from a cell; to the cell itself where that is off the board."""
+    """Return a flat table (cells * WAYS,) of where each move leads from a cell; at the edge, to the cell itself."""
     cells = np.arange(size * size, dtype=np.int16).reshape(size, size)
     table = np.repeat(cells[:, :, None], WAYS, axis=2)
     table[1:, :, st.UP], table[:-1, :, st.DOWN] = cells[:-1], cells[1:]
@@ -70,9 +70,9 @@ def neighbours(size: int) -> npt.NDArray[np.int16]:
 def step(row, work, near, size, moves, words, limits):
     """Play one step in place.
 
-    ``moves`` (agents,) and ``words`` (agents, 2) are those of all agents; the dead do not move and say 0, 0.  Loops
-    run over four agents, which compilers like; seats that nobody takes hold nobody alive.  ``work``
-    is scratch, ``near`` what ``neighbours`` gives.
+    ``moves`` (agents,) and ``words`` (agents, 2) are those of all agents; dead agents do not move, and their words
+    become 0, 0.  Loops always run over four agents, which compilers optimise well; unused seats count as dead.
+    ``work`` is scratch space from ``scratch``, ``near`` the table of ``neighbours``.
     """
     cells = size * size
     hidden, marked = st.BOARD + cells, HERE + KINDS * cells
@@ -109,7 +109,7 @@ def step(row, work, near, size, moves, words, limits):
 
 @inline_kernel
 def burn_down(row, size, hidden):
-    """Flames without life leave, showing what was hidden; the others stay drawn."""
+    """Remove flames without life, revealing the hidden items, and age and redraw the others."""
     start = left = st.flames_at(size)
     end = start + row[st.NUM_FLAMES] * st.FLAME_FIELDS
     for flame in range(start, end, st.FLAME_FIELDS):
@@ -129,14 +129,14 @@ def burn_down(row, size, hidden):
 
 @inline_kernel
 def clear_tail(row, left, end):
-    """Zeros after the end of a list, so that equal positions are equal rows."""
+    """Write zeros after the end of a list, so that equal positions are equal rows."""
     for k in range(left, end):
         row[k] = 0
 
 
 @inline_kernel
 def intend(row, work, near, moves, fuse):
-    """What each agent wants; bombs are laid at once."""
+    """Enter the cell that each agent wants; bombs are laid at once."""
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
         cell = work[AGENT_WANT + k] = row[agent + st.CELL]
@@ -160,7 +160,7 @@ def intend(row, work, near, moves, fuse):
 
 @inline_kernel
 def clear(work, cell):
-    """Nobody wants a cell yet: done for those alone that someone may want, and where one may kick a bomb to."""
+    """Reset the counters of a cell: done only for cells that may be wanted, and those that a bomb may be kicked to."""
     work[HERE + KINDS * cell] = work[HERE + KINDS * cell + 1] = 0
 
 
@@ -174,7 +174,10 @@ def bomb_on(row, cell):
 
 @inline_kernel
 def bombs_intend(row, work, near):
-    """A rolling bomb wants the next cell, unless a wall or an item is there.  Returns whether any rolls."""
+    """Enter the cell that each bomb wants; return whether any bomb rolls.
+
+    A rolling bomb wants the next cell unless a wall or an item is there.
+    """
     rolling = False
     for k in range(row[st.NUM_BOMBS]):
         bomb = st.BOMBS + k * st.BOMB_FIELDS
@@ -190,15 +193,15 @@ def bombs_intend(row, work, near):
 
 @inline_kernel
 def blocks_bomb(value):
-    """Whether a cell's value is a wall or an item."""
+    """Return whether a cell's value is a wall or an item."""
     return (value == st.RIGID) | (value == st.WOOD) | ((value >= st.EXTRA_BOMB) & (value <= st.KICK))
 
 
 @inline_kernel
 def bombs_cross(row, work):
-    """Bombs that would change places stay, and a bomb that would with an agent.
+    """Keep bombs in place that would swap cells with each other or with an agent.
 
-    The first bomb on an edge keeps it registered, also when it was turned back.
+    The first bomb on an edge keeps the edge registered even where it was turned back.
     """
     end = EDGES
     for k in range(row[st.NUM_BOMBS]):
@@ -221,7 +224,7 @@ def bombs_cross(row, work):
 
 @inline_kernel
 def agent_crosses(row, work, cell, want):
-    """Whether an agent would go between two cells."""
+    """Return whether an agent would move between two cells."""
     found = False
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
@@ -236,7 +239,7 @@ def same_edge(one, other, cell, want):
 
 @inline_kernel
 def agents_cross(row, work):
-    """Agents that would change places stay."""
+    """Keep agents in place that would swap cells."""
     for k in range(MAX_AGENTS):
         one = st.AGENTS + k * st.AGENT_FIELDS
         for m in range(k):
@@ -248,7 +251,7 @@ def agents_cross(row, work):
 
 @inline_kernel
 def count_wants(row, work):
-    """How many agents and how many bombs want each cell."""
+    """Count the agents and the bombs that want each cell."""
     for k in range(MAX_AGENTS):
         work[HERE + KINDS * work[AGENT_WANT + k]] += row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]
     for k in range(row[st.NUM_BOMBS]):
@@ -257,7 +260,7 @@ def count_wants(row, work):
 
 @inline_kernel
 def collide(row, work, rolling):
-    """Whoever wants a cell that another of its kind, or too many of the other kind, wants stays where it is."""
+    """Keep in place whatever wants a cell that another of its kind, or more than one of the other kind, wants."""
     changed = True
     while changed:
         changed = False
@@ -278,7 +281,7 @@ def collide(row, work, rolling):
 
 @inline_kernel
 def onto_bombs(row, work):
-    """Whether an agent moves to a cell that a bomb wants."""
+    """Return whether an agent moves to a cell that a bomb wants."""
     found = False
     for k in range(MAX_AGENTS):
         agent, want = st.AGENTS + k * st.AGENT_FIELDS, work[AGENT_WANT + k]
@@ -288,7 +291,7 @@ def onto_bombs(row, work):
 
 @inline_kernel
 def kick(row, work, near, moves):
-    """Agents that move onto a bomb kick it or turn back.  Returns whether anything was delayed."""
+    """Let agents that move onto a bomb kick it or turn back; return whether any move was delayed."""
     for k in range(MAX_AGENTS):
         work[KICKED + k] = NOBODY
     bomb_end, agent_end = BOMB_LATER, AGENT_LATER
@@ -323,7 +326,7 @@ def kick(row, work, near, moves):
 
 @inline_kernel
 def wanted_by(row, work, cell):
-    """The alive agent that wants a cell, or NOBODY."""
+    """Return the living agent that wants a cell, or NOBODY."""
     found = NOBODY
     for k in range(MAX_AGENTS):
         if (row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0) & (work[AGENT_WANT + k] == cell):
@@ -333,7 +336,7 @@ def wanted_by(row, work, cell):
 
 @inline_kernel
 def can_roll(row, work, cell):
-    """Whether a kicked bomb may roll to a cell."""
+    """Return whether a kicked bomb may roll to a cell."""
     return (
         work[HERE + KINDS * cell] == 0 and work[HERE + KINDS * cell + 1] == 0 and not blocks_bomb(row[st.BOARD + cell])
     )
@@ -341,7 +344,7 @@ def can_roll(row, work, cell):
 
 @inline_kernel
 def collide_again(row, work):
-    """After kicks: whoever cannot have its cell stays, and a kicker stays with the bomb that it kicked."""
+    """Resolve collisions after kicks: what cannot have its cell stays, and a kicker stays along with its bomb."""
     changed = True
     while changed:
         changed = False
@@ -377,7 +380,7 @@ def collide_again(row, work):
 
 @inline_kernel
 def move_bombs(row, work):
-    """Every bomb goes where it wants; one that stays stops for good."""
+    """Move every bomb to the cell that it wants; a bomb that stays where it is stops for good."""
     for k in range(row[st.NUM_BOMBS]):
         bomb = st.BOMBS + k * st.BOMB_FIELDS
         if work[BOMB_WANT + k] == row[bomb + st.BOMB_CELL] and work[KICKER + k] == NOBODY:
@@ -388,7 +391,7 @@ def move_bombs(row, work):
 
 @inline_kernel
 def move_agents(row, work, blast_cap):
-    """Every agent goes where it wants and picks up what lies there; nothing lies where it was."""
+    """Move every agent to the cell that it wants and let it pick up an item there; no item lies where it stood."""
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
         if row[agent + st.ALIVE]:
@@ -404,9 +407,9 @@ def move_agents(row, work, blast_cap):
 
 @inline_kernel
 def explode(row, work, near, marked, words):
-    """Tick all bombs; those that must go off, and those that their blasts reach; blasts are marked.
+    """Tick all bombs, explode those that are due or reached by fire and blasts, and mark the cells of the blasts.
 
-    Returns whether any went off.  ``KICKER`` serves for who goes off.
+    Returns whether any bomb exploded.  ``KICKER`` is reused to mark the exploding bombs.
     """
     some = False
     for k in range(row[st.NUM_BOMBS]):
@@ -442,7 +445,7 @@ def explode(row, work, near, marked, words):
 
 @inline_kernel
 def give_back(row, owner):
-    """A bomb's owner, dead or alive, has it back."""
+    """Return one unit of ammo to a bomb's owner, dead or alive."""
     if 0 <= owner < MAX_AGENTS:
         ammo = st.AGENTS + owner * st.AGENT_FIELDS + st.AMMO
         row[ammo] = min(row[ammo] + 1, FULL_BLAST)
@@ -457,14 +460,14 @@ def move_bomb(row, source, target):
 
 @inline_kernel
 def keep_bombs(row, left):
-    """The list ends after so many."""
+    """End the list of bombs after ``left`` entries."""
     clear_tail(row, st.BOMBS + left * st.BOMB_FIELDS, st.BOMBS + row[st.NUM_BOMBS] * st.BOMB_FIELDS)
     row[st.NUM_BOMBS] = left
 
 
 @inline_kernel
 def blast(row, work, near, marked, cell, strength):
-    """Mark what one bomb burns: up to ``strength - 1`` cells each way, wood being the last."""
+    """Mark the cells that one bomb burns: up to ``strength - 1`` each way, up to and including the first wood."""
     if strength <= 0:
         return
     mark(work, marked, cell)
@@ -487,7 +490,7 @@ def mark(work, marked, cell):
 
 @inline_kernel
 def add_flames(row, work, marked, words, size, flame_life):
-    """One new flame a marked cell, in row-major order."""
+    """Add one new flame per marked cell, in row-major order."""
     start = st.flames_at(size)
     end, room = start + row[st.NUM_FLAMES] * st.FLAME_FIELDS, len(row)
     for word in range(words):
@@ -501,7 +504,7 @@ def add_flames(row, work, marked, words, size, flame_life):
 
 @inline_kernel
 def redraw(row, size):
-    """Bombs, then flames over them."""
+    """Draw bombs, then flames over them."""
     for k in range(row[st.NUM_BOMBS]):
         row[st.BOARD + row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]] = st.BOMB
     start = st.flames_at(size)
@@ -511,7 +514,7 @@ def redraw(row, size):
 
 @inner_kernel
 def collapse(row, size, ring):
-    """The ring becomes walls: agents drawn there die, bombs go back to their owners, flames and items vanish."""
+    """Turn a ring into walls: agents drawn there die, bombs return to their owners, flames and items vanish."""
     left = 0
     for k in range(row[st.NUM_BOMBS]):
         bomb = st.BOMBS + k * st.BOMB_FIELDS

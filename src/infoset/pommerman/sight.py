@@ -1,8 +1,8 @@
-"""What networks see of Pommerman: the cells around an agent, when they will burn, and how much room each move leaves.
+"""Features of observations for networks: the agent's surroundings, when they burn, and how much room each move leaves.
 
-With the agent in the middle "a bomb on my left" is one thing all over the board, and two small layers do.  What can be
-known for certain is reckoned instead of learnt: the future in which nobody moves (``scenario``) says when cells burn
-and how much room each own move leaves.
+With the agent in the middle, "a bomb on my left" looks the same all over the board, so two small layers suffice.
+Whatever is certain is computed instead of learnt: the future in which nobody moves (``scenario``) determines when cells
+burn and how much room each own move leaves.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ Safe = npt.NDArray[np.bool_]
 
 REACH = 3  # cells in each direction
 WINDOW = (2 * REACH + 1) ** 2
-AHEAD = 10  # steps of the future: a bomb's life and one more
+AHEAD = 10  # steps of the future: a bomb's fuse and one more
 CELL_KINDS = (
     "wall", "wood", "fog", "bomb", "flames", "extra_bomb", "incr_range", "kick", "teammate", "enemy", "burns_soon",
 )  # fmt: skip
-"""What is told of each cell of the window, one plane after the other."""
+"""The planes of the window, one for each kind of information about a cell."""
 WALL, WOODEN, FOGGED, BOMBED, BURNING, ITEM, MATE, ENEMY, HEAT = 0, 1, 2, 3, 4, 5, 8, 9, 10
 OWN = len(CELL_KINDS) * WINDOW  # alive, ammo, blast strength, kick, step, row, column
-ROOM = OWN + 7  # of each move, from 0 to 1: how much of the future survives
-OTHERS = ROOM + MOVES  # of the nearest teammate and two enemies: seen, rows and columns off
+ROOM = OWN + 7  # for each move, from 0 to 1: how much of the future it survives
+OTHERS = ROOM + MOVES  # for the nearest teammate and two enemies: whether seen, rows and columns away
 SIZE_OF_ALL = OTHERS + 3 * 3
 MOST_ROOM = 0.5 * AHEAD * (AHEAD + 1)
 
 
 class Desk(NamedTuple):
-    """Room to reckon in, of one thread."""
+    """Working memory for one thread."""
 
-    shown: st.Row  # (row,) what the agent sees, as a position
+    shown: st.Row  # (row,) the agent's observation as a position
     leaf: st.Row  # (row,) the same with wood under the fog
     scenario: Scenario
-    work: npt.NDArray[np.int16]  # of the rules
+    work: npt.NDArray[np.int16]  # scratch of the rules
     idle: npt.NDArray[np.int16]  # (agents,)
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
 
@@ -63,7 +63,7 @@ def empty_desk(rules: Config) -> Desk:
 
 
 class Sight:
-    """What the agents of one variant see, and which networks fit it.
+    """The features of the agents of one variant, and the fingerprint of the networks that fit it.
 
     >>> from infoset.pommerman.observation import Seen
     >>> from infoset.pommerman.sight import Sight
@@ -80,7 +80,7 @@ class Sight:
 
     @property
     def fingerprint(self) -> str:
-        """Of the rules as far as a network depends on them, and of what it reads."""
+        """Hash of the rules, as far as a network depends on them, and of the layout of its inputs."""
         told = {**asdict(self.rules), "entry": "", "reads": [REACH, AHEAD, *CELL_KINDS, SIZE_OF_ALL]}
         return hashlib.sha256(repr(sorted(told.items())).encode()).hexdigest()
 
@@ -88,7 +88,7 @@ class Sight:
         return 0
 
     def of(self, seen: Seen, player: int) -> tuple[Features, Safe]:
-        """Of one agent in a match: features (F,), and the moves (6,) that it survives if nobody else moves."""
+        """Return an agent's features (F,) in a match, and which of its moves (6,) it survives if nobody else moves."""
         features, safe = np.zeros(SIZE_OF_ALL, dtype=np.float32), np.zeros(MOVES, dtype=np.bool_)
         self.desk.shown[:] = seen_row(seen, self.rules, player)
         see_shown(player, self.rules.teams, self.engine, self.desk, features, safe)
@@ -96,7 +96,10 @@ class Sight:
 
 
 class Sights:
-    """The same for all agents of a batch of boards: ``features`` (B, A, F) and ``safe`` (B, A, 6), after ``look``."""
+    """The features of all agents of a batch of boards.
+
+    After ``look``, ``features`` (B, A, F) and ``safe`` (B, A, 6) hold what ``Sight.of`` returns for each agent.
+    """
 
     def __init__(self, batch: PommermanVec) -> None:
         rules = batch.config
@@ -106,7 +109,7 @@ class Sights:
         self.safe = np.zeros((batch.num_envs, rules.num_agents, MOVES), dtype=np.bool_)
 
     def look(self, seats: npt.NDArray[np.int64]) -> None:
-        """Those in the ``seats`` (B, S) of the boards look again."""
+        """Update the features of the agents in the ``seats`` (B, S) of each board."""
         batch = self.batch
         batch.spread(
             lambda part, first, last: see_all(
@@ -118,7 +121,7 @@ class Sights:
 
 @kernel
 def see_all(rows, seats, view, teams, engine, desk, features, safe, first, last):
-    """The views of those in the seats of the boards from ``first`` to ``last``."""
+    """Compute the features of the agents in the seats of the boards from ``first`` to before ``last``."""
     for b in range(first, last):
         for j in range(seats.shape[1]):
             k = seats[b, j]
@@ -128,13 +131,13 @@ def see_all(rows, seats, view, teams, engine, desk, features, safe, first, last)
 
 @kernel
 def see_shown(k, teams, engine, desk, features, safe):
-    """The view of agent ``k`` in ``desk.shown``."""
+    """Compute the features of agent ``k``, whose observation is ``desk.shown``."""
     see_one(k, teams, engine, desk, features, safe)
 
 
 @inner_kernel
 def show(row, k, view, engine, shown):
-    """What agent ``k`` sees of a position, as a position: bombs and flames in the order of their cells."""
+    """Write what agent ``k`` sees into ``shown`` as a position, with bombs and flames in the order of their cells."""
     size = engine.settings[SIZE]
     agent = st.AGENTS + k * st.AGENT_FIELDS
     own = row[agent + st.CELL]
@@ -160,7 +163,7 @@ def show(row, k, view, engine, shown):
 
 @inline_kernel
 def insert(row, source, shown, begin, count, width):
-    """Put an entry of a list that begins with its cell into one that is sorted by cells; nobody sees whose it is."""
+    """Insert an entry of a list of bombs or flames into one sorted by cells; the owner of a bomb is not observed."""
     at = begin + count * width
     while at > begin and shown[at - width] > row[source]:
         for f in range(width):
@@ -174,7 +177,10 @@ def insert(row, source, shown, begin, count, width):
 
 @inner_kernel
 def see_one(k, teams, engine, desk, features, safe):
-    """The features of agent ``k``, who sees ``desk.shown``; the dead see nothing and may do anything."""
+    """Compute the features of agent ``k``, whose observation is ``desk.shown``.
+
+    The features of a dead agent are zeros, and all its moves are safe.
+    """
     shown, size = desk.shown, engine.settings[SIZE]
     agent = st.AGENTS + k * st.AGENT_FIELDS
     for at in range(len(features)):
@@ -199,7 +205,7 @@ def see_one(k, teams, engine, desk, features, safe):
 
 @inner_kernel
 def room_of_moves(k, own, engine, desk, features, safe):
-    """How much of the future each move leaves; the scenario is left as it is without a bomb of one's own."""
+    """Compute how much of the future each move survives; leaves the scenario in which the agent lays no bomb."""
     s, leaf, near, size = desk.scenario, desk.leaf, engine.near, engine.settings[SIZE]
     agent = st.AGENTS + k * st.AGENT_FIELDS
     if leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own):
@@ -212,7 +218,7 @@ def room_of_moves(k, own, engine, desk, features, safe):
     find_ways(s, 1, AHEAD, size)
     rate_move(s, st.STOP, own, size, features, safe)
     if features[ROOM + st.LAY] == 0.0 and not (leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own)):
-        features[ROOM + st.LAY], safe[st.LAY] = features[ROOM + st.STOP], safe[st.STOP]  # it would do nothing
+        features[ROOM + st.LAY], safe[st.LAY] = features[ROOM + st.STOP], safe[st.STOP]  # a bomb is not laid
     for move in range(st.UP, st.RIGHT + 1):
         to = np.int64(near[own * WAYS + move])
         kicks = leaf[agent + st.CAN_KICK] and bomb_on(leaf, to)
@@ -224,14 +230,14 @@ def room_of_moves(k, own, engine, desk, features, safe):
 
 @inline_kernel
 def rate_move(s, move, cell, size, features, safe):
-    """What an agent that is at ``cell`` after the next step survives."""
+    """Enter the room and the safety of a move after which the agent is at ``cell``."""
     found = ways_from(s, cell, 1, AHEAD, size)
     features[ROOM + move], safe[move] = min(found / MOST_ROOM, 1.0), found > 0
 
 
 @inner_kernel
 def draw_window(k, own, teams, size, desk, features):
-    """The cells around."""
+    """Write the planes of the cells around the agent."""
     board, s = desk.shown[st.BOARD :], desk.scenario
     top, left = own // size - REACH, own % size - REACH
     at = 0
@@ -249,7 +255,7 @@ def draw_window(k, own, teams, size, desk, features):
                             features[HEAT * WINDOW + at] = (AHEAD + 1 - t) / AHEAD
                             break
             at += 1
-    for n in range(desk.shown[st.NUM_BOMBS]):  # those that agents stand on, too
+    for n in range(desk.shown[st.NUM_BOMBS]):  # including bombs that agents stand on
         cell = desk.shown[st.BOMBS + n * st.BOMB_FIELDS + st.BOMB_CELL]
         r, c = cell // size - top, cell % size - left
         if 0 <= r <= 2 * REACH and 0 <= c <= 2 * REACH:
@@ -258,7 +264,7 @@ def draw_window(k, own, teams, size, desk, features):
 
 @inline_kernel
 def kind_of(value, k, teams):
-    """The plane of a cell's value; -1: a passage, or the agent itself."""
+    """Return the plane of a cell's value; -1 for a passage, the agent itself, and values without a plane."""
     kind = -1
     if value == st.RIGID:
         kind = WALL
@@ -279,7 +285,7 @@ def kind_of(value, k, teams):
 
 @inner_kernel
 def point_at_others(k, own, teams, size, shown, features):
-    """Where the teammate is and the nearest two enemies, as far as they are seen."""
+    """Write the offsets of the teammate and of the nearest two enemies in view."""
     first, second = 4 * size, 4 * size
     for cell in range(size * size):
         value = shown[st.BOARD + cell]

@@ -1,4 +1,4 @@
-"""The reference's SimpleAgent: flee from bombs, attack, collect, open wood, wander, in this order.
+"""The reference's SimpleAgent: flee from bombs, attack, collect items, bomb wood, wander, in this order.
 
 The kernel decides as the reference does, quirks included, with equal probabilities.  Where the reference raises an
 exception (an enemy drawn on the own cell, no passage in reach of its search) the kernel plays Stop.
@@ -16,26 +16,26 @@ from infoset.pommerman import state as st
 from infoset.pommerman.rules import WAYS, neighbours
 from infoset.randomness import below, next_word, streams
 
-DEPTH = 10  # how far the search looks: rows, columns and their sum
+DEPTH = 10  # range of the search: rows, columns and their sum
 ENEMY_REACH, ITEM_REACH, WOOD_REACH = 3, 2, 2
-REACH = 3  # the greatest of them: farther on nobody asks for the way
+REACH = 3  # the greatest of these: no way is needed beyond this distance
 FAR = 32767
 NOWHERE = -1
 
 # Sets of board values are bit masks
 ITEMS = 1 << st.EXTRA_BOMB | 1 << st.INCR_RANGE | 1 << st.KICK
 WALKABLE = 1 << st.PASSAGE | ITEMS | 1 << st.AGENT | 1 << st.AGENT + 1 | 1 << st.AGENT + 2 | 1 << st.AGENT + 3
-HIDDEN = 1 << st.FOG | 1 << st.RIGID | 1 << st.FLAMES  # what the search leaves out
+HIDDEN = 1 << st.FOG | 1 << st.RIGID | 1 << st.FLAMES  # values that the search does not visit
 WOODEN = 1 << st.WOOD
 
-# What an agent remembers: its last direction towards an enemy (STOP: none), and the cells that it wandered through
+# The memory of an agent: its last direction towards an enemy (STOP: none), and the cells that it wandered through
 PREVIOUS, NEXT_SLOT, RECENT = range(3)
 RECENT_CELLS = 6
 MEMORY = RECENT + RECENT_CELLS
 
 # The scratch row: dangers first, then for each cell distance, parent, queue, and bombs with row, column and strength
 DANGER = 0  # (RIGHT + 1,) the strength of bombs in each direction, 0 for none
-ORDER = DANGER + st.RIGHT + 1  # (RIGHT,) the dangerous directions in the order found
+ORDER = DANGER + st.RIGHT + 1  # (RIGHT,) the dangerous directions in the order in which they were found
 DISTANCE = ORDER + st.RIGHT
 PER_CELL = 6
 ALL_SIDES = 4
@@ -43,27 +43,27 @@ ALL_SIDES = 4
 
 @kernel
 def forget(memory):
-    """Leave in ``memory`` (MEMORY,) what an agent remembers before its first move."""
+    """Reset ``memory`` (MEMORY,) to its state before the agent's first move."""
     for k in range(MEMORY):
         memory[k] = NOWHERE
     memory[PREVIOUS], memory[NEXT_SLOT] = st.STOP, 0
 
 
 def memory() -> npt.NDArray[np.int16]:
-    """(MEMORY,) what an agent remembers before its first move."""
+    """Return the memory (MEMORY,) of an agent before its first move."""
     fresh = np.empty(MEMORY, dtype=np.int16)
     forget(fresh)
     return fresh
 
 
 def simple_scratch(size: int) -> npt.NDArray[np.int16]:
-    """Room for one decision to work in; what it holds before does not matter."""
+    """Return scratch space for one decision; its previous contents do not matter."""
     return np.zeros(DISTANCE + PER_CELL * size * size, dtype=np.int16)
 
 
 @kernel
 def simple_move(board, blast_map, own, enemies, ammo, strength, size, near, memory, work, stream):
-    """One decision, from what the agent sees.
+    """Decide on one move from what the agent sees.
 
     ``board`` and ``blast_map`` are flat, ``own`` is the agent's cell, bit v of ``enemies`` says that board value v is
     an enemy, ``strength`` is that of the agent's bombs, ``near`` is what ``neighbours`` gives.  ``memory`` (MEMORY,)
@@ -93,7 +93,7 @@ def simple_move(board, blast_map, own, enemies, ammo, strength, size, near, memo
 
 @inner_kernel
 def hunt(board, work, near, size, own, passable, enemies, head, tail, ammo, strength, row, column, memory, stream):
-    """Rules 2 and 3: bomb an enemy beside, or go to a near one; NOWHERE if neither."""
+    """Apply rules 2 and 3: bomb an adjacent enemy, or approach a near one; return NOWHERE if neither applies."""
     cells = size * size
     enemy = nearest(board, work, cells, tail, enemies, ENEMY_REACH)
     if enemy == NOWHERE:
@@ -114,7 +114,7 @@ def hunt(board, work, near, size, own, passable, enemies, head, tail, ammo, stre
 
 @inner_kernel
 def gather(board, work, near, size, own, passable, head, tail, ammo, strength, bombs, row, column, stream):
-    """Rules 4 to 6: go to an item, bomb wood beside, or go to near wood if no bomb is in line; NOWHERE if none."""
+    """Apply rules 4 to 6: fetch an item, bomb adjacent wood, or approach wood if no bomb is in line; else NOWHERE."""
     cells = size * size
     item = nearest(board, work, cells, tail, ITEMS, ITEM_REACH)
     if item != NOWHERE:
@@ -134,7 +134,7 @@ def gather(board, work, near, size, own, passable, head, tail, ammo, strength, b
 
 @inline_kernel
 def holds(values, value):
-    """Whether a set of board values has this one."""
+    """Return whether a set of board values contains ``value``."""
     return (values >> np.int64(value)) & 1
 
 
@@ -145,19 +145,19 @@ def coin(stream):
 
 @inline_kernel
 def down(direction):
-    """How many rows down a direction leads."""
+    """Return the number of rows that a direction leads down."""
     return np.int64(direction == st.DOWN) - np.int64(direction == st.UP)
 
 
 @inline_kernel
 def right(direction):
-    """How many columns to the right a direction leads."""
+    """Return the number of columns that a direction leads to the right."""
     return np.int64(direction == st.RIGHT) - np.int64(direction == st.LEFT)
 
 
 @inner_kernel
 def list_bombs(blast_map, work, size):
-    """Row, column and strength of every bomb, row-major; how many there are."""
+    """List row, column and strength of every bomb in row-major order; return their number."""
     cells, bombs = size * size, 0
     rows = DISTANCE + 3 * cells
     cell = 0
@@ -174,7 +174,7 @@ def list_bombs(blast_map, work, size):
 
 @linked_kernel
 def start(board, work, cells, own):
-    """Only the own cell is found, at distance 0: head and tail of the queue."""
+    """Begin the search with the own cell at distance 0; return head and tail of the queue."""
     for cell in range(DISTANCE, DISTANCE + cells):
         work[cell] = FAR
     if holds(HIDDEN, board[own]):
@@ -187,9 +187,9 @@ def start(board, work, cells, own):
 
 @inner_kernel
 def explore(board, work, near, size, own, passable, head, tail, limit, stream):
-    """Go on with the breadth-first search until all cells within ``limit`` are found: the new head and tail.
+    """Continue the breadth-first search until all cells within ``limit`` are found; return the new head and tail.
 
-    Of several ways of equal length each later one replaces the former with probability 1/2.
+    Among paths of equal length, each later one replaces the former with probability 1/2.
     """
     cells = size * size
     parents, queue = DISTANCE + cells, DISTANCE + 2 * cells
@@ -219,14 +219,14 @@ def explore(board, work, near, size, own, passable, head, tail, limit, stream):
 
 @linked_kernel
 def in_window(cell, own, size):
-    """Whether the search covers a cell; below and to the right one row and column less."""
+    """Return whether the search covers a cell; it covers one row less below and one column less to the right."""
     rows, columns = cell // size - own // size, cell % size - own % size
     return abs(rows) + abs(columns) <= DEPTH and rows < DEPTH and columns < DEPTH
 
 
 @linked_kernel
 def danger_reach(work, cells, bombs, row, column):
-    """How long a way to bombs matters: the greatest strength of those in line with the agent; 0 where none is near."""
+    """Return the distance up to which bombs matter: the greatest strength of those in line and near, or 0."""
     rows = DISTANCE + 3 * cells
     columns, strengths, reach = rows + cells, rows + 2 * cells, np.int64(0)
     for k in range(bombs):
@@ -239,7 +239,7 @@ def danger_reach(work, cells, bombs, row, column):
 
 @inner_kernel
 def find_dangers(work, cells, size, bombs, row, column):
-    """The directions that lead towards a bomb whose way is not longer than its strength; how many there are."""
+    """Find the directions that lead towards a bomb at a distance of at most its strength; return their number."""
     rows = DISTANCE + 3 * cells
     columns, strengths = rows + cells, rows + 2 * cells
     found = 0
@@ -272,7 +272,7 @@ def add_danger(work, found, direction, strength):
 
 @inner_kernel
 def flee(board, work, near, cells, size, own, passable, found, stream):
-    """Rule 1: away from bombs; if they are on all sides, the first direction that leads out of their reach."""
+    """Apply rule 1: move away from bombs; if they are on all sides, take the first direction out of their reach."""
     if found == ALL_SIDES:
         for k in range(found):
             direction = work[ORDER + k]
@@ -293,14 +293,14 @@ def flee(board, work, near, cells, size, own, passable, found, stream):
 
 @inner_kernel
 def leads_out(board, work, near, cells, size, own, passable, direction):
-    """Whether from the next cell one can get out of its row and column, or farther than the bomb's strength."""
+    """Return whether the next cell has a path out of its row and column, or farther than the bomb's strength."""
     first, strength = near[own * WAYS + direction], work[DANGER + direction]
     if first == own or not holds(passable, board[first]):
         return False
     seen, queue = DISTANCE + cells, DISTANCE + 2 * cells
     for cell in range(seen, seen + cells):
         work[cell] = 0
-    work[seen + own] = work[seen + first] = 1  # one does not come back over the own cell
+    work[seen + own] = work[seen + first] = 1  # the path may not return over the own cell
     work[queue] = first
     row, column = first // size, first % size
     head, tail = 0, 1
@@ -321,7 +321,7 @@ def leads_out(board, work, near, cells, size, own, passable, direction):
 
 @inner_kernel
 def pick(directions, stream):
-    """One of a set of moves, each as likely; Stop of none."""
+    """Return a move drawn uniformly from a set of moves; Stop if the set is empty."""
     count = 0
     for direction in range(st.STOP, st.RIGHT + 1):
         count += (directions >> direction) & 1
@@ -336,7 +336,7 @@ def pick(directions, stream):
 
 @inner_kernel
 def nearest(board, work, cells, tail, values, reach):
-    """The nearest found cell with one of these values, of equals the greatest value, then the last cell."""
+    """Return the nearest cell found with one of these values; ties go to the greatest value, then to the last cell."""
     queue = DISTANCE + 2 * cells
     found, best = np.int64(NOWHERE), np.int64(reach)
     for k in range(tail):
@@ -353,7 +353,7 @@ def nearest(board, work, cells, tail, values, reach):
 
 @inner_kernel
 def way(work, near, cells, own, target):
-    """The first step of the way found to a cell; Stop where there is none, the cell being the own one."""
+    """Return the first step of the path found to a cell; Stop where there is none or the cell is the own one."""
     if target == own:
         return st.STOP
     cell = target
@@ -367,7 +367,7 @@ def way(work, near, cells, own, target):
 
 @linked_kernel
 def may_bomb(board, work, near, size, own, passable, head, tail, strength, stream):
-    """Whether a passage can be reached that the agent's bomb would not, by distance or not being in line."""
+    """Return whether the agent can reach a passage that its own bomb would not, being too far away or not in line."""
     if has_refuge(board, work, size, own, 0, tail, strength):
         return True
     known = tail
@@ -377,7 +377,7 @@ def may_bomb(board, work, near, size, own, passable, head, tail, strength, strea
 
 @inner_kernel
 def has_refuge(board, work, size, own, begin, end, strength):
-    """Whether one of the found cells from ``begin`` on is such a passage."""
+    """Return whether one of the found cells from ``begin`` to before ``end`` is such a passage."""
     queue, first = DISTANCE + 2 * size * size, own // size * size
     for k in range(begin, end):
         cell = work[queue + k]
@@ -392,7 +392,7 @@ def has_refuge(board, work, size, own, begin, end, strength):
 
 @linked_kernel
 def lists_passage(board, size, row, column):
-    """Whether the window of the search has a passage, to be reached or not."""
+    """Return whether the window of the search contains a passage, reachable or not."""
     for r in range(max(0, row - DEPTH), min(size, row + DEPTH)):
         for c in range(max(0, column - DEPTH), min(size, column + DEPTH)):
             if board[r * size + c] == st.PASSAGE and abs(r - row) + abs(c - column) <= DEPTH:
@@ -402,7 +402,7 @@ def lists_passage(board, size, row, column):
 
 @linked_kernel
 def in_line(work, cells, bombs, row, column):
-    """Whether a bomb is in this row or column and not farther than its strength; walls do not count."""
+    """Return whether a bomb is in this row or column at a distance of at most its strength; walls are ignored."""
     rows = DISTANCE + 3 * cells
     columns, strengths = rows + cells, rows + 2 * cells
     for k in range(bombs):
@@ -414,7 +414,7 @@ def in_line(work, cells, bombs, row, column):
 
 @inner_kernel
 def wander(board, work, near, cells, bombs, own, row, column, passable, memory, stream):
-    """Rules 7 and 8: anywhere safe, rather not where one was, and rather not staying."""
+    """Apply rules 7 and 8: move to a safe cell, preferably one not visited of late, and preferably not staying."""
     safe = fresh = 0
     for direction in range(st.STOP, st.RIGHT + 1):
         target = near[own * WAYS + direction]
@@ -443,8 +443,8 @@ def remembers(memory, cell):
 class SimpleAgent:
     """The reference's SimpleAgent on the reference's observations.
 
-    ``seed`` fixes its choices.  Call ``begin`` before every game: the reference carries its memory from one game to the
-    next.
+    ``seed`` fixes its random choices.  Call ``begin`` before every game: the reference carries its memory from one game
+    to the next.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -452,11 +452,11 @@ class SimpleAgent:
         self.memory = memory()
 
     def begin(self) -> None:
-        """Forget the last game."""
+        """Forget the previous game."""
         self.memory = memory()
 
     def act(self, observation: dict[str, Any], action_space: object = None) -> int:
-        """A move, 0 to 5; ``action_space`` is there because the reference's environments pass it."""
+        """Return a move, 0 to 5; ``action_space`` is accepted because the reference's environments pass it."""
         del action_space
         board = np.asarray(observation["board"])
         size = len(board)
@@ -479,7 +479,7 @@ class SimpleAgent:
 
 
 def enemy_mask(enemies: Any) -> int:
-    """Enemies, given by their board values, as bits."""
+    """Return enemies, given by their board values, as a bit mask."""
     mask = 0
     for enemy in enemies:
         mask |= 1 << int(enemy)

@@ -1,4 +1,4 @@
-"""Stock agents in the seats of many boards, without Python for each: to learn against, or whole games of them."""
+"""Stock agents on many boards without Python code per board: opponents in training, or all players of a game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from infoset.randomness import streams
 
 @kernel
 def simple_all(rows, settings, near, view, seats, masks, memories, sights, work, randoms, moves, first, last):
-    """The moves of those in ``seats`` on the boards from ``first`` to ``last``; the others' stay as they are."""
+    """Choose the moves of the agents in ``seats`` on the boards from ``first`` to before ``last``.
+
+    The moves of the other seats are left unchanged.
+    """
     size = settings[SIZE]
     for b in range(first, last):
         row = rows[b]
@@ -40,7 +43,7 @@ def simple_all(rows, settings, near, view, seats, masks, memories, sights, work,
 
 @inline_kernel
 def look(row, size, view, own, board, blasts):
-    """The board and the strengths of bombs as an agent at ``own`` sees them."""
+    """Write the board and the strengths of bombs as seen by an agent at ``own``."""
     top, left = own // size - view, own % size - view
     for cell in range(size * size):
         board[cell] = st.FOG
@@ -58,7 +61,7 @@ def look(row, size, view, own, board, blasts):
 class SimpleVec:
     """``SimpleAgent`` in some seats of every board of a batch.
 
-    What each remembers is its own and forgotten when a new game begins.  The moves follow from ``seed`` and the
+    Each agent has its own memory, which is reset when a new game begins.  The moves follow from ``seed`` and the
     positions, whatever the number of threads of the batch.
 
     >>> from infoset.pommerman.config import config
@@ -70,7 +73,10 @@ class SimpleVec:
     """
 
     def __init__(self, batch: PommermanVec, seats: Collection[int] | None = None, seed: int = 0) -> None:
-        """``seats`` are agents' numbers (``None``: all).  Raises ``ParameterError`` for others."""
+        """Place agents in ``seats``, given by player index (``None``: all).
+
+        Raises ``ParameterError`` for other indices.
+        """
         agents = batch.config.num_agents
         chosen = range(agents) if seats is None else seats
         if not set(chosen) <= set(range(agents)):
@@ -86,17 +92,17 @@ class SimpleVec:
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[np.integer]]:
-        """All that the moves to come depend on beside the boards, by name, as ``PommermanVec.arrays``."""
+        """The arrays by name on which future moves depend besides the boards, as in ``PommermanVec.arrays``."""
         return {"memories": self._memories, "randoms": self._randoms}
 
     def forget(self, boards: npt.NDArray[np.bool_]) -> None:
-        """What was remembered on these boards (B,): other games go on there."""
+        """Reset the memories on these boards (B,), where other games continue."""
         self._memories[boards] = memory()
 
     def act(self) -> npt.NDArray[np.int16]:
-        """(B, A) moves for ``PommermanVec.step``; those of the other seats, and of the dead, are Stop.
+        """Return (B, A) moves for ``PommermanVec.step``; those of the other seats, and of dead agents, are Stop.
 
-        The array is the caller's until the next call, which writes the stock agents' columns again.
+        The caller may write to the array until the next call, which overwrites the stock agents' columns.
         """
         batch = self.batch
         view = batch.config.size if batch.config.view is None else batch.config.view

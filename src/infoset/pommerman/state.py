@@ -1,11 +1,11 @@
-"""A position as one row of 16-bit integers, so that copying it is one small copy.
+"""Layout of a position: one row of 16-bit integers, which is cheap to copy.
 
-The row holds, one after the other: the step, the numbers of bombs and flames, the result and every agent's reward;
-for each of four agents whether it is alive, its cell, ammo, blast strength and whether it can kick; two words each;
-the bombs as a list; the board; the items hidden under wood or flames; and, to the end of the row, the flames as a list.
-Lists are in the order that the rules need, and zeros after their end.  A cell is ``row * size + column``.
+The row holds, in this order: the step, the numbers of bombs and flames, the result and every agent's reward; for each
+of four agents whether it is alive, its cell, ammo, blast strength and whether it can kick; two words of each agent; the
+list of bombs; the board; the items hidden under wood or flames; and the list of flames up to the end of the row.
+Lists are in the order that the rules need, followed by zeros.  A cell is ``row * size + column``.
 
-Walls that are due at a step close in before the next one: nobody sees them earlier.
+Walls that are due after a step close in when the next step begins, so they are not observed earlier.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ FLAME_FIELDS = 2
 
 @short_kernel
 def flames_at(size: int) -> int:
-    """Where the list of flames begins in a row."""
+    """Return the index in a row where the list of flames begins."""
     return BOARD + 2 * size * size
 
 
 def row_size(config: Config) -> int:
-    """How many integers a position takes: flames of one explosion a step can burn together on every cell."""
+    """Return the length of a row, with room for the flames of one explosion per step to burn together on every cell."""
     return BOARD + (2 + FLAME_FIELDS * (config.flame_life + 1)) * config.size**2
 
 
 def empty_rows(count: int, config: Config) -> Row:
-    """(count, row_size) room for positions."""
+    """Return room (count, row_size) for positions."""
     return np.zeros((count, row_size(config)), dtype=np.int16)

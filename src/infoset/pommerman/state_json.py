@@ -1,7 +1,7 @@
 """Positions as JSON: the reference's state files, whose values are JSON texts themselves, and a compact text.
 
-Whatever is read is distrusted.  Lists and drawing must agree: every living agent, flame and bomb is drawn on the
-board, an agent over flames over a bomb, and nothing else of the kind is.  The reference writes no other states.
+All input is validated.  The lists and the drawn board must agree: every living agent, flame and bomb is drawn, an agent
+over flames over a bomb, and nothing else of these kinds is.  The reference writes no other states.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from infoset.pommerman.config import LAST_STEP, MAX_BOMBS, Config, GameType
 from infoset.pommerman.outcome import judge
 
 SCHEMA = 1
-MAX_TEXT = 1 << 20  # characters of one state; a burning board of 32 by 32 cells takes an eighth of them
-MAX_COUNT = 100  # ammunition and blast strengths far beyond what can be picked up
-MAX_LIFE = 1000  # of a bomb; one without life ticks on below zero until fire reaches it
-DEFAULT_BLAST = 2  # what the reference makes of a loaded strength of 0
-STILL = (st.PASSAGE, st.RIGID, st.WOOD, st.EXTRA_BOMB, st.INCR_RANGE, st.KICK)  # what the board alone tells
+MAX_TEXT = 1 << 20  # characters of one state; a burning board of 32 by 32 cells takes an eighth of this
+MAX_COUNT = 100  # ammunition and blast strength, far beyond what can be picked up
+MAX_LIFE = 1000  # of a bomb; one at or below zero keeps counting down until fire reaches it
+DEFAULT_BLAST = 2  # the reference turns a loaded strength of 0 into this
+STILL = (st.PASSAGE, st.RIGID, st.WOOD, st.EXTRA_BOMB, st.INCR_RANGE, st.KICK)  # values that no list repeats
 
 Position: TypeAlias = tuple[int, int]
-Drawn: TypeAlias = dict[int, tuple[int, str]]  # cell: what the board must show there, and the place that says so
+Drawn: TypeAlias = dict[int, tuple[int, str]]  # cell: the value required there, and the place that requires it
 T = TypeVar("T")
 
 
@@ -73,21 +73,22 @@ class _State(msgspec.Struct):
 
 
 class SavedState(NamedTuple):
-    """What a state file holds: a position, and the joint action that led to it (empty at the start)."""
+    """The contents of a state file: a position, and the joint action that led to it (empty at the start)."""
 
     row: st.Row
     intended_actions: list[int | list[int]]
 
 
 def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") -> st.Row:
-    """A position from a state's JSON text or its dictionary, values encoded once more or not; result and rewards are
-    judged as the position stands.
+    """Read a position from a state's JSON text or its dictionary, whose values may be JSON texts themselves.
 
-    Refused with a ``FormatError`` that names ``file``, the place, the value and what is allowed: texts of more than
-    ``MAX_TEXT`` characters, another board size than the configuration's, anything off the board or out of range,
-    lists that disagree with the drawing, and positions from which more bombs or flames could come than there is
-    room for.  Allowed are: ammunition and strengths of 0 to ``MAX_COUNT`` (an agent's strength of 0 becomes 2, as
-    in the reference), bombs without life (only fire sets them off), the dead anywhere on the board.
+    The result and the rewards are judged from the position as it stands.
+
+    Raises a ``FormatError`` that names ``file``, the place, the value and what is allowed for: texts of more than
+    ``MAX_TEXT`` characters, another board size than the configuration's, anything off the board or out of range, lists
+    that disagree with the drawn board, and positions from which more bombs or flames could arise than there is room
+    for.  Allowed are: ammunition and strengths of 0 to ``MAX_COUNT`` (an agent's strength of 0 becomes 2, as in the
+    reference), bombs without life (only fire sets them off), and dead agents anywhere on the board.
 
     >>> from infoset.pommerman.config import config
     >>> from infoset.pommerman.state_json import read_state, write_state
@@ -102,9 +103,10 @@ def read_state(source: str | Mapping[str, Any], config: Config, file: str = "") 
 def read_saved(
     source: str | Mapping[str, Any], config: Config, file: str = "", place: str = "", extra: set[str] | None = None
 ) -> SavedState:
-    """``read_state`` with the recorded actions.  ``place`` goes before the places in messages: ``state[3].``.
+    """Read a position as ``read_state`` does, together with the recorded actions.
 
-    Keys that are unknown are refused, unless ``extra`` is given, which they are added to.
+    ``place`` is a prefix for the places named in messages, such as ``state[3].``.  Unknown keys are rejected unless
+    ``extra`` is given, in which case they are added to it.
     """
     try:
         state = _decode(parse_object(source) if isinstance(source, str) else source, extra)
@@ -116,7 +118,7 @@ def read_saved(
 
 
 def write_state(row: st.Row, config: Config, intended_actions: Sequence[Any] = ()) -> dict[str, str]:
-    """The reference's dictionary of a position: every value is a JSON text.
+    """Return the reference's dictionary of a position, in which every value is a JSON text.
 
     ``intended_actions`` is the joint action that led to the position.
 
@@ -133,12 +135,12 @@ def write_state(row: st.Row, config: Config, intended_actions: Sequence[Any] = (
 
 
 def state_text(row: st.Row, config: Config) -> str:
-    """A position as one line of JSON that ``read_state`` reads back; equal positions give equal texts."""
+    """Return a position as one line of JSON that ``read_state`` reads back; equal positions give equal texts."""
     return json.dumps({"schema": SCHEMA, **state_body(row, config)}, separators=(",", ":"))
 
 
 def state_body(row: st.Row, config: Config) -> dict[str, Any]:
-    """A position as plain lists and numbers under the reference's keys; hidden items row by row."""
+    """Return a position as plain lists and numbers under the reference's keys; hidden items are listed row by row."""
     size, count = config.size, config.num_agents
     cells = config.size * config.size
     agents = row[st.AGENTS :][: count * st.AGENT_FIELDS].reshape(count, -1).tolist()
@@ -179,9 +181,9 @@ def state_body(row: st.Row, config: Config) -> dict[str, Any]:
 
 
 def parse_object(text: str, limit: int = MAX_TEXT) -> dict[str, Any]:
-    """A JSON object of at most ``limit`` characters, without keys that come twice.
+    """Parse a JSON object of at most ``limit`` characters without duplicate keys.
 
-    Raises ``ValueError``, also as ``json.JSONDecodeError``, or ``RecursionError``.
+    Raises ``ValueError`` (including ``json.JSONDecodeError``) or ``RecursionError``.
     """
     if len(text) > limit:
         raise ValueError(f"{len(text):,} characters; at most {limit:,} are read")
@@ -209,12 +211,12 @@ def _no_number(word: str) -> None:
 
 
 def typed(body: object, kind: type[T]) -> T:
-    """``body`` as a struct.  Raises ``ValueError`` with the place and the value that does not fit."""
+    """Convert ``body`` to a struct; raise ``ValueError`` with the place and the value that does not fit."""
     try:
         return msgspec.convert(body, kind)
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at ")
-        path = path.strip("`$").partition("[...]")[0]  # a key of a dictionary, which is not told
+        path = path.strip("`$").partition("[...]")[0]  # the path does not name the key of a dictionary
         place, value = path.removeprefix("."), body
         for name, index in re.findall(r"\.(\w+)|\[(\d+)\]", path):
             value = value[name or int(index)]  # type: ignore[index]
@@ -223,7 +225,10 @@ def typed(body: object, kind: type[T]) -> T:
 
 
 def _decode(source: Mapping[str, Any], extra: set[str] | None) -> _State:
-    """The typed state; values that are texts are JSON of their own."""
+    """Return the typed state; values that are texts are parsed as JSON first.
+
+    Unknown keys are added to ``extra``; without it they raise ``ValueError``.
+    """
     known = _State.__struct_fields__
     for key in source:
         if key not in known and extra is None:
@@ -241,7 +246,7 @@ def _decode(source: Mapping[str, Any], extra: set[str] | None) -> _State:
 
 
 def _without(body: Any, known: Sequence[str], extra: set[str], place: str) -> Any:
-    """An object with the known keys only; the others are added to ``extra``."""
+    """Return an object with the known keys only and add the others to ``extra``."""
     if not isinstance(body, dict):
         return body
     extra.update(place + str(key) for key in body if key not in known)
@@ -258,7 +263,7 @@ def _inner(key: str, text: str) -> Any:
 
 
 def _position(state: _State, config: Config) -> st.Row:
-    """The checked row.  Raises ``ValueError``."""
+    """Check a state and return its row; raise ``ValueError`` if it is invalid."""
     size = config.size
     _check("board_size", state.board_size, size, size)
     _check("step_count", state.step_count, 0, LAST_STEP)
@@ -277,7 +282,7 @@ def _position(state: _State, config: Config) -> st.Row:
 
 
 def judge_position(row: st.Row, config: Config) -> None:
-    """Write the result and the rewards of a position into its row, as it stands."""
+    """Write the result and the rewards of a position into its row, judged as it stands."""
     _judge(row, int(config.game_type), config.num_agents, config.max_steps)
 
 
@@ -293,7 +298,7 @@ def _check(place: str, value: int, low: int, high: int) -> None:
 
 
 def _check_variant(state: _State, config: Config) -> None:
-    """Walls that close in and radio are the configuration's; a file may repeat them but not change them."""
+    """Raise ``ValueError`` where a file changes collapsing walls or radio, which it may only repeat."""
     radio = config.game_type == GameType.TEAM_RADIO
     for name, value, own in (
         ("collapses", state.collapses, list(config.collapses)),
@@ -355,8 +360,10 @@ def _fill_flames(row: st.Row, flames: list[_Flame], config: Config) -> None:
 
 
 def _check_room(what: str, stay: list[int], rate: int, span: int, room: int) -> None:
-    """Things that stay for so many steps, and ``rate`` new ones in every step that stay for ``span``, must find room;
-    what can be reached from a new game always does.
+    """Check that there is always room for ``stay``, the remaining steps of the listed things, and new ones.
+
+    ``rate`` new things appear in every step and stay for ``span`` steps.  Whatever can be reached from a new game
+    passes.
     """
     most = max(sum(steps > t for steps in stay) + rate * min(t, span) for t in range(span + 1))
     if most > max(room, rate * span):
@@ -364,7 +371,7 @@ def _check_room(what: str, stay: list[int], rate: int, span: int, room: int) -> 
 
 
 def _fill_board(row: st.Row, state: _State, config: Config) -> None:
-    """The drawing, which must show what is listed and nothing else of the kind."""
+    """Fill in the drawn board, which must show what is listed and nothing else of these kinds."""
     size = config.size
     _check("number of rows of board", len(state.board), size, size)
     drawn = _drawn(state, size)
@@ -379,7 +386,7 @@ def _fill_board(row: st.Row, state: _State, config: Config) -> None:
 
 
 def _drawn(state: _State, size: int) -> Drawn:
-    """What the board must show in which cells, and why."""
+    """Return the value that the board must show in each cell with a listed thing, and the place that requires it."""
     bombs: Drawn = {}
     for k, bomb in enumerate(state.bombs):
         _put(bombs, bomb.position, size, st.BOMB, f"bombs[{k}]")
@@ -399,7 +406,7 @@ def _put(drawn: Drawn, position: Position, size: int, value: int, place: str) ->
 
 
 def _fill_items(row: st.Row, items: list[tuple[Position, int]], size: int) -> None:
-    """Hidden items, each alone under wood or under flames that burnt it."""
+    """Fill in hidden items, each alone under wood or under flames that burnt it."""
     hidden = st.BOARD + size * size
     for k, (position, item) in enumerate(items):
         cell = _cell(f"items[{k}][0]", position, size)
@@ -415,7 +422,7 @@ def _fill_items(row: st.Row, items: list[tuple[Position, int]], size: int) -> No
 
 
 def _messages(state: _State, config: Config) -> list[list[int]]:
-    """Each agent's last words; none where the file has none."""
+    """Return each agent's last words; an empty list where the file has none."""
     said = state.radio_from_agent
     if said is None:
         return []

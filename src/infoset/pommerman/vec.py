@@ -1,6 +1,6 @@
-"""Thousands of boards in one call: stepping, judging and starting anew, without Python for each board.
+"""Batches of thousands of boards that are stepped, judged and restarted in one call, without Python code per board.
 
-Every board has a stream of random words of its own, so the games do not depend on the number of threads.
+Each board has its own stream of random words, so the games do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ MAX_BOARDS = 1 << 24
 
 
 class Stepped(NamedTuple):
-    """What one call brought, for ``B`` boards and ``A`` agents."""
+    """The results of one step, for ``B`` boards and ``A`` agents."""
 
     rewards: npt.NDArray[np.int8]  # (B, A)
-    done: npt.NDArray[np.bool_]  # (B,) the game was over; its board is a new one already
+    done: npt.NDArray[np.bool_]  # (B,) whether the game ended; its board is already a new one
     result: npt.NDArray[np.int8]  # (B,) RUNNING, WIN or TIE
 
 
 class Boards(NamedTuple):
-    """What belongs to each of ``B`` boards; the last two as in ``Stepped``."""
+    """The arrays of ``B`` boards; ``rewards`` and ``result`` are as in ``Stepped``."""
 
     rows: st.Row
     randoms: Words
@@ -44,14 +44,14 @@ class Boards(NamedTuple):
 
 @inline_kernel
 def begin_one(boards, engine, b):
-    """A new game on one board; whether there was one."""
+    """Begin a new game on one board; return whether a board was found."""
     random = boards.randoms[b : b + 1]
     return begin(boards.rows[b], engine.settings, engine.template, engine.pairs, engine.starts, random)
 
 
 @kernel
 def begin_all(boards, engine, first, last):
-    """A new game on the boards from ``first`` to ``last``; whether there was one for each."""
+    """Begin a new game on the boards from ``first`` to before ``last``; return whether a board was found for each."""
     found = True
     for b in range(first, last):
         found &= begin_one(boards, engine, b)
@@ -60,7 +60,10 @@ def begin_all(boards, engine, first, last):
 
 @kernel
 def step_all(boards, engine, work, moves, words, first, last):
-    """One step on the boards from ``first`` to ``last``; those whose game is over begin a new one."""
+    """Play one step on the boards from ``first`` to before ``last`` and begin a new game where one ended.
+
+    Returns whether a board was found for each new game.
+    """
     rows, rewards, result, settings = boards.rows, boards.rewards, boards.result, engine.settings
     collapses, near, agents = engine.collapses, engine.near, settings[NUM_AGENTS]
     found = True
@@ -77,20 +80,20 @@ def step_all(boards, engine, work, moves, words, first, last):
 
 @kernel
 def planes_all(rows, settings, view, teams, planes, scalars, first, last):
-    """The views of all agents of the boards from ``first`` to ``last``."""
+    """Draw the views of all agents of the boards from ``first`` to before ``last``."""
     for b in range(first, last):
         for k in range(settings[NUM_AGENTS]):
             draw_planes(rows[b], settings[SIZE], view, k, settings[NUM_AGENTS], teams, planes[b, k], scalars[b, k])
 
 
 class PommermanVec:
-    """``num_envs`` boards of one configuration, stepped together.
+    """``num_envs`` boards of one configuration that are stepped together.
 
-    ``rows`` (B, row) are the positions, see ``infoset.pommerman.state``; a copy of them restores the batch by
-    ``restore``.  ``planes`` (B, A, channels, n, n) and ``scalars`` (B, A, numbers) hold what agents see after
-    ``observe`` was called; ``CHANNELS`` and ``SCALARS`` name them.
+    ``rows`` (B, row) are the positions, see ``infoset.pommerman.state``; ``restore`` resets the batch to a copy of
+    them.  ``planes`` (B, A, channels, n, n) and ``scalars`` (B, A, numbers) hold the agents' observations as of the
+    last call of ``observe``; ``CHANNELS`` and ``SCALARS`` name them.
 
-    Raises ``ParameterError`` for moves that are none.
+    Raises ``ParameterError`` for invalid moves.
 
     >>> import numpy as np
     >>> from infoset.pommerman.config import config
@@ -102,7 +105,10 @@ class PommermanVec:
     """
 
     def __init__(self, num_envs: int, config: Config, seed: int = 0, threads: int = 1) -> None:
-        """Raises ``ParameterError`` for numbers out of range or a configuration that no board fits."""
+        """Make the batch and begin all games.
+
+        Raises ``ParameterError`` for numbers out of range or a configuration that no board fits.
+        """
         check_range("num_envs", num_envs, 1, MAX_BOARDS)
         check_range("threads", threads, 1, 256)
         self.config, self.num_envs = config, num_envs
@@ -123,11 +129,11 @@ class PommermanVec:
         self.reset()
 
     def reset(self) -> None:
-        """New games on all boards."""
+        """Begin new games on all boards."""
         self._check(self.spread(lambda part, first, last: begin_all(self._boards, self.engine, first, last)))
 
     def restore(self, rows: st.Row) -> None:
-        """Go on from these positions (B, row), a copy of ``rows`` from before."""
+        """Continue from the positions (B, row), an earlier copy of ``rows``."""
         if rows.shape != self.rows.shape or rows.dtype != self.rows.dtype:
             raise ParameterError(
                 f"rows of shape {rows.shape} and type {rows.dtype}; needed: {self.rows.shape} of int16"
@@ -136,14 +142,14 @@ class PommermanVec:
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[np.integer]]:
-        """All that the steps to come depend on, by name: copies of them, written back, go on from there."""
+        """The arrays by name on which future steps depend; writing copies of them back restores the batch."""
         return {"rows": self.rows, "randoms": self._boards.randoms}
 
     def step(self, moves: npt.NDArray[np.integer], words: npt.NDArray[np.integer] | None = None) -> Stepped:
-        """One step on every board with ``moves`` (B, A), 0 to 5, and, on the radio, ``words`` (B, A, 2).
+        """Play one step on every board with ``moves`` (B, A), 0 to 5, and, on the radio, ``words`` (B, A, 2).
 
-        The arrays of the result are used again by the next call.  Raises ``ParameterError`` for other shapes and
-        numbers, and for words where there is no radio.
+        The arrays of the result are reused by the next call.  Raises ``ParameterError`` for other shapes and numbers,
+        and for words where there is no radio.
         """
         shape = self.num_envs, self.config.num_agents
         if words is not None and self.config.game_type != GameType.TEAM_RADIO:
@@ -158,7 +164,7 @@ class PommermanVec:
         return Stepped(boards.rewards, boards.result != st.RUNNING, boards.result)
 
     def observe(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int16]]:
-        """What every agent sees now: ``planes`` and ``scalars``, used again by the next call."""
+        """Return the observations of all agents, ``planes`` and ``scalars``, which the next call reuses."""
         view = self.config.size if self.config.view is None else self.config.view
         flat = self.planes.reshape(*self.planes.shape[:2], -1)
         self.spread(
@@ -169,16 +175,16 @@ class PommermanVec:
         return self.planes, self.scalars
 
     def spread(self, task: object) -> bool:
-        """Do ``task(part, first, last)`` for every part of the boards, each on a thread of its own.
+        """Run ``task(part, first, last)`` for every part of the boards, each on its own thread.
 
-        Returns whether no part said ``False``.
+        Returns whether no part returned ``False``.
         """
         assert callable(task)
         if self._pool is None:
             (first, last), *_ = self.parts
             return task(0, first, last) is not False
         futures = [self._pool.submit(task, part, first, last) for part, (first, last) in enumerate(self.parts)]
-        results = [future.result() for future in futures]  # all are waited for, whatever they say
+        results = [future.result() for future in futures]  # waits for all parts, whatever they return
         return False not in results
 
     def _check(self, found: bool) -> None:
@@ -187,7 +193,10 @@ class PommermanVec:
 
 
 def _checked(name: str, given: npt.NDArray[np.integer], shape: tuple[int, ...], highest: int) -> npt.NDArray[np.int16]:
-    """Numbers from 0 to ``highest``, as the kernels want them."""
+    """Check numbers from 0 to ``highest`` and return them as the kernels need them.
+
+    Raises ``ParameterError`` for other shapes, types and numbers.
+    """
     if given.shape != shape or given.dtype.kind not in "iu":
         raise ParameterError(f"{name} of shape {given.shape} and type {given.dtype}; needed: integers of shape {shape}")
     if given.min() < 0 or given.max() > highest:

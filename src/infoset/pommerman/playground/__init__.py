@@ -1,7 +1,7 @@
 """The interface of the reference environment, MultiAgentLearning/playground.
 
-Where the original is not installed, ``import pommerman`` finds this package from the moment that it is imported, so
-that scripts and agents run as they are: ``python -m infoset.pommerman.playground SCRIPT``.
+Once this package is imported, ``import pommerman`` finds it where the original is not installed, so that scripts and
+agents run unchanged: ``python -m infoset.pommerman.playground SCRIPT``.
 """
 
 from infoset.pommerman.playground import (

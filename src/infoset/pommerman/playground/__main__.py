@@ -1,4 +1,4 @@
-"""``python -m infoset.pommerman.playground SCRIPT …``: run a script that imports ``pommerman``, as it is."""
+"""``python -m infoset.pommerman.playground SCRIPT …``: run a script that imports ``pommerman`` unchanged."""
 
 from __future__ import annotations
 

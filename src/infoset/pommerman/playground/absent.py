@@ -1,4 +1,4 @@
-"""What the playground has and this package has not: it can be imported, and says so where it is used."""
+"""Placeholders for parts of the playground that are not offered: they can be imported, but raise an error when used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from infoset.errors import UnsupportedGameError
 
 
 def absent(name: str, instead: str) -> type[Any]:
-    """A class that stands for one of the playground's; making an object of it raises ``UnsupportedGameError``."""
+    """Return a placeholder for one of the playground's classes; making an object raises ``UnsupportedGameError``."""
 
     def refuse(self: object, *args: object, **kwargs: object) -> NoReturn:
         del self, args, kwargs

@@ -1,6 +1,6 @@
-"""Agents with the playground's interface: what one's own are derived from, and the two stock ones.
+"""Agents with the playground's interface: the base class for one's own agents, and two stock agents.
 
-Agents in files of their own are modules of this package, see ``loading``.
+Agents in files are loaded as modules of this package, see ``loading``.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ KEYS = "there is no window and no keyboard here"
 
 
 class BaseAgent:
-    """What every agent of the playground is derived from.
+    """Base class of all agents of the playground.
 
-    What is not an attribute of its own is one of its character's: ``agent_id``, ``is_alive``, ``position``, ``ammo``,
+    Missing attributes are looked up on its character: ``agent_id``, ``is_alive``, ``position``, ``ammo``,
     ``blast_strength``, ``can_kick``, ``teammate``, ``enemies``.
     """
 
     def __init__(self, character: type[Bomber] | Bomber = Bomber) -> None:
-        """``character`` is a class, of which ``init_agent`` makes the agent's own, or an object of it."""
+        """Set the character: a class, of which ``init_agent`` makes an object, or such an object."""
         self._character = character
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):  # also a character that is not there yet
+        if name.startswith("_"):  # including a character that is not set yet
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         return getattr(self._character, name)
 
     def init_agent(self, id: int, game_type: int) -> None:
-        """The agent's number and the kind of game, before the first one."""
-        character = getattr(self, "_character", Bomber)  # one's own class may not call ours in __init__
+        """Take the agent's number and the kind of game, before the first game."""
+        character = getattr(self, "_character", Bomber)  # a subclass may not call super().__init__
         kind = character if isinstance(character, type) else type(character)
         self._character = kind(id, game_type)
 
     def act(self, obs: dict[str, Any], action_space: Any) -> Any:
-        """A move, on the radio a list of a move and two words."""
+        """Return a move, on the radio a list of a move and two words."""
         raise NotImplementedError(f"{type(self).__name__} needs a method act(obs, action_space)")
 
     def episode_end(self, reward: float) -> None:
-        """The game is over."""
+        """Take the reward at the end of a game."""
 
     def shutdown(self) -> None:
-        """The agent is not needed any more."""
+        """Release resources; the agent is not used any more."""
 
     @staticmethod
     def has_user_input() -> bool:
@@ -57,16 +57,16 @@ class BaseAgent:
 
 
 class RandomAgent(BaseAgent):
-    """Anything that the space of moves has."""
+    """Agent that plays uniformly sampled moves of the action space."""
 
     def act(self, obs: dict[str, Any], action_space: Any) -> Any:
         return action_space.sample()
 
 
 class SimpleAgent(BaseAgent):
-    """The reference's stock agent.  Its choices follow from the generator of the space of moves.
+    """The reference's stock agent; its choices follow from the generator of the action space.
 
-    With every game it forgets what it remembers; the reference's carries it over.
+    It resets its memory with every game, while the reference's carries it over.
     """
 
     _stock: StockAgent | None = None
@@ -85,7 +85,7 @@ class SimpleAgent(BaseAgent):
 
 
 def follow(agent: object, observation: dict[str, Any]) -> None:
-    """Let an agent's character, where it has one, be as the agent's observation says."""
+    """Update an agent's character, where it has one, from the agent's observation."""
     character = getattr(agent, "_character", None)
     if isinstance(character, Bomber):
         character.follow(observation)

@@ -1,4 +1,4 @@
-"""What is in the game: an agent's character, bombs, flames."""
+"""The objects of the game: an agent's character, bombs, flames."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from infoset.pommerman.playground.utility import Board, Position
 
 
 class Bomber:
-    """An agent's number, side, and what it can do; ``follow`` keeps it up to date."""
+    """An agent's number, side and abilities, kept up to date by ``follow``."""
 
     def __init__(self, agent_id: int | None = None, game_type: int | None = None) -> None:
-        """Without number or kind of game it has no side."""
+        """Make a character; its side is that of number 0 without a number, of a free-for-all without a type."""
         self.game_type = game_type
         self.is_alive = True
         self.position: Any = None
@@ -25,19 +25,19 @@ class Bomber:
         self.set_agent_id(agent_id)
 
     def set_agent_id(self, agent_id: int | None) -> None:
-        """The number, and with it the side."""
+        """Set the agent's number, and its side with it."""
         self.agent_id = agent_id
         rules = config.Config(config.GameType(self.game_type or config.GameType.FFA))
         self.teammate, self.enemies = teammate(rules, agent_id or 0), enemies(rules, agent_id or 0)
 
     def follow(self, observation: dict[str, Any]) -> None:
-        """Be as the agent's own observation says."""
+        """Take the values of the agent's own observation."""
         self.is_alive = Item.Agent0 + (self.agent_id or 0) in observation["alive"]
         self.position, self.ammo = observation["position"], observation["ammo"]
         self.blast_strength, self.can_kick = observation["blast_strength"], observation["can_kick"]
 
     def maybe_lay_bomb(self) -> Bomb | None:
-        """A bomb where it stands, if it has one."""
+        """Return a bomb where the agent stands, ``None`` if it has none left."""
         if self.ammo <= 0:
             return None
         self.ammo -= 1
@@ -47,17 +47,17 @@ class Bomber:
         self.ammo = min(self.ammo + 1, FULL_BLAST)
 
     def get_next_position(self, direction: int) -> Position:
-        """Raises ``InvalidAction`` for what is no direction."""
+        """Return the cell where a step leads; raise ``InvalidAction`` for invalid directions."""
         return utility.get_next_position(self.position, direction)
 
     def move(self, direction: int) -> None:
         self.position = self.get_next_position(direction)
 
     def stop(self) -> None:
-        """Nothing: the reference's does nothing either."""
+        """Do nothing, as in the reference."""
 
     def in_range(self, exploded_map: Board) -> bool:
-        """Whether it stands where ``exploded_map`` (n, n) is 1."""
+        """Return whether the agent stands on a cell where ``exploded_map`` (n, n) is 1."""
         return bool(exploded_map[self.position] == 1)
 
     def die(self) -> None:
@@ -69,13 +69,13 @@ class Bomber:
     def reset(
         self, ammo: int = 1, is_alive: bool = True, blast_strength: int | None = None, can_kick: bool = False
     ) -> None:
-        """As at the start of a game."""
+        """Return to the state at the start of a game."""
         self.position, self.ammo, self.is_alive = self.start_position, ammo, is_alive
         self.blast_strength = blast_strength or constants.DEFAULT_BLAST_STRENGTH
         self.can_kick = can_kick
 
     def pick_up(self, item: int, max_blast_strength: int) -> None:
-        """One of the three items."""
+        """Apply the effect of one of the three items."""
         if item == Item.ExtraBomb:
             self.incr_ammo()
         elif item == Item.IncrRange:
@@ -89,7 +89,7 @@ class Bomber:
 
 
 class Bomb:
-    """A bomb that ``bomber`` laid; it goes off when its ``life`` is 0."""
+    """A bomb that ``bomber`` laid; it explodes when its ``life`` reaches 0."""
 
     def __init__(
         self, bomber: Any, position: Position, life: int, blast_strength: int, moving_direction: int | None = None
@@ -101,7 +101,7 @@ class Bomb:
         self.life -= 1
 
     def fire(self) -> None:
-        """Go off now."""
+        """Let the bomb explode in this step."""
         self.life = 0
 
     def move(self) -> None:
@@ -115,7 +115,7 @@ class Bomb:
         return self.life == 0
 
     def explode(self) -> dict[str, Iterator[list[int]]]:
-        """The cells that it reaches in each direction, from near to far, its own among those downwards."""
+        """Return the cells that the blast reaches in each direction, from near to far; the own one is in "down"."""
         row, col = self.position
         reach = range(1, self.blast_strength)
         return {
@@ -126,7 +126,7 @@ class Bomb:
         }
 
     def in_range(self, exploded_map: Board) -> bool:
-        """Whether it lies where ``exploded_map`` (n, n) is 1."""
+        """Return whether the bomb lies on a cell where ``exploded_map`` (n, n) is 1."""
         return bool(exploded_map[self.position] == 1)
 
     def is_moving(self) -> bool:
@@ -138,7 +138,7 @@ class Bomb:
 
 
 class Flame:
-    """Fire in a cell; ``life`` is how many steps it burns on after the next one."""
+    """Fire in a cell; ``life`` is the number of steps that it burns after the next one."""
 
     def __init__(self, position: Position, life: int = 2) -> None:
         self.position, self.life = position, life

@@ -1,4 +1,4 @@
-"""The playground's commands, which are not offered: ``infoset`` has its own."""
+"""Placeholders for the playground's commands, which are not offered: ``infoset`` has its own."""
 
 from infoset.pommerman.playground.absent import absent
 

@@ -1,4 +1,4 @@
-"""The playground's configurations: functions that give one as a dictionary."""
+"""The playground's configurations: functions that return them as dictionaries."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Maker: TypeAlias = Callable[..., dict[str, Any]]
 
 def _maker(env_id: str) -> Maker:
     def make(setup_dict: dict[str, Any] | None = None) -> dict[str, Any]:
-        """``env`` (a class), ``game_type``, ``env_entry_point``, ``env_id``, ``env_kwargs`` (of ``env``), ``agent``.
+        """Return a configuration as a dictionary.
 
-        ``setup_dict`` is let in as by the reference, which does not read it either.
+        Its keys are ``env`` (a class), ``game_type``, ``env_entry_point``, ``env_id``, ``env_kwargs`` (of ``env``),
+        ``agent``.  ``setup_dict`` is accepted but not read, as in the reference.
         """
         del setup_dict
         kwargs = env_kwargs(env_id)
@@ -31,7 +32,7 @@ def _maker(env_id: str) -> Maker:
 
 
 def env_kwargs(env_id: str) -> dict[str, Any]:
-    """What an environment is made with."""
+    """Return the arguments with which an environment is made."""
     rules = CONFIGS[env_id]
     kwargs: dict[str, Any] = {
         "game_type": constants.GameType(int(rules.game_type)), "board_size": rules.size, "num_rigid": rules.rigid,

@@ -1,4 +1,4 @@
-"""The playground's names for cells, moves, kinds of games and results, and its figures."""
+"""The playground's names for cells, moves, kinds of games and results, and its numeric constants."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Action(IntEnum):
 
 
 class GameType(IntEnum):
-    """Who plays against whom."""
+    """The kinds of game: who plays against whom."""
 
     FFA = 1
     Team = 2
@@ -49,7 +49,7 @@ class GameType(IntEnum):
 
 
 class Result(IntEnum):
-    """How a game stands; ``Loss`` is never used."""
+    """The result of a game; ``Loss`` is never used."""
 
     Win = 0
     Loss = 1
@@ -58,4 +58,4 @@ class Result(IntEnum):
 
 
 class InvalidAction(ParameterError):
-    """What is no move, or none in the sense of a helper function."""
+    """An invalid move, or one that a helper function does not accept."""

@@ -1,4 +1,4 @@
-"""The playground's environment over the rules of this package."""
+"""The playground's environment, implemented with the rules of this package."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from infoset.pommerman.state_json import read_state, write_state
 
 REGISTRY = list(CONFIGS)
 RENDER_MODES = ("human", "ansi")
-SCALARS = 6  # of ``featurize``, beside the planes and the enemies: position, ammo, blast strength, kick, teammate
+SCALARS = 6  # of ``featurize``, besides the planes and the enemies: position, ammo, blast strength, kick, teammate
 
 
 def make(
@@ -36,9 +36,9 @@ def make(
     game_state_file: str | Path | None = None,
     render_mode: str = "human",
 ) -> Pomme:
-    """An environment by the reference's name, one of ``REGISTRY``, with an agent for each player.
+    """Make an environment by the reference's name, one of ``REGISTRY``, with an agent for each player.
 
-    Raises ``UnknownNameError``, ``ParameterError``, or ``FormatError`` for the file of a state to start from.
+    Raises ``UnknownNameError``, ``ParameterError``, or ``FormatError`` for the file of an initial state.
     """
     env = Pomme.named(config_id)
     env.set_agents(agent_list)
@@ -52,8 +52,8 @@ def make(
 class Pomme:
     """A game of Pommerman with the playground's methods.
 
-    ``step`` gives observations (a list of dictionaries), rewards, whether the game is over, and a dictionary with the
-    result.  Unlike in the reference ``seed`` has an effect.
+    ``step`` returns observations (a list of dictionaries), rewards, whether the game is over, and a dictionary with the
+    result.  Unlike in the reference, ``seed`` has an effect.
     """
 
     metadata = {"render.modes": list(RENDER_MODES)}  # noqa: RUF012, gym's own form
@@ -74,9 +74,9 @@ class Pomme:
         radio_vocab_size: int = constants.RADIO_VOCAB_SIZE,
         radio_num_words: int = constants.RADIO_NUM_WORDS,
     ) -> None:
-        """What ``configs`` calls ``env_kwargs``; nothing is rendered, so ``render_fps`` has no effect.
+        """Make an environment from the arguments that ``configs`` calls ``env_kwargs``.
 
-        Raises ``ParameterError``.
+        Nothing is rendered, so ``render_fps`` has no effect.  Raises ``ParameterError``.
         """
         del render_fps
         check_range("radio_num_words", radio_num_words, st.WORDS, st.WORDS)
@@ -90,7 +90,7 @@ class Pomme:
 
     @classmethod
     def named(cls, config_id: str) -> Pomme:
-        """The environment by one of the reference's names.  Raises ``UnknownNameError``."""
+        """Return the environment of one of the reference's names; raise ``UnknownNameError`` for others."""
         env = cls.__new__(cls)
         env._open(Pommerman(PREFIX + config_id, config(config_id)))
         return env
@@ -112,14 +112,14 @@ class Pomme:
         self.seed()
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """The same boards and the same samples of ``action_space`` again, with it the same choices of stock agents."""
+        """Seed the boards and the samples of ``action_space``, on which the choices of stock agents depend."""
         boards, moves = np.random.SeedSequence(seed).spawn(2)
         self._rng = np.random.default_rng(boards)
         self.action_space.seed(moves)
         return [seed]
 
     def set_agents(self, agents: Sequence[BaseAgent]) -> None:
-        """An agent, derived from ``BaseAgent``, for each player; or none yet.  Raises ``ParameterError``."""
+        """Set an agent derived from ``BaseAgent`` for each player, or none; raise ``ParameterError`` otherwise."""
         if agents:
             self._check_count(agents)
         for number, agent in enumerate(agents):
@@ -128,7 +128,7 @@ class Pomme:
         self._agents = list(agents)
 
     def set_training_agent(self, agent_id: int | None) -> None:
-        """``act`` leaves this agent out, and where all play for themselves its death ends the game.
+        """Set the agent that ``act`` leaves out; its death ends the game where there are no teams.
 
         Raises ``ParameterError`` for a number that no agent has.
         """
@@ -137,19 +137,19 @@ class Pomme:
         self.training_agent = agent_id
 
     def set_init_game_state(self, game_state_file: str | Path | None) -> None:
-        """``reset`` returns to the state in this file; to new boards with ``None``.  Raises ``FormatError``."""
+        """Let ``reset`` return to the state in this file, or to new boards with ``None``.  Raises ``FormatError``."""
         self._first = None
         if game_state_file:
             path = Path(game_state_file)
             self._first = read_state(read_text(path), self.game.config, str(path))
 
     def set_render_mode(self, mode: str) -> None:
-        """Raises ``ParameterError`` for another than ``human`` and ``ansi``."""
+        """Set the mode of ``render``; raise ``ParameterError`` unless it is ``human`` or ``ansi``."""
         check_choice("render_mode", mode, RENDER_MODES)
         self._render_mode = mode
 
     def reset(self) -> list[dict[str, Any]]:
-        """A new game: the observations.  Raises ``ParameterError`` where there are no agents yet."""
+        """Begin a new game and return the observations; raise ``ParameterError`` where there are no agents yet."""
         self._check_count(self._agents)
         self._intended_actions = []
         first = self._first
@@ -159,7 +159,7 @@ class Pomme:
         return self._show(step.state.row)
 
     def act(self, obs: Sequence[dict[str, Any]]) -> list[Any]:
-        """The moves of all agents but the training agent; 0 for the dead."""
+        """Return the moves of all agents but the training agent; 0 for dead agents."""
         answers = []
         for number, agent in enumerate(self._agents):
             if number == self.training_agent:
@@ -169,9 +169,9 @@ class Pomme:
         return answers
 
     def step(self, actions: Sequence[Any]) -> tuple[list[dict[str, Any]], list[int], bool, dict[str, Any]]:
-        """One step: observations, rewards, done, info.  It goes on after the end if called again.
+        """Play one step and return observations, rewards, done, info; it may be called after the end of the game.
 
-        Raises ``IllegalMoveError`` for moves that are none; those of the dead do not matter.
+        Raises ``IllegalMoveError`` for invalid moves; those of dead agents are ignored.
         """
         moves = self._moves(actions)
         state = self._state.play_unchecked(moves).state
@@ -186,12 +186,12 @@ class Pomme:
         return seen, rewards, done, self.model.get_info(done, rewards, self.game_type, self._agents)
 
     def get_observations(self) -> list[dict[str, Any]]:
-        """What the agents see now."""
+        """Return the agents' current observations."""
         return observations(self._state.row, self.game.config)
 
     @staticmethod
     def featurize(obs: dict[str, Any]) -> npt.NDArray[np.float32]:
-        """An observation as one vector: board, bombs' strengths and lives, then the agent's own numbers."""
+        """Return an observation as one vector: board, bombs' strengths and lives, then the agent's own numbers."""
         numbers = [
             *obs["position"], obs["ammo"], obs["blast_strength"], obs["can_kick"], obs["teammate"], *obs["enemies"],
             *obs.get("message", ()),
@@ -200,7 +200,7 @@ class Pomme:
         return np.concatenate([*maps, numbers]).astype(np.float32)
 
     def get_json_info(self) -> dict[str, str]:
-        """The state in the reference's form: every value is a text of JSON."""
+        """Return the state in the reference's form, in which every value is a JSON text."""
         return write_state(self._state.row, self.game.config, self._intended_actions)
 
     def save_json(self, record_json_dir: str | Path) -> None:
@@ -217,9 +217,10 @@ class Pomme:
         record_json_dir: str | Path | None = None,
         do_sleep: bool = True,
     ) -> str | None:
-        """``human`` writes the board to the terminal, ``ansi`` returns it; with a folder the state is saved there.
+        """Write the board to the terminal in mode ``human``, return it in mode ``ansi``.
 
-        Nothing sleeps.  Raises ``ParameterError`` for another mode, or a folder for pictures.
+        With a folder the state is saved there.  It does not sleep.  Raises ``ParameterError`` for other modes and for a
+        folder for pictures.
         """
         del do_sleep
         if close:
@@ -240,7 +241,7 @@ class Pomme:
         return None
 
     def close(self) -> None:
-        """The agents are not needed any more."""
+        """Shut down the agents, which are not used any more."""
         for agent in self._agents:
             agent.shutdown()
 
@@ -273,7 +274,7 @@ class Pomme:
         return move
 
     def _show(self, row: st.Row) -> list[dict[str, Any]]:
-        """The observations; the agents' characters become what they say."""
+        """Return the observations, and update the agents' characters from them."""
         seen = observations(row, self.game.config)
         for agent, own in zip(self._agents, seen, strict=True):
             follow(agent, own)

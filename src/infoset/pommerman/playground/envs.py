@@ -1,4 +1,4 @@
-"""The playground's environments: one class here, ``Pomme``, whatever the version."""
+"""The playground's environments; here the class ``Pomme`` serves every version."""
 
 from infoset.pommerman.playground import env as v0
 from infoset.pommerman.playground import env as v1

@@ -1,4 +1,4 @@
-"""``import pommerman`` finds the package of the playground's interface, unless the original is installed."""
+"""Import hook that makes ``import pommerman`` find this package, unless the original is installed."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ SAME = {
     "cli.run_battle": "cli",
     "cli.train_with_tensorforce": "cli",
 }  # fmt: skip
-"""Modules of the original whose names stand in another one here."""
+"""Modules of the original whose names are defined in another module here."""
 
 
 class Finder(MetaPathFinder):
-    """``folders`` are those of agents' files, the latest first: what lies beside them are modules of
-    ``pommerman.agents``, for that is where such files were put.
+    """Finds ``pommerman`` and its modules, and modules beside agents' files.
+
+    ``folders`` are those of agents' files, the latest first: the modules in them are found as modules of
+    ``pommerman.agents``, because that is where such files were put.
     """
 
     def __init__(self) -> None:
@@ -45,7 +47,7 @@ class Finder(MetaPathFinder):
         if fullname == ORIGINAL:
             others = (finder.find_spec(fullname, path, target) for finder in sys.meta_path if finder is not self)
             return next(filter(None, others), None) or ModuleSpec(fullname, _Alias(HERE))
-        if fullname.startswith(OUR_AGENTS):  # so a module beside an agent's file is called by ``from . import MODULE``
+        if fullname.startswith(OUR_AGENTS):  # ``from . import MODULE`` in an agent's file looks for a module beside it
             return _alias(fullname, AGENTS + fullname.removeprefix(OUR_AGENTS))
         if not fullname.startswith(f"{ORIGINAL}."):
             return None
@@ -65,7 +67,7 @@ def _alias(fullname: str, own: str) -> ModuleSpec | None:
 
 
 class _Alias(Loader):
-    """Gives one of our modules under the original's name."""
+    """Loads a module of this package under the original's name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -76,7 +78,7 @@ class _Alias(Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing runs again; the module is still what it was."""
+        """Restore the module's own spec; the module was executed before."""
         module.__spec__ = self.own
 
 
@@ -84,6 +86,6 @@ FINDER = Finder()
 
 
 def stand_in() -> None:
-    """Let ``import pommerman`` find our package from now on, where there is no other."""
+    """Make ``import pommerman`` find this package from now on, where there is no other."""
     if FINDER not in sys.meta_path:
-        sys.meta_path.insert(0, FINDER)  # before the one that would load our files a second time
+        sys.meta_path.insert(0, FINDER)  # before the finder that would load the files a second time

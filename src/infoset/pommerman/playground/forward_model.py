@@ -23,20 +23,20 @@ BARE = Config(rigid=0, wood=0, items=0)
 SILENT = np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
 
 Moved: TypeAlias = tuple[Any, Any, list[Any], Any, list[Any]]
-"""Board, agents, bombs, items and flames after a step."""
+"""The board, agents, bombs, items and flames after a step."""
 
 
 class ForwardModel:
-    """What a step would bring: for agents that look ahead."""
+    """Simulation of steps, for agents that look ahead."""
 
     def run(
         self, num_times: int, board: Any, agents: Sequence[Any], bombs: Sequence[Any], items: Any,
         flames: Sequence[Any], is_partially_observable: bool, agent_view_size: int, action_space: Any,
         training_agent: int | None = None, is_communicative: bool = False,
     ) -> tuple[list[dict[str, Any]], Any, Any, Any, Any, Any, bool, dict[str, Any]]:  # fmt: skip
-        """At most ``num_times`` steps, in which the agents act; it ends with the game, which has no limit of steps.
+        """Play at most ``num_times`` steps with the agents' moves, until the game ends; there is no limit of its steps.
 
-        The kind of game is what the first agent was told.  Returns the steps (dictionaries with ``obs``,
+        The kind of game is the one that the first agent was given.  Returns the steps (dictionaries with ``obs``,
         ``next_obs``, ``reward``, ``actions``), then the position, whether the game is over, and its result.
         """
         kind = GameType(int(getattr(agents[0], "game_type", None) or GameType.FFA))
@@ -59,7 +59,7 @@ class ForwardModel:
 
     @staticmethod
     def act(agents: Sequence[Any], obs: Any, action_space: Any, is_communicative: bool = False) -> list[Any]:
-        """What the agents answer; the dead stop.  On the radio a bare move says nothing."""
+        """Return the agents' moves, Stop for dead agents; on the radio a bare move comes with silence."""
         rules = replace(BARE, game_type=GameType.TEAM_RADIO if is_communicative else GameType.FFA)
         answers = [
             agent.act(obs[agent.agent_id], action_space=action_space) if agent.is_alive else st.STOP for agent in agents
@@ -71,11 +71,13 @@ class ForwardModel:
         actions: Any, curr_board: Any, curr_agents: Sequence[Any], curr_bombs: Sequence[Any], curr_items: Any,
         curr_flames: Sequence[Any], max_blast_strength: int = FULL_BLAST,
     ) -> Moved:  # fmt: skip
-        """One step in place: board (n, n), agents, bombs, items (a dictionary of cells) and flames are changed, as in
-        the reference, and returned; the lists of bombs and flames are new.
+        """Play one step in place and return the position.
 
-        ``actions`` are looked up by the agents' numbers.  Agents may be missing, bombs may belong to others.
-        Raises ``ParameterError`` for what no position is, and for moves that are none.
+        The board (n, n), agents, bombs, items (a dictionary of cells) and flames are changed, as in the reference, and
+        returned; the lists of bombs and flames are new.
+
+        ``actions`` are indexed by the agents' numbers.  Agents may be missing, and bombs may belong to others.  Raises
+        ``ParameterError`` for invalid positions and moves.
         """
         size = len(curr_board)
         rules = replace(BARE, size=size)
@@ -101,7 +103,7 @@ class ForwardModel:
         curr_board: Any, agents: Sequence[Any], bombs: Sequence[Any], flames: Sequence[Any],
         is_partially_observable: bool, agent_view_size: int, game_type: int, game_env: str,
     ) -> list[dict[str, Any]]:  # fmt: skip
-        """What the agents see, one dictionary each, as the environment gives them; the step is 0."""
+        """Return one observation per agent, as the environment does; the step is 0."""
         view = agent_view_size if is_partially_observable else None
         kind = GameType(int(game_type))
         rules = replace(BARE, size=len(curr_board), game_type=kind, view=view, entry=game_env)
@@ -113,14 +115,14 @@ class ForwardModel:
     def get_done(
         agents: Sequence[Any], step_count: int, max_steps: int, game_type: int, training_agent: int | None
     ) -> bool:
-        """Whether the game is over; where all play for themselves, also by the death of ``training_agent``."""
+        """Return whether the game is over; without teams, the death of ``training_agent`` also ends it."""
         row, rules = _judged(agents, step_count, max_steps, game_type)
         return is_over(row, rules, training_agent)
 
     @staticmethod
     def get_info(done: bool, rewards: Sequence[int], game_type: int, agents: Sequence[Any]) -> dict[str, Any]:
-        """How the game stands, and who won."""
-        del game_type, agents  # the rewards tell
+        """Return the result of the game, and the winners."""
+        del game_type, agents  # the rewards determine the result
         if not done:
             return {"result": Result.Incomplete}
         winners = [number for number, reward in enumerate(rewards) if reward == 1]
@@ -128,14 +130,14 @@ class ForwardModel:
 
     @staticmethod
     def get_rewards(agents: Sequence[Any], game_type: int, step_count: int, max_steps: int) -> list[int]:
-        """-1, 0 or 1 for every agent."""
+        """Return the reward of every agent: -1, 0 or 1."""
         row, rules = _judged(agents, step_count, max_steps, game_type)
         rewards: list[int] = row[st.REWARDS : st.REWARDS + rules.num_agents].tolist()
         return rewards
 
 
 def is_over(row: st.Row, rules: Config, training_agent: int | None) -> bool:
-    """Whether a judged position ends the game, also for one who learns and plays for itself."""
+    """Return whether a judged position ends the game; without teams, the death of ``training_agent`` also does."""
     if row[st.RESULT] != st.RUNNING or training_agent is None or rules.teams:
         return bool(row[st.RESULT] != st.RUNNING)
     return not row[st.AGENTS + training_agent * st.AGENT_FIELDS + st.ALIVE]
@@ -144,8 +146,9 @@ def is_over(row: st.Row, rules: Config, training_agent: int | None) -> bool:
 def position_row(
     rules: Config, board: Any, agents: Iterable[Any], bombs: Sequence[Any], flames: Sequence[Any]
 ) -> st.Row:
-    """A position as the rules hold it; a bomb's owner is its place in the list after all agents' numbers, so that no
-    agent gets it back.  Raises ``ParameterError``.
+    """Return a position in the form of the rules; raise ``ParameterError`` if it is invalid.
+
+    A bomb's owner is set to its index in the list plus ``MAX_AGENTS``, so that no agent gets it back.
     """
     size = rules.size
     row: st.Row = st.empty_rows(1, rules)[0]
@@ -169,7 +172,7 @@ def position_row(
 
 
 def _numbered(agents: Iterable[Any]) -> dict[int, Any]:
-    """The agents by their numbers."""
+    """Return the agents by number; raise ``ParameterError`` for duplicate or invalid numbers."""
     listed = list(agents)
     found = {agent.agent_id: agent for agent in listed}
     if len(found) < len(listed) or not found.keys() <= set(range(MAX_AGENTS)):
@@ -201,7 +204,7 @@ def _move(action: Any) -> int:
 
 def _update_agents(row: st.Row, agents: Iterable[Any], size: int) -> None:
     for agent in agents:
-        own = getattr(agent, "_character", agent)  # an agent of the playground is not its character
+        own = getattr(agent, "_character", agent)  # an agent of the playground holds its state in its character
         if not own.is_alive:
             continue
         alive, cell, ammo, blast, kick = row[st.AGENTS + agent.agent_id * st.AGENT_FIELDS :][: st.AGENT_FIELDS].tolist()
@@ -210,7 +213,7 @@ def _update_agents(row: st.Row, agents: Iterable[Any], size: int) -> None:
 
 
 def _update_bombs(row: st.Row, before: Sequence[Any], agents: Sequence[Any], size: int) -> list[Any]:
-    """The bombs that lie there still, and new ones; those that went off come back to their owners."""
+    """Return the remaining bombs and new ones; exploded bombs return to their owners."""
     owners = {agent.agent_id: agent for agent in agents}
     bombs = []
     for cell, owner, life, strength, direction in _listed(row, st.BOMBS, int(row[st.NUM_BOMBS]), st.BOMB_FIELDS):
@@ -227,7 +230,7 @@ def _update_bombs(row: st.Row, before: Sequence[Any], agents: Sequence[Any], siz
 
 
 def _update_flames(row: st.Row, before: Sequence[Any], size: int) -> list[Any]:
-    """The flames that burn on, and new ones."""
+    """Return the remaining flames and new ones."""
     flames = [flame for flame in before if flame.life != 0]
     listed = _listed(row, int(st.flames_at(size)), int(row[st.NUM_FLAMES]), st.FLAME_FIELDS)
     flames += [Flame(divmod(cell, size), life) for cell, life in listed[len(flames) :]]
@@ -242,7 +245,7 @@ def _listed(row: st.Row, start: int, count: int, fields: int) -> list[list[int]]
 
 
 def _judged(agents: Iterable[Any], step_count: int, max_steps: int, game_type: int) -> tuple[st.Row, Config]:
-    """A position of which no more is known than who is alive, judged."""
+    """Return a judged position of which only the living agents and the step are known."""
     rules = replace(BARE, game_type=GameType(int(game_type)), max_steps=max_steps)
     row = st.empty_rows(1, rules)[0]
     row[st.STEP] = step_count

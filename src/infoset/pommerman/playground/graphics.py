@@ -1,4 +1,4 @@
-"""The playground's windows, which are not offered."""
+"""Placeholders for the playground's windows, which are not offered."""
 
 from infoset.pommerman.playground.absent import absent
 

@@ -1,4 +1,4 @@
-"""Agents by the playground's texts."""
+"""Construction of agents from the playground's text descriptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS: dict[str, Any] = {
 
 
 def make_agent_from_string(agent_string: str, agent_id: int, docker_env_dict: object = None) -> Any:
-    """``simple::null``, ``random::null`` or ``test::agents.NAME``.
+    """Make an agent from ``simple::null``, ``random::null`` or ``test::agents.NAME``.
 
     Nothing is evaluated.  Raises ``UnknownNameError``, and ``UnsupportedGameError`` for kinds that are not offered.
     """

@@ -1,4 +1,4 @@
-"""Agents of the playground from files: programs that import ``pommerman`` run as they are."""
+"""Loading of agents of the playground from files: programs that import ``pommerman`` run unchanged."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from infoset.pommerman.playground.runner import DockerAgentRunner
 
 
 class PlaygroundWarning(UserWarning):
-    """An agent plays with something else than this package."""
+    """Warns that an agent uses another package ``pommerman`` than this one."""
 
 
 def load_agent_class(path: str, name: str = "") -> type[Any]:
-    """The agent's class in a Python file, which is run for it.
+    """Run a Python file and return the agent's class in it.
 
-    It is the class ``name``, or the only one with a method ``act`` that the file defines; of several the only
-    submission, one derived from ``DockerAgentRunner``; of none the only one that comes from beside the file.
+    It is the class ``name``, or the only one with a method ``act`` that the file defines; among several, the only
+    submission, that is, one derived from ``DockerAgentRunner``; if there is none, the only one from a module beside the
+    file.
 
-    The file is the module ``pommerman.agents.STEM``, so it may import relatively.  What lies beside it is found
-    too, relatively or not, after installed packages.  Raises ``FormatError`` where the file cannot be run,
+    The file becomes the module ``pommerman.agents.STEM``, so it may use relative imports.  Modules beside it are found
+    too, by relative or absolute import, after installed packages.  Raises ``FormatError`` where the file cannot be run,
     ``UnknownNameError`` or ``ParameterError`` where the class is not clear.
     """
     module = _run(Path(path))
@@ -46,7 +47,7 @@ def load_agent_class(path: str, name: str = "") -> type[Any]:
 
 
 def _candidates(module: ModuleType, known: dict[str, type[Any]]) -> list[str]:
-    """The names of the classes that may be meant."""
+    """Return the names of the classes that may be meant."""
     own = [word for word, kind in known.items() if kind.__module__ == module.__name__]
     submitted = [word for word in own if DockerAgentRunner.__name__ in [base.__name__ for base in known[word].mro()]]
     beside = [word for word, kind in known.items() if _is_beside(sys.modules.get(kind.__module__), FINDER.folders[:1])]
@@ -56,7 +57,7 @@ def _candidates(module: ModuleType, known: dict[str, type[Any]]) -> list[str]:
 def _run(path: Path) -> ModuleType:
     if not path.is_file():
         raise FormatError(no_such_path(path), str(path))
-    with suppress(ImportError):  # an original that cannot be imported: the file will say the same
+    with suppress(ImportError):  # an original that cannot be imported: running the file raises the same error
         import_module(f"{ORIGINAL}.agents")
     if sys.modules.get(ORIGINAL) is not playground:
         warnings.warn(
@@ -70,7 +71,7 @@ def _run(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise FormatError("not a Python file; needed: one that ends in .py", str(path))
     module = module_from_spec(spec)
-    sys.modules[module.__name__] = module  # where dataclasses and pickle look for it
+    sys.modules[module.__name__] = module  # dataclasses and pickle look for it there
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -81,13 +82,13 @@ def _run(path: Path) -> ModuleType:
 
 
 def _free_name(stem: str) -> str:
-    """A module's name that no other has."""
+    """Return a name for a module that is not taken."""
     names = (f"{AGENTS}{stem}{f'_{k}' * (k > 1)}" for k in count(1))
     return next(name for name in names if name not in sys.modules)
 
 
 def _search(folder: Path) -> None:
-    """Look for modules in the folder first, of all folders of agents, and where the package lies that it is."""
+    """Search modules in this folder before those of other agents, and in the folder that holds its package."""
     root = folder
     while (root / "__init__.py").is_file():
         root = root.parent
@@ -101,7 +102,7 @@ def _search(folder: Path) -> None:
 
 
 def _forget(old: list[str], new: list[str]) -> None:
-    """Modules beside other agents give way to those of the same name beside this one; who has them keeps them."""
+    """Drop modules beside other agents that have namesakes beside this one; agents that imported them keep them."""
     for name, module in list(sys.modules.items()):
         if _is_beside(module, old) and not _is_beside(module, new):
             bare = name.removeprefix(AGENTS).removeprefix(OUR_AGENTS)

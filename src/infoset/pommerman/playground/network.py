@@ -1,4 +1,4 @@
-"""The playground's unfinished match-making over a network, which is not offered."""
+"""Placeholders for the playground's unfinished match-making over a network, which is not offered."""
 
 from infoset.pommerman.playground.absent import absent
 

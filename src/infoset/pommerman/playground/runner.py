@@ -1,4 +1,4 @@
-"""Submissions: an agent as a program that is asked over HTTP, as the playground's containers were."""
+"""Submissions: agents that answer requests over HTTP, as the playground's containers do."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ from infoset.pommerman.playground.constants import GameType, Item
 from infoset.pommerman.playground.spaces import Discrete, Tuple
 
 __path__: list[str] = []
-MAX_REQUEST = 1 << 20  # bytes; an observation of the largest board takes a tenth of them
+MAX_REQUEST = 1 << 20  # bytes; an observation of the largest board takes a tenth of this
 
 
 class DockerAgentRunner:
-    """What a submission is derived from.  It plays in matches as any agent does; ``run`` serves it over HTTP."""
+    """Base class of submissions, which play in matches like other agents; ``run`` serves them over HTTP."""
 
     def act(self, observation: dict[str, Any], action_space: Any) -> Any:
-        """A move, on the radio a list of a move and two words."""
+        """Return a move, on the radio a list of a move and two words."""
         raise NotImplementedError(f"{type(self).__name__} needs a method act(observation, action_space)")
 
     def init_agent(self, id: int, game_type: int) -> None:
-        """The agent's number and the kind of game, before it."""
+        """Take the agent's number and the kind of game, before the game."""
 
     def episode_end(self, reward: float) -> None:
-        """The game is over."""
+        """Take the reward at the end of a game."""
 
     def shutdown(self) -> None:
-        """The agent is not needed any more."""
+        """Release resources; the agent is not used any more."""
 
     def run(self, host: str = "0.0.0.0", port: int = 10080) -> None:
-        """Answer requests until Ctrl-C: ``GET /ping``, ``POST /init_agent``, ``/action``, ``/episode_end``,
-        ``/shutdown``, as the reference's containers do.  ``port`` 0 is any that is free.
+        """Answer requests until Ctrl-C, as the reference's containers do.
+
+        The requests are ``GET /ping``, ``POST /init_agent``, ``/action``, ``/episode_end``, ``/shutdown``.  With
+        ``port`` 0 a free port is chosen.
         """
         with serve(self, host, port) as server:
             sys.stderr.write(f"{type(self).__name__} answers on port {server.server_port}; Ctrl-C ends it\n")
@@ -48,7 +50,7 @@ class DockerAgentRunner:
 
 
 def serve(agent: Any, host: str, port: int) -> HTTPServer:
-    """A server, not yet running, behind which an agent plays."""
+    """Return a server for an agent that is not running yet."""
 
     class Handler(_Handler):
         player = Served(agent)
@@ -105,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer({f"/{name}": getattr(self.player, name) for name in names}, self.rfile.read(int(length)))
 
     def _skip(self, length: int) -> None:
-        """Read a body away, within limits: a client that is still sending it would not hear the answer."""
+        """Read and discard a body, within limits: a client that is still sending would not receive the answer."""
         left = min(length, 16 * MAX_REQUEST)
         while left > 0 and (chunk := self.rfile.read(min(left, 1 << 16))):
             left -= len(chunk)
@@ -118,7 +120,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             found = json.loads(body)
             answer = route(found if isinstance(found, dict) else {})
-        except Exception as error:  # the agent's own faults too: the next request finds the server there
+        except Exception as error:  # including the agent's own errors, so that the server survives them
             self._send(500, {"error": f"{type(error).__name__}: {shorten(str(error), 200)}"})
             return
         self._send(200, answer)
@@ -132,18 +134,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet: a game is thousands of requests."""
+        """Log nothing, as a game takes thousands of requests."""
 
 
 def _inner(body: dict[str, Any], key: str) -> Any:
-    """A value of a request, which is a text of JSON itself."""
+    """Return a value of a request, which is a JSON text itself; raise ``FormatError`` if it is missing."""
     if key not in body:
         raise FormatError(f"the request has no {key!r}")
     return json.loads(body[key])
 
 
 def read_wire(observation: dict[str, Any]) -> dict[str, Any]:
-    """An observation out of JSON as agents know it: arrays, enumerations and tuples again."""
+    """Return an observation parsed from JSON with the types that agents expect: arrays, enumerations and tuples."""
     found = dict(observation)
     found["board"] = np.array(found["board"], dtype=np.uint8)
     found |= {name: np.array(found[name], dtype=np.float64) for name in MAPS if name in found}

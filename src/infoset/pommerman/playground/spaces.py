@@ -1,4 +1,4 @@
-"""Spaces of moves and observations, as far as scripts use those of gym; and what agents answer, read as moves."""
+"""Action and observation spaces, as far as scripts use those of gym, and the conversion of agents' answers to moves."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ Seed: TypeAlias = int | np.random.SeedSequence | None
 
 
 class Discrete(int):
-    """The numbers from 0 to ``n - 1``; ``rng`` is what ``sample`` draws from.
+    """The numbers from 0 to ``n - 1``; ``sample`` draws from the generator ``rng``.
 
-    It is the number ``n`` as well, which is what a program behind a ``DockerAgentRunner`` is sent.
+    An object is also the number ``n`` itself, the form in which a program behind a ``DockerAgentRunner`` receives the
+    space.
     """
 
     n: int
@@ -47,7 +48,7 @@ class Discrete(int):
 
 
 class Tuple(list[Discrete]):
-    """One number of each of several spaces, which it is the list of."""
+    """The product of several spaces, which is also the list of them."""
 
     def __init__(self, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
         super().__init__([Discrete(n, rng) for n in sizes])
@@ -74,7 +75,7 @@ class Tuple(list[Discrete]):
 
 
 class Box:
-    """Arrays of numbers of one shape, at least ``low`` and at most ``high``."""
+    """Arrays of one shape with numbers from ``low`` to ``high``."""
 
     def __init__(self, low: float, high: float, shape: tuple[int, ...]) -> None:
         self.low, self.high = np.full(shape, low, np.float32), np.full(shape, high, np.float32)
@@ -88,17 +89,18 @@ ActionSpace: TypeAlias = Discrete | Tuple
 
 
 def action_space(config: Config, rng: np.random.Generator) -> ActionSpace:
-    """What an agent may answer: a move, on the radio a move and words."""
+    """Return the space of an agent's answers: moves, on the radio moves and words."""
     if config.game_type == GameType.TEAM_RADIO:
         return Tuple((len(MOVES), *(config.vocabulary + 1,) * WORDS), rng)  # 0 is silence
     return Discrete(len(MOVES), rng)
 
 
 def read_move(answer: Any, config: Config) -> Move:
-    """What an agent answered as plain integers: a move, on the radio a move and words.
+    """Return an agent's answer as plain integers: a move, on the radio a move and words.
 
-    On the radio a bare move says nothing; further words are dropped and missing ones are 0.  Whether the numbers are
-    legal is not looked at.  Raises ``IllegalMoveError`` for what is no number, nor a list of them on the radio.
+    On the radio a bare move is completed by silence; further words are dropped and missing ones are 0.  Whether the
+    numbers are legal is not checked.  Raises ``IllegalMoveError`` for anything but a number, or a list of numbers on
+    the radio.
     """
     radio = config.game_type == GameType.TEAM_RADIO
     try:
@@ -112,7 +114,7 @@ def read_move(answer: Any, config: Config) -> Move:
 
 
 def _numbers(answer: Any) -> list[int]:
-    """The integers of a list; none of anything else."""
+    """Return the integers of a list; an empty list for anything else."""
     try:
         return [index(part) for part in answer] if isinstance(answer, list | tuple | np.ndarray) else []
     except TypeError:

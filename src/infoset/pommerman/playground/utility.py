@@ -1,4 +1,4 @@
-"""Helper functions that agents of the playground are written with."""
+"""Helper functions for agents of the playground."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from infoset.pommerman.state import BOARD
 
 Position: TypeAlias = tuple[int, int]
 Board: TypeAlias = Any
-"""(n, n) cell values: an array."""
+"""An array (n, n) of cell values."""
 
 AGENTS = (Item.Agent0, Item.Agent1, Item.Agent2, Item.Agent3)
 POWERUPS = (Item.ExtraBomb, Item.IncrRange, Item.Kick)
@@ -29,7 +29,7 @@ MERGED = "game_state.json"
 
 
 def make_board(size: int, num_rigid: int = 0, num_wood: int = 0, num_agents: int = 4) -> npt.NDArray[np.uint8]:
-    """(size, size) a board with its agents, drawn as the reference draws boards.  Raises ``ParameterError``."""
+    """Return a board (size, size) with its agents, drawn as in the reference; raise ``ParameterError`` if none fits."""
     kind = GameType.FFA if num_agents == MAX_AGENTS else GameType.ONE_VS_ONE
     game = Pommerman("make_board", Config(kind, size, num_rigid, num_wood, items=0))
     state = game.deal(int(np.random.randint(MAX_SEED))).state
@@ -38,7 +38,7 @@ def make_board(size: int, num_rigid: int = 0, num_wood: int = 0, num_agents: int
 
 
 def make_items(board: Board, num_items: int) -> dict[Position, int]:
-    """Items under so many of the wooden walls.  Raises ``ParameterError`` where there are too few."""
+    """Return ``num_items`` items under random wooden walls; raise ``ParameterError`` where there are too few."""
     wood = np.argwhere(np.asarray(board) == Item.Wood)
     check_range("num_items", num_items, 0, len(wood))
     chosen = np.random.permutation(len(wood))[:num_items]
@@ -46,7 +46,7 @@ def make_items(board: Board, num_items: int) -> dict[Position, int]:
 
 
 def inaccessible_passages(board: Board, agent_positions: Sequence[Position]) -> list[Position]:
-    """The passages that the last of these agents cannot reach through anything but rigid walls."""
+    """Return the passages that the last of these agents cannot reach through anything but rigid walls."""
     seen, front = set(), [tuple(agent_positions[-1])]
     while front:
         row, column = front.pop()
@@ -64,7 +64,7 @@ def position_on_board(board: Board, position: Position) -> bool:
 
 
 def position_in_items(board: Board, position: Position, items: Iterable[int]) -> bool:
-    """Whether the cell has one of these values."""
+    """Return whether the cell has one of these values."""
     return int(board[position]) in [int(item) for item in items]
 
 
@@ -105,22 +105,22 @@ def position_is_enemy(board: Board, position: Position, enemies: Iterable[int]) 
 
 
 def position_is_passable(board: Board, position: Position, enemies: Iterable[int]) -> bool:
-    """Whether one can walk there: a passage, an item, or an agent that is no enemy."""
+    """Return whether an agent can walk there: on a passage, an item, or an agent that is no enemy."""
     walkable = position_in_items(board, position, (Item.Passage, *POWERUPS, *AGENTS))
     return walkable and not position_is_enemy(board, position, enemies)
 
 
 def position_is_bomb(bombs: Iterable[Any], position: Position) -> bool:
-    """Whether one of ``bombs``, which have a ``position``, is there; an agent may hide it on the board."""
+    """Return whether one of ``bombs``, which have a ``position``, is there; on the board an agent may hide it."""
     return any(tuple(bomb.position) == tuple(position) for bomb in bombs)
 
 
 def is_valid_direction(
     board: Board, position: Position, direction: int, invalid_values: Sequence[int] | None = None
 ) -> bool:
-    """Whether a step leads to a cell of the board that has none of ``invalid_values`` (walls).
+    """Return whether a step leads to a cell of the board that has none of ``invalid_values`` (walls).
 
-    Raises ``InvalidAction`` for what is no direction.
+    Raises ``InvalidAction`` for invalid directions.
     """
     target = get_next_position(position, direction)
     if direction == Action.Stop:
@@ -130,7 +130,7 @@ def is_valid_direction(
 
 
 def get_next_position(position: Position, direction: int) -> Position:
-    """Where a step leads.  Raises ``InvalidAction`` for what is no direction."""
+    """Return the cell where a step leads; raise ``InvalidAction`` for invalid directions."""
     for action, (down, right) in MOVES.items():
         if direction == action:
             return position[0] + down, position[1] + right
@@ -138,7 +138,7 @@ def get_next_position(position: Position, direction: int) -> Position:
 
 
 def get_direction(position: Position, next_position: Position) -> Action:
-    """The direction of the step from one cell to a neighbour.  Raises ``InvalidAction`` for other cells."""
+    """Return the direction of the step from one cell to a neighbour; raise ``InvalidAction`` for other cells."""
     for action in MOVES:
         if get_next_position(position, action) == tuple(next_position) and action != Action.Stop:
             return action
@@ -146,7 +146,7 @@ def get_direction(position: Position, next_position: Position) -> Action:
 
 
 def agent_value(id_: int) -> int:
-    """What an agent's cell has on the board."""
+    """Return the value of an agent's cell on the board."""
     return int(Item.Agent0) + id_
 
 
@@ -155,8 +155,9 @@ def make_np_float(feature: Any) -> npt.NDArray[np.float32]:
 
 
 class PommermanJSONEncoder(json.JSONEncoder):
-    """Writes arrays as lists, NumPy's numbers as numbers, and agents, bombs and flames as they say; what is enumerated
-    are numbers anyway.
+    """Encodes arrays as lists, NumPy's numbers as numbers, and agents, bombs and flames by their ``to_json``.
+
+    Enumerations are integers and need no conversion.
     """
 
     def default(self, o: Any) -> Any:
@@ -168,7 +169,7 @@ class PommermanJSONEncoder(json.JSONEncoder):
 def join_json_state(
     record_json_dir: str | Path, agents: Sequence[str], finished_at: str, config: str, info: Mapping[str, Any]
 ) -> None:
-    """One ``game_state.json`` in place of the states that ``save_json`` wrote, in their order."""
+    """Replace the states that ``save_json`` wrote by one ``game_state.json`` that holds them in their order."""
     folder, result = Path(record_json_dir), Result(info["result"])
     files = sorted((path for path in folder.glob("*.json") if path.stem.isdigit()), key=lambda path: int(path.stem))
     merged: dict[str, Any] = {

@@ -1,1 +1,1 @@
-"""Agents that search: what they believe, pessimistic scenarios, and the tree above them."""
+"""Searching agents: their beliefs, pessimistic scenarios, and tree search on them."""

@@ -1,9 +1,9 @@
-"""``ad-hoc``: a searching agent that finds out who its teammate is, and plans with what that teammate will do next.
+"""``ad-hoc``: a searching agent that identifies its teammate and plans with the teammate's predicted next move.
 
-Ad hoc teamwork: a team without prior agreement (Stone et al. 2010).  As PLASTIC-Model has it (Barrett & Stone 2015),
-there is a list of agents that the teammate may be.  Each of them is played along from the teammate's seat, as far as it
-can be seen from one's own, and is believed by how often it moved as the teammate did.  What the best of them does next
-goes into the plans (``Belief.coming``), as long as it was right more often than not.
+Ad hoc teamwork: a team without prior agreement (Stone et al. 2010).  As in PLASTIC-Model (Barrett & Stone 2015), there
+is a list of agents that the teammate may be.  Each of them is run from the teammate's seat, on as much of its
+observation as the own one shows, and is credited by how often it chose the move that the teammate made.  The next move
+of the best candidate goes into the plans (``Belief.coming``) as long as its credit is at least ``BELIEVED``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from infoset.pommerman.search.players import SearchPlayer
 
 LEGAL: tuple[Action, ...] = tuple(range(len(MOVES)))
 TYPES: tuple[Value, ...] = ("simple", "dypm", "champion")
-BELIEVED = 0.6  # from this share of moves on
-PATIENCE = 0.98  # how much of what was seen still counts after one more move
+BELIEVED = 0.6  # least credit at which a candidate is believed
+PATIENCE = 0.98  # discount of earlier evidence with every further move
 
 
 def ad_hoc(agent: Value = "champion", teammates: tuple[Value, ...] = TYPES) -> AdHoc:
@@ -41,35 +41,35 @@ def ad_hoc(agent: Value = "champion", teammates: tuple[Value, ...] = TYPES) -> A
 
 
 class Type:
-    """One agent that the teammate may be, played along from its seat."""
+    """One agent that the teammate may be, run from the teammate's seat."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent, self.name = agent, agent_name(agent)
         self.begin()
 
     def begin(self) -> None:
-        """Nothing is known of the teammate."""
+        """Forget all evidence about the teammate."""
         self.right, self.judged, self.next_move = 0.0, 0.0, st.STOP
 
     @property
     def credit(self) -> float:
-        """The share of the teammate's moves that it would have made, late ones above all; half of what is not known."""
+        """The share of the teammate's moves that it predicted, with late ones weighted most; 1/2 without evidence."""
         return (self.right + 1) / (self.judged + 2)
 
     def look(self, own_move: int | None, seen: Seen, rules: Config) -> None:
-        """Take in what the teammate sees; what it would do then is its ``next_move``."""
+        """Take in what the teammate sees, and store the move that this agent would make as ``next_move``."""
         self.agent.observe(own_move, seen)
         answer = read_move(self.agent.act(LEGAL, None), rules)
         self.next_move = answer[0] if isinstance(answer, tuple) else answer
 
     def judge(self, move: int) -> None:
-        """The teammate has moved."""
+        """Compare the teammate's move with the prediction."""
         self.right = PATIENCE * self.right + (self.next_move == move)
         self.judged = PATIENCE * self.judged + 1
 
 
 class AdHoc(Delegating):
-    """Plays as ``inner``, an agent that searches, with its teammate's next move as the likeliest of ``types`` has it.
+    """Plays as the searching agent ``inner``, with the teammate's next move predicted by the likeliest of ``types``.
 
     >>> from infoset.pommerman.search.ad_hoc import AdHoc
     >>> AdHoc(infoset.load_agent("dypm"), [infoset.load_agent("simple")]).name
@@ -82,7 +82,7 @@ class AdHoc(Delegating):
         self.inner, self.types, self.name = inner, [Type(agent) for agent in types], f"ad-hoc({inner.name})"
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Raises ``UnsupportedGameError`` for other games than Pommerman's between teams."""
+        """Begin a game; raise ``UnsupportedGameError`` unless it is a team game of Pommerman."""
         self.inner.begin(game, player, rng, deadline)
         if not self.inner.seat.mate:
             raise UnsupportedGameError(f"{self.name}: there are no teammates in {game.name}")
@@ -90,12 +90,12 @@ class AdHoc(Delegating):
         for known in self.types:
             known.agent.begin(game, self.mate, rng.spawn(1)[0], deadline)
             known.begin()
-        self.seen_at: tuple[int, int] | None = None  # the step and the teammate's cell, when it was in view
+        self.seen_at: tuple[int, int] | None = None  # the step and the teammate's cell when it was last in view
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.inner.observe(own_move, observation)
         belief = self.inner.belief
-        if not self.inner.radio:  # which has taken in what the teammate said
+        if not self.inner.radio:  # otherwise it has taken in what the teammate announced
             belief.coming[self.mate] = st.STOP
         agent = st.AGENTS + self.mate * st.AGENT_FIELDS
         if observation is None or not belief.guess[agent + st.ALIVE]:
@@ -114,7 +114,7 @@ class AdHoc(Delegating):
             belief.coming[self.mate] = best.next_move
 
     def _moved(self, now: int, cell: int) -> int | None:
-        """What the teammate did, ``None`` where that was not seen."""
+        """Return the teammate's last move, ``None`` where that was not seen."""
         if self.seen_at is None or self.seen_at[0] != now - 1:
             return None
         guess, before = self.inner.belief.guess, self.seen_at[1]

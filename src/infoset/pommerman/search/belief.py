@@ -1,11 +1,12 @@
-"""What an agent may conclude from everything that it has seen so far.
+"""An agent's belief: the conclusions from all its observations so far.
 
-``guess`` is a position as the rules have them: what is in view as it is, the rest as it was seen last and moved on by
-the rules, nobody out of view on it, and wood where nothing is known.  ``possible`` holds, for each agent, all cells on
-which it can be, ``rigid`` the walls for certain and ``at_least`` what an agent has for certain: those are never wrong.
+``guess`` is a position as the rules have it: cells in view as they are, the rest as last seen and advanced by the
+rules, without agents that are out of view, and with wood where nothing is known.  ``possible`` holds, for each agent,
+all cells on which it can be, ``rigid`` the certain walls and ``at_least`` an agent's certain equipment: these are never
+wrong.
 
-Boards are symmetric about the main diagonal when a game begins.  That, and who stands where with what, is taken for
-granted only where the first look shows a position as it is dealt; of one loaded in the middle nothing is.
+Boards are symmetric about the main diagonal when a game begins.  This, and where the agents start with which equipment,
+is assumed only if the first observation shows an initial position; nothing is assumed of a position loaded in mid-game.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from infoset.pommerman.search.cellsets import add, clear
 
 NEVER = -1
 
-# The notes: the step of the last look, whether the game was seen as it was dealt, the step from which on there may be
-# explosions out of view, the step and cell at which each agent was seen last, then for each cell when
+# The notes: the step of the last look, whether the game was seen from its start, the step from which on there may be
+# explosions out of view, the step and cell at which each agent was last seen, then for each cell when it was last seen
 LAST_LOOK, DEALT, FIRST_FIRE = range(3)
 SEEN_STEP = FIRST_FIRE + 1
 SEEN_CELL = SEEN_STEP + MAX_AGENTS
@@ -44,31 +45,31 @@ LOOKED = SEEN_CELL + MAX_AGENTS
 
 OWN_AMMO, OWN_BLAST, OWN_KICK, OWN_CELL, NOW, LIVING, SELF_FIELDS = range(7)
 
-FOUND = -1  # in place of the cell of an expected bomb that is seen
+FOUND = -1  # replaces the cell of an expected bomb that was found in view
 
 SURE_BLAST, SURE_KICK = range(2)
 
 
 class Belief(NamedTuple):
-    """What is believed, and room to work in."""
+    """A belief and the working memory to revise it."""
 
     guess: st.Row  # (row,) a position
     possible: npt.NDArray[np.uint32]  # (agents, size) a set of cells for each agent
     at_least: npt.NDArray[np.int16]  # (agents, 2) blast strength, and whether it can kick
     notes: npt.NDArray[np.int16]
     rigid: npt.NDArray[np.uint32]  # (size,) cells that are walls for certain
-    shut: npt.NDArray[np.int16]  # (cells,) up to which step wood or fire lets nobody be there and live
-    rolled: npt.NDArray[np.int16]  # (cells,) where a bomb went when the cell was looked at last, NEVER without a bomb
+    shut: npt.NDArray[np.int16]  # (cells,) last step at which wood or fire keeps the cell from holding a living agent
+    rolled: npt.NDArray[np.int16]  # (cells,) direction of the bomb when the cell was last seen, NEVER without a bomb
     closed: npt.NDArray[np.uint32]  # (size,) scratch: cells that nobody can enter now
     before: npt.NDArray[np.int16]  # (MAX_BOMBS * BOMB_FIELDS,) scratch: bombs as they were expected
     work: npt.NDArray[np.int16]  # scratch of the rules
-    idle: npt.NDArray[np.int16]  # (agents,) nobody moves
-    coming: npt.NDArray[np.int16]  # (agents,) what the others do next, as far as somebody knows; STOP by default
+    idle: npt.NDArray[np.int16]  # (agents,) Stop for everyone
+    coming: npt.NDArray[np.int16]  # (agents,) the others' next moves, as far as they are known; STOP by default
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
 
 
 class Seat(NamedTuple):
-    """Whose turn it is; ``enemies`` and ``mate`` have bit k for agent k."""
+    """The agent's own index and the others; ``enemies`` and ``mate`` have bit k for agent k."""
 
     me: int
     enemies: int
@@ -76,7 +77,7 @@ class Seat(NamedTuple):
 
 
 def empty_belief(config: Config) -> Belief:
-    """Nothing seen yet."""
+    """Return the belief of an agent that has seen nothing yet."""
     size = config.size
     cells = size * size
     return Belief(
@@ -91,8 +92,10 @@ def empty_belief(config: Config) -> Belief:
 
 @kernel
 def revise(b, me, planes, own, engine, view):
-    """Take in what agent ``me`` sees at a step: ``planes`` (5, cells) as ``see`` draws them, ``own`` (SELF_FIELDS,)
-    its ammo, blast strength, kick and cell, the step, and bit k for each agent k that is alive.
+    """Revise the belief with what agent ``me`` sees at a step.
+
+    ``planes`` (5, cells) are as ``see`` draws them; ``own`` (SELF_FIELDS,) holds its ammo, blast strength, kick and
+    cell, the step, and bit k for each agent k that is alive.
 
     Step 0, or a step that is not later than the last, begins a new game.
     """
@@ -109,7 +112,7 @@ def revise(b, me, planes, own, engine, view):
 
 @inner_kernel
 def start(b, settings, now):
-    """Nothing is known."""
+    """Reset the belief to knowing nothing."""
     size = settings[SIZE]
     cells = size * size
     for k in range(len(b.guess)):
@@ -134,8 +137,10 @@ def start(b, settings, now):
 
 @inner_kernel
 def dealt(me, planes, own, engine, size):
-    """Whether all that is in view is as when a game begins: everyone in a corner with what they start with, mirrored
-    walls, and nothing else.
+    """Return whether the view is consistent with the start of a game.
+
+    Every agent in view must be in its corner, the agent itself with its initial equipment, walls mirrored, and nothing
+    else on the board.
     """
     settings = engine.settings
     same = own[NOW] == 0 and own[OWN_CELL] == engine.starts[me] and own[LIVING] == (1 << settings[NUM_AGENTS]) - 1
@@ -153,26 +158,26 @@ def dealt(me, planes, own, engine, size):
 
 @inline_kernel
 def mirrored(cell, size):
-    """The image of a cell in the main diagonal."""
+    """Return the image of a cell in the main diagonal."""
     return cell % size * size + cell // size
 
 
 @linked_kernel
 def trust(b, settings, starts):
-    """What is known of a game that was just dealt."""
+    """Take over what is known about a game at its start."""
     size = settings[SIZE]
     for k in range(settings[NUM_AGENTS]):
         clear(b.possible[k], size)
         add(b.possible[k], starts[k], size)
         b.notes[SEEN_STEP + k], b.notes[SEEN_CELL + k] = 0, starts[k]
-        b.at_least[k, SURE_BLAST] = min(settings[START_BLAST], settings[BLAST_CAP])  # an item lowers more than that
+        b.at_least[k, SURE_BLAST] = min(settings[START_BLAST], settings[BLAST_CAP])  # an item lowers more to this
         b.at_least[k, SURE_KICK] = settings[START_KICK]
     b.notes[DEALT], b.notes[FIRST_FIRE] = 1, settings[FUSE] + 1
 
 
 @inner_kernel
 def expect(b, engine, size):
-    """One step of the rules in which nobody moves, and of what agents out of view can reach."""
+    """Advance the belief by one step of the rules in which agents in ``guess`` stand still and hidden ones may move."""
     settings = engine.settings
     if len(engine.collapses):
         close_in(b.guess, settings, engine.collapses)
@@ -187,7 +192,7 @@ def expect(b, engine, size):
 
 @inline_kernel
 def spread(b, size):
-    """Agents out of view may take a step, but none that leads into a wall or fire for certain."""
+    """Let agents out of view take a step, but not into certain walls or fire."""
     cell, later = 0, b.guess[st.STEP] + 1
     for r in range(size):
         word = np.uint32(0)
@@ -197,7 +202,7 @@ def spread(b, size):
         b.closed[r] = b.rigid[r] | word
     for k in range(MAX_AGENTS):
         for r in range(size):
-            b.possible[k, r] &= ~b.rigid[r]  # whoever stood there when walls closed in is dead
+            b.possible[k, r] &= ~b.rigid[r]  # an agent that stood there when walls closed in is dead
         above = np.uint32(0)
         for r in range(size):
             here = b.possible[k, r]
@@ -210,7 +215,7 @@ def spread(b, size):
 
 @inner_kernel
 def look(b, me, planes, own, size, view, engine):
-    """What is in view replaces what was expected there."""
+    """Replace what was expected in view by what is seen."""
     now, settings = own[NOW], engine.settings
     hide_agents(b, own, size, view)
     watch_agents(b, planes, now, size, settings)
@@ -226,7 +231,7 @@ def look(b, me, planes, own, size, view, engine):
 
 @inner_kernel
 def draw(b, planes, now, size, flame_life):
-    """The board in view, and what it says of the rest."""
+    """Take over the board in view, and draw conclusions about the rest."""
     guess, shut, rolled, first_fire = b.guess, b.shut, b.rolled, b.notes[FIRST_FIRE]
     cells = size * size
     for cell in range(cells):
@@ -247,7 +252,7 @@ def draw(b, planes, now, size, flame_life):
 
 @inner_kernel
 def mirror(b, planes, now, size, flame_life):
-    """What cells in view say of their images that were never looked at: walls are there or were, and likely ways."""
+    """Draw conclusions about never seen cells from their mirror images in view: certain walls, and likely passages."""
     for r in range(size):
         for c in range(size):
             value, image = planes[0, r * size + c], c * size + r
@@ -264,7 +269,7 @@ def mirror(b, planes, now, size, flame_life):
 
 @inline_kernel
 def is_bomb(value, strength, life):
-    """Whether a bomb is in view, also one under an agent, or a loaded one without strength or life."""
+    """Return whether a bomb is in view, also one under an agent, or a loaded one without strength or life."""
     return (value == st.BOMB) | (strength != 0) | (life != 0)
 
 
@@ -278,7 +283,7 @@ def redraw_bombs(guess, planes):
 
 @inline_kernel
 def hide_agents(b, own, size, view):
-    """Nobody is where the agent looks, until seen there; the dead are nowhere."""
+    """Remove agents from the cells in view until they are seen there, and dead agents from everywhere."""
     row, column = own[OWN_CELL] // size, own[OWN_CELL] % size
     left, right = max(column - view, 0), min(column + view + 1, size)
     hidden = ~np.uint32((1 << right) - (1 << left))
@@ -292,7 +297,7 @@ def hide_agents(b, own, size, view):
 
 @inner_kernel
 def watch_agents(b, planes, now, size, settings):
-    """Who is where, and what they picked up before our eyes."""
+    """Enter the agents in view, and the items that they have taken."""
     guess = b.guess
     for cell in range(size * size):
         if planes[0, cell] >= st.AGENT:
@@ -308,13 +313,13 @@ def watch_agents(b, planes, now, size, settings):
 
 @inline_kernel
 def looked_before(b, cell, now):
-    """Whether a cell was in view one step ago."""
+    """Return whether a cell was in view one step ago."""
     return now > 0 and b.notes[LOOKED + cell] == now - 1
 
 
 @inline_kernel
 def take_item(guess, at_least, k, item, sure, settings):
-    """An agent stands where an item lay; for ``sure`` if that was in view a step ago."""
+    """Give an agent the item of the cell where it stands; for ``sure`` if that cell was in view one step ago."""
     agent = st.AGENTS + k * st.AGENT_FIELDS
     if item == st.EXTRA_BOMB:
         guess[agent + st.AMMO] = min(guess[agent + st.AMMO] + 1, FULL_BLAST)
@@ -329,7 +334,7 @@ def take_item(guess, at_least, k, item, sure, settings):
 
 @inner_kernel
 def watch_bombs(b, me, planes, now, size, settings):
-    """Bombs in view, with the owners that they were expected to have; then those that are expected out of view."""
+    """Enter the bombs in view, with their expected owners; then keep those that are expected out of view."""
     guess = b.guess
     expected = guess[st.NUM_BOMBS]
     for k in range(expected * st.BOMB_FIELDS):
@@ -355,9 +360,9 @@ def watch_bombs(b, me, planes, now, size, settings):
 
 @inner_kernel
 def owner_of(b, me, expected, planes, cell, now, size, settings):
-    """Whose bomb is seen at a cell, or NOBODY; what it says of its owner is noted."""
+    """Return the owner of the bomb seen at a cell, or NOBODY, and note what the bomb reveals about it."""
     life, strength = planes[2, cell], planes[1, cell]
-    for k in range(expected):  # where it was expected
+    for k in range(expected):  # at its expected cell
         at = k * st.BOMB_FIELDS
         if b.before[at + st.BOMB_CELL] == cell and b.before[at + st.LIFE] == life:
             b.before[at + st.BOMB_CELL] = FOUND
@@ -366,10 +371,10 @@ def owner_of(b, me, expected, planes, cell, now, size, settings):
     if life == settings[FUSE] and planes[0, cell] >= st.AGENT:
         k = planes[0, cell] - st.AGENT
         note_bomb(b, k, strength)
-        if new or b.notes[DEALT]:  # a loaded bomb may have any life
+        if new or b.notes[DEALT]:  # otherwise it may be a loaded bomb, which may have any life
             b.at_least[k, SURE_BLAST] = max(b.at_least[k, SURE_BLAST], min(strength, settings[BLAST_CAP]))
         return k
-    for k in range(expected):  # somewhere else: it was kicked, or stopped
+    for k in range(expected):  # at another cell: it was kicked, or stopped
         at = k * st.BOMB_FIELDS
         was = b.before[at + st.BOMB_CELL]
         same = b.before[at + st.LIFE] == life and b.before[at + st.STRENGTH] == strength
@@ -384,7 +389,7 @@ def owner_of(b, me, expected, planes, cell, now, size, settings):
 
 @inline_kernel
 def note_bomb(b, k, strength):
-    """Agent ``k`` has laid a bomb of that strength."""
+    """Note that agent ``k`` has laid a bomb of that strength."""
     agent = st.AGENTS + k * st.AGENT_FIELDS
     b.guess[agent + st.BLAST] = strength
     b.guess[agent + st.AMMO] = max(b.guess[agent + st.AMMO] - 1, 0)
@@ -392,13 +397,16 @@ def note_bomb(b, k, strength):
 
 @inline_kernel
 def distance(one, other, size):
-    """In steps."""
+    """Return the Manhattan distance of two cells."""
     return abs(one // size - other // size) + abs(one % size - other % size)
 
 
 @linked_kernel
 def who_laid(b, me, cell, age, now, size):
-    """Who has most likely laid a bomb so many steps ago: who was seen nearest and had the time, or NOBODY."""
+    """Return the agent that most likely laid a bomb ``age`` steps ago, or NOBODY.
+
+    It is the one that was seen nearest to the cell and had the time to get there.
+    """
     best, found = size * size, NOBODY
     for k in range(MAX_AGENTS):
         if k == me or b.notes[SEEN_STEP + k] == NEVER:
@@ -411,7 +419,7 @@ def who_laid(b, me, cell, age, now, size):
 
 @inner_kernel
 def watch_kicks(b, planes, now, size, near):
-    """Whoever stands behind a bomb that begins to roll has kicked it: it was not rolling there a step ago."""
+    """Note that an agent behind a bomb that begins to roll can kick, unless it was already rolling that way."""
     for cell in range(size * size):
         direction = planes[3, cell]
         if direction == st.STOP:
@@ -425,13 +433,13 @@ def watch_kicks(b, planes, now, size, near):
 
 @inline_kernel
 def opposite(direction):
-    """Up and down are 1 and 2, left and right 3 and 4."""
+    """Return the opposite direction; up and down are 1 and 2, left and right 3 and 4."""
     return ((direction - 1) ^ 1) + 1
 
 
 @inner_kernel
 def watch_flames(b, planes, size):
-    """Flames in view replace those that were expected there."""
+    """Replace the flames expected in view by those seen."""
     guess, first = b.guess, st.flames_at(size)
     left, end = first, first + guess[st.NUM_FLAMES] * st.FLAME_FIELDS
     for flame in range(first, end, st.FLAME_FIELDS):

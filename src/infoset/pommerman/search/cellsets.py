@@ -1,4 +1,4 @@
-"""Sets of cells as one word of bits for each row of the board: bit c of word r is the cell in row r, column c.
+"""Sets of cells as one bit mask per row of the board: bit c of word r is the cell in row r, column c.
 
 A set is an array (size,) of ``uint32``; boards have at most 32 columns.
 """
@@ -35,7 +35,7 @@ def clear(cells, size):
 
 @inline_kernel
 def row_of_neighbours(cells, r, size):
-    """Row ``r`` of a set together with all cells beside its cells; may have bits beyond the last column."""
+    """Return row ``r`` of a set together with all neighbours of its cells; bits beyond the last column may be set."""
     word = cells[r]
     word |= (word << ONE) | (word >> ONE)
     if r > 0:

@@ -1,11 +1,12 @@
-"""``champion``: plans of several own actions, each judged on the pessimistic scenario that follows it.
+"""``champion``: plans of several own moves, each judged on the pessimistic scenario that follows it.
 
-A plan is laid out on the rules, others standing still; then the scenario of the last position is added, and the boards
-of plan and scenario together are one future.  The agent itself must survive it from where the plan ends.  The others
-are judged from where they are *now*: what they can still reach in a future in which the plan's bombs lie and go off and
-its agent is in the way.  So they answer the plan as well as they can, although no action of theirs is searched.
+A plan is played by the rules with the others standing still; then the scenario of its last position is appended, and
+the boards of plan and scenario together form one future.  The agent itself must survive it from where the plan ends.
+The others are judged from where they are *now*: by what they can still reach in a future in which the plan's bombs lie
+and explode and its agent is in the way.  So they answer the plan as well as they can, although their moves are not
+searched.
 
-What they could do about its first action is found exactly, as a game of pursuit: see ``risks``.
+What they could do about the plan's first move is computed exactly, as a pursuit game: see ``risks``.
 """
 
 from __future__ import annotations
@@ -74,55 +75,57 @@ from infoset.randomness import Words, next_word
 
 MAX_DEPTH = 8
 BY_DEFAULT = {"threshold": (0.5, 0.9), "floor": (0.003, 0.2), "threat": (1.0, 0.0), "late": (0.7, 1.4)}
-"""In teams and duels; and among three or four who are for themselves: a kill helps the others, too, so that it matters
-more to stay alive."""
+"""Values in teams and duels, and those among three or four agents without teams.
+
+In the latter, killing one enemy also helps the others, so staying alive matters more.
+"""
 
 
 @dataclass(frozen=True)
 class Champion(Maker, Wishes):
     """Pommerman: plans of several own actions.
 
-    The parameters beside its wishes; distances and times are in steps, values are logarithms.  Those that are ``None``
-    are as in ``BY_DEFAULT``.
+    The parameters besides its ``Wishes``; distances and times are in steps, values are logarithms.  Those that are
+    ``None`` are taken from ``BY_DEFAULT``.
     """
 
     name: ClassVar = "champion"
     length: int = 12
-    """Of plan and scenario together."""
+    """Steps of plan and scenario together."""
     threshold: float | None = None
-    """Where the own survivability is clipped, as a part of ``length * (length + 1)``."""
+    """Upper limit of the own survivability that counts, as a part of ``length * (length + 1)``."""
     floor: float | None = None
-    """The least that an enemy's share counts as."""
+    """Least share of its survivability that an enemy is counted with."""
     mate_floor: float = 0.5
-    """The least of its teammate's share that it leaves."""
+    """Share of the teammate's survivability below which a plan gets a penalty."""
     bomb_gain: float = 0.02
-    """What a bomb must take from an enemy's share."""
+    """Least part of an enemy's share that a bomb must take, unless it burns wood."""
     memory: int = 5
-    """How long an agent that went out of view is still reckoned with."""
+    """For how many steps an agent that went out of view is taken into account."""
     goal_weight: float = 0.8
-    """What goals count beside values."""
+    """Weight of goals relative to values."""
     depth: int = 4
-    """Actions of a plan: 4 take two milliseconds a decision, 3 less than one."""
+    """Moves of a plan: 4 take two milliseconds a decision, 3 less than one."""
     budget: int = 2000
-    """Plans, at most, for each first action."""
+    """Upper limit of the number of plans for each first move."""
     room: float = 30.0
-    """Where its room is clipped: the cells in which it ends, each by how far from others the way to it keeps."""
+    """Upper limit of the room that counts: cells where it can end, weighted by how far the path avoids the others."""
     room_weight: float = 1.5
-    """What the logarithm of that room counts."""
+    """Weight of the logarithm of that room."""
     block_risk: float = 6.0
-    """What it costs to be where enemies can trap it by standing in its way."""
+    """Cost of a position in which enemies can trap the agent by standing in its way."""
     bomb_risk: float = 2.0
-    """What it costs to be where an enemy can do so with a bomb or a kick first."""
+    """Cost of a position in which an enemy can do so with a bomb or a kick first."""
     mate_risk: float = 2.4
-    """What it costs to be where its teammate can do so by accident."""
+    """Cost of a position in which its teammate can do so by accident."""
     threat: float | None = None
-    """What it is worth to be where it can trap an enemy by standing in its way, for each."""
+    """Value of a position in which it can trap an enemy by standing in its way, for each enemy."""
     ambush: float = 0.5
-    """What that counts where it takes one more bomb first."""
+    """Weight of such a threat that needs one more bomb first."""
     late: float | None = None
-    """What it costs to be where it may stay no longer; less the longer it may, nothing from ``LATE`` steps on."""
+    """Cost of a cell where it may not stay; it falls with the steps that it may, to nothing from ``LATE`` on."""
     radio: bool = True
-    """Whether it says on the radio what it means to do and sees, and listens: see ``radio``."""
+    """Whether it announces its plan and the enemies it sees by radio, and listens: see ``radio``."""
     chase_age: float = 40.0
 
     def __post_init__(self) -> None:
@@ -155,32 +158,32 @@ AT = places_of(Champion)
 
 
 class Plans(NamedTuple):
-    """Room for the search: one position a ply, and the plan that is looked at."""
+    """Working memory of the search: one position per ply, and the current plan."""
 
     rows: st.Row  # (MAX_DEPTH + 1, row)
     moves: npt.NDArray[np.int64]  # (MAX_DEPTH,) the plan
-    cells: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) where it leads
-    wood: FloatArray  # (MAX_DEPTH + 1,) what its bombs have earned so far
-    bombed: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) whether it has laid one
-    best: FloatArray  # (MOVES,) the best score by the first action
-    second: npt.NDArray[np.int64]  # (MOVES,) the action after it, of the plan of that score
+    cells: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) the agent's cells on it
+    wood: FloatArray  # (MAX_DEPTH + 1,) value of the wood that its bombs burn so far
+    bombed: npt.NDArray[np.int64]  # (MAX_DEPTH + 1,) whether it has laid a bomb
+    best: FloatArray  # (MOVES,) the best score by the first move
+    second: npt.NDArray[np.int64]  # (MOVES,) the second move of the plan with that score
     risks: Risks
-    threat: FloatArray  # (moves,) what it threatens after each action, as ``weigh_threats`` has it
+    threat: FloatArray  # (moves,) what the agent threatens after each move, see ``weigh_threats``
     alone: FloatArray  # (agents,) what the others survive without the agent
     now: npt.NDArray[np.int64]  # (agents,) the others' cells, NOBODY where they are out of view
-    crowd: npt.NDArray[np.uint32]  # (size,) everyone else, possible places included
+    crowd: npt.NDArray[np.uint32]  # (size,) all others, possible cells included
 
 
 NEVER = -1
 NOBODY = -1
-RESERVE = 0.004  # seconds that the plans of one first action may take, and choosing
-LATE = 6  # steps from which on there is time enough
-HOPELESS = 0.02  # the least part of it that the own survivability counts as
-IN_THE_WAY = 0.3  # what it costs that a plan leads over a cell on which somebody stands now
+RESERVE = 0.004  # seconds that the plans of one first move and the final choice may take
+LATE = 6  # number of steps from which on there is time enough
+HOPELESS = 0.02  # least part of the limit that the own survivability counts as
+IN_THE_WAY = 0.3  # cost of a plan that crosses a cell on which another agent stands now
 
 
 class Room(NamedTuple):
-    """All room that it has."""
+    """All working memory of the agent."""
 
     scenario: Scenario
     desk: Desk
@@ -198,8 +201,9 @@ def empty_plans(config: Config) -> Plans:
 
 
 def champion_move(b, s, d, p, me, enemies, mate, w, engine, stream, deadline=None):
-    """One decision, at the latest at ``deadline``, a moment of ``time.monotonic``: if plans are not done by then, those
-    of one action count.  ``enemies`` and ``mate`` have bit k for agent k.
+    """Decide on one move, at the latest at ``deadline``, a time of ``time.monotonic``.
+
+    If the plans are not finished by then, those of one move count.  ``enemies`` and ``mate`` have bit k for agent k.
     """
     contact = prepare(b, s, d, p, me, enemies, w, engine)
     if deadline is None:
@@ -217,7 +221,7 @@ def champion_move(b, s, d, p, me, enemies, mate, w, engine, stream, deadline=Non
 
 @kernel
 def prepare(b, s, d, p, me, enemies, w, engine):
-    """All that does not depend on plans; whether others matter."""
+    """Compute everything that does not depend on plans; return whether others matter."""
     size, length = engine.settings[SIZE], np.int64(w[AT.length])
     remember_failure(d, b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], b.guess[st.STEP])
     recall(d.repeats, b.guess, me)
@@ -238,13 +242,13 @@ def prepare(b, s, d, p, me, enemies, w, engine):
     look_at_others(b, s, d, p, me, enemies, length, w, engine)
     unroll(s, b.guess, length, b, engine)
     appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
-    copy(s.row, d.leaf)  # the position when all bombs have gone off
+    copy(s.row, d.leaf)  # the position after all bombs have exploded
     return contact
 
 
 @kernel
 def choose(b, s, d, p, me, w, engine, stream):
-    """The action whose best plan is worth most, with its room and its risk; without any the one that risks least."""
+    """Choose the move with the best plan, its room and risk included; without any plan the one that risks least."""
     found = best_of(d, p, w, stream)
     if found == NEVER:
         for move in range(MOVES):
@@ -260,7 +264,7 @@ def choose(b, s, d, p, me, w, engine, stream):
 
 @inner_kernel
 def best_of(d, p, w, stream):
-    """The action of the best score, on a tie any; ``NEVER`` if there is none."""
+    """Return the move with the best score, ties broken at random; ``NEVER`` if there is none."""
     best, found = -np.inf, NEVER
     for move in range(MOVES):
         score = p.best[move] + w[AT.threat] * p.threat[move] - price(d, p, move, w)
@@ -272,7 +276,7 @@ def best_of(d, p, w, stream):
 
 @inner_kernel
 def price(d, p, move, w):
-    """What an action costs: little room after it, a risk, little time; that it failed, or was taken here before."""
+    """Return the cost of a move: little room after it, risk, little time, earlier failures and repetition."""
     room = min(1.0, (p.risks.room[move] + 0.1) / w[AT.room])
     cost = p.risks.risk[move] - w[AT.room_weight] * np.log(room)
     cost += w[AT.late] * max(0.0, 1.0 - p.risks.slack[move] / LATE)
@@ -282,7 +286,7 @@ def price(d, p, move, w):
 
 @inner_kernel
 def look_at_others(b, s, d, p, me, enemies, length, w, engine):
-    """Where they are, what they survive without the agent, and where they or unseen ones can be."""
+    """Compute where the others are, what they survive without the agent, and where they or hidden ones can be."""
     size = engine.settings[SIZE]
     agent = st.AGENTS + me * st.AGENT_FIELDS
     copy(b.guess, d.leaf)
@@ -304,8 +308,9 @@ def look_at_others(b, s, d, p, me, enemies, length, w, engine):
 
 @kernel
 def search(b, s, d, p, me, enemies, mate, first, last, deepest, w, contact, engine):
-    """All plans that begin with an action from ``first`` to before ``last``, depth first, of ``deepest`` actions at
-    most; the best score of each first action is kept.
+    """Search all plans that begin with a move from ``first`` to before ``last``, depth first.
+
+    Plans have at most ``deepest`` moves; the best score of each first move is kept.
     """
     depth = min(np.int64(w[AT.depth]), deepest)
     if not contact:
@@ -322,7 +327,7 @@ def search(b, s, d, p, me, enemies, mate, first, last, deepest, w, contact, engi
 
 @inner_kernel
 def search_from(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine):
-    """All plans that begin with one action, which is laid out."""
+    """Search all plans that begin with one move, which has been played."""
     ply, left = 1, np.int64(w[AT.budget])
     p.moves[1] = st.STOP if depth > 1 else MOVES
     if depth == 1:
@@ -348,14 +353,14 @@ def search_from(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine)
 
 @linked_kernel
 def see(s, p, ply, engine):
-    """The board of a ply as sets."""
+    """Draw the board of a ply into the scenario's sets."""
     copy(p.rows[ply], s.row)
     draw(s, ply, engine)
 
 
 @inner_kernel
 def advance(b, d, p, me, ply, move, w, engine):
-    """Play a plan's next action; whether it does something, and its agent lives."""
+    """Play the next move of a plan; return whether it has an effect and its agent survives it."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     before, after = p.rows[ply], p.rows[ply + 1]
     if move == st.LAY and before[agent + st.AMMO] == 0:
@@ -380,7 +385,7 @@ def advance(b, d, p, me, ply, move, w, engine):
 
 @inner_kernel
 def judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine):
-    """What a plan is worth: the logarithm of the ratio of products, and goals."""
+    """Return the score of a plan: the logarithm of the ratio of products, and goals."""
     size = engine.settings[SIZE]
     length = np.int64(w[AT.length])
     go_on(s, depth, length, b, engine)
@@ -407,7 +412,7 @@ def judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine):
 
 @inner_kernel
 def squeeze(s, p, enemies, mate, depth, length, w, size):
-    """What a plan leaves the others, as a logarithm, and the most that it takes from an enemy's share."""
+    """Return the score of what a plan leaves the others, and the most that it takes from an enemy's share."""
     score, gain = 0.0, 0.0
     stand_in_the_way(s, p, depth, length, size)
     for k in range(MAX_AGENTS):
@@ -424,7 +429,7 @@ def squeeze(s, p, enemies, mate, depth, length, w, size):
 
 @linked_kernel
 def stand_in_the_way(s, p, depth, length, size):
-    """The agent itself as a crowd: where the plan leads, and then where it ends."""
+    """Set the crowd to the agent itself: where the plan leads, and afterwards where it ends."""
     for t in range(length + 1):
         for r in range(size):
             s.crowd[t, r] = np.uint32(0)
@@ -433,7 +438,7 @@ def stand_in_the_way(s, p, depth, length, size):
 
 @linked_kernel
 def reached(d, p, depth):
-    """The best goal on the way or behind it, discounted."""
+    """Return the best discounted goal that a plan reaches or approaches."""
     best = p.wood[depth]
     for t in range(1, depth + 1):
         best = max(best, DISCOUNT**t * d.worth[p.cells[t]])

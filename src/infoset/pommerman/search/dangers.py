@@ -1,7 +1,7 @@
-"""What others could do to the bombs at once: every such future is laid over a scenario, so that all their flames burn.
+"""Dangers from what others may do to bombs at once: the flames of every such future are added to a scenario.
 
-Rolling bombs may stop, enemies may kick bombs beside them, and lay bombs where they stand.  What comes of it is more
-than can happen, as with crowds.
+Rolling bombs may stop, and enemies may kick adjacent bombs and lay bombs where they stand.  The union of these futures
+contains more than can happen at once, as with crowds.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from infoset.pommerman.search.scenario import copy, draw, go_on, play
 
 @inner_kernel
 def lay_dangers(b, s, other, leaf, begin, length, enemies, bombs, moves, engine):
-    """Lay them over ``s``, whose moments from ``begin`` on are the future of ``leaf``; ``other`` is a scenario to work
-    in, ``moves`` (agents,) scratch.  ``bombs`` says whether enemies are reckoned to lay some.
+    """Add the dangers to ``s``, whose moments from ``begin`` on are the future of ``leaf``.
+
+    ``other`` is a scenario to work in and ``moves`` (agents,) is scratch.  ``bombs`` says whether enemies are assumed
+    to lay bombs.
     """
     if stop_bombs(leaf, other.row):
         lay_over(b, s, other, begin, length, engine)
@@ -41,7 +43,7 @@ def lay_dangers(b, s, other, leaf, begin, length, enemies, bombs, moves, engine)
 
 @inline_kernel
 def stop_bombs(leaf, row):
-    """The position in which no bomb rolls; whether any did."""
+    """Write the position in which no bomb rolls into ``row``; return whether any bomb rolled."""
     copy(leaf, row)
     rolled = False
     for k in range(row[st.NUM_BOMBS]):
@@ -53,14 +55,17 @@ def stop_bombs(leaf, row):
 
 @linked_kernel
 def lay_over(b, s, other, begin, length, engine):
-    """The future of ``other.row``, which is the position at ``begin``."""
+    """Add the future of ``other.row``, the position at ``begin``, to the scenario from the next moment on."""
     play(other.row, b.idle, b, engine)
     lay_over_from(b, s, other, begin + 1, length, engine)
 
 
 @linked_kernel
 def lay_over_from(b, s, other, begin, length, engine):
-    """The same for the position at ``begin`` itself: what burns there burns, what is shut is shut."""
+    """Add the future of ``other.row``, the position at ``begin``, to the scenario, including that moment.
+
+    Cells that burn in either future burn, and cells that are closed in either are closed.
+    """
     size = engine.settings[SIZE]
     draw(other, begin, engine)
     go_on(other, begin, length, b, engine)
@@ -72,7 +77,7 @@ def lay_over_from(b, s, other, begin, length, engine):
 
 @linked_kernel
 def lay_bombs(row, enemies, fuse):
-    """Every enemy that can lays a bomb where it stands; whether there is any."""
+    """Let every enemy that can lay a bomb where it stands; return whether any did."""
     some = False
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
@@ -83,7 +88,7 @@ def lay_bombs(row, enemies, fuse):
 
 @linked_kernel
 def put_bomb(row, k, fuse):
-    """A new bomb of agent ``k`` where it is; whether there was room for it."""
+    """Add a new bomb of agent ``k`` at its cell; return whether there was room for it."""
     agent = st.AGENTS + k * st.AGENT_FIELDS
     if row[st.NUM_BOMBS] == MAX_BOMBS or bomb_on(row, row[agent + st.CELL]):
         return False

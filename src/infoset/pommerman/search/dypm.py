@@ -1,9 +1,9 @@
-"""``dypm``: its own six actions, each judged on one pessimistic scenario (Osogami & Takahashi 2019).
+"""``dypm``: each of the own six moves is judged on one pessimistic scenario (Osogami & Takahashi 2019).
 
-The others are on every cell that they may have reached, in the step that it looks at (or, not ``early``, only after
-it) and for the first ``level`` steps from there.  The value of an action is what the agent itself can survive, clipped,
-times the teammate's share that is left, divided by the enemies' shares: those are taken on the scenario in which nobody
-moves, with and without the agent.
+The others are on every cell that they may have reached, in the step that is judged (or, unless ``early``, only after
+it) and in the first ``level`` steps from there.  The value of a move is the agent's own survivability, clipped, times
+the share of the teammate's that is left, divided by the enemies' shares; these are computed on the scenario in which
+nobody moves, with and without the agent.
 """
 
 from __future__ import annotations
@@ -52,37 +52,37 @@ from infoset.randomness import Words, next_word
 NONE = -1.0
 
 LAST_STEP, LAST_CELL, LAST_MOVE, FAILURES, LAST_FIELDS = range(5)
-STUBBORN = 0.3  # what a failed move is worth less the next time, for each time that it failed
+STUBBORN = 0.3  # penalty of the move that failed last, for each failure in a row
 
 
 @dataclass(frozen=True)
 class Dypm(Maker, Wishes):
     """Pommerman: its own actions on a pessimistic scenario.
 
-    The parameters beside its wishes; distances and times are in steps.
+    The parameters besides its ``Wishes``; distances and times are in steps.
     """
 
     name: ClassVar = "dypm"
     level: int = 3
     """Steps in which the others spread (the paper's pessimism level)."""
     length: int = 11
-    """Of a scenario."""
+    """Length of a scenario."""
     threshold: float = 0.9
-    """Where the own survivability is clipped, as a part of ``length * (length + 1)``."""
+    """Upper limit of the own survivability that counts, as a part of ``length * (length + 1)``."""
     floor: float = 0.05
-    """The least that an enemy's share counts as."""
+    """Least share of its survivability that an enemy is counted with."""
     mate_floor: float = 0.8
-    """The least of its teammate's share that it leaves."""
+    """Share of the teammate's survivability below which the value of a move drops sharply."""
     bomb_gain: float = 0.1
-    """What a bomb must take from the enemies' shares."""
+    """Least part of an enemy's share that a bomb must take, unless it burns wood."""
     memory: int = 4
-    """How long an agent that went out of view is still reckoned with."""
+    """For how many steps an agent that went out of view is taken into account."""
     goal_weight: float = 0.5
-    """What goals count beside values."""
+    """Weight of goals relative to values."""
     bombs: bool = False
-    """Whether every enemy in view is reckoned to lay a bomb at once."""
+    """Whether every enemy in view is assumed to lay a bomb at once."""
     early: bool = True
-    """Whether the others spread in the step that is looked at, too, and not only after it."""
+    """Whether the others spread already in the step that is judged, and not only after it."""
 
     def __post_init__(self) -> None:
         check_range("length", self.length, 2, MAX_LENGTH)
@@ -95,7 +95,7 @@ class Dypm(Maker, Wishes):
     def move(
         self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
     ) -> int:
-        del deadline  # it takes too little time to look at it
+        del deadline  # a decision takes too little time to watch the clock
         return int(dypm_move(b, *room, *seat, w, engine, stream))
 
 
@@ -103,22 +103,22 @@ AT = places_of(Dypm)
 
 
 class Desk(NamedTuple):
-    """Room to decide in."""
+    """Working memory for a decision."""
 
-    other: Scenario  # the futures that are laid over a scenario
+    other: Scenario  # the futures that are added to a scenario
     leaf: st.Row
     moves: npt.NDArray[np.int16]  # (agents,)
-    own: FloatArray  # (moves,) survivability, NONE where an action is not to be had
-    others: FloatArray  # (moves + 1, agents) theirs; the last row without the agent itself
+    own: FloatArray  # (moves,) survivability, NONE where a move is not available
+    others: FloatArray  # (moves + 1, agents) the others' survivability; the last row without the agent itself
     value: FloatArray  # (moves,)
     worth: FloatArray  # (cells,)
-    cell: npt.NDArray[np.int16]  # (moves,) where each leads
-    last: npt.NDArray[np.int64]  # (LAST_FIELDS,) the step, cell and move of the last decision, and how often it failed
+    cell: npt.NDArray[np.int16]  # (moves,) the cell to which each leads
+    last: npt.NDArray[np.int64]  # (LAST_FIELDS,) step, cell and move of the last decision, and its failures
     repeats: Repeats
 
 
 class Room(NamedTuple):
-    """All room that it has."""
+    """All working memory of the agent."""
 
     scenario: Scenario
     desk: Desk
@@ -135,14 +135,14 @@ def empty_desk(config: Config) -> Desk:
 
 @linked_kernel
 def remember_failure(d, own, now):
-    """A move that led nowhere, because another agent wanted the same cell, counts."""
+    """Count a move that led nowhere because another agent wanted the same cell."""
     failed = d.last[LAST_STEP] == now - 1 and d.last[LAST_CELL] == own and st.STOP < d.last[LAST_MOVE] < st.LAY
     d.last[FAILURES] = d.last[FAILURES] + 1 if failed else 0
 
 
 @kernel
 def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
-    """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
+    """Decide on one move.  ``enemies`` and ``mate`` have bit k for agent k."""
     size = engine.settings[SIZE]
     length, level = np.int64(w[AT.length]), np.int64(w[AT.level])
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
@@ -175,7 +175,7 @@ def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
 
 @inner_kernel
 def meets(b, s, d, me, enemies, length, memory, engine):
-    """Whether others could come in its way at all while a scenario lasts, after any of its actions."""
+    """Return whether others could reduce the agent's survivability after any of its moves."""
     size, found = engine.settings[SIZE], False
     for move in range(MOVES):
         if not found and leads_on(b, d, me, move, engine):
@@ -190,13 +190,13 @@ def meets(b, s, d, me, enemies, length, memory, engine):
 
 @linked_kernel
 def act_on(b, d, me, move, engine):
-    """The position after one action of ``me`` in which the others do what is known to come."""
+    """Write the position after a move of ``me`` to ``d.leaf``; the others make the moves that are known."""
     act_from(b.guess, b, d, me, move, engine)
 
 
 @linked_kernel
 def act_from(row, b, d, me, move, engine):
-    """The same after any position."""
+    """Write the position after a move of ``me`` in the position ``row`` to ``d.leaf``."""
     copy(row, d.leaf)
     for k in range(MAX_AGENTS):
         d.moves[k] = b.coming[k]
@@ -207,13 +207,13 @@ def act_from(row, b, d, me, move, engine):
 
 @inner_kernel
 def leads_on(b, d, me, move, engine):
-    """Whether an action does something, and its agent lives after it; the position after it is on the desk."""
+    """Return whether a move has an effect and its agent survives it; the position after it is left in ``d.leaf``."""
     return leads_from(b.guess, b, d, me, move, engine)
 
 
 @linked_kernel
 def leads_from(row, b, d, me, move, engine):
-    """The same after any position."""
+    """Return what ``leads_on`` does, for a move in the position ``row``."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     if move == st.LAY and row[agent + st.AMMO] == 0:
         return False
@@ -227,7 +227,7 @@ def leads_from(row, b, d, me, move, engine):
 
 @linked_kernel
 def baseline(b, s, d, me, length, engine):
-    """What the others survive if the agent were not there."""
+    """Compute what the others survive without the agent."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     alive = b.guess[agent + st.ALIVE]
     b.guess[agent + st.ALIVE] = 0
@@ -238,7 +238,7 @@ def baseline(b, s, d, me, length, engine):
 
 @inner_kernel
 def judge_others(b, s, d, me, line, length, engine):
-    """Survivability of the others where nobody moves and only the agent itself is in their way."""
+    """Compute the others' survivability where nobody moves and only the agent itself is in their way."""
     size = engine.settings[SIZE]
     unroll(s, d.leaf, length, b, engine)
     for r in range(size):
@@ -256,14 +256,17 @@ def judge_others(b, s, d, me, line, length, engine):
 
 @linked_kernel
 def judge_action(b, s, d, me, enemies, move, length, level, early, memory, bombs, engine):
-    """Survivabilities of all after an action; the position after it is on the desk."""
+    """Compute all survivabilities after a move; the position after it is in ``d.leaf``."""
     judge_others(b, s, d, me, move, length, engine)
     judge_self(b, s, d, me, enemies, move, length, level, early, memory, bombs, engine)
 
 
 @linked_kernel
 def judge_self(b, s, d, me, enemies, move, length, level, early, memory, bombs, engine):
-    """Its own survivability after an action; the position after it is on the desk and its future in the scenario."""
+    """Compute the agent's own survivability after a move; the position after it is in ``d.leaf``.
+
+    Leaves its future in ``s``.
+    """
     size = engine.settings[SIZE]
     lay_dangers(b, s, d.other, d.leaf, 0, length, enemies, bombs, d.moves, engine)
     crowd_against(b, s, d, me, enemies, memory, size)
@@ -275,7 +278,7 @@ def judge_self(b, s, d, me, enemies, move, length, level, early, memory, bombs, 
 
 @linked_kernel
 def spread_at_once(s, own, size):
-    """The others have moved in the step that is looked at, but not onto the agent's ``own`` cell."""
+    """Let the others move in the step that is judged, but not onto the agent's ``own`` cell."""
     above = np.uint32(0)
     for r in range(size):
         here, below = s.crowd[0, r], s.crowd[0, r + 1] if r + 1 < size else np.uint32(0)
@@ -287,7 +290,7 @@ def spread_at_once(s, own, size):
 
 @linked_kernel
 def crowd_against(b, s, d, me, enemies, memory, size):
-    """Everyone else: where they are, or can be if they were in view not long ago."""
+    """Set the crowd to all others: where they are, or can be if they were in view recently."""
     gather_crowd(s, d.leaf, me, size)
     for k in range(MAX_AGENTS):
         hidden = enemies >> k & 1 and not d.leaf[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE]
@@ -300,7 +303,7 @@ def crowd_against(b, s, d, me, enemies, memory, size):
 
 @inner_kernel
 def average_blocked(b, d, me, size):
-    """A move that a neighbour may block counts half as Stop."""
+    """Average the survivability of a move that a neighbour may block with that of Stop."""
     for move in range(st.STOP + 1, st.LAY):
         if d.own[move] <= 0.0:
             continue
@@ -315,7 +318,7 @@ def average_blocked(b, d, me, size):
 
 @linked_kernel
 def share(d, move, k):
-    """How much of what an agent can survive an action of ours leaves it."""
+    """Return the share of an agent's survivability that a move leaves it."""
     if d.others[MOVES, k] <= 0.0:
         return 1.0
     return min(1.0, d.others[move, k] / d.others[MOVES, k])
@@ -323,7 +326,7 @@ def share(d, move, k):
 
 @inner_kernel
 def value_of(d, move, enemies, mate, clip, w):
-    """The ratio of products; 0 where the agent does not survive."""
+    """Return the ratio of products; 0 where the agent does not survive."""
     if d.own[move] <= 0.0:
         return 0.0
     value = min(1.0, d.own[move] / clip)
@@ -338,7 +341,7 @@ def value_of(d, move, enemies, mate, clip, w):
 
 @inner_kernel
 def choose(b, s, d, me, enemies, w, engine, stream):
-    """The best value, goals included; on a tie any."""
+    """Return the move with the best value, goals included; ties are broken at random."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     own = b.guess[agent + st.CELL]
     best, found = -np.inf, st.STOP
@@ -370,7 +373,7 @@ def choose(b, s, d, me, enemies, w, engine, stream):
 
 @inner_kernel
 def last_resort(b, s, d, me, length, engine, stream):
-    """Nothing is survivable: less pessimism, and then the action after which some cell lasts longest."""
+    """Choose a move where none is survivable: judge less pessimistically, and by how long some cell lasts."""
     size = engine.settings[SIZE]
     best, found = -1.0, st.STOP
     for move in range(MOVES):
@@ -384,7 +387,7 @@ def last_resort(b, s, d, me, length, engine, stream):
             pairs = survivable(s, d.cell[move], length, size)
             score += 100.0 * pairs + lasts(s, length, size)
         if move == st.LAY:
-            score *= 0.5  # one more bomb seldom helps
+            score *= 0.5  # another bomb seldom helps
         score += (next_word(stream) >> np.uint64(11)) * 2.0**-53
         if score > best:
             best, found = score, move

@@ -1,11 +1,11 @@
 """``edited-simple``: the stock agent, improved through a number of edits.
 
-The second of the free-for-all of June 3rd 2018 (Resnick et al. 2018); which edits those were is not known.  These are
-on what the stock agent loses by: it forgets what went out of view, and knows neither fuses nor what walls stop.
+It came second in the free-for-all of June 3rd 2018 (Resnick et al. 2018); which edits it had is not known.  The edits
+here address how the stock agent loses: it forgets what went out of view, and ignores fuses and walls that stop blasts.
 
-- It decides on what is remembered, not only on what is in view.
-- Its move is played only if there is a way out afterwards, by the rules and whoever else comes near.
-- Otherwise the move is played that leaves most ways out.
+- It decides on its belief, not only on what is in view.
+- Its move is played only if the agent can still escape afterwards, by the rules and whoever else comes near.
+- Otherwise the move that leaves most ways to escape is played.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class EditedSimple(Maker):
 
     name: ClassVar = "edited-simple"
     length: int = 11
-    """How many steps a way out must last."""
+    """How many steps an escape must last."""
     level: int = 3
-    """Steps in which the others may come in the way."""
+    """Steps in which the others may get in the way."""
     memory: int = 4
-    """How long an agent that went out of view is still reckoned with."""
+    """For how many steps an agent that went out of view is taken into account."""
 
     def __post_init__(self) -> None:
         check_range("length", self.length, 2, MAX_LENGTH)
@@ -50,7 +50,7 @@ class EditedSimple(Maker):
         check_weights(self)
 
     def settings(self) -> FloatArray:
-        """As the kernels read them."""
+        """Return the parameters as the kernels read them."""
         return settings_of(self)
 
     def empty_room(self, config: Config) -> Room:
@@ -61,7 +61,7 @@ class EditedSimple(Maker):
     def move(
         self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
     ) -> int:
-        del deadline  # it takes too little time to look at it
+        del deadline  # a decision takes too little time to watch the clock
         return int(edited_move(b, *room, *seat, w, engine, stream))
 
 
@@ -69,18 +69,18 @@ AT = places_of(EditedSimple)
 
 
 class Room(NamedTuple):
-    """All room that it has."""
+    """All working memory of the agent."""
 
     scenario: Scenario
     desk: Desk
     sight: npt.NDArray[np.int16]  # (2, cells) board and strengths of bombs, as the stock agent reads them
-    recent: npt.NDArray[np.int16]  # (MEMORY,) what the stock agent remembers
+    recent: npt.NDArray[np.int16]  # (MEMORY,) the stock agent's memory
     work: npt.NDArray[np.int16]  # its scratch
 
 
 @kernel
 def edited_move(b, s, d, sight, recent, work, me, enemies, mate, w, engine, stream):
-    """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
+    """Decide on one move.  ``enemies`` and ``mate`` have bit k for agent k."""
     wish = ask_stock(b, sight, recent, work, me, enemies, engine, stream)
     best, found = 0.0, wish
     for move in range(MOVES):
@@ -99,7 +99,7 @@ def edited_move(b, s, d, sight, recent, work, me, enemies, mate, w, engine, stre
 
 @inner_kernel
 def ask_stock(b, sight, recent, work, me, enemies, engine, stream):
-    """What the stock agent would do if it saw what is believed."""
+    """Return the stock agent's move if it saw the believed position."""
     size, guess, agent = engine.settings[SIZE], b.guess, st.AGENTS + me * st.AGENT_FIELDS
     for cell in range(size * size):
         sight[0, cell], sight[1, cell] = guess[st.BOARD + cell], 0
@@ -113,7 +113,7 @@ def ask_stock(b, sight, recent, work, me, enemies, engine, stream):
 
 @inner_kernel
 def look_ahead(b, s, d, me, enemies, move, w, engine):
-    """What the agent survives after a move; the position after it is on the desk."""
+    """Compute the agent's survivability after a move; the position after it is in ``d.leaf``."""
     length = np.int64(w[AT.length])
     unroll(s, d.leaf, length, b, engine)
     judge_self(b, s, d, me, enemies, move, length, np.int64(w[AT.level]), False, w[AT.memory], False, engine)

@@ -1,11 +1,11 @@
-"""``eisenach``: a depth-limited search over joint actions, after the runner-up of the 2018 competition.
+"""``eisenach``: a depth-limited search over joint moves, after the runner-up of the 2018 competition.
 
-It makes no pessimistic assumptions: who is out of view is absent, and whoever does not branch stands still.
+It makes no pessimistic assumptions: agents out of view are absent, and agents that do not branch stand still.
 
 A node of the tree is a position, a ply one joint move.  The agent itself branches at every ply, the others only while
-they are near: its teammate maximises the same score, its enemies answer knowing both moves.  A leaf is run on with
-nobody moving but the agent itself, which dodges, so that the bombs that lie have their effect; it is scored by who
-dies, what burns and who takes items.  The depth grows until the budget of simulated steps is spent.
+they are near: its teammate maximises the same score, its enemies answer knowing both moves.  A leaf is played on with
+only the agent itself moving, to dodge, so that the bombs on the board take effect; it is scored by deaths, burnt wood
+and items taken.  The depth grows until the budget of simulated steps is spent.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
 MAX_DEPTH = 12
-RECENT = 16  # decisions that are remembered
+RECENT = 16  # number of decisions remembered
 CHUNK = 1000  # simulated steps between two looks at the clock, less than half a millisecond
 MARGIN = 1e-3  # seconds before the deadline in which no chunk begins: one may take .7 ms on a slow machine
 
@@ -50,52 +50,52 @@ MARGIN = 1e-3  # seconds before the deadline in which no chunk begins: one may t
 class Eisenach(Maker):
     """Pommerman: joint actions, depth first.
 
-    The parameters; distances are Manhattan, times in steps, gains in points.
+    The parameters; distances are Manhattan distances, times are in steps, gains in points.
     """
 
     name: ClassVar = "eisenach"
     discount: float = 0.98
-    """Of a point, for each step until it is gained."""
+    """Discount of a point for each step until it is gained."""
     horizon: int = 10
-    """For how many steps a leaf is run on."""
+    """For how many steps a leaf is played on."""
     near: int = 5
-    """Others branch for one ply if they are less far than this."""
+    """Others branch for one ply if they are nearer than this."""
     close: int = 3
-    """Others branch for two plies if they are less far than this."""
+    """Others branch for two plies if they are nearer than this."""
     duel_plies: int = 3
     """Plies for which an enemy branches if nobody else is in view and it is ``near``."""
     own_death: float = 10.0
-    """What it costs to die; also what it costs if nobody is left."""
+    """Cost of its own death, and of a draw in which nobody is left."""
     mate_death: float = 10.0
-    """What the teammate's death costs."""
+    """Cost of the teammate's death."""
     enemy_death: float = 3.0
-    """What an enemy's death is worth."""
+    """Value of an enemy's death."""
     all_dead: float = 20.0
-    """What the last death of a side counts instead."""
+    """Value that replaces these at the last death of a side."""
     wood: float = 0.4
-    """What a burnt wall of wood is worth to the side whose bomb burns it."""
+    """Value of a burnt wall of wood for the side whose bomb burns it."""
     extra_bomb: float = 0.5
-    """What this item is worth to the side that takes it; likewise the next two, a fifth of it where it is no use."""
+    """Value of this item for the side that takes it; likewise the next two, a fifth of it where they are of no use."""
     incr_range: float = 0.5
     kick: float = 0.7
     mean: float = 0.1
-    """What the mean over the enemies' replies counts beside the worst of them."""
+    """Weight of the mean over the enemies' replies relative to the worst of them."""
     repeat: float = 0.02
-    """What a move is worth less for each time that it was chosen at the same cell of late."""
+    """Penalty of a move for each recent time that it was chosen on the same cell."""
     goal_weight: float = 0.5
-    """What goals count beside points."""
+    """Weight of goals relative to points."""
     item_goal: float = 1.0
-    """What an item is worth as a goal."""
+    """Value of an item as a goal."""
     wood_goal: float = 0.6
-    """The most that a cell is worth from which wood can be burnt."""
+    """Upper limit of the value of a cell from which wood can be burnt."""
     chase_goal: float = 0.8
-    """What the cell is worth at which an enemy was just seen."""
+    """Value of the cell at which an enemy was just seen."""
     look_goal: float = 0.4
-    """The most that a cell is worth that was not looked at for long."""
+    """Upper limit of the value of a cell that was not seen for long."""
     look_age: float = 50.0
-    """After how long that is reached."""
+    """After how many steps that limit is reached."""
     chase_age: float = 25.0
-    """For how long a cell is worth something because an enemy was seen there."""
+    """For how many steps a cell has a value because an enemy was seen there."""
     budget: int = 4000
     """Simulated steps for one decision."""
     depth: int = 6
@@ -108,7 +108,7 @@ class Eisenach(Maker):
         check_weights(self)
 
     def settings(self) -> FloatArray:
-        """As the kernels read them."""
+        """Return the parameters as the kernels read them."""
         return settings_of(self)
 
     def empty_room(self, config: Config) -> Tree:
@@ -128,28 +128,28 @@ LOW, TOTAL, REPLIES, PAIR, BEST, SCORE, SUM_FIELDS = range(7)
 
 
 class Tree(NamedTuple):
-    """The search as far as it has come: a stack of positions, and for each agent whose turn it is among its moves."""
+    """The state of a search: a stack of positions, and for each agent the move that is tried at each of them."""
 
     rows: st.Row  # (MAX_DEPTH + 1, row) positions from the root on
-    run: st.Row  # (2, row) the run after a leaf, and the step before
-    moves: npt.NDArray[np.int16]  # (MAX_DEPTH, agents, MOVES) what each may do
-    choices: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) how many moves that are
-    turn: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) which of them is tried
-    sums: FloatArray  # (MAX_DEPTH + 1, SUM_FIELDS) what is known of a node's value, and the score on the way to it
+    run: st.Row  # (2, row) the position played on from a leaf, and the one a step before
+    moves: npt.NDArray[np.int16]  # (MAX_DEPTH, agents, MOVES) the moves of each agent
+    choices: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) the number of those moves
+    turn: npt.NDArray[np.int64]  # (MAX_DEPTH, agents) the index of the move that is tried
+    sums: FloatArray  # (MAX_DEPTH + 1, SUM_FIELDS) bounds of a node's value, and the score on the path to it
     joint: npt.NDArray[np.int16]  # (agents,) the joint move
-    order: npt.NDArray[np.int64]  # (agents,) itself, the teammate, enemies
+    order: npt.NDArray[np.int64]  # (agents,) the agent itself, the teammate, enemies
     branch: npt.NDArray[np.int64]  # (agents,) for how many plies each branches
     side: npt.NDArray[np.int64]  # (agents,) 1 for its own side, -1 for enemies
     place: npt.NDArray[np.int64]  # (PLACE_FIELDS,)
-    value: FloatArray  # (MOVES,) of the own moves at the root, NaN where not known
+    value: FloatArray  # (MOVES,) of the own moves at the root, NaN where unknown
     penalty: FloatArray  # (MOVES,) of the own moves at the root
-    worth: FloatArray  # (cells,) of goals
-    reach: npt.NDArray[np.uint32]  # (size,) where the agent itself can be in the run
+    worth: FloatArray  # (cells,) values of goals
+    reach: npt.NDArray[np.uint32]  # (size,) where the agent itself can be while a leaf is played on
     recent: npt.NDArray[np.int64]  # (RECENT,) the last decisions, as cell * MOVES + move
 
 
 def empty_tree(config: Config) -> Tree:
-    """Room to search in."""
+    """Return working memory for a search."""
     room = (MAX_DEPTH, MAX_AGENTS)
     return Tree(
         st.empty_rows(MAX_DEPTH + 1, config), st.empty_rows(2, config), np.zeros((*room, MOVES), dtype=np.int16),
@@ -165,12 +165,13 @@ def eisenach_move(
     b: Belief, tree: Tree, me: int, enemies: int, mate: int, w: FloatArray, engine: Engine, stream: Words,
     deadline: float | None,
 ) -> int:  # fmt: skip
-    """One decision, a move from 0 to 5; ``enemies`` and ``mate`` have bit k for agent k.
+    """Decide on a move from 0 to 5; ``enemies`` and ``mate`` have bit k for agent k.
 
-    ``deadline`` is a time of ``time.monotonic`` and None means none.
-    The tree is searched for one own ply in which nobody else moves, then for one ply, two, and so on.  The search that
-    is cut off counts for the moves that it has judged, if the one that was best before is among them; the others keep
-    what they were worth, but not from the first search, which knows no danger.
+    ``deadline`` is a time of ``time.monotonic``; None means no deadline.
+
+    The tree is searched for one own ply in which nobody else moves, then for one ply, two, and so on.  A search that is
+    cut off counts for the moves that it has judged, if the previously best one is among them; the others keep their
+    previous values, except those of the first search, which knows no danger.
     """
     branching = prepare(tree, b, me, enemies, mate, w, engine)
     best, left = np.full(MOVES, np.nan), int(w[AT.budget])
@@ -180,7 +181,7 @@ def eisenach_move(
         while not done and left > 0 and not (deadline is not None and monotonic() + MARGIN > deadline):
             done = grow(tree, b, w, engine, min(left, CHUNK))
             left -= int(tree.place[STEPS])
-        if not np.isnan(tree.value[tree.moves[0, me, 0]]):  # what was best before is known again
+        if not np.isnan(tree.value[tree.moves[0, me, 0]]):  # the value of the previously best move is known again
             best = np.where(np.isnan(tree.value), best, tree.value) if depth > 1 else tree.value.copy()
         if not done:
             break
@@ -189,7 +190,7 @@ def eisenach_move(
 
 @kernel
 def decide(tree, best, stream):
-    """The move of the best value, on a tie any; it is remembered."""
+    """Return the move with the best value, ties broken at random, and remember it."""
     found, top = st.STOP, -np.inf
     for move in range(MOVES):
         value = best[move] + 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53
@@ -202,7 +203,7 @@ def decide(tree, best, stream):
 
 @kernel
 def prepare(tree, b, me, enemies, mate, w, engine):
-    """Who branches for how long, what goals are worth, what was done before; how many others branch."""
+    """Set up who branches for how long, the values of goals and the penalties; return how many others branch."""
     size, guess = engine.settings[SIZE], b.guess
     place = tree.place
     place[ME], place[LIVING] = me, 0
@@ -219,7 +220,7 @@ def prepare(tree, b, me, enemies, mate, w, engine):
             tree.order[at] = k
             at += 1
         if not guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] and k != me and some_possible(b, k, size):
-            place[LIVING] |= 1 << k  # out of view
+            place[LIVING] |= 1 << k  # alive, but out of view
     branching = set_branches(tree, guess, me, enemies, w, size)
     copy(guess, tree.rows[1])
     pass_time(tree.rows[1], b, 10, engine)
@@ -238,7 +239,7 @@ def prepare(tree, b, me, enemies, mate, w, engine):
 
 @inner_kernel
 def set_branches(tree, guess, me, enemies, w, size):
-    """The others' plies by their distance; how many have any."""
+    """Set the others' numbers of plies by their distance; return how many of them branch."""
     own, seen, branching = guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL], 0, 0
     for k in range(MAX_AGENTS):
         seen += k != me and guess[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0
@@ -259,7 +260,7 @@ def set_branches(tree, guess, me, enemies, w, size):
 
 @kernel
 def open_tree(tree, b, depth, best, engine):
-    """Begin a search of so many plies at the root; 0 is one own ply in which nobody else moves."""
+    """Begin a search of ``depth`` plies at the root; 0 stands for one own ply in which nobody else moves."""
     me = tree.place[ME]
     tree.place[LEVEL], tree.place[PLIES] = 0, max(depth, 1)
     copy(b.guess, tree.rows[0])
@@ -269,7 +270,7 @@ def open_tree(tree, b, depth, best, engine):
         for k in range(1, MAX_AGENTS):
             tree.moves[0, tree.order[k], 0] = st.STOP
             tree.choices[0, tree.order[k]] = 1
-    for k in range(1, tree.choices[0, me]):  # the best of the search before comes first
+    for k in range(1, tree.choices[0, me]):  # the best move of the previous search comes first
         move = tree.moves[0, me, k]
         at = k
         while at > 0 and best[tree.moves[0, me, at - 1]] < best[move]:
@@ -282,7 +283,7 @@ def open_tree(tree, b, depth, best, engine):
 
 @inner_kernel
 def enter(tree, level, engine):
-    """A node begins: what everyone may do there."""
+    """Begin a node: list the moves of every agent."""
     row, size = tree.rows[level], engine.settings[SIZE]
     for k in range(MAX_AGENTS):
         tree.turn[level, k] = 0
@@ -296,7 +297,7 @@ def enter(tree, level, engine):
 
 @inner_kernel
 def options(row, k, found, near, size):
-    """What is worth trying for an agent: how many moves that are.  ``found`` takes them; the first is Stop."""
+    """List in ``found`` the moves that an agent may try, Stop first; return their number."""
     agent, count = st.AGENTS + k * st.AGENT_FIELDS, 1
     cell = row[agent + st.CELL]
     for move in range(st.STOP + 1, st.LAY):
@@ -315,7 +316,7 @@ def options(row, k, found, near, size):
 
 @inline_kernel
 def burnt_out(row, cell, size):
-    """Whether the flames on a cell leave in the next step."""
+    """Return whether the flames on a cell vanish in the next step."""
     out = True
     start = st.flames_at(size)
     for flame in range(start, start + row[st.NUM_FLAMES] * st.FLAME_FIELDS, st.FLAME_FIELDS):
@@ -325,7 +326,10 @@ def burnt_out(row, cell, size):
 
 @kernel
 def grow(tree, b, w, engine, steps):
-    """Go on for about so many simulated steps (``place[STEPS]`` says how many); whether the search is at its end."""
+    """Continue the search for about ``steps`` simulated steps; return whether it is finished.
+
+    ``place[STEPS]`` is set to the number of steps simulated.
+    """
     rows, sums, moves, turn, joint = tree.rows, tree.sums, tree.moves, tree.turn, tree.joint
     place, side, discount = tree.place, tree.side, w[AT.discount]
     place[STEPS] = 0
@@ -352,13 +356,13 @@ def grow(tree, b, w, engine, steps):
 
 @inline_kernel
 def over(row, side, place):
-    """Whether the agent itself is dead or no enemy lives."""
+    """Return whether the agent itself is dead or no enemy is alive."""
     return not row[st.AGENTS + place[ME] * st.AGENT_FIELDS + st.ALIVE] or left_of(row, side, place, -1) == 0
 
 
 @inline_kernel
 def left_of(row, side, place, which):
-    """How many of a side live, those out of view included."""
+    """Return how many agents of a side are alive, including those out of view."""
     left, hidden = 0, place[LIVING]
     for k in range(MAX_AGENTS):
         lives = (row[st.AGENTS + k * st.AGENT_FIELDS + st.ALIVE] != 0) | (hidden >> k & 1 != 0)
@@ -368,7 +372,7 @@ def left_of(row, side, place, which):
 
 @linked_kernel
 def hand_back(tree, level, value, w):
-    """Take in the value of a node's child; nodes that are done with it hand theirs back in turn."""
+    """Take in the value of a node's child; finished nodes pass their value to their parent in turn."""
     while take_in(tree, level, value, w):
         value = tree.sums[level, BEST]
         level -= 1
@@ -379,8 +383,10 @@ def hand_back(tree, level, value, w):
 
 @inner_kernel
 def take_in(tree, level, value, w):
-    """A reply's value: the worst and the mean of the replies to a pair of own moves, the best of the teammate's, the
-    best of the own.  Whether all has been tried.
+    """Take in a reply's value; return whether all moves of the node have been tried.
+
+    A pair of own moves has the weighted mean of the worst and the average reply; the teammate's move is the best for
+    each own move, and the own move is the best.
     """
     sums, first, order = tree.sums[level], tree.place[FIRST_ENEMY], tree.order
     turn, choices, weight = tree.turn[level], tree.choices[level], w[AT.mean]
@@ -410,7 +416,7 @@ def take_in(tree, level, value, w):
 
 @inline_kernel
 def next_turn(turn, choices, order, first, last):
-    """Turn to the next combination of moves of some agents; whether there was one."""
+    """Advance to the next combination of moves of some agents; return whether there was one."""
     found = False
     for k in range(first, last):
         agent = order[k]
@@ -424,7 +430,7 @@ def next_turn(turn, choices, order, first, last):
 
 @inline_kernel
 def most_of(sums, replies, w):
-    """What a pair of moves is worth at most, whatever the replies that were not tried are worth."""
+    """Return an upper bound of the value of a pair of moves, whatever its untried replies are."""
     most = sums[SCORE] + 2.0 * w[AT.all_dead]
     mean = (sums[TOTAL] + most * (replies - sums[REPLIES])) / replies
     return (sums[LOW] + w[AT.mean] * mean) / (1.0 + w[AT.mean])
@@ -432,9 +438,9 @@ def most_of(sums, replies, w):
 
 @inner_kernel
 def run_on(tree, b, level, w, engine):
-    """The value of a leaf: its score, and what comes of it if nobody moves, and the agent itself dodges.
+    """Return the value of a leaf: its score, and the points that follow if only the agent itself moves, to dodge.
 
-    The others stay on the board; the agent itself becomes the set of cells on which it can be, and is dead once that
+    The others stay on the board; the agent itself becomes the set of cells on which it can be, and is dead once the set
     is empty.
     """
     row, before, side, place, reach = tree.run[0], tree.run[1], tree.side, tree.place, tree.reach
@@ -469,8 +475,9 @@ def run_on(tree, b, level, w, engine):
 
 @inner_kernel
 def dodge(reach, before, after, steps, size):
-    """Where an agent can be so many steps later, if it enters what is open before and does not burn after; whether
-    that is anywhere.
+    """Update the cells where an agent can be after ``steps`` steps; return whether there are any.
+
+    The agent enters cells that are open in ``before`` and do not burn in ``after``.
     """
     board = np.uint32((1 << size) - 1)
     some = np.uint32(0)
@@ -500,7 +507,7 @@ def dodge(reach, before, after, steps, size):
 
 @linked_kernel
 def pass_time(row, b, steps, engine):
-    """So many steps in which nobody moves."""
+    """Pass ``steps`` steps in which nobody moves."""
     while steps > 0:
         steps -= skip(row, steps, engine.collapses, engine.settings[SIZE])
         if steps > 0:
@@ -510,7 +517,7 @@ def pass_time(row, b, steps, engine):
 
 @inner_kernel
 def skip(row, most, collapses, size):
-    """Pass up to so many steps in which nobody moves and nothing happens but that time passes; how many it were."""
+    """Pass up to ``most`` steps in which nobody moves and only bombs and flames age; return how many."""
     passed = most
     for ring in range(len(collapses)):
         if collapses[ring] >= row[st.STEP]:
@@ -529,7 +536,7 @@ def skip(row, most, collapses, size):
 
 @inline_kernel
 def cool(row, passed, size):
-    """What so many steps do to flames."""
+    """Age the flames by ``passed`` steps."""
     hidden = st.BOARD + size * size
     start = left = st.flames_at(size)
     end = start + row[st.NUM_FLAMES] * st.FLAME_FIELDS
@@ -550,7 +557,7 @@ def cool(row, passed, size):
 
 @inner_kernel
 def points(before, after, side, place, w, game):
-    """What one step is worth: deaths, items taken and wood burnt."""
+    """Return the points of one step: for deaths, items taken and wood burnt."""
     total, deaths, kills = 0.0, 0, 0
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
@@ -576,7 +583,7 @@ def points(before, after, side, place, w, game):
 
 @inline_kernel
 def item_points(before, agent, item, w, game):
-    """What an agent has of an item; little of one that it can't use."""
+    """Return the points of an item for an agent; few for one that it cannot use."""
     gain = 0.0
     if item == st.EXTRA_BOMB:
         gain = w[AT.extra_bomb]
@@ -589,7 +596,7 @@ def item_points(before, agent, item, w, game):
 
 @inline_kernel
 def wood_points(before, after, side, w, game):
-    """Wood under new flames belongs to the owner of a bomb in line with it."""
+    """Return the points for wood under new flames, which go to the owner of a bomb in line with it."""
     size, burnt = game[SIZE], 0
     flame = st.flames_at(size) + (after[st.NUM_FLAMES] - 1) * st.FLAME_FIELDS  # new ones are last
     for _ in range(after[st.NUM_FLAMES]):
@@ -604,7 +611,7 @@ def wood_points(before, after, side, w, game):
 
 @inline_kernel
 def whose_wood(before, cell, side, size):
-    """1 if the first bomb that may have burnt it is of its own side, -1 if an enemy's, 0 if nobody's."""
+    """Return 1 if the first bomb that may have burnt the wood is of its own side, -1 if an enemy's, 0 if nobody's."""
     found = 0
     for k in range(before[st.NUM_BOMBS]):
         bomb = st.BOMBS + k * st.BOMB_FIELDS

@@ -1,10 +1,10 @@
-"""``fsm-search``: a finite state machine says what to do, a tree search how (Zhou et al. 2018).
+"""``fsm-search``: a finite state machine selects what to do, a tree search how (Zhou et al. 2018).
 
-The first of the free-for-all of June 3rd 2018 (Resnick et al. 2018).  In every mode each cell is worth something: what
-burns in no future, enemies, items, cells from which wood burns.  Where nothing presses, the best next cell will do;
-for evading and attacking it is easier to say what is wanted than how to get there, and a tree of own moves finds it,
-the others standing still.  Of all positions found so far the best is looked at next: of the ways to choose it that its
-authors compared, this was best.  Positions are judged as ``dypm`` judges them.
+It won the free-for-all of June 3rd 2018 (Resnick et al. 2018).  In every mode each cell has a value: for not burning in
+any future, for enemies, items, or wood that can be burnt from it.  Usually the best next cell will do; for evading and
+attacking it is easier to state what is wanted than how to get there, so a tree of own moves is searched, with the
+others standing still.  The best of all positions found so far is expanded next, which was the best of the selection
+rules that the authors compared.  Positions are judged as in ``dypm``.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ from infoset.pommerman.search.scenario import Scenario, copy, empty_scenario, un
 from infoset.pommerman.state import MOVES
 from infoset.randomness import Words, next_word
 
-EVADE, ATTACK, COLLECT, DIG, SEEK = range(5)  # modes, in the order in which they are thought of
+EVADE, ATTACK, COLLECT, DIG, SEEK = range(5)  # modes, in the order in which they are considered
 MAX_BUDGET = 300
 NOBODY = -1
 NEVER = -1.0
-STAY = 2.0  # how many steps farther than ``reach`` an enemy may get before an attack ends
-TOO_FREE = 1e6  # survivabilities are not clipped here
+STAY = 2.0  # steps beyond ``reach`` that an enemy may get before an attack ends
+TOO_FREE = 1e6  # no upper limit on survivabilities
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,17 @@ class FsmSearch(Dypm):
 
     name: ClassVar = "fsm-search"
     hit: float = 6.0
-    """As a goal: a bomb that leaves an enemy nothing."""
+    """Value, as a goal, of a bomb that leaves an enemy nothing."""
     alarm: int = 3
-    """How many steps before its cell burns it evades, and leaves everything else."""
+    """Steps before its cell burns from which on it evades and does nothing else."""
     reach: int = 5
-    """How many steps off an enemy is attacked."""
+    """Distance in steps up to which an enemy is attacked."""
     fetch: int = 8
-    """How many steps off an item is fetched."""
+    """Distance in steps up to which an item is fetched."""
     depth: int = 4
-    """Moves that the tree search looks ahead, where it is asked."""
+    """Depth of the tree search in moves, in the modes that use it."""
     budget: int = 60
-    """Positions that it judges at most."""
+    """Upper limit of positions in the tree, except that the last expansion is completed."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,22 +106,22 @@ AT = places_of(FsmSearch)
 
 
 class Tree(NamedTuple):
-    """Positions that were found, the first being the present one."""
+    """The positions found; the first is the current one."""
 
     rows: st.Row  # (nodes, row)
     value: FloatArray  # (nodes,)
-    own: FloatArray  # (nodes,) the least survivability on the way
-    goal: FloatArray  # (nodes,) the best goal on the way, discounted
+    own: FloatArray  # (nodes,) the least survivability on the path
+    goal: FloatArray  # (nodes,) the best discounted goal on the path
     depth: npt.NDArray[np.int64]  # (nodes,)
-    first: npt.NDArray[np.int64]  # (nodes,) the move with which the way begins
-    open: npt.NDArray[np.bool_]  # (nodes,) whether it was not looked at yet
+    first: npt.NDArray[np.int64]  # (nodes,) the first move of the path
+    open: npt.NDArray[np.bool_]  # (nodes,) whether the node was not expanded yet
     best: FloatArray  # (moves,) the best value by the first move
-    later: st.Row  # (row,) the position when all bombs have gone off
-    mode: npt.NDArray[np.int64]  # (1,) of the last decision
+    later: st.Row  # (row,) the position after all bombs have exploded
+    mode: npt.NDArray[np.int64]  # (1,) the mode of the last decision
 
 
 class Room(NamedTuple):
-    """All room that it has."""
+    """All working memory of the agent."""
 
     scenario: Scenario
     desk: Desk
@@ -139,7 +139,7 @@ def empty_tree(config: Config) -> Tree:
 
 @kernel
 def fsm_move(b, s, d, t, me, enemies, mate, w, engine, stream):
-    """One decision.  ``enemies`` and ``mate`` have bit k for agent k."""
+    """Decide on one move.  ``enemies`` and ``mate`` have bit k for agent k."""
     length = np.int64(w[AT.length])
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     remember_failure(d, own, b.guess[st.STEP])
@@ -160,7 +160,7 @@ def fsm_move(b, s, d, t, me, enemies, mate, w, engine, stream):
 
 @inner_kernel
 def next_mode(b, s, d, t, me, enemies, w, engine):
-    """The first mode whose condition holds; what cells are worth in it is left on the desk."""
+    """Return the first mode whose condition holds; the values of cells in it are left in ``d.worth``."""
     size, own = engine.settings[SIZE], b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     unroll(s, b.guess, np.int64(w[AT.length]), b, engine)
     copy(s.row, t.later)
@@ -179,7 +179,7 @@ def next_mode(b, s, d, t, me, enemies, w, engine):
 
 @inline_kernel
 def goals_in(mode, w):
-    """What a mode is after, and nothing else."""
+    """Return the values of goals in a mode, 0 for all but those it pursues."""
     return GoalWeights(
         w[AT.item] if mode == COLLECT else 0.0, w[AT.wood] if mode == DIG else 0.0,
         w[AT.chase] if mode == ATTACK else 0.0, 0.0, w[AT.look_age], w[AT.chase_age],
@@ -188,7 +188,10 @@ def goals_in(mode, w):
 
 @inline_kernel
 def reach_in(b, t, me, mode, w, size):
-    """At most how many steps off that may be: nobody attacks without bombs, nor lets go at once."""
+    """Return the distance in steps up to which a mode pursues goals.
+
+    An agent without bombs does not attack, and an attack is not given up as soon as the enemy is beyond reach.
+    """
     if mode == ATTACK:
         armed = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.AMMO] > 0
         return w[AT.reach] + (STAY if t.mode[0] == ATTACK else 0.0) if armed else NEVER
@@ -197,7 +200,7 @@ def reach_in(b, t, me, mode, w, size):
 
 @inline_kernel
 def burns(s, cell, length, size):
-    """Whether a cell will burn if nobody moves."""
+    """Return whether a cell will burn within ``length`` steps if nobody moves."""
     found = False
     for moment in range(length + 1):
         found |= contains(s.fire[moment], cell, size) != 0
@@ -206,7 +209,7 @@ def burns(s, cell, length, size):
 
 @linked_kernel
 def seek_shelter(b, s, d, length, engine):
-    """Into ``worth``: cells that do not burn are worth something, others what the way to those leaves."""
+    """Set the value of cells that do not burn to 1, and of others to that of the nearest such cell, discounted."""
     size = engine.settings[SIZE]
     for cell in range(size * size):
         d.worth[cell] = 0.0 if burns(s, cell, length, size) else 1.0
@@ -218,7 +221,7 @@ def seek_shelter(b, s, d, length, engine):
 
 @inner_kernel
 def grow(b, s, d, t, me, enemies, mate, mode, w, engine):
-    """Look at the best position that was not looked at yet, until all are as deep as they may be or as many."""
+    """Expand the best position not expanded yet, until the depth or the budget is used up."""
     depth, budget = np.int64(w[AT.depth]) if mode <= ATTACK else 1, np.int64(w[AT.budget])
     plant(b, t)
     count, node = 1, 0
@@ -232,7 +235,7 @@ def grow(b, s, d, t, me, enemies, mate, mode, w, engine):
 
 @linked_kernel
 def plant(b, t):
-    """The present position is the root."""
+    """Make the current position the root."""
     copy(b.guess, t.rows[0])
     t.own[0], t.goal[0], t.depth[0], t.open[0] = np.inf, 0.0, 0, True
     for move in range(MOVES):
@@ -241,7 +244,7 @@ def plant(b, t):
 
 @inner_kernel
 def look_at(b, s, d, t, me, enemies, mate, mode, node, count, w, engine):
-    """Add the positions after one more move; how many there are then."""
+    """Add the positions after one more move; return the number of positions then."""
     length, level = np.int64(w[AT.length]), np.int64(w[AT.level])
     t.open[node] = False
     for move in range(MOVES):
@@ -263,7 +266,7 @@ def look_at(b, s, d, t, me, enemies, mate, mode, node, count, w, engine):
 
 @inner_kernel
 def bomb_worth(d, t, me, enemies, mode, node, w, engine):
-    """What a bomb is worth in a mode: laid against enemies in attacks, and to open wood; nothing elsewhere."""
+    """Return the value of a bomb in a mode: against enemies in attacks, to burn wood where that is the goal, else 0."""
     if mode == DIG:
         return wood_worth(opened(t, me, node, engine), w[AT.wood])
     gain = 0.0
@@ -275,7 +278,7 @@ def bomb_worth(d, t, me, enemies, mode, node, w, engine):
 
 @linked_kernel
 def opened(t, me, node, engine):
-    """How many walls of wood a bomb of the agent burns that no other does before."""
+    """Return how many walls of wood a bomb of the agent burns that no other bomb burns before."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     row = t.rows[node]
     return wood_in_reach(t.later, st.BOARD, engine.near, row[agent + st.CELL], row[agent + st.BLAST])
@@ -283,7 +286,7 @@ def opened(t, me, node, engine):
 
 @inner_kernel
 def enter(d, t, enemies, mate, mode, node, move, child, bomb, w):
-    """A new position, what it is worth in a mode; ``bomb`` is what that is which leads to it."""
+    """Add a position with its value in a mode; ``bomb`` is the value of the bomb if that leads to it."""
     t.depth[child], t.open[child] = t.depth[node] + 1, True
     t.first[child] = move if node == 0 else t.first[node]
     t.own[child] = d.own[move] = min(t.own[node], d.own[move])
@@ -292,7 +295,7 @@ def enter(d, t, enemies, mate, mode, node, move, child, bomb, w):
     length = w[AT.length]
     clip = TOO_FREE if mode == EVADE else w[AT.threshold] * length * (length + 1) if mode == ATTACK else 1.0
     value = np.log(value_of(d, move, 0, mate, clip, w))
-    if mode == ATTACK:  # what is taken from enemies counts less the later it is: they will not stand still
+    if mode == ATTACK:  # gains against enemies count less the later they are, as enemies will not stand still
         value += DISCOUNT ** t.depth[node] * (np.log(value_of(d, move, enemies, mate, clip, w)) - value)
     t.value[child] = value + w[AT.goal_weight] * t.goal[child]
     t.best[t.first[child]] = max(t.best[t.first[child]], t.value[child])
@@ -300,7 +303,7 @@ def enter(d, t, enemies, mate, mode, node, move, child, bomb, w):
 
 @inner_kernel
 def best_of(d, t, w, stream):
-    """The first move on the way to the best position, on a tie any; ``NOBODY`` if there is none."""
+    """Return the first move on the path to the best position, ties broken at random; ``NOBODY`` if there is none."""
     best, found = -np.inf, NOBODY
     for move in range(MOVES):
         score = t.best[move] + 1e-4 * (next_word(stream) >> np.uint64(11)) * 2.0**-53

@@ -1,6 +1,6 @@
-"""What to do where no other agent matters: collect items, open wood, look where nobody looked for long, find enemies.
+"""Goals of an agent where no other one matters: items, wood, cells not seen for long, and enemies.
 
-Every goal is worth something at its cell; a cell is worth the best of all goals, discounted by the way to it.
+Every goal has a value at its cell; a cell's value is that of the best goal, discounted by the distance to it.
 """
 
 from __future__ import annotations
@@ -22,40 +22,43 @@ from infoset.pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP
 DISCOUNT = 0.9
 SWEEPS = 6
 HIGHEST = 1e9
-POSITIVE = ("threshold", "floor", "look_age")  # what is divided by, or of which a logarithm is taken
+POSITIVE = ("threshold", "floor", "look_age")  # fields that are divisors or of which the logarithm is taken
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What goals are worth to an agent, and how it tires.  Other parameters follow in a class that extends this."""
+    """The values of goals for an agent, and how it tires of repeating moves.
+
+    Subclasses add further parameters.
+    """
 
     item: float = 1.0
-    """An item; one that is no use is worth less."""
+    """Value of an item; one that is of no use has less."""
     wood: float = 0.6
-    """The most that a cell is worth from which wood can be burnt."""
+    """Upper limit of the value of a cell from which wood can be burnt."""
     chase: float = 3.0
-    """The cell at which an enemy was just seen."""
+    """Value of the cell at which an enemy was just seen."""
     look: float = 0.4
-    """The most that a cell is worth that was not looked at for long."""
+    """Upper limit of the value of a cell that was not seen for long."""
     look_age: float = 50.0
-    """After how many steps that is reached."""
+    """After how many steps that limit is reached."""
     chase_age: float = 25.0
-    """For how many steps a cell is worth something because an enemy was seen there."""
+    """For how many steps a cell has a value because an enemy was seen there."""
     tired: float = 0.3
-    """What an action is worth less for each time that it was taken in the very same situation."""
+    """Penalty of a move for each time that it was made in the very same situation."""
     most_tired: float = 1.0
-    """The most of that."""
+    """Upper limit of that penalty."""
 
     def __post_init__(self) -> None:
         check_weights(self)
 
     def settings(self) -> FloatArray:
-        """As the kernels read them."""
+        """Return the parameters as the kernels read them."""
         return settings_of(self)
 
 
 class GoalWeights(NamedTuple):
-    """What goals are worth, as kernels read it."""
+    """The values of goals as the kernels read them."""
 
     item: float
     wood: float
@@ -66,13 +69,13 @@ class GoalWeights(NamedTuple):
 
 
 def places_of(parameters: type[Any]) -> Any:
-    """Where in the array of ``settings`` each parameter stands, by its name."""
+    """Return the index of each parameter in the array of ``settings``, by name."""
     names = [field.name for field in fields(parameters)]
     return namedtuple(f"{parameters.__name__}Places", names)(*range(len(names)))
 
 
 def settings_of(parameters: Any) -> FloatArray:
-    """An agent's parameters as one array."""
+    """Return an agent's parameters as one array."""
     return np.array(list(vars(parameters).values()), dtype=np.float64)
 
 
@@ -80,7 +83,7 @@ AT = places_of(Wishes)
 
 
 def check_weights(parameters: Any) -> None:
-    """Raise ``ParameterError`` for a field of which nothing sensible comes: below 0, infinite, no number."""
+    """Raise ``ParameterError`` for a field without a sensible value: below its lowest one, infinite, not a number."""
     for field in fields(parameters):
         value = getattr(parameters, field.name)
         lowest = 1e-9 if field.name in POSITIVE else 0.0
@@ -90,13 +93,13 @@ def check_weights(parameters: Any) -> None:
 
 @inline_kernel
 def blocked(value):
-    """Whether nobody walks onto a cell that shows this."""
+    """Return whether a cell that shows this value cannot be entered."""
     return (value == st.RIGID) | (value == st.WOOD) | (value == st.BOMB)
 
 
 @inner_kernel
 def wood_in_reach(board, first, near, cell, strength):
-    """How many walls of wood a bomb at a cell burns; ``board`` from ``first`` on."""
+    """Return how many walls of wood a bomb at a cell burns; ``board`` begins at index ``first``."""
     total = 0
     for direction in range(st.UP, st.RIGHT + 1):
         at = cell
@@ -113,20 +116,21 @@ def wood_in_reach(board, first, near, cell, strength):
 
 @linked_kernel
 def wood_worth(count, weight):
-    """What it is worth to burn so many walls at once."""
+    """Return the value of burning ``count`` walls at once."""
     return weight * (1.0 - 0.5**count)
 
 
 @inline_kernel
 def goals_of(w):
-    """What goals are worth to an agent whose parameters begin with its wishes."""
+    """Return the values of goals of an agent whose parameters begin with its ``Wishes``."""
     return GoalWeights(w[AT.item], w[AT.wood], w[AT.chase], w[AT.look], w[AT.look_age], w[AT.chase_age])
 
 
 @inner_kernel
 def appraise(worth, b, later, me, enemies, goals, near, size):
-    """Into ``worth`` (cells,): what each cell is worth.  ``later`` is the position when all bombs have gone off,
-    bit k of ``enemies`` says that agent k is one.
+    """Write the value of each cell into ``worth`` (cells,).
+
+    ``later`` is the position after all bombs have exploded; bit k of ``enemies`` says that agent k is one.
     """
     cells, guess, now = size * size, b.guess, b.guess[st.STEP]
     own = st.AGENTS + me * st.AGENT_FIELDS
@@ -154,7 +158,7 @@ def appraise(worth, b, later, me, enemies, goals, near, size):
 
 @inline_kernel
 def some_possible(b, k, size):
-    """Whether an agent is alive."""
+    """Return whether an agent is alive, that is, has possible cells."""
     found = False
     for r in range(size):
         found |= b.possible[k, r] != 0
@@ -163,7 +167,7 @@ def some_possible(b, k, size):
 
 @inner_kernel
 def relax(worth, guess, near, cells):
-    """Let goals shine along the ways, forward and backward over the board until it settles."""
+    """Propagate the values of goals along paths, sweeping forward and backward over the board until nothing changes."""
     for sweep in range(SWEEPS):
         changed = False
         for i in range(cells):

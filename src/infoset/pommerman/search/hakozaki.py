@@ -1,8 +1,8 @@
-"""``hakozaki``: joint actions of all visible agents, judged on pessimistic scenarios (Osogami & Takahashi 2019).
+"""``hakozaki``: joint moves of all visible agents, judged on pessimistic scenarios (Osogami & Takahashi 2019).
 
-Depth one: every joint action is played by the rules, and on what follows each visible agent's survivability is taken
-while all the others spread without a limit.  An action is worth the agent's own survivability and its teammate's, the
-least over what the others do, divided by the enemies', which are averages.
+Depth one: every joint move is played by the rules, and each visible agent's survivability is computed on the resulting
+position while all the others spread without limit.  The value of a move is the agent's own survivability and its
+teammate's, each the least over the others' replies, divided by the enemies', which are averages.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ from infoset.randomness import Words, next_word
 
 MAX_REPLIES = MOVES ** (MAX_AGENTS - 1)
 CHUNK = 2  # replies between two looks at the clock: a fraction of a millisecond
-RESERVE = 0.0003  # seconds to choose in
-HOPELESS = 1e-3  # what no survivability counts as
+RESERVE = 0.0003  # seconds for the final choice
+HOPELESS = 1e-3  # value that counts where there is no survivability
 
 
 @dataclass(frozen=True)
@@ -74,21 +74,21 @@ class Hakozaki(Maker, Wishes):
 
     name: ClassVar = "hakozaki"
     budget: int = 300
-    """How many joint actions are judged at most; all own actions meet the same replies of the others, at least one."""
+    """Upper limit of joint moves judged; all own moves meet the same replies of the others, at least one."""
     length: int = 11
-    """Of a scenario."""
+    """Length of a scenario."""
     threshold: float = 30.0
-    """Where the own and the teammate's survivability are clipped: who is so free may well attack."""
+    """Upper limit of the own and the teammate's survivability that counts; an agent with more may well attack."""
     floor: float = 0.1
-    """The least that an enemy's survivability counts as."""
+    """Least survivability that an enemy is counted with."""
     bomb_cost: float = 0.1
-    """What having one bomb less costs, in units of the logarithm of a survivability."""
+    """Cost of having one bomb less, in units of the logarithm of a survivability."""
     memory: int = 4
-    """How long an enemy that went out of view is still reckoned with."""
+    """For how many steps an enemy that went out of view is taken into account."""
     goal_weight: float = 0.5
-    """What goals count beside logarithms of survivabilities."""
+    """Weight of goals relative to logarithms of survivabilities."""
     chase: float = 0.8
-    tired: float = 0.0  # it ties for want of an opening, not by going in circles
+    tired: float = 0.0  # its ties come from a lack of openings, not from cycles
 
     def __post_init__(self) -> None:
         check_range("budget", self.budget, 1, 10**9)
@@ -108,20 +108,20 @@ AT = places_of(Hakozaki)
 
 
 class Desk(NamedTuple):
-    """Room to decide in; survivabilities of an action are over the replies judged so far."""
+    """Working memory for a decision; survivabilities of a move are over the replies judged so far."""
 
     leaf: st.Row
-    moves: npt.NDArray[np.int16]  # (agents,) a joint action
-    cell: npt.NDArray[np.int16]  # (moves,) where each own action leads
-    options: npt.NDArray[np.int16]  # (agents, moves) what each can do
-    choices: npt.NDArray[np.int64]  # (agents,) how many of them
-    replies: npt.NDArray[np.int16]  # (replies, agents) joint actions of the others
-    own: FloatArray  # (moves,) the least; NONE where an action is not to be had
+    moves: npt.NDArray[np.int16]  # (agents,) a joint move
+    cell: npt.NDArray[np.int16]  # (moves,) the cell to which each own move leads
+    options: npt.NDArray[np.int16]  # (agents, moves) the moves of each agent
+    choices: npt.NDArray[np.int64]  # (agents,) the number of those moves
+    replies: npt.NDArray[np.int16]  # (replies, agents) joint moves of the others
+    own: FloatArray  # (moves,) the least; NONE where a move is not available
     mean: FloatArray  # (moves,) the sum
-    lasted: FloatArray  # (moves,) the sum of the moments that the agent lives through where it does not survive
-    mate: FloatArray  # (moves, moves) the least by the own and the teammate's action
+    lasted: FloatArray  # (moves,) the sum of the last moments at which the agent lives where nobody spreads
+    mate: FloatArray  # (moves, moves) the least, by the own and the teammate's move
     foes: FloatArray  # (moves, agents) sums
-    met: npt.NDArray[np.int64]  # (1,) whether anyone comes in the agent's way
+    met: npt.NDArray[np.int64]  # (1,) whether anyone gets in the agent's way
     value: FloatArray  # (moves,)
     worth: FloatArray  # (cells,)
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) as ``remember_failure`` keeps them
@@ -129,7 +129,7 @@ class Desk(NamedTuple):
 
 
 class Room(NamedTuple):
-    """All room that it has."""
+    """All working memory of the agent."""
 
     scenario: Scenario
     desk: Desk
@@ -147,7 +147,10 @@ def empty_desk(config: Config) -> Desk:
 
 @kernel
 def prepare(b, d, me, engine):
-    """Empty tables, everyone's options, and the others' replies in the order in which they are looked at; how many."""
+    """Reset the tables and list everyone's moves and the others' replies; return the number of replies.
+
+    The replies are in the order in which they are judged.
+    """
     d.met[0] = 0
     for k in range(MAX_AGENTS):
         d.choices[k] = 0
@@ -167,7 +170,7 @@ def prepare(b, d, me, engine):
 
 @linked_kernel
 def list_options(b, d, k, engine):
-    """The actions of an agent that do something and do not kill it at once; stopping if there is none."""
+    """List the moves of an agent that have an effect and do not kill it at once; only Stop if there is none."""
     for move in range(MOVES):
         if leads_on(b, d, k, move, engine):
             d.options[k, d.choices[k]] = move
@@ -178,8 +181,9 @@ def list_options(b, d, k, engine):
 
 @inner_kernel
 def list_replies(b, d, me, size):
-    """Joint actions of the others, into ``replies``: first those in which few do anything but their first option, and
-    among them those in which the nearest do.
+    """List the joint moves of the others in ``replies``; return their number.
+
+    First come those in which few agents deviate from their first move, and among these those in which the nearest do.
     """
     order = np.zeros(MAX_AGENTS, dtype=np.int64)
     others = 0
@@ -215,7 +219,7 @@ def distance(row, one, other, size):
 
 @kernel
 def search(b, s, d, me, enemies, mate, first, last, w, engine):
-    """Judge the own actions against the replies from ``first`` to before ``last``."""
+    """Judge the own moves against the replies from ``first`` to before ``last``."""
     for reply in range(first, last):
         for at in range(d.choices[me]):
             move = d.options[me, at]
@@ -229,7 +233,7 @@ def search(b, s, d, me, enemies, mate, first, last, w, engine):
 
 @inner_kernel
 def judge(b, s, d, me, enemies, mate, move, w, engine):
-    """Enter the survivabilities of all in the position on the desk, which a joint action led to."""
+    """Enter the survivabilities of all agents in ``d.leaf``, the position that a joint move led to."""
     size, length = engine.settings[SIZE], np.int64(w[AT.length])
     unroll(s, d.leaf, length, b, engine)
     for k in range(MAX_AGENTS):
@@ -254,7 +258,7 @@ def judge(b, s, d, me, enemies, mate, move, w, engine):
 
 @linked_kernel
 def crowd_against(b, s, d, k, enemies, memory, size):
-    """Everyone else, and where enemies who were in view not long ago may be."""
+    """Set the crowd to all others, and the cells where enemies that were in view recently may be."""
     gather_crowd(s, d.leaf, k, size)
     for other in range(MAX_AGENTS):
         if enemies >> other & 1 and not d.choices[other] and b.guess[st.STEP] - b.notes[SEEN_STEP + other] <= memory:
@@ -266,7 +270,7 @@ def crowd_against(b, s, d, k, enemies, memory, size):
 
 @kernel
 def choose(b, s, d, me, enemies, mate, replies, w, engine, stream):
-    """The best action after so many replies to each."""
+    """Return the best move after ``replies`` replies to each."""
     size, length = engine.settings[SIZE], np.int64(w[AT.length])
     own = b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     remember_failure(d, own, b.guess[st.STEP])
@@ -296,15 +300,15 @@ def choose(b, s, d, me, enemies, mate, replies, w, engine, stream):
 
 @linked_kernel
 def own_value(d, move, w):
-    """The logarithm of the least own survivability, which does not count where nobody is near."""
+    """Return the logarithm of the least own survivability, or 0 where nobody is near."""
     return np.log(min(1.0, d.own[move] / w[AT.threshold])) if d.met[0] else 0.0
 
 
 @inner_kernel
 def contest(d, move, enemies, mate, replies, w):
-    """The logarithm of the teammate's survivability over the enemies', with an action.
+    """Return the logarithm of the teammate's survivability over the enemies' after a move.
 
-    The teammate takes its own best action against the worst of the others'.
+    The teammate is assumed to choose its own best move against the worst of the others' replies.
     """
     score = 0.0
     for k in range(MAX_AGENTS):
@@ -323,7 +327,7 @@ def contest(d, move, enemies, mate, replies, w):
 
 @inner_kernel
 def aim(b, s, d, me, move, w, engine):
-    """What an action is worth for goals; ``s.row`` is the position when all bombs have gone off."""
+    """Return the value of a move for goals; ``s.row`` is the position after all bombs have exploded."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     own = b.guess[agent + st.CELL]
     worth, cost = d.worth[d.cell[move]], 0.0
@@ -339,7 +343,7 @@ def aim(b, s, d, me, move, w, engine):
 
 
 def hakozaki_move(b, s, d, me, enemies, mate, w, engine, stream, deadline=None):
-    """One decision, at the latest at ``deadline``, a moment of ``time.monotonic``.
+    """Decide on one move, at the latest at ``deadline``, a time of ``time.monotonic``.
 
     ``enemies`` and ``mate`` have bit k for agent k.
     """

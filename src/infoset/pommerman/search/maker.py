@@ -1,4 +1,4 @@
-"""How the parameters of a searching agent become the agent."""
+"""Base class of the parameters of searching agents, which make the agent."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
 
 class Maker:
-    """What the parameters of all searching agents share."""
+    """Base class of the parameters of all searching agents."""
 
     def agent(self) -> Agent:
-        """The agent."""
-        from infoset.pommerman.search.players import SearchPlayer  # which brings compiled kernels
+        """Return a new agent with these parameters."""
+        from infoset.pommerman.search.players import SearchPlayer  # it brings compiled kernels
 
         return SearchPlayer(cast("Parameters", self))
 
     def for_game(self, rules: Config) -> Maker:
-        """With what is left open filled in for a game by these rules."""
+        """Return the parameters with open values filled in for a game by these rules."""
         del rules
         return self
 
     def speaks(self) -> bool:
-        """Whether it says on the radio what it will do next, and listens; that needs ``move_after``."""
+        """Return whether the agent announces its next move by radio and listens; that needs ``move_after``."""
         return False
 
     def move_after(self, room: Any, move: int) -> int:
-        """What it means to do after an action that it has just chosen, 0 to 5."""
+        """Return the move, 0 to 5, that the agent plans after the one that it has just chosen."""
         raise NotImplementedError

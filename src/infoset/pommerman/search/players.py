@@ -35,11 +35,11 @@ from infoset.pommerman.state import AGENT, LAY
 from infoset.warm_up import ready
 
 Parameters: TypeAlias = Champion | Dypm | EditedSimple | Eisenach | FsmSearch | Hakozaki
-"""Of one agent: they say what room it needs and how it moves."""
+"""The parameters of one agent, which determine the working memory that it needs and how it moves."""
 
 
 class SearchPlayer(PommermanPlayer):
-    """An agent that searches: its belief takes in every observation, its parameters decide."""
+    """A searching agent: its belief takes in every observation and its parameters choose the move."""
 
     def __init__(self, parameters: Parameters) -> None:
         ready(parameters.name)

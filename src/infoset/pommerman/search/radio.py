@@ -1,11 +1,11 @@
-"""Two words a step on the radio: what an agent means to do next, and where it sees enemies.
+"""Messages by radio, two words a step: an agent's planned move, and the places where it sees enemies.
 
-The first word is the agent's next action but one, 1 to 6 as the rules number them from 0: what its plan says after the
-action that it takes now.  The second spells out where the two enemies are, a coordinate a step, over four steps; on a
-board of 11 rows a word stands for one or two of them.  0 is silence: nobody in view.
+The first word is the agent's next move but one, coded 1 to 6 for the moves 0 to 5: the move that its plan has after the
+one that it makes now.  The second spells the cells of the two enemies, one coordinate a step, over four steps; on a
+board of 11 rows a word stands for one or two of them.  0 is silence: the enemy is out of view.
 
-Whoever hears it puts the action into its own plans (``Belief.coming``), and the enemies among those that it has seen.
-A teammate is believed as long as what it says comes true; one that speaks otherwise, or not at all, changes nothing.
+The receiver puts the move into its own plans (``Belief.coming``), and treats the enemies as seen.  A teammate is
+believed while its announcements come true; one that uses other words, or none, changes nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from infoset.pommerman.search.belief import SEEN_CELL, SEEN_STEP, Belief, Seat
 
 SILENCE = 0
 ENEMIES, AXES = 2, 2
-CYCLE = ENEMIES * AXES  # steps in which both enemies are told of
-BELIEVED = 0.5  # from this credit on
-LATE = 2  # steps from where an enemy was to when that was spelt
-PATIENCE = 0.9  # how much of its credit a teammate keeps with every step
+CYCLE = ENEMIES * AXES  # steps in which both enemies are reported
+BELIEVED = 0.5  # least credit at which the teammate is believed
+LATE = 2  # steps from the moment when the enemy was there to the moment when its cell is known
+PATIENCE = 0.9  # share of its credit that a teammate keeps at every step
 
 
 class Claim(NamedTuple):
-    """That the teammate, who is at a cell at a step, takes an action."""
+    """The announcement that the teammate, who is at ``cell`` at ``step``, makes a move."""
 
     step: int
     cell: int
@@ -38,19 +38,19 @@ class Claim(NamedTuple):
 
 
 class Radio:
-    """What one agent says and hears in a game of teams."""
+    """What one agent sends and receives by radio in a team game."""
 
     def __init__(self, seat: Seat, rules: Config, engine: Engine) -> None:
         self.size, self.vocabulary, self.engine = rules.size, rules.vocabulary, engine
         self.mate = next(k for k in range(MAX_AGENTS) if seat.mate >> k & 1)
         self.enemies = [k for k in range(MAX_AGENTS) if seat.enemies >> k & 1]
         self.credit = BELIEVED
-        self.told: int | None = None  # the cell that is being spelt
-        self.heard = SILENCE  # its row
+        self.told: int | None = None  # the cell that is being sent
+        self.heard = SILENCE  # the word for its row
         self.claim: Claim | None = None
 
     def words(self, belief: Belief, move: int) -> tuple[int, int]:
-        """What to say with an action after which ``move`` is meant to come."""
+        """Return the words to send with a move after which ``move`` is planned."""
         enemy, axis = self._turn(int(belief.guess[st.STEP]))
         if axis == 0:
             self.told = int(belief.guess[_agent(enemy) + st.CELL]) if belief.guess[_agent(enemy) + st.ALIVE] else None
@@ -58,7 +58,7 @@ class Radio:
         return 1 + move, second
 
     def hear(self, belief: Belief, message: tuple[int, ...]) -> None:
-        """Take in what the teammate said a step ago; what it does next goes to ``belief.coming``."""
+        """Take in what the teammate said one step ago; its next move goes to ``belief.coming``."""
         now, guess = int(belief.guess[st.STEP]), belief.guess
         there = int(guess[_agent(self.mate) + st.CELL]) if guess[_agent(self.mate) + st.ALIVE] else None
         self._settle(now, there)
@@ -75,11 +75,11 @@ class Radio:
             self._place(belief, enemy, second, now)
 
     def _turn(self, step: int) -> tuple[int, int]:
-        """Who is told of at a step, and whether its row or its column is."""
+        """Return which enemy is reported at a step, and the axis: 0 for its row, 1 for its column."""
         return self.enemies[step % CYCLE // AXES], step % AXES
 
     def _settle(self, now: int, there: int | None) -> None:
-        """Whether what the teammate meant to do came true, where that was seen."""
+        """Update the teammate's credit by whether its announcement came true, where that was seen."""
         claim, self.claim = self.claim, None
         if claim is None or there is None or claim.step != now - 1:
             return
@@ -87,12 +87,12 @@ class Radio:
         self.credit = PATIENCE * self.credit + (1 - PATIENCE) * (there == meant)
 
     def _place(self, belief: Belief, enemy: int, second: int, now: int) -> None:
-        """An enemy was in the heard row and column when its row was said: two steps ago."""
+        """Restrict the belief about an enemy to the row and column heard, where it was two steps ago."""
         cells = np.arange(self.size)
         rows, columns = ((1 + cells * self.vocabulary // self.size) == word for word in (self.heard, second))
         seen = now - LATE
         if belief.guess[_agent(enemy) + st.ALIVE] or belief.notes[SEEN_STEP + enemy] >= seen:
-            return  # it knows better itself
+            return  # the agent's own observation is as recent
         there = np.where(rows, _bits(columns), np.uint32(0)).astype(np.uint32)
         around = there.copy()
         for _ in range(LATE):
@@ -101,17 +101,17 @@ class Radio:
             belief.possible[enemy] &= around
             belief.notes[SEEN_STEP + enemy] = seen
             belief.notes[SEEN_CELL + enemy] = int(np.median(cells[rows])) * self.size + int(np.median(cells[columns]))
-        else:  # that cannot be
+        else:  # the report contradicts the belief
             self.credit *= PATIENCE
 
 
 def _bits(flags: npt.NDArray[np.bool_]) -> np.uint32:
-    """A row of cells as the sets of ``cellsets`` have it."""
+    """Return a row of cells as one word of a set, see ``cellsets``."""
     return np.uint32(sum(1 << int(k) for k in np.flatnonzero(flags)))
 
 
 def _spread(cells: npt.NDArray[np.uint32], size: int) -> npt.NDArray[np.uint32]:
-    """Those cells and their neighbours."""
+    """Return the cells together with their neighbours."""
     found = cells | (cells << np.uint32(1)) | (cells >> np.uint32(1))
     found[1:] |= cells[:-1]
     found[:-1] |= cells[1:]
@@ -119,5 +119,5 @@ def _spread(cells: npt.NDArray[np.uint32], size: int) -> npt.NDArray[np.uint32]:
 
 
 def _agent(k: int) -> int:
-    """Where an agent stands in a position."""
+    """Return the index of an agent in a position."""
     return st.AGENTS + k * st.AGENT_FIELDS

@@ -1,7 +1,7 @@
-"""What an agent did before in the situation that it is in: play that goes in circles repeats it exactly.
+"""Memory of what an agent did in each situation, to break cycles of play that repeat it exactly.
 
-Two sides that answer each other in the same way come back to the same situation again and again, each laying a bomb and
-leaving its fire, until the game is over.  Who counts what it did there before can do something else.
+Two sides that answer each other in the same way return to the same situation again and again, each laying a bomb and
+avoiding its fire, until the game is over.  An agent that counts its earlier moves there can choose another one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS
 from infoset.pommerman.state import MOVES
 
-ENTRIES = 1024  # situations that are remembered: more than steps of a game
+ENTRIES = 1024  # number of situations remembered: more than the steps of a game
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(29)
 
@@ -24,26 +24,26 @@ SHIFT = np.uint64(29)
 class Repeats(NamedTuple):
     """The moves made so far, by situation."""
 
-    situation: npt.NDArray[np.uint64]  # (ENTRIES,) 0: none yet
-    tried: npt.NDArray[np.int64]  # (ENTRIES, moves) how often
-    now: npt.NDArray[np.int64]  # (1,) the entry of the situation at hand
+    situation: npt.NDArray[np.uint64]  # (ENTRIES,) hash of the situation, 0 where there is none yet
+    tried: npt.NDArray[np.int64]  # (ENTRIES, moves) how often each move was made
+    now: npt.NDArray[np.int64]  # (1,) the entry of the current situation
 
 
 def empty_repeats() -> Repeats:
-    """Nothing done yet."""
+    """Return an empty memory."""
     return Repeats(np.zeros(ENTRIES, np.uint64), np.zeros((ENTRIES, MOVES), np.int64), np.zeros(1, np.int64))
 
 
 @inline_kernel
 def mixed(key, value):
-    """A hash with one more number in it."""
+    """Return a hash with one more number mixed in."""
     word = (key ^ np.uint64(value)) * FACTOR
     return word ^ (word >> SHIFT)
 
 
 @inner_kernel
 def situation_of(guess, me):
-    """Of agents and bombs, as they are believed to be; where the time of the game has no part in it."""
+    """Return a hash of the agents and bombs as they are believed to be, which does not depend on the step count."""
     key = np.uint64(1 + me)
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
@@ -57,7 +57,7 @@ def situation_of(guess, me):
 
 @inner_kernel
 def recall(x, guess, me):
-    """Find what was done in the situation at hand."""
+    """Find or make the entry of the current situation."""
     key = situation_of(guess, me)
     entry = np.int64(key % np.uint64(ENTRIES))
     if x.situation[entry] != key:
@@ -69,20 +69,21 @@ def recall(x, guess, me):
 
 @inner_kernel
 def weariness(x, move, each, most):
-    """What an action is worth less because it was taken in the situation at hand before."""
+    """Return the penalty of a move for having been made in the current situation before."""
     return min(each * times_tried(x, move), most)
 
 
 @inner_kernel
 def remember(x, move):
-    """The action that is taken now counts from now on."""
+    """Count the move that is made now."""
     x.tried[x.now[0], move] += 1
 
 
 @inner_kernel
 def times_tried(x, move):
-    """How often an action was taken in the situation at hand; a bomb, as often as anything: nobody lays one to get
-    out of a circle.
+    """Return how often a move was made in the current situation.
+
+    Laying a bomb counts like the most frequent move, as it is no way out of a cycle.
     """
     tried = x.tried[x.now[0]]
     if move != st.LAY:

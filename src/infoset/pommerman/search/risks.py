@@ -1,7 +1,7 @@
-"""What others could do about the agent's next action: stand in its way, kick a bomb, or lay one and then do so.
+"""Risks: how others could answer the agent's next move, by standing in its way, or by a kick or a bomb first.
 
-A scenario says what the agent survives if nobody moves; this says what it survives whatever one other agent does (two
-of them for the next step).  An action is a risk if there is an answer to it after which no way out is certain.
+A scenario shows what the agent survives if nobody moves; this module computes what it survives whatever one other agent
+does (two of them in the next step).  A move is a risk if there is an answer to it after which no escape is certain.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from infoset.pommerman.search.traps import Traps, empty_traps, lay_traps
 from infoset.pommerman.state import MOVES
 
 LENGTH = 13  # steps: a bomb laid in the next step has burnt out by then
-NEAR = 6  # how far off, as the crow walks, an enemy may be that is reckoned to lay a bomb
+NEAR = 6  # Manhattan distance up to which an enemy is assumed to lay a bomb
 
 
 class Costs(NamedTuple):
-    """Of being trapped by an agent in the way, by a bomb or kick first, and by the teammate."""
+    """The costs of being trapped by an agent in the way, by a bomb or kick first, and by the teammate."""
 
     block: float
     bomb: float
@@ -46,16 +46,16 @@ class Costs(NamedTuple):
 
 
 class Risks(NamedTuple):
-    """Room to find them."""
+    """Working memory for the risks of moves."""
 
     traps: Traps
-    doors: Cells  # (size,) cells that others may step on with their next move
+    doors: Cells  # (size,) cells that others may enter with their next move
     ways: npt.NDArray[np.int64]  # (agents, moves) the cells on which each may be after it
-    found: npt.NDArray[np.int64]  # (agents,) how many of them
-    alone: FloatArray  # (moves,) what the agent survives after each action if the others stand still
+    found: npt.NDArray[np.int64]  # (agents,) the number of those cells
+    alone: FloatArray  # (moves,) what the agent survives after each move if the others stand still
     slack: npt.NDArray[np.int64]  # (moves,) for how many steps it may stay there and still survive, alone
-    room: FloatArray  # (moves,) its survivability, in cells, as ``survivability`` has it
-    risk: FloatArray  # (moves,) what the worst answer costs
+    room: FloatArray  # (moves,) its survivability in cells, see ``survivability``
+    risk: FloatArray  # (moves,) the cost of the worst answer
 
 
 def empty_risks(config: Config) -> Risks:
@@ -68,7 +68,7 @@ def empty_risks(config: Config) -> Risks:
 
 @inner_kernel
 def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
-    """Fill ``alone``, ``room`` and ``risk`` of ``x`` for each action that ``d.own`` has."""
+    """Fill ``alone``, ``slack``, ``room`` and ``risk`` of ``x`` for each move with a value in ``d.own``."""
     size = engine.settings[SIZE]
     for move in range(MOVES):
         x.alone[move], x.slack[move], x.room[move], x.risk[move] = NONE, 0, 0.0, 0.0
@@ -81,13 +81,13 @@ def weigh_risks(b, s, d, x, me, enemies, length, memory, costs, engine):
     for move in range(st.UP, st.RIGHT + 1):
         target = engine.near[own * WAYS + move]
         kicks = d.own[move] > NONE and target != own and bomb_on(b.guess, target)
-        if kicks and wanted(b, me, engine.near[target * WAYS + move], size):  # then it may fail
+        if kicks and wanted(b, me, engine.near[target * WAYS + move], size):  # then the kick may fail
             x.risk[move] = max(x.risk[move], x.risk[st.STOP] if d.own[st.STOP] > NONE else costs.block)
 
 
 @inner_kernel
 def look_ahead(b, s, d, x, me, enemies, move, length, memory, engine):
-    """What the agent survives after an action."""
+    """Compute what the agent survives after a move."""
     size = engine.settings[SIZE]
     act_on(b, d, me, move, engine)
     unroll(s, d.leaf, length, b, engine)
@@ -103,7 +103,7 @@ def look_ahead(b, s, d, x, me, enemies, move, length, memory, engine):
 
 @inline_kernel
 def stays(s, cell, length, size):
-    """For how many steps the agent of the last call of ``survivable`` may stay where it is and still survive."""
+    """Return for how many steps the agent of the last call of ``survivable`` may stay where it is and still survive."""
     found = length
     for t in range(length, 0, -1):
         if not contains(s.reach[t], cell, size):
@@ -113,7 +113,7 @@ def stays(s, cell, length, size):
 
 @linked_kernel
 def wanted(b, me, cell, size):
-    """Whether another agent can be at a cell in the next step."""
+    """Return whether another agent can be at a cell in the next step."""
     found = False
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
@@ -128,7 +128,7 @@ def apart(one, other, size):
 
 @inner_kernel
 def blocked(b, s, d, x, me, enemies, move, costs, engine):
-    """What it costs that others can stand in the agent's way after an action."""
+    """Return the cost of others being able to stand in the agent's way after a move."""
     size = engine.settings[SIZE]
     act_on(b, d, me, move, engine)
     here, before = d.cell[move], b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
@@ -155,18 +155,21 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
 
 @linked_kernel
 def bumps(b, s, k, here, before, safe, size):
-    """Whether the agent is not safe where it stays if another one, who may have no other way, wants the same cell."""
+    """Return whether the agent is unsafe where it stays because another agent wants the same cell.
+
+    The other agent may have no other move.
+    """
     agent = st.AGENTS + k * st.AGENT_FIELDS
     cell = np.int64(b.guess[agent + st.CELL])
     if not b.guess[agent + st.ALIVE] or here == before or apart(cell, here, size) != 1:
         return False
-    stands = size * size if contains(s.fire[0], cell, size) else cell  # nobody, once it is burnt
+    stands = size * size if contains(s.fire[0], cell, size) else cell  # no blocker once it is burnt
     return contains(safe[stands, 1:], before, size) == 0
 
 
 @inner_kernel
 def list_ways(b, s, x, me, here, engine):
-    """Where the others may be after the agent's next action, which leads it ``here``; ``s.crowd`` begins with that."""
+    """List the cells where the others may be after the agent's next move ``here``, and set the crowd to them."""
     size, near = engine.settings[SIZE], engine.near
     clear(s.crowd[0], size)
     for r in range(size):
@@ -193,7 +196,7 @@ def enter_way(s, x, k, cell, size):
 
 @linked_kernel
 def caught_between(s, x, later, here, k, j, engine):
-    """Whether two others can be where every next step of the agent is spoilt by one of them."""
+    """Return whether two others can be at cells from where they spoil every next move of the agent."""
     for one in range(x.found[k]):
         for two in range(x.found[j]):
             if not escapes(s, x, later, here, x.ways[k, one], x.ways[j, two], engine):
@@ -203,7 +206,7 @@ def caught_between(s, x, later, here, k, j, engine):
 
 @inner_kernel
 def escapes(s, x, later, here, one, two, engine):
-    """Whether the agent has a step that others at two cells can't spoil together at once, and none of them later."""
+    """Return whether the agent has a move that others at two cells cannot spoil together now, nor one of them later."""
     size, after, near = engine.settings[SIZE], x.traps.safe[later], engine.near
     for move in range(st.STOP, st.RIGHT + 1):
         to = near[here * WAYS + move] if move != st.STOP else np.int16(here)
@@ -220,7 +223,7 @@ def escapes(s, x, later, here, one, two, engine):
 
 @inline_kernel
 def may_enter(s, other, cell, engine):
-    """Whether an agent at ``other`` may be at a cell in the next step."""
+    """Return whether an agent at ``other`` may be at a cell in the next step."""
     size = engine.settings[SIZE]
     away = apart(other, cell, size)
     return (away == 0) | ((away == 1) & (contains(s.open[0], cell, size) != 0))
@@ -228,7 +231,7 @@ def may_enter(s, other, cell, engine):
 
 @linked_kernel
 def lasts_against(s, after, to, other, engine):
-    """Whether the agent at ``to`` is safe in the next moment wherever an agent at ``other`` goes."""
+    """Return whether the agent at ``to`` is safe at the next moment wherever an agent at ``other`` goes."""
     size, good = engine.settings[SIZE], True
     for way in range(st.STOP, st.RIGHT + 1):
         at = engine.near[other * WAYS + way] if way != st.STOP else np.int16(other)
@@ -240,8 +243,10 @@ def lasts_against(s, after, to, other, engine):
 
 @inner_kernel
 def bombed(b, s, d, x, me, enemies, move, engine):
-    """Whether an enemy can trap the agent after its action if it kicks a bomb meanwhile, or lays one where it is, or
-    goes one step and lays one there.  Whoever may not be able to kick is reckoned with as if it were.
+    """Return whether an enemy can trap the agent after its move with a kick or a bomb.
+
+    The enemy kicks a bomb meanwhile, lays one where it is, or moves one step and lays one there.  An enemy that is not
+    known to kick is assumed to be able to.
     """
     size, near, here = engine.settings[SIZE], engine.near, d.cell[move]
     for k in range(MAX_AGENTS):
@@ -270,7 +275,7 @@ def bombed(b, s, d, x, me, enemies, move, engine):
 
 @linked_kernel
 def act_both(b, d, me, move, other, action, engine):
-    """The position after an action of the agent and one of another, onto the desk."""
+    """Write the position after a move of the agent and one of another agent to ``d.leaf``."""
     copy(b.guess, d.leaf)
     for k in range(MAX_AGENTS):
         d.moves[k] = b.coming[k]
@@ -280,7 +285,7 @@ def act_both(b, d, me, move, other, action, engine):
 
 @inner_kernel
 def may_trap(b, s, d, x, me, others, engine):
-    """Whether one of the ``others`` can trap the agent from the position on the desk."""
+    """Return whether one of the ``others`` can trap the agent from the position in ``d.leaf``."""
     size, own = engine.settings[SIZE], st.AGENTS + me * st.AGENT_FIELDS
     if not d.leaf[own + st.ALIVE]:
         return True

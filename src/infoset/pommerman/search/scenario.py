@@ -1,9 +1,9 @@
-"""Pessimistic scenarios (Osogami & Takahashi 2019, Algorithm 2) and what survives them.
+"""Pessimistic scenarios (Osogami & Takahashi 2019, Algorithm 2) and what an agent can survive in them.
 
-A scenario is the deterministic future of a position in which nobody moves; it says for every step which cells can be
-entered and which burn.  Pessimism enters by *crowds*: others stand on every cell that they may have reached, all at
-once.  What an agent can still do in it is a set of cells for each step, forward from where it is and pruned backward
-from the end.
+A scenario is the deterministic future of a position in which nobody moves; for every step it holds the cells that can
+be entered and those that burn.  Pessimism enters by *crowds*: others stand on every cell that they may have reached,
+all at once.  What an agent can survive is a set of cells for each step, computed forward from where it is and pruned
+backward from the end.
 """
 
 from __future__ import annotations
@@ -26,24 +26,27 @@ ONE = np.uint32(1)
 
 
 class Scenario(NamedTuple):
-    """Room for one: sets of cells for each moment, 0 to the scenario's length."""
+    """Working memory for one scenario: sets of cells for each moment, 0 to its length."""
 
-    row: st.Row  # (row,) the position as time goes on
+    row: st.Row  # (row,) the position as time advances
     open: Cells  # (moments, size) cells that may be entered in the step from this moment
-    fire: Cells  # (moments, size) cells that burn, or are walls: nobody lives there
+    fire: Cells  # (moments, size) cells that burn, or are walls: no agent can live there
     crowd: Cells  # (moments, size) cells taken by others
-    reach: Cells  # (moments, size) where the agent looked at can be, and still survive
+    reach: Cells  # (moments, size) cells where the agent in question can be and still survive
 
 
 def empty_scenario(config: Config) -> Scenario:
-    """Room for scenarios of a game, of at most ``MAX_LENGTH`` steps; whoever takes a length from outside checks it."""
+    """Return working memory for scenarios of at most ``MAX_LENGTH`` steps.
+
+    Lengths are not checked here; callers that take one as a parameter check it.
+    """
     sets = np.zeros((4, MAX_LENGTH + 1, config.size), dtype=np.uint32)
     return Scenario(st.empty_rows(1, config)[0], *sets)
 
 
 @linked_kernel
 def play(row, moves, b, engine):
-    """One step of the rules in place, without judgement."""
+    """Play one step of the rules in place, without judging the position."""
     settings = engine.settings
     if len(engine.collapses):
         close_in(row, settings, engine.collapses)
@@ -52,14 +55,14 @@ def play(row, moves, b, engine):
 
 @inline_kernel
 def copy(source, target):
-    """A position."""
+    """Copy a position or a set of cells."""
     for k in range(len(source)):
         target[k] = source[k]
 
 
 @linked_kernel
 def unroll(s, leaf, length, b, engine):
-    """The future of ``leaf`` in which nobody moves: fills ``open`` and ``fire``."""
+    """Compute the future of ``leaf`` in which nobody moves: fill ``open`` and ``fire``."""
     copy(leaf, s.row)
     draw(s, 0, engine)
     play(s.row, b.idle, b, engine)
@@ -69,7 +72,7 @@ def unroll(s, leaf, length, b, engine):
 
 @linked_kernel
 def go_on(s, begin, length, b, engine):
-    """The same from a moment on that is drawn, and at which ``s.row`` is the position that a step led to."""
+    """Continue a scenario from the moment ``begin``, which is drawn and whose position ``s.row`` a step led to."""
     size = engine.settings[SIZE]
     for t in range(begin + 1, length + 1):
         flames = s.row[st.NUM_FLAMES]
@@ -87,7 +90,7 @@ def go_on(s, begin, length, b, engine):
 
 @inline_kernel
 def is_calm(row, engine):
-    """Whether in the next step no bomb rolls or goes off, and no wall closes in, if nobody moves."""
+    """Return whether the next step only ages bombs and flames; never in games where walls close in."""
     found = len(engine.collapses) == 0
     for k in range(row[st.NUM_BOMBS]):
         bomb = st.BOMBS + k * st.BOMB_FIELDS
@@ -97,7 +100,7 @@ def is_calm(row, engine):
 
 @inline_kernel
 def tick(row, size):
-    """What ``step`` does then to a position that a step led to."""
+    """Advance a position by a calm step, with the same result as ``step``."""
     if row[st.NUM_FLAMES]:
         burn_down(row, size, st.BOARD + size * size)
     for k in range(row[st.NUM_BOMBS]):
@@ -107,8 +110,9 @@ def tick(row, size):
 
 @inline_kernel
 def draw(s, t, engine):
-    """What the board shows at a moment, as sets: with the walls that close in before anyone moves, and the bombs that
-    agents stand on.
+    """Draw the position ``s.row`` into the sets of a moment.
+
+    Walls that close in before anyone moves are drawn, and cells with bombs that agents stand on are not open.
     """
     size, cell = engine.settings[SIZE], st.BOARD
     if len(engine.collapses):
@@ -130,7 +134,7 @@ def draw(s, t, engine):
 
 @linked_kernel
 def spread_crowd(s, length, level, size):
-    """Others, who stand on ``crowd[0]``, are on every cell that they may reach in the first ``level`` steps."""
+    """Spread the crowd of ``crowd[0]`` over all cells that it may reach in the first ``level`` steps."""
     for t in range(length):
         for r in range(size):
             word = s.crowd[t, r]
@@ -141,17 +145,17 @@ def spread_crowd(s, length, level, size):
 
 @linked_kernel
 def survivable(s, cell, length, size):
-    """How many pairs of a moment, 1 to ``length``, and a cell an agent at ``cell`` can reach and survive from.
+    """Count the pairs of a moment, 1 to ``length``, and a cell that an agent at ``cell`` can reach and survive from.
 
-    None where at most one cell is left at the end.  Nobody enters a cell of ``crowd``, but who is there before it may
-    stay: nobody is pushed.  ``reach`` is left with the pairs.
+    The count is 0 where at most one cell is left at the end.  The agent may not enter a cell of ``crowd``, but may stay
+    where it was before the crowd came: nobody is pushed.  The pairs are left in ``reach``.
     """
     return survivable_from(s, cell, 0, length, size)
 
 
 @inner_kernel
 def survivable_from(s, cell, begin, length, size):
-    """The same for an agent that is at ``cell`` at the moment ``begin``: pairs of later moments."""
+    """Count like ``survivable`` the pairs of later moments for an agent that is at ``cell`` at the moment ``begin``."""
     for r in range(size):
         s.reach[begin, r] = np.uint32(0)
     if not contains(s.fire[begin], cell, size):
@@ -173,8 +177,10 @@ def survivable_from(s, cell, begin, length, size):
 
 @inner_kernel
 def find_ways(s, begin, length, size):
-    """Where nobody is in the way, for all cells at once: into ``reach`` the pairs of a moment, ``begin`` to ``length``,
-    and a cell from which an agent can survive; bits beyond the last column mean nothing.
+    """Find for all cells at once, with nobody in the way, from where an agent can survive.
+
+    The pairs of a moment, ``begin`` to ``length``, and such a cell are left in ``reach``; bits beyond the last column
+    mean nothing.
     """
     for r in range(size):
         s.reach[length, r] = ~s.fire[length, r]
@@ -188,8 +194,9 @@ def find_ways(s, begin, length, size):
 
 @inner_kernel
 def ways_from(s, cell, begin, length, size):
-    """What ``survivable_from`` counts for an agent that is at ``cell`` at the moment ``begin``, once ``find_ways`` has
-    found the pairs; works in ``crowd[0]``.
+    """Return what ``survivable_from`` counts for an agent at ``cell`` at the moment ``begin``.
+
+    Needs the pairs that ``find_ways`` leaves in ``reach``; works in ``crowd[0]``.
     """
     cells, total, last = s.crowd[0], np.int64(0), np.int64(0)
     clear(cells, size)
@@ -209,7 +216,7 @@ def ways_from(s, cell, begin, length, size):
 
 @inline_kernel
 def prune(s, t, size):
-    """Keep at a moment what has somewhere to go at the next; how much that is."""
+    """Keep the cells of a moment that lead to a cell of the next one; return their number."""
     kept = np.int64(0)
     above = np.uint32(0)
     for r in range(size):
@@ -226,14 +233,15 @@ def prune(s, t, size):
 
 @inner_kernel
 def survivability(s, cell, length, size):
-    """The cells at which an agent at ``cell`` can be at the end of a scenario, each counted by how far from the
-    others the way to it can keep, from 0 to 1.  Returns that sum, in cells; the number of cells if nobody spread; and
-    until which moment there would be any.
+    """Sum the cells at which an agent at ``cell`` can end, each weighted by how long its path there avoids the others.
 
-    ``crowd`` is by when the others may have been where, ``c`` for the first time at moment ``first[c]``.  A way that
-    is at ``c`` at a moment ``t >= first[c]`` meets them; its worth is the least ``first[c]`` of all its meetings,
-    ``length + 1`` without any, as a part of ``length + 1``; a cell's is that of its best way.  Ways worth more than
-    ``n`` are those that are open where the others spread for ``n`` steps, so the worths are summed as numbers of cells.
+    Returns that sum, in cells; the number of cells if nobody spread; and the last moment at which there would be any.
+
+    ``crowd`` holds by when the others may have been where, ``c`` for the first time at moment ``first[c]``.  A path
+    that is at ``c`` at a moment ``t >= first[c]`` meets them; its value is the least ``first[c]`` of all its meetings,
+    ``length + 1`` without any, divided by ``length + 1``; a cell's value, from 0 to 1, is that of its best path.  Paths
+    with a value above ``n / (length + 1)`` are those that are open where the others spread for ``n`` steps, so the
+    values are summed as numbers of cells.
     """
     total, alone, lasted = 0, 0, 0
     for level in range(length + 1):
@@ -248,8 +256,9 @@ def survivability(s, cell, length, size):
 
 @inner_kernel
 def arrivals(s, cell, length, level, size):
-    """How many cells an agent can be on at the end if the others spread for ``level`` steps, and how long there are
-    any: a moment, 0 to ``length``.
+    """Count the cells that an agent can end on if the others spread for ``level`` steps.
+
+    Returns the number and the last moment, 0 to ``length``, at which there are any.
     """
     cells = s.reach[0]
     clear(cells, size)
@@ -272,7 +281,7 @@ def arrivals(s, cell, length, level, size):
 
 @linked_kernel
 def lasts(s, length, size):
-    """How long the agent of the last call of ``survivable`` has any cell at all: a moment, 0 to ``length``."""
+    """Return the last moment, 0 to ``length``, at which the agent of the last call of ``survivable`` has any cell."""
     for t in range(length + 1):
         some = np.uint32(0)
         for r in range(size):
@@ -284,7 +293,7 @@ def lasts(s, length, size):
 
 @linked_kernel
 def gather_crowd(s, row, without, size):
-    """Into ``crowd[0]``: everyone alive in a position except one."""
+    """Set ``crowd[0]`` to the cells of everyone alive in a position except the agent ``without``."""
     for r in range(size):
         s.crowd[0, r] = np.uint32(0)
     for k in range(MAX_AGENTS):

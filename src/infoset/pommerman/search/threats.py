@@ -1,7 +1,7 @@
-"""What the agent's next action could do about the others: the game of ``traps`` with the agent in their way.
+"""Threats: what the agent's next move could do to the others, as the game of ``traps`` with the agent as the blocker.
 
-``risks`` asks whether others can trap the agent after an action; this asks on how many of the cells that an enemy may
-be on next the agent can trap it, with the bombs that lie then, or with one more that it lays a step later.
+``risks`` asks whether others can trap the agent after a move; this module computes on which share of the cells where an
+enemy may be next the agent can trap it, with the bombs on the board or with one more that it lays a step later.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from infoset.pommerman.search.scenario import spread_crowd, unroll
 from infoset.pommerman.search.traps import lay_traps
 from infoset.pommerman.state import MOVES
 
-REACH = 8  # steps, as the crow walks, from which on an enemy is too far off
+REACH = 8  # Manhattan distance up to which an enemy is considered
 
 
 @inner_kernel
 def weigh_threats(threat, b, s, d, traps, me, enemies, later, engine):
-    """Fill ``threat`` (moves,) for each action that ``d.own`` has; ``later`` is what a threat counts that takes one
-    more bomb, in the step after.
+    """Fill ``threat`` (moves,) for each move with a value in ``d.own``.
+
+    ``later`` is the weight of a threat that needs one more bomb, laid in the step after.
     """
     ammo = st.AGENTS + me * st.AGENT_FIELDS + st.AMMO
     for move in range(MOVES):
@@ -41,7 +42,7 @@ def weigh_threats(threat, b, s, d, traps, me, enemies, later, engine):
 
 @linked_kernel
 def in_reach(row, me, enemies, size):
-    """Whether one of the enemies is; bit k of ``enemies`` says that agent k is one."""
+    """Return whether an enemy is within ``REACH``; bit k of ``enemies`` says that agent k is one."""
     found, here = False, row[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
@@ -51,8 +52,10 @@ def in_reach(row, me, enemies, size):
 
 @inner_kernel
 def threat_of(b, s, leaf, traps, me, enemies, engine):
-    """Of the cells on which each enemy can be after the position ``leaf``, and live if nobody minds it, the part on
-    which the agent can trap it; one more for all of them; added up.
+    """Return the sum over enemies of the share of their next cells on which the agent can trap them.
+
+    Counted are the cells that an enemy can reach from the position ``leaf`` and on which it survives if nobody is in
+    its way; an enemy that can be trapped on all of them counts one more.
     """
     size = engine.settings[SIZE]
     here = leaf[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
@@ -70,7 +73,7 @@ def threat_of(b, s, leaf, traps, me, enemies, engine):
 
 @linked_kernel
 def part_caught(s, safe, cell, here, engine):
-    """The part for an enemy at a cell; the agent is ``here``."""
+    """Return the term of ``threat_of`` for an enemy at a cell; the agent is ``here``."""
     size, nobody, ways, caught = engine.settings[SIZE], engine.settings[SIZE] ** 2, 0, 0
     for way in range(st.STOP, st.RIGHT + 1):
         to = np.int64(engine.near[cell * WAYS + way]) if way != st.STOP else cell

@@ -1,9 +1,10 @@
-"""Who can be trapped: the game of one agent that wants to live through a scenario and one that stands in its way.
+"""Solve the pursuit game of a runner that must survive a scenario and a blocker that stands in its way.
 
-In a deterministic future of the board both move, the runner first and without knowing what the blocker does.  Solved
-backward for all cells of both at once: for each cell of the blocker the set of cells from which the runner lives for
-certain.  Two agents that want the same cell stay where they are, as in the rules; of two that want each other's, which
-stay as well, the runner must also live if they had changed places, which is a little more than the rules ask.
+In a deterministic future of the board both move, the runner first and without knowing the blocker's move.  The game is
+solved backward for all pairs of cells at once: for each cell of the blocker it yields the set of cells from which the
+runner survives for certain.  Two agents that want the same cell stay where they are, as in the rules; where two want
+each other's cell they stay as well, and the runner must also survive if they had swapped, which is slightly stricter
+than the rules.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ FULL = np.uint32(0xFFFFFFFF)
 
 
 class Traps(NamedTuple):
-    """Room for the sets of two moments.  Rows of the board have an empty row above and below."""
+    """Working memory for the sets of two moments.  The board has an empty row above and below."""
 
     safe: Cells  # (2, cells + 2, size + 2) by the blocker's cell; then without a blocker; then all cells
     open: Cells  # (size + 2,)
-    way: Cells  # (size + 2,) where the blocker may go
-    free: Cells  # (size + 2,) cells that the runner may enter and live on, whatever the blocker does
-    met: Cells  # (size + 2,) those that the blocker may take
+    way: Cells  # (size + 2,) cells to which the blocker may move
+    free: Cells  # (size + 2,) cells that the runner may enter and survive on, whatever the blocker does
+    met: Cells  # (size + 2,) those of them that the blocker may take
 
 
 def empty_traps(config: Config) -> Traps:
@@ -41,8 +42,9 @@ def empty_traps(config: Config) -> Traps:
 
 @inner_kernel
 def lay_traps(x, s, begin, length, near, size):
-    """Solve the game from the end of the scenario ``s`` back to the moment ``begin``, for blockers on ``s.crowd`` at
-    each moment; which of the two layers of ``x.safe`` is that moment's.
+    """Solve the game from the end of the scenario ``s`` back to the moment ``begin``, for blockers on ``s.crowd``.
+
+    Returns which of the two layers of ``x.safe`` holds the moment ``begin``.
     """
     nobody = size * size
     layer = length & 1
@@ -67,7 +69,7 @@ def lay_traps(x, s, begin, length, near, size):
 
 @inline_kernel
 def runs_alone(x, s, later, layer, t, size):
-    """The runner's cells where nobody is in its way."""
+    """Compute the runner's safe cells of a moment with nobody in its way."""
     nobody = size * size
     after, now = x.safe[later, nobody], x.safe[layer, nobody]
     for r in range(1, size + 1):
@@ -79,7 +81,7 @@ def runs_alone(x, s, later, layer, t, size):
 
 @inline_kernel
 def meet(x, s, later, layer, t, at, near, size):
-    """The same for a blocker at a cell: what is safe is so after each of the blocker's moves."""
+    """Compute the runner's cells that are safe after each move of a blocker at ``at``."""
     nobody, every = size * size, size * size + 1
     after, now, row = x.safe[later], x.safe[layer, at], at // size + 1
     burns = contains(s.fire[t + 1], at, size) != 0

@@ -1,1 +1,1 @@
-"""A recorded game of Pommerman to look at: a page that plays it, stills, moving pictures, text."""
+"""Views of recorded Pommerman games: a page that plays them, still pictures, animations, text."""

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MAX_PICTURES, MAX_PIXELS = 640, 120_000_000  # of one file
-MOST_A_STEP, SHORTEST = 3, 40  # pictures of a step, and how many milliseconds each is shown at least
-TICK = 10  # milliseconds, the clock of a GIF
-END = 3000  # milliseconds, the last picture
+MOST_A_STEP, SHORTEST = 3, 40  # pictures of a step, and the least duration of each in milliseconds
+TICK = 10  # resolution of the times of a GIF, in milliseconds
+END = 3000  # duration of the last picture, in milliseconds
 COLORS, SAMPLES = 255, 16
 
 
 def save_gif(
     match: Match, path: str | Path, *, speed: float = SPEED, cell: int = CELL, game: Pommerman | None = None
 ) -> Path:
-    """Write the game as a moving picture, ``speed`` steps a second, a cell being ``cell`` pixels wide.
+    """Write the game as an animation of ``speed`` steps a second, with cells ``cell`` pixels wide.
 
     The shorter a game, the more pictures a step has; where a game is too long, steps are left out.  Raises
-    ``MissingExtraError`` without Pillow, ``ParameterError``, and what ``film`` raises.
+    ``MissingExtraError`` without Pillow, ``ParameterError``, and the errors of ``film``.
     """
     check_speed(speed)
     film = film_of(match, game)
@@ -51,7 +51,7 @@ def save_gif(
 
 
 def schedule(film: Film, speed: float, cell: int) -> tuple[list[Moment], list[int]]:
-    """The moments to paint, and for how many milliseconds each is shown."""
+    """Return the moments to paint, and for how many milliseconds each is shown."""
     steps = len(film.frames) - 1
     side = cell * (film.config.size + 2 * art.MARGIN)
     room = min(MAX_PICTURES, int(MAX_PIXELS / side**2)) - 1
@@ -64,7 +64,7 @@ def schedule(film: Film, speed: float, cell: int) -> tuple[list[Moment], list[in
 
 
 def _palette(samples: list[Image.Image]) -> Image.Image:
-    """The colours of the whole film, from samples of it."""
+    """Return a palette for the whole film, computed from samples of it."""
     from PIL import Image
 
     side = samples[0].width

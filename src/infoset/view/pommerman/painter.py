@@ -1,4 +1,4 @@
-"""Moments of a film as pictures made of pixels (extra ``plot``)."""
+"""Rendering of moments of a film as raster images (extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ if TYPE_CHECKING:
     from PIL import Image, ImageDraw
 
 CELL, SMALLEST = 28, 8
-MAX_SIDE = 1280  # pixels
-LARGER = 4  # sprites are drawn so much larger and shrunk, so that their edges are smooth
-REACH = 0.5  # cells that a sprite may reach over its own
+MAX_SIDE = 1280  # of a picture, in pixels
+LARGER = 4  # sprites are drawn larger by this factor and shrunk, so that their edges are smooth
+REACH = 0.5  # cells by which a sprite may extend beyond its own
 
 
 class Moment(NamedTuple):
-    """``phase`` of the way from one frame to the next."""
+    """A moment between two frames: ``phase`` is the fraction of the way from ``number`` to the next."""
 
     number: int
     phase: float
 
 
 class Painter:
-    """Paints moments of a film; every sprite is drawn once."""
+    """Paints moments of a film, drawing every sprite only once."""
 
     def __init__(self, film: Film, cell: int, what: str) -> None:
-        """A cell is ``cell`` pixels wide.  Raises ``ParameterError``, and ``MissingExtraError`` without Pillow, which
-        ``what`` needs.
+        """Prepare to paint with cells ``cell`` pixels wide; ``what`` names the feature in errors.
+
+        Raises ``ParameterError``, and ``MissingExtraError`` without Pillow.
         """
         try:
             from PIL import Image
@@ -50,7 +51,7 @@ class Painter:
         self.floor = self.board
 
     def paint(self, moment: Moment) -> Image.Image:
-        """The moment; at the end of the film with the outcome across the board."""
+        """Return the moment as a picture; at the end of the film with the outcome across the board."""
         picture = self.still(moment)
         if moment.number == len(self.film.frames) - 1:
             ribbon = self.sheet(art.ribbon(self.film.outcome(), self.film.config.size))
@@ -58,9 +59,9 @@ class Painter:
         return picture
 
     def still(self, moment: Moment) -> Image.Image:
-        """The moment, nothing across it."""
+        """Return the moment as a picture, without the outcome."""
         frame = self.film.frames[moment.number]
-        if frame.ground != self.floor_of:  # seldom
+        if frame.ground != self.floor_of:  # it seldom changes
             self.floor_of, self.floor = frame.ground, self.board.copy()
             for placed in floor(frame, self.film.config.size):
                 self.put(self.floor, placed)
@@ -70,7 +71,7 @@ class Painter:
         return picture
 
     def sheet(self, sprite: art.Sprite) -> Image.Image:
-        """A sprite of the size of the picture."""
+        """Return a sprite on a sheet of the size of the picture."""
         side = self.film.config.size * self.cell + 2 * self.edge
         return _drawn(sprite, self.cell, (self.edge, self.edge), (side, side))
 
@@ -88,7 +89,7 @@ class Painter:
 
 
 def _drawn(sprite: art.Sprite, cell: int, origin: tuple[int, int], extent: tuple[int, int]) -> Image.Image:
-    """A sprite on a transparent sheet of ``extent`` pixels, its cell's corner at ``origin``."""
+    """Return a sprite on a transparent sheet of ``extent`` pixels, its cell's corner at ``origin``."""
     from PIL import Image, ImageDraw
 
     sheet = Image.new("RGBA", (extent[0] * LARGER, extent[1] * LARGER))
@@ -105,7 +106,7 @@ def _drawn(sprite: art.Sprite, cell: int, origin: tuple[int, int], extent: tuple
 
 
 class _Pen(NamedTuple):
-    """Draws shapes: so many pixels a cell, whose corner is at ``(x, y)``."""
+    """Draws shapes with ``scale`` pixels a cell, whose corner is at ``(x, y)``."""
 
     scale: float
     x: float

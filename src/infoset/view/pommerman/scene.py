@@ -1,4 +1,4 @@
-"""What is painted where, in order: one position, or a moment on the way from one to the next."""
+"""Placement of sprites, in the order of painting, for a position or a moment between two positions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from infoset.view.pommerman import art
 from infoset.view.pommerman.film import ITEMS, Film, Frame
 
 WALLS = (RIGID, WOOD)
-REMAINS = 0.7  # how far a dead agent fades: what is left marks where it died
-RISE = 0.2  # cells that it rises by while it fades: what lies behind it must not hide it
+REMAINS = 0.7  # share of its opacity that a dead agent loses; the rest marks where it died
+RISE = 0.2  # cells by which it rises while it fades, so that it is not hidden
 
 
 class Placed(NamedTuple):
-    """A sprite whose cell has its upper left corner at ``(x, y)``, counted in cells."""
+    """A sprite whose cell has its upper left corner at ``(x, y)``, in units of cells."""
 
     sprite: art.Sprite
     x: float
@@ -24,7 +24,7 @@ class Placed(NamedTuple):
 
 
 def floor(frame: Frame, size: int) -> Iterator[Placed]:
-    """The ground, with the shadows of the walls."""
+    """Yield the sprites of the ground, with the shadows of the walls."""
     for cell in range(size * size):
         x, y = cell % size, cell // size
         names = ["grass" if (x + y) % 2 else "", art.growth(cell)]
@@ -33,7 +33,10 @@ def floor(frame: Frame, size: int) -> Iterator[Placed]:
 
 
 def scene(film: Film, number: int, phase: float = 0.0) -> list[Placed]:
-    """What is on the floor after frame ``number``, from back to front; ``phase`` of the way to the next one."""
+    """Return the sprites on the floor after frame ``number``, from back to front.
+
+    ``phase`` is the fraction of the way to the next frame.
+    """
     reel = film.frames
     before, frame, after = reel[max(number - 1, 0)], reel[number], reel[min(number + 1, len(reel) - 1)]
     size = film.config.size
@@ -73,7 +76,7 @@ def _living(frame: Frame, after: Frame, phase: float, size: int) -> Iterator[Pla
 
 
 def _dead(before: Frame, frame: Frame, phase: float, size: int) -> Iterator[Placed]:
-    """Place agents where they died, faint after the first step and below all that moves, unless a wall stands there."""
+    """Yield agents where they died, unless a wall stands there; they fade in the first step, below all that moves."""
     for k, agent in enumerate(frame.agents):
         if not agent.alive and frame.ground[agent.cell] not in WALLS:
             y, x = divmod(agent.cell, size)
@@ -82,6 +85,6 @@ def _dead(before: Frame, frame: Frame, phase: float, size: int) -> Iterator[Plac
 
 
 def _between(start: int, goal: int, phase: float, size: int) -> tuple[float, float]:
-    """The place on the way from one cell to another."""
+    """Return the place on the way from one cell to another."""
     (y, x), (v, u) = divmod(start, size), divmod(goal, size)
     return x + (u - x) * phase, y + (v - y) * phase
