@@ -1,1 +1,1 @@
-"""A recorded game of Pommerman to look at: a page that plays it, stills, moving pictures, text."""
+"""Views of a recorded game of Pommerman: a page that plays it, stills, animations, text."""

@@ -1,7 +1,7 @@
-"""What everything looks like: flat shapes in units of a cell, drawn by the page, as SVG and into moving pictures.
+"""The appearance of everything: flat shapes in units of a cell, drawn by the page, as SVG and into animations.
 
-A cell reaches from 0 to 1, down and to the right.  Walls and agents stand up: they reach over the cell above them,
-so a board is painted from its top row to its bottom row.
+A cell extends from 0 to 1, down and to the right.  Walls and agents stand upright and extend over the cell above
+them, so a board is painted from its top row to its bottom row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Point: TypeAlias = tuple[float, float]
 
 
 class Box(NamedTuple):
-    """A rectangle with round corners."""
+    """A rectangle with rounded corners."""
 
     x: float
     y: float
@@ -49,7 +49,7 @@ class Area(NamedTuple):
 
 
 class Stroke(NamedTuple):
-    """A line with round ends."""
+    """A line with rounded ends."""
 
     points: tuple[Point, ...]
     width: float
@@ -73,14 +73,14 @@ Sprite: TypeAlias = tuple[Shape, ...]
 
 
 def shifted(shape: Shape, x: float, y: float) -> Shape:
-    """The shape, moved."""
+    """Return the shape, moved by ``(x, y)``."""
     if isinstance(shape, Area | Stroke):
         return shape._replace(points=tuple((px + x, py + y) for px, py in shape.points))
     return shape._replace(x=shape.x + x, y=shape.y + y)
 
 
 def _ring(x: float, y: float, radius: float, corners: int, inner: float, turn: float = 0.0) -> tuple[Point, ...]:
-    """A star: its corners at ``radius``, the dents between them at ``inner``."""
+    """Return a star with its points at ``radius``, and the dents between them at ``inner``."""
     steps = range(2 * corners)
     at = [(radius if k % 2 == 0 else inner, turn + pi * k / corners) for k in steps]
     return tuple((round(x + r * sin(a), 3), round(y - r * cos(a), 3)) for r, a in at)
@@ -151,7 +151,7 @@ _BOMB: Sprite = (
 
 
 def _card(color: str) -> Sprite:
-    """The card that a power-up's picture is on."""
+    """Return the card on which a power-up's picture lies."""
     return (
         Oval(0.5, 0.83, 0.32, 0.06, "ink", 0.18),
         Box(0.13, 0.08, 0.74, 0.74, 0.17, color),
@@ -203,7 +203,10 @@ _KICK: Sprite = (
 
 
 def _headgear(k: int) -> Sprite:
-    """What tells agents apart without their colours: an antenna, two pointed ears, a crest, two round ears."""
+    """Return the headgear by which agent ``k`` is recognised without colours.
+
+    They are an antenna, two pointed ears, a crest, two round ears.
+    """
     main, dark, light = (f"agent{k}{part}" for part in PARTS)
     return (
         (Stroke(((0.50, 0.05), (0.53, -0.10)), 0.05, dark), Oval(0.535, -0.14, 0.085, 0.085, main),
@@ -231,7 +234,7 @@ def _headgear(k: int) -> Sprite:
 
 
 def _figure(k: int) -> Sprite:
-    """An agent without its face."""
+    """Return an agent without its face."""
     main, dark, light = (f"agent{k}{part}" for part in PARTS)
     return (
         Oval(0.50, 0.92, 0.30, 0.075, "ink", 0.22),
@@ -281,34 +284,37 @@ STANDING = {st.WOOD: "wood", st.EXTRA_BOMB: "extra_bomb", st.INCR_RANGE: "incr_r
 
 
 def built(cell: int, value: int) -> str:
-    """What stands in a cell of a board: one of several stones, wood, or an item."""
+    """Return the name of the sprite in a cell of a board: one of several stones, wood, or an item."""
     return f"stone{cell * 31 % 7 % len(_STONES)}" if value == st.RIGID else STANDING[value]
 
 
 def growth(cell: int) -> str:
-    """What grows in a cell: most often nothing."""
+    """Return the name of the plant in a cell; most often there is none."""
     return {3: "tuft", 7: "pebbles"}.get(cell * 37 % 101 % 13, "")
 
 
 def arc(x: float, y: float, radius: float, share: float, steps: int = 28) -> tuple[Point, ...]:
-    """A part of a circle, clockwise from its top."""
+    """Return a part of a circle, clockwise from its top."""
     turns = [2 * pi * share * k / steps for k in range(steps + 1)]
     return tuple((round(x + radius * sin(a), 3), round(y - radius * cos(a), 3)) for a in turns)
 
 
 FLAME_WIDTHS = (0.80, 0.58, 0.35, 0.15)
-"""How wide the layers of a flame are, from the outer to the inner one; their colours are flame0 to flame3."""
+"""The widths of the layers of a flame, from the outer to the inner one; their colours are flame0 to flame3."""
 WAVES = (1.0, 1.13, 1.16, 1.04, 0.90, 0.86, 0.95, 1.08, 1.10)
-"""How wide an arm is from the middle of its cell to the edge, of which the next cell's arm is the mirror image."""
+"""Relative widths of an arm from the middle of its cell to the edge; the next cell's arm is its mirror image."""
 TONGUE = (1.0, 1.14, 1.16, 1.02, 0.86, 0.74, 0.58, 0.33, 0.0)
-"""The same for the last cell that burns, away from the fire: a tongue."""
+"""The same for the tongue in the last burning cell, away from the fire."""
 TURNS = {st.UP: (0, -1), st.DOWN: (0, 1), st.LEFT: (-1, 0), st.RIGHT: (1, 0)}
 BACK = {st.UP: st.DOWN, st.DOWN: st.UP, st.LEFT: st.RIGHT, st.RIGHT: st.LEFT}
 
 
 @cache
 def flame(links: int, heat: float, layer: int) -> Sprite:
-    """One layer of the fire in a cell, arms reaching into the cells that it goes on to; ``heat`` is from 0 to 1."""
+    """Return one layer of the fire in a cell, with arms into the cells where it continues.
+
+    ``heat`` is from 0 to 1.
+    """
     color, wide = f"flame{layer}", FLAME_WIDTHS[layer] * (0.35 + 0.65 * heat)
     ways = [direction for direction in TURNS if links >> direction & 1]
     arms = tuple(Area(_arm(direction, wide, 0.505, WAVES), color) for direction in ways)
@@ -319,7 +325,7 @@ def flame(links: int, heat: float, layer: int) -> Sprite:
 
 
 def _arm(direction: int, wide: float, reach: float, outline: tuple[float, ...]) -> tuple[Point, ...]:
-    """From the middle of the cell ``reach`` far into a direction."""
+    """Return the outline of an arm from the middle of the cell, ``reach`` long in a direction."""
     dx, dy = TURNS[direction]
     far = [reach * k / (len(outline) - 1) for k in range(len(outline))]
     sides = [(t, s * wide / 2 * bulge) for s in (-1, 1) for t, bulge in list(zip(far, outline, strict=True))[::-s]]
@@ -328,12 +334,12 @@ def _arm(direction: int, wide: float, reach: float, outline: tuple[float, ...]) 
 
 BOMB_MIDDLE = (0.48, 0.50)
 RING_RADIUS = 0.41
-DIGITS = 0.72  # the number on a bomb is so wide, in the height of its letters
+DIGITS = 0.72  # width of the number on a bomb, in units of the height of its digits
 
 
 @cache
 def bomb(owner: int | None, life: int, fuse: int) -> Sprite:
-    """A bomb with the steps that are left to it, a ring of its owner's colour around it that runs out."""
+    """Return a bomb with the number of steps left, and a ring in its owner's colour that shrinks with the fuse."""
     x, y = BOMB_MIDDLE
     color = "bomb_light" if owner is None else f"agent{owner}"
     share = min(max(life / fuse, 0.0), 1.0)
@@ -348,19 +354,19 @@ def bomb(owner: int | None, life: int, fuse: int) -> Sprite:
 
 
 GLANCE = {st.UP: None, st.DOWN: (0.0, 0.0), st.LEFT: (-0.075, 0.0), st.RIGHT: (0.075, 0.0)}
-"""How far an agent's face is turned to where it walks; from behind it has none."""
+"""Shift of an agent's face towards the direction in which it walks; seen from behind there is no face."""
 
 
 @cache
 def figure(k: int, facing: int, alive: bool = True) -> Sprite:
-    """Agent ``k``, standing."""
+    """Return agent ``k``, standing."""
     glance = GLANCE[facing] if alive else (0.0, 0.0)
     face = _FACE if alive else _FAINT
     return SPRITES[f"agent{k}"] + (() if glance is None else tuple(shifted(shape, *glance) for shape in face))
 
 
 def ribbon(words: str, size: int) -> Sprite:
-    """A line of text across the middle of a board."""
+    """Return a line of text across the middle of a board."""
     tall, middle = 0.13 * size, size / 2
     wide = min(0.32 * tall * (len(words) + 3), size)
     return (
@@ -374,7 +380,7 @@ MARGIN = 0.4  # the frame around the board
 
 
 def frame(size: int) -> Sprite:
-    """The frame that the board lies in."""
+    """Return the frame around the board."""
     full = size + 2 * MARGIN
     return (
         Box(-MARGIN, -MARGIN, full, full, 0.42, "frame_dark"),

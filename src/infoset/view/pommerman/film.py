@@ -1,4 +1,4 @@
-"""What a film of a game holds, and how it is told in words."""
+"""The contents of a film of a game, and its events in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["death", "item", "kick", "walls", "fault"]
 
 
 class Agent(NamedTuple):
-    """An agent after a step; the dead keep their cell.  ``facing`` is the direction it last walked to."""
+    """An agent after a step; the dead keep their cell.  ``facing`` is the direction of its last step."""
 
     alive: bool
     cell: int
@@ -37,7 +37,10 @@ class Bomb(NamedTuple):
 
 
 class Flame(NamedTuple):
-    """Fire in a cell, ``life`` steps before its last; ``links`` has bit ``1 << direction`` set where it goes on."""
+    """Fire in a cell with ``life`` steps left before its last one.
+
+    ``links`` has bit ``1 << direction`` set where the fire continues in that direction.
+    """
 
     cell: int
     life: int
@@ -46,14 +49,14 @@ class Flame(NamedTuple):
 
 
 class Blast(NamedTuple):
-    """A bomb that went off.  ``lit_by`` are the owners of the fire that did it; ``None``: its fuse."""
+    """A bomb that exploded; ``lit_by`` are the owners of the fire that lit it, or ``None`` where its fuse ran out."""
 
     bomb: Bomb
     lit_by: tuple[int, ...] | None
 
 
 class Event(NamedTuple):
-    """Something to tell.  ``by`` are the owners of the deadly fire; ``what`` is an item, or the kind of a fault."""
+    """An event of a step; ``by`` are the owners of the deadly fire; ``what`` is an item, or the kind of a fault."""
 
     kind: Kind
     agent: int | None = None
@@ -62,53 +65,53 @@ class Event(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The position after a step, and the step."""
+    """The position after a step, and the step itself."""
 
     step: int
     ground: tuple[int, ...]
-    """(cells,) walls, wood, and items that lie open; everything else is passage."""
+    """(cells,) walls, wood, and visible items; everything else is passage."""
     hidden: tuple[int, ...]
     """(cells,) items under wood or flames."""
     agents: tuple[Agent, ...]
     bombs: tuple[Bomb, ...]
     flames: tuple[Flame, ...]
     moves: tuple[int | None, ...]
-    """``None`` for the dead, and for everyone in the first frame."""
+    """``None`` for the dead, and for all agents in the first frame."""
     words: tuple[tuple[int, ...], ...] = ()
-    """What each agent said on the radio; empty where there is none."""
+    """The words that each agent said on the radio; empty where there is no radio."""
     blasts: tuple[Blast, ...] = ()
     events: tuple[Event, ...] = ()
 
 
 class Film(NamedTuple):
-    """A whole game."""
+    """A complete game."""
 
     game: str
     config: Config
     players: tuple[str, ...]
     agents: tuple[str, ...]
-    """Who played in each seat.  Like ``game`` it comes out of the replay, short and printable."""
+    """The name of the agent in each seat; like ``game`` it comes from the replay, short and printable."""
     frames: tuple[Frame, ...]
     returns: tuple[float, ...]
     won: bool
-    """Whether somebody won; those with a positive return did."""
+    """Whether anybody won; the winners are those with a positive return."""
 
     def number(self, step: int | None) -> int:
-        """Which frame is the one after a step of the game; the last for ``None``.  Raises ``ParameterError``."""
+        """Return the index of the frame after ``step``, the last one for ``None``.  Raises ``ParameterError``."""
         first, last = self.frames[0].step, self.frames[-1].step
         if step is not None and not first <= step <= last:
             raise ParameterError(f"step={step} is out of range; allowed: {first} to {last}")
         return (last if step is None else step) - first
 
     def outcome(self) -> str:
-        """Who won, in a few words."""
+        """Return the winners, in a few words."""
         winners = [name for name, pay in zip(self.players, self.returns, strict=True) if self.won and pay > 0]
         if not winners:
             return "A tie"
         return f"{_listed(winners)} win{'s' * (len(winners) == 1)}"
 
     def tell(self, event: Event) -> str:
-        """An event in one sentence without its full stop."""
+        """Return an event as a sentence without its full stop."""
         if event.agent is None:
             return "The walls close in"
         who = self.players[event.agent]
@@ -122,7 +125,7 @@ class Film(NamedTuple):
         return f"{who}: {FAULTS[str(event.what)]}"
 
     def fate(self, event: Event) -> str:
-        """What an agent died of."""
+        """Return an agent's cause of death."""
         if event.what == "walls":
             return "is crushed by the walls"
         if not event.by:

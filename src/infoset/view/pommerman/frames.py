@@ -1,8 +1,8 @@
-"""A recorded game as a film: what stood where after each step, and what happened in it.
+"""A recorded game as a film: the position after each step, and the events of the step.
 
-Positions come from the rules, which check the replay on the way.  Whose fire burns where the rules do not keep; it
-is found by playing every step a second time with fires put out and fuses wet, so that all bombs lie where they go
-off, and by setting them off here.
+Positions come from the rules, which validate the replay on the way.  The rules do not record the owners of fire; they
+are found by playing every step a second time with all fires out and long fuses, so that all bombs lie where they
+explode, and by exploding them here.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from infoset.view.pommerman.film import ITEMS, Agent, Blast, Bomb, Event, Film, 
 GROUND = (st.RIGID, st.WOOD, st.EXTRA_BOMB, st.INCR_RANGE, st.KICK)
 OPPOSITE = {st.UP: st.DOWN, st.DOWN: st.UP, st.LEFT: st.RIGHT, st.RIGHT: st.LEFT}
 STEPS = {st.STOP: (0, 0), st.UP: (-1, 0), st.DOWN: (1, 0), st.LEFT: (0, -1), st.RIGHT: (0, 1)}
-"""Rows down and columns to the right that a move leads."""
+"""The change of row and column by each move."""
 LONGEST_NAME = 60
-SAFE_LIFE = 2  # a bomb with so long a fuse does not go off in the next step
+SAFE_LIFE = 2  # a bomb with this much fuse left does not explode in the next step
 
 
 def film(match: Match, game: Pommerman | None = None) -> Film:
-    """Play a match again and keep what there is to see.
+    """Replay a match and return it as a film.
 
     ``game`` is loaded by the name in the match unless it is given.  Raises ``UnsupportedGameError`` where the match
-    is one of another game, and ``FormatError`` where it is no play of the game.
+    is of another game, and ``FormatError`` where it is not a valid play of the game.
     """
     if game is None:
         if not match.game.startswith(POMMERMAN):
@@ -39,7 +39,7 @@ def film(match: Match, game: Pommerman | None = None) -> Film:
         game = cast(Pommerman, load_named(match.game, "the replay"))
     states = replay_states(match, game)
     dealt = [state for state in states if isinstance(state, PommermanState)]
-    first = len(states) - len(dealt)  # before it nature deals the board
+    first = len(states) - len(dealt)  # in the steps before, chance deals the board
     shots = frames(dealt, [step.moves for step in match.steps[first:]])
     for fault in match.faults:
         number = max(fault.step - first, 0)
@@ -52,12 +52,12 @@ def film(match: Match, game: Pommerman | None = None) -> Film:
 
 
 def _clean(name: str) -> str:
-    """A name that cannot flood or command a terminal."""
+    """Return a name that can neither flood nor control a terminal."""
     return one_line(name, LONGEST_NAME)
 
 
 def frames(states: Sequence[PommermanState], moves: Iterable[JointMove]) -> list[Frame]:
-    """One for each position; ``moves`` are the joint moves between them, so there is one fewer."""
+    """Return one frame for each position; ``moves`` are the joint moves between them, one fewer."""
     reel = Reel(states[0])
     for state, joint in zip(states[1:], moves, strict=True):
         reel.add(state, joint)
@@ -65,7 +65,7 @@ def frames(states: Sequence[PommermanState], moves: Iterable[JointMove]) -> list
 
 
 class Reel:
-    """The frames so far of a game from ``start`` on; ``add`` makes one more."""
+    """The frames of a game so far, from ``start`` on; ``add`` makes the next one."""
 
     def __init__(self, start: PommermanState) -> None:
         self.state, self.config, row = start, start.game.config, start.row
@@ -80,7 +80,7 @@ class Reel:
         return number if 0 <= number < self.config.num_agents else None
 
     def frame(self, row: st.Row, **parts: Any) -> Frame:
-        """The position in a row; ``parts`` are what is not to be read from it."""
+        """Return the position in a row as a frame; ``parts`` are the fields that the row does not determine."""
         words: tuple[tuple[int, ...], ...] = ()
         if self.config.game_type == GameType.TEAM_RADIO:
             words = tuple(map(tuple, _table(row, st.MESSAGES, self.config.num_agents, st.WORDS)))
@@ -88,7 +88,7 @@ class Reel:
         return Frame(int(row[st.STEP]), _ground(board), tuple(hidden.tolist()), words=words, **parts)
 
     def add(self, state: PommermanState, said: JointMove) -> None:
-        """The next position and the joint move that led to it."""
+        """Add the next position and the joint move that led to it."""
         shown, size = self.frames[-1], self.config.size
         moves = tuple(cast("int | None", move[0] if isinstance(move, tuple) else move) for move in said)
         before = self.walled(shown)
@@ -117,7 +117,7 @@ class Reel:
             yield Agent(bool(alive), cell, ammo, blast, bool(kick), move if move in OPPOSITE else facing)
 
     def walled(self, frame: Frame) -> Frame:
-        """The last frame with the walls closed in that are due before the next step."""
+        """Return the last frame after closing the walls that are due before the next step."""
         row = self.state.walled()
         board, hidden = _planes(row, self.config.size)
         ground = _ground(board)
@@ -131,7 +131,10 @@ class Reel:
         )
 
     def calm(self) -> st.Row:
-        """The walled position without fire, what was under flames that end now laid open, and with long fuses."""
+        """Return the walled position without fire and with long fuses.
+
+        Items under flames that end now are uncovered.
+        """
         row = self.state.walled()
         board, hidden = _planes(row, self.config.size)
         for cell, life in _flames(row, self.config.size):
@@ -147,7 +150,7 @@ class Reel:
         return row
 
     def lying(self, still: st.Row, before: Frame) -> list[Bomb]:
-        """All bombs where they would go off, the new ones last, with their fuses as they are now."""
+        """Return all bombs where they would explode, the new ones last, with their present fuses."""
         bombs = [bomb._replace(life=bomb.life - 1) for bomb in before.bombs]
         for k, (cell, owner, life, strength, direction) in enumerate(_bombs(still)):
             if k == len(bombs):
@@ -158,22 +161,22 @@ class Reel:
 
 
 class _Fire:
-    """What burns after a step, and whose it is."""
+    """The fire after a step, with its owners."""
 
     def __init__(self, config: Config, board: tuple[int, ...], before: Frame) -> None:
         self.size, self.board, self.life = config.size, board, config.flame_life
         self.old = [flame._replace(life=flame.life - 1) for flame in before.flames if flame.life > 0]
         self.new: dict[int, Flame] = {}
         stood = {agent.cell for agent in before.agents if agent.alive} | {bomb.cell for bomb in before.bombs}
-        self.lights = {flame.cell for flame in self.old} - stood  # the rules do not see fire where something stood
+        self.lights = {flame.cell for flame in self.old} - stood  # the rules ignore fire in a cell that was occupied
 
     def owners(self, cell: int) -> tuple[int, ...]:
-        """Whose fire is in a cell."""
+        """Return the owners of the fire in a cell."""
         flames = [flame for flame in (*self.old, *self.new.values()) if flame.cell == cell]
         return tuple(sorted({owner for flame in flames for owner in flame.owners}))
 
     def spread(self, bombs: list[Bomb]) -> tuple[tuple[Blast, ...], list[Bomb]]:
-        """Set off all that must go off, wave after wave; and the bombs that are left."""
+        """Explode all bombs that are due, wave after wave; return the blasts and the remaining bombs."""
         going = [bomb for bomb in bombs if bomb.life == 0 or bomb.cell in self.lights]
         blasts: list[Blast] = []
         while going:
@@ -185,7 +188,7 @@ class _Fire:
         return tuple(blasts), bombs
 
     def blast(self, bomb: Bomb) -> None:
-        """Burn the bomb's cell and ``strength - 1`` cells each way, wood being the last."""
+        """Burn the bomb's cell and ``strength - 1`` cells each way, ending at the first wood."""
         if bomb.strength > 0:
             self.burn(bomb.cell, bomb.owner)
         for direction, back in OPPOSITE.items():
@@ -206,14 +209,14 @@ class _Fire:
         self.new[cell] = flame._replace(links=flame.links | links, owners=owners)
 
     def flames(self) -> tuple[Flame, ...]:
-        """The old ones, then the new ones in row-major order, as the rules keep them."""
+        """Return the old flames, then the new ones in row-major order, which is the order of the rules."""
         return (*self.old, *(self.new[cell] for cell in sorted(self.new)))
 
 
 def _kicks(
     before: Frame, met: tuple[Agent, ...], lying: list[Bomb], moves: tuple[int | None, ...], size: int
 ) -> Iterator[Event]:
-    """A bomb that rolls and did not roll that way before was kicked by whoever walked up to it."""
+    """Yield the kicks: a bomb that starts to roll in a direction was kicked by the agent that walked up to it."""
     rolled = {bomb.number: bomb.direction for bomb in before.bombs}
     for bomb in lying:
         if bomb.direction not in (st.STOP, rolled.get(bomb.number)):
@@ -230,7 +233,7 @@ def _pick_ups(before: Frame, met: tuple[Agent, ...], opened: tuple[int, ...]) ->
 
 
 def _falls(shown: Frame, walled: Frame) -> Iterator[Event]:
-    """The walls that closed in before a step, and whom they killed."""
+    """Yield the closing of walls before a step, and the deaths it caused."""
     if shown.ground != walled.ground:
         yield Event("walls")
     for k, (old, agent) in enumerate(zip(shown.agents, walled.agents, strict=True)):
@@ -245,7 +248,7 @@ def _burns(before: Frame, agents: tuple[Agent, ...], met: tuple[Agent, ...], fir
 
 
 def cell_beyond(cell: int, direction: int, size: int) -> int | None:
-    """The next cell in a direction; the cell itself for none; ``None`` is off the board."""
+    """Return the next cell in a direction, the cell itself for ``STOP``, and ``None`` off the board."""
     down, right = STEPS[direction]
     r, c = cell // size + down, cell % size + right
     return r * size + c if 0 <= r < size and 0 <= c < size else None
@@ -257,17 +260,17 @@ def _table(row: st.Row, start: int, count: int, fields: int) -> list[list[int]]:
 
 
 def _bombs(row: st.Row) -> list[list[int]]:
-    """The cell, owner, life, strength and direction of each."""
+    """Return the cell, owner, life, strength and direction of each bomb."""
     return _table(row, st.BOMBS, int(row[st.NUM_BOMBS]), st.BOMB_FIELDS)
 
 
 def _flames(row: st.Row, size: int) -> list[list[int]]:
-    """The cell and life of each."""
+    """Return the cell and life of each flame."""
     return _table(row, st.flames_at(size), int(row[st.NUM_FLAMES]), st.FLAME_FIELDS)
 
 
 def _planes(row: st.Row, size: int) -> tuple[st.Row, st.Row]:
-    """The board and what it hides, as they stand in the row."""
+    """Return the board and the hidden items as they are in the row."""
     cells = size * size
     return row[st.BOARD : st.BOARD + cells], row[st.BOARD + cells : st.BOARD + 2 * cells]
 

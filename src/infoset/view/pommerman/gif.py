@@ -1,4 +1,4 @@
-"""A whole game as an animated GIF (extra ``plot``)."""
+"""A complete game as an animated GIF (extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MAX_PICTURES, MAX_PIXELS = 640, 120_000_000  # of one file
-MOST_A_STEP, SHORTEST = 3, 40  # pictures of a step, and how many milliseconds each is shown at least
+MOST_A_STEP, SHORTEST = 3, 40  # most pictures per step, and the least milliseconds for each picture
 TICK = 10  # milliseconds, the clock of a GIF
-END = 3000  # milliseconds, the last picture
+END = 3000  # milliseconds for the last picture
 COLORS, SAMPLES = 255, 16
 
 
 def save_gif(
     match: Match, path: str | Path, *, speed: float = SPEED, cell: int = CELL, game: Pommerman | None = None
 ) -> Path:
-    """Write the game as a moving picture, ``speed`` steps a second, a cell being ``cell`` pixels wide.
+    """Write the game as an animation of ``speed`` steps per second, with cells of ``cell`` pixels.
 
-    The shorter a game, the more pictures a step has; where a game is too long, steps are left out.  Raises
+    A short game has several pictures per step; in a game that is too long, steps are left out.  Raises
     ``MissingExtraError`` without Pillow, ``ParameterError``, and what ``film`` raises.
     """
     check_speed(speed)
@@ -51,7 +51,7 @@ def save_gif(
 
 
 def schedule(film: Film, speed: float, cell: int) -> tuple[list[Moment], list[int]]:
-    """The moments to paint, and for how many milliseconds each is shown."""
+    """Return the moments to paint, and the milliseconds for which each is shown."""
     steps = len(film.frames) - 1
     side = cell * (film.config.size + 2 * art.MARGIN)
     room = min(MAX_PICTURES, int(MAX_PIXELS / side**2)) - 1
@@ -64,7 +64,7 @@ def schedule(film: Film, speed: float, cell: int) -> tuple[list[Moment], list[in
 
 
 def _palette(samples: list[Image.Image]) -> Image.Image:
-    """The colours of the whole film, from samples of it."""
+    """Return the colours of the whole film, determined from samples."""
     from PIL import Image
 
     side = samples[0].width

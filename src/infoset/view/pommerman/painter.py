@@ -1,4 +1,4 @@
-"""Moments of a film as pictures made of pixels (extra ``plot``)."""
+"""Moments of a film as raster images (extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 
 CELL, SMALLEST = 28, 8
 MAX_SIDE = 1280  # pixels
-LARGER = 4  # sprites are drawn so much larger and shrunk, so that their edges are smooth
-REACH = 0.5  # cells that a sprite may reach over its own
+LARGER = 4  # sprites are drawn at this scale and shrunk, so that their edges are smooth
+REACH = 0.5  # cells by which a sprite may extend beyond its own
 
 
 class Moment(NamedTuple):
-    """``phase`` of the way from one frame to the next."""
+    """The moment ``phase`` of the way from frame ``number`` to the next."""
 
     number: int
     phase: float
 
 
 class Painter:
-    """Paints moments of a film; every sprite is drawn once."""
+    """A painter of moments of a film, which draws every sprite once."""
 
     def __init__(self, film: Film, cell: int, what: str) -> None:
-        """A cell is ``cell`` pixels wide.  Raises ``ParameterError``, and ``MissingExtraError`` without Pillow, which
-        ``what`` needs.
+        """Prepare to paint with cells of ``cell`` pixels.
+
+        Raises ``ParameterError``, and ``MissingExtraError`` without Pillow, which ``what`` needs.
         """
         try:
             from PIL import Image
@@ -50,7 +51,7 @@ class Painter:
         self.floor = self.board
 
     def paint(self, moment: Moment) -> Image.Image:
-        """The moment; at the end of the film with the outcome across the board."""
+        """Return an image of the moment; at the end of the film the outcome is written across the board."""
         picture = self.still(moment)
         if moment.number == len(self.film.frames) - 1:
             ribbon = self.sheet(art.ribbon(self.film.outcome(), self.film.config.size))
@@ -58,9 +59,9 @@ class Painter:
         return picture
 
     def still(self, moment: Moment) -> Image.Image:
-        """The moment, nothing across it."""
+        """Return an image of the moment, with nothing written across it."""
         frame = self.film.frames[moment.number]
-        if frame.ground != self.floor_of:  # seldom
+        if frame.ground != self.floor_of:  # happens rarely
             self.floor_of, self.floor = frame.ground, self.board.copy()
             for placed in floor(frame, self.film.config.size):
                 self.put(self.floor, placed)
@@ -70,7 +71,7 @@ class Painter:
         return picture
 
     def sheet(self, sprite: art.Sprite) -> Image.Image:
-        """A sprite of the size of the picture."""
+        """Return an image of a sprite, of the size of the picture."""
         side = self.film.config.size * self.cell + 2 * self.edge
         return _drawn(sprite, self.cell, (self.edge, self.edge), (side, side))
 
@@ -88,7 +89,7 @@ class Painter:
 
 
 def _drawn(sprite: art.Sprite, cell: int, origin: tuple[int, int], extent: tuple[int, int]) -> Image.Image:
-    """A sprite on a transparent sheet of ``extent`` pixels, its cell's corner at ``origin``."""
+    """Return a sprite on a transparent sheet of ``extent`` pixels, with the corner of its cell at ``origin``."""
     from PIL import Image, ImageDraw
 
     sheet = Image.new("RGBA", (extent[0] * LARGER, extent[1] * LARGER))
@@ -105,7 +106,7 @@ def _drawn(sprite: art.Sprite, cell: int, origin: tuple[int, int], extent: tuple
 
 
 class _Pen(NamedTuple):
-    """Draws shapes: so many pixels a cell, whose corner is at ``(x, y)``."""
+    """A pen that draws shapes at ``scale`` pixels per cell, with the corner of the cell at ``(x, y)``."""
 
     scale: float
     x: float

@@ -1,4 +1,4 @@
-"""The colours of everything that is drawn of Pommerman, by name; nothing else names a colour."""
+"""The colours of all drawings of Pommerman, by name; no other module defines a colour."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ AGENT_TINTS = (
     ("#ffab2e", "#c67508", "#ffd58c"),
     ("#14b8c4", "#0a7f89", "#8ee9ef"),
 )
-"""Each agent's colour, its shade and its light; agents 0 and 2, the warm ones, are a team, and so are the others."""
+"""Each agent's colour, its shade and its highlight.
+
+Agents 0 and 2, in warm colours, are a team, and so are the other two.
+"""
 
 PARTS = ("", "_dark", "_light")
 _AGENTS = {f"agent{k}{part}": tints[i] for k, tints in enumerate(AGENT_TINTS) for i, part in enumerate(PARTS)}
@@ -25,7 +28,7 @@ DAY = _AGENTS | {
     "boot_dark": "#5f35a0",
     "frame": "#4b566b", "frame_dark": "#353e50", "fog": "#77839a", "fog_light": "#8994aa",
 }  # fmt: skip
-"""The world by day, that is, where people have chosen a light screen."""
+"""The colours for a light theme."""
 
 NIGHT = DAY | {
     "grass": "#3d5c48", "meadow": "#375542", "tuft": "#4d7059",
@@ -34,4 +37,4 @@ NIGHT = DAY | {
     "wood": "#a97843", "wood_dark": "#5f3e20", "wood_light": "#c2925c", "wood_face": "#996a38", "nail": "#533517",
     "frame": "#2b3344", "frame_dark": "#1d2433", "fog": "#1b2130", "fog_light": "#232a3b",
 }  # fmt: skip
-"""The world by night."""
+"""The colours for a dark theme."""

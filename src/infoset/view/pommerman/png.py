@@ -17,8 +17,9 @@ CELL = 48
 def save_pngs(
     match: Match, folder: str | Path, *, step: int | None = None, cell: int = CELL, game: Pommerman | None = None
 ) -> list[Path]:
-    """Write one picture a step, ``000.png`` and so on by the game's steps, or that of one step; a cell is ``cell``
-    pixels wide.
+    """Write one picture per step, named ``000.png`` and so on by the game's steps, or only that of ``step``.
+
+    A cell is ``cell`` pixels wide.
 
     Raises ``ParameterError`` where the folder holds PNG pictures already or the game has no such step,
     ``MissingExtraError`` without Pillow, and what ``film`` raises.

@@ -1,12 +1,12 @@
-"""Games of Pommerman as data for ``page/pommerman``: recorded ones whole, others frame by frame while they are played.
+"""Games of Pommerman as data for ``page/pommerman``: recorded ones as a whole, others frame by frame as they go on.
 
-A frame holds what changed since the frame before, or, a key frame (``key``), everything:
+A frame holds the changes since the frame before or, in a key frame (``key``), the complete position:
 
-``step``: of the game (key frames); ``g`` and ``h``: walls, wood and items that lie open, and hidden items, as cell,
-value, cell, value …; ``a``: of each agent whether it lives, its cell, ammo, blast strength, whether it kicks, the
-direction it looks; ``b``: of each bomb its number, cell, owner, life, strength; ``f``: of each flame its cell, life,
-links; ``m``: the moves; ``w``: words on the radio; ``x``: of each bomb that went off its number, cell, strength;
-``fog``: the cells that the agent ``me`` does not see.  What is empty is left out.
+``step``: of the game (key frames); ``g`` and ``h``: walls, wood and visible items, and hidden items, as cell,
+value, cell, value …; ``a``: for each agent whether it lives, its cell, ammo, blast strength, whether it kicks, the
+direction it faces; ``b``: for each bomb its number, cell, owner, life, strength; ``f``: for each flame its cell, life,
+links; ``m``: the moves; ``w``: words on the radio; ``x``: for each bomb that exploded its number, cell, strength;
+``fog``: the cells that the agent ``me`` does not see.  Empty entries are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KIND = "pommerman"
 
 
 def recording(match: Match, game: Pommerman | None = None) -> dict[str, Any]:
-    """A whole game; raises what ``film`` raises."""
+    """Return the recording of a complete game; raises what ``film`` raises."""
     film = film_of(match, game)
     shots = film.frames
     winners = [k for k, pay in enumerate(film.returns) if film.won and pay > 0]
@@ -44,7 +44,7 @@ def recording(match: Match, game: Pommerman | None = None) -> dict[str, Any]:
 
 
 def setting(config: Config, game: str, players: tuple[str, ...], agents: tuple[str, ...]) -> dict[str, Any]:
-    """What stays the same all through a game, and how it is drawn; nothing of a position."""
+    """Return the data that stay the same throughout a game, with the sprites; nothing about a position."""
     seats = range(config.num_agents)
     return {
         "kind": KIND,
@@ -62,9 +62,9 @@ def setting(config: Config, game: str, players: tuple[str, ...], agents: tuple[s
 
 
 class Broadcast:
-    """A game as it is played, for those who watch it: ``add`` every step, send what comes back to all of them.
+    """A broadcast of a game to its spectators: ``add`` every step, and send the result to all of them.
 
-    Whoever joins, or fell behind, is sent ``latest`` first.
+    A spectator who joins, or fell behind, is sent ``latest`` first.
 
     >>> from infoset.view.pommerman.recording import Broadcast
     >>> start = infoset.load("pommerman:OneVsOne-v0(seed=1)").start().state
@@ -82,7 +82,7 @@ class Broadcast:
         self._film = Film(game.name, game.config, game.players, game.players, (), (), False)
 
     def add(self, state: PommermanState, moves: JointMove) -> tuple[dict[str, Any], list[list[Any]]]:
-        """The joint move and the state that it led to, as a frame of changes, and what happened for the log."""
+        """Add a joint move and the state it led to; return them as a frame of changes, with the events for the log."""
         reel = self._reel
         reel.add(state, moves)
         shown = self._film._replace(frames=tuple(reel.frames[-1:]))
@@ -90,22 +90,22 @@ class Broadcast:
         return change(*reel.frames[-2:]), [[number, *rest] for _, *rest in events(shown, 0)]
 
     def latest(self) -> dict[str, Any]:
-        """The position as it stands, as a key frame."""
+        """Return the present position as a key frame."""
         return opening(self._reel.frames[-1])
 
 
 def position(state: PommermanState) -> dict[str, Any]:
-    """A position alone as a picture: a key frame that shows everything."""
+    """Return one position as a picture: a key frame of the complete board."""
     return {"kind": KIND, "size": state.game.config.size} | opening(Reel(state).frames[0])
 
 
 def opening(frame: Frame) -> dict[str, Any]:
-    """A frame as a key frame."""
+    """Return a frame as a key frame."""
     return {"key": 1, "step": frame.step} | change(None, frame)
 
 
 def change(before: Frame | None, frame: Frame) -> dict[str, Any]:
-    """A frame as ``Film`` in ``film.js`` reads it: cells that changed, and everything that moves."""
+    """Return a frame as ``Film`` in ``film.js`` reads it: the cells that changed, and everything that moves."""
     nothing = (0,) * len(frame.ground)
     packed = {
         "g": _changed(before.ground if before else nothing, frame.ground),
@@ -121,7 +121,7 @@ def change(before: Frame | None, frame: Frame) -> dict[str, Any]:
 
 
 def events(film: Film, number: int) -> list[list[Any]]:
-    """What happened in a frame: its number, kind, agent, what, and the words for it."""
+    """Return the events of a frame: its number, the event's kind, agent, object, and text."""
     return [[number, event.kind, event.agent, event.what, film.tell(event)] for event in film.frames[number].events]
 
 
@@ -131,7 +131,7 @@ def _changed(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
 
 
 def _art(size: int) -> dict[str, Any]:
-    """Sprites as lists of shapes, each with the first letter of its kind in front, and the numbers behind flames."""
+    """Return the sprites as lists of shapes, each preceded by the initial of its kind, and the parameters of flames."""
     cells = range(size * size)
     sprites = {name: [[type(shape).__name__[0], *shape] for shape in sprite] for name, sprite in art.SPRITES.items()}
     sprites["frame"] = [[type(shape).__name__[0], *shape] for shape in art.frame(size)]

@@ -1,4 +1,4 @@
-"""What is painted where, in order: one position, or a moment on the way from one to the next."""
+"""The sprites to paint and their order: for one position, or a moment between two positions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from infoset.view.pommerman import art
 from infoset.view.pommerman.film import ITEMS, Film, Frame
 
 WALLS = (RIGID, WOOD)
-REMAINS = 0.7  # how far a dead agent fades: what is left marks where it died
-RISE = 0.2  # cells that it rises by while it fades: what lies behind it must not hide it
+REMAINS = 0.7  # how far a dead agent fades: the rest marks the place where it died
+RISE = 0.2  # cells by which it rises while it fades, so that nothing in front hides it
 
 
 class Placed(NamedTuple):
-    """A sprite whose cell has its upper left corner at ``(x, y)``, counted in cells."""
+    """A sprite with the upper left corner of its cell at ``(x, y)``, in units of cells."""
 
     sprite: art.Sprite
     x: float
@@ -24,7 +24,7 @@ class Placed(NamedTuple):
 
 
 def floor(frame: Frame, size: int) -> Iterator[Placed]:
-    """The ground, with the shadows of the walls."""
+    """Yield the ground, with the shadows of the walls."""
     for cell in range(size * size):
         x, y = cell % size, cell // size
         names = ["grass" if (x + y) % 2 else "", art.growth(cell)]
@@ -33,13 +33,13 @@ def floor(frame: Frame, size: int) -> Iterator[Placed]:
 
 
 def scene(film: Film, number: int, phase: float = 0.0) -> list[Placed]:
-    """What is on the floor after frame ``number``, from back to front; ``phase`` of the way to the next one."""
+    """Return the things on the floor from back to front, ``phase`` of the way from frame ``number`` to the next."""
     reel = film.frames
     before, frame, after = reel[max(number - 1, 0)], reel[number], reel[min(number + 1, len(reel) - 1)]
     size = film.config.size
     standing = [*_built(frame, WALLS, size), *_bombs(frame, after, phase, film)]
     standing += _living(frame, after, phase, size)
-    standing.sort(key=lambda placed: placed.y)  # stable: walls, bombs, agents within a row
+    standing.sort(key=lambda placed: placed.y)  # the sort is stable: walls, bombs, agents within a row
     lying = [*_built(frame, tuple(ITEMS), size), *_dead(before, frame, phase, size)]
     return [*_flames(frame, phase, film), *lying, *standing]
 
@@ -73,7 +73,7 @@ def _living(frame: Frame, after: Frame, phase: float, size: int) -> Iterator[Pla
 
 
 def _dead(before: Frame, frame: Frame, phase: float, size: int) -> Iterator[Placed]:
-    """Place agents where they died, faint after the first step and below all that moves, unless a wall stands there."""
+    """Yield agents where they died, faint after the first step and behind all that moves, unless a wall is there."""
     for k, agent in enumerate(frame.agents):
         if not agent.alive and frame.ground[agent.cell] not in WALLS:
             y, x = divmod(agent.cell, size)
@@ -82,6 +82,6 @@ def _dead(before: Frame, frame: Frame, phase: float, size: int) -> Iterator[Plac
 
 
 def _between(start: int, goal: int, phase: float, size: int) -> tuple[float, float]:
-    """The place on the way from one cell to another."""
+    """Return the position ``phase`` of the way from one cell to another."""
     (y, x), (v, u) = divmod(start, size), divmod(goal, size)
     return x + (u - x) * phase, y + (v - y) * phase

@@ -1,4 +1,4 @@
-"""What one agent sees of Pommerman as a picture, made of its own moves and observations and nothing else."""
+"""One agent's view of Pommerman as a picture, made from its own moves and observations alone."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from infoset.view.pommerman.frames import OPPOSITE, STEPS, cell_beyond
 
 GROUND = (st.RIGID, st.WOOD, *ITEMS)
 UNSEEN: dict[str, Any] = {"kind": "facts", "relations": []}
-"""Before the board is dealt."""
+"""The picture before the board is dealt."""
 
 
 def picture(config: Config, player: int, known: InformationState) -> dict[str, Any]:
-    """The last position that ``player`` observed, as a key frame with ``fog`` (see ``recording``), for its eyes.
+    """Return the last position that ``player`` observed, as a key frame with ``fog`` (see ``recording``).
 
-    What it does not see of others (what they have at hand, where they are in the fog) is ``None``.  Bombs have nobody's
-    colour, and the page finds out which is which.
+    Unobserved facts about the others (their supplies, and their cells in the fog) are ``None``.  Bombs have no owner's
+    colour, and the page works out which bomb is which.
 
     >>> from infoset.view.pommerman.seen import picture
     >>> game = infoset.load("pommerman:PommeTeamCompetition-v0(seed=1)")
@@ -52,7 +52,7 @@ def picture(config: Config, player: int, known: InformationState) -> dict[str, A
 
 
 def _looks(known: InformationState) -> Iterator[Seen]:
-    """What was observed, from the last time back."""
+    """Yield the observations, the latest first."""
     for _, observation in reversed(known):
         if observation:
             yield Seen(*cast("tuple[Any, ...]", observation))
@@ -78,13 +78,13 @@ def _walk(token: tuple[Action | None, object]) -> tuple[Action | None, object]:
 
 
 def _place(seen: Seen, k: int) -> int | None:
-    """The cell in which another agent is seen."""
+    """Return the cell in which another agent is seen, or ``None``."""
     found = seen.board.find(chr(st.AGENT + k))
     return None if found < 0 else found
 
 
 def _bombs(seen: Seen) -> Iterator[list[Any]]:
-    """Number, cell, owner, life, strength; an agent does not see whose they are."""
+    """Yield number, cell, owner, life, strength of each bomb; the owner is ``None``, since an agent does not see it."""
     places = [cell for cell, strength in enumerate(seen.bomb_blast_strength) if ord(strength)]
     for number, cell in enumerate(places):
         life = ord(seen.bomb_life[cell])
@@ -93,7 +93,7 @@ def _bombs(seen: Seen) -> Iterator[list[Any]]:
 
 
 def _flames(seen: Seen, size: int) -> Iterator[list[int]]:
-    """Cell, life and links; flames that burn equally long beside one another are taken for one fire."""
+    """Yield cell, life and links of each flame; adjacent flames with equal remaining life are taken for one fire."""
     lives = list(map(ord, seen.flame_life))
     for cell, life in enumerate(lives):
         if life:
@@ -103,7 +103,7 @@ def _flames(seen: Seen, size: int) -> Iterator[list[int]]:
 
 
 def _words(config: Config, player: int, now: Seen, move: Action | None) -> list[list[int]]:
-    """What it said itself and what it heard; empty without a radio."""
+    """Return the agent's own words and those that it heard; empty without a radio."""
     if not now.message:
         return []
     words = [[0, 0] for _ in range(config.num_agents)]

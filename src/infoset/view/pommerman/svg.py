@@ -1,4 +1,4 @@
-"""One position as a self-contained SVG."""
+"""A position as a self-contained SVG."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FONT = "ui-rounded, 'Arial Rounded MT Bold', 'Helvetica Neue', Arial, sans-serif
 
 
 def still_svg(match: Match, step: int | None = None, game: Pommerman | None = None) -> str:
-    """The position after a step of the game, by default the last one.
+    """Return the position after a step of the game, by default the last one, as SVG.
 
     Raises ``ParameterError`` where the game has no such step, and what ``film`` raises.
     """
@@ -27,7 +27,7 @@ def still_svg(match: Match, step: int | None = None, game: Pommerman | None = No
 
 
 def position_svg(state: PommermanState) -> str:
-    """One position that nothing is known of but itself."""
+    """Return one position as SVG, without anything about the steps before it."""
     players = state.game.players
     film = Film(state.game.name, state.game.config, players, players, tuple(frames([state], [])), (), False)
     return _svg(film, 0, CELL // 2)

@@ -1,4 +1,4 @@
-"""Positions as coloured text, and a game played in the terminal."""
+"""Positions as coloured text, and games played in the terminal."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LAST_EVENTS = 3
 
 
 def position_text(film: Film, number: int) -> Text:
-    """The position after frame ``number`` and what led to it.
+    """Return the position after frame ``number`` and the moves that led to it.
 
-    Two characters a cell: ``██`` wall, ``▒▒`` wood, ``●7`` a bomb with seven steps left, ``**`` flames, ``A0`` to
+    Two characters per cell: ``██`` wall, ``▒▒`` wood, ``●7`` a bomb with seven steps left, ``**`` flames, ``A0`` to
     ``A3`` agents, ``+b``, ``+r`` and ``+k`` the power-ups.
     """
     frame, size = film.frames[number], film.config.size
@@ -53,7 +53,7 @@ def position_text(film: Film, number: int) -> Text:
 
 
 def _cells(frame: Frame) -> list[tuple[str, str]]:
-    """What each cell shows, and in which colour; later things cover earlier ones."""
+    """Return the text and the colour of each cell; later entries cover earlier ones."""
     cells = [GROUND[value] for value in frame.ground]
     for bomb in frame.bombs:
         life = str(bomb.life) if 0 <= bomb.life < 10 else "+"
@@ -77,7 +77,10 @@ def _status(film: Film, frame: Frame, k: int, agent: Agent) -> Text:
 
 
 def seen_text(seen: Seen, config: Config, player: int) -> Text:
-    """What one agent sees, as ``position_text`` draws it; ``░░`` is fog, and who stands on a bomb is underlined."""
+    """Return one agent's view in the style of ``position_text``.
+
+    ``░░`` is fog, and an agent on a bomb is underlined.
+    """
     size = config.size
     text = Text(f"step {seen.step_count}  you are ").append(f"A{player}", DAY[f"agent{player}"])
     text.append("" if st.AGENT + player in seen.alive else "  you are dead", "bold").append("\n")
@@ -102,7 +105,7 @@ def seen_text(seen: Seen, config: Config, player: int) -> Text:
 
 
 def _seen_cell(seen: Seen, cell: int) -> tuple[str, str]:
-    """What a cell shows to an agent, and in which colour."""
+    """Return the text and the colour of a cell as an agent sees it."""
     item, life = ord(seen.board[cell]), ord(seen.bomb_life[cell])
     if item >= st.AGENT:
         return f"A{item - st.AGENT}", f"agent{item - st.AGENT}"
@@ -116,7 +119,7 @@ def show_text(
 ) -> None:
     """Write one position to the console, or, without ``step``, the whole game.
 
-    On a terminal a game is played in place, ``speed`` steps a second; elsewhere its positions follow one another.
+    On a terminal the game is played in place, at ``speed`` steps per second; elsewhere all positions are printed.
     Raises ``ParameterError``, and what ``film`` raises.
     """
     check_speed(speed)
