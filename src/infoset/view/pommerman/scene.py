@@ -11,7 +11,7 @@ from infoset.view.pommerman.film import ITEMS, Film, Frame
 
 WALLS = (RIGID, WOOD)
 REMAINS = 0.7  # how far a dead agent fades: the rest marks the place where it died
-RISE = 0.2  # cells by which it rises while it fades, so that nothing in front hides it
+RISE = 0.2  # cells by which it rises while it fades: things behind it must not hide it
 
 
 class Placed(NamedTuple):
