@@ -118,7 +118,7 @@ def figures(pairs: Iterable[tuple[str, str]]) -> Html:
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Html:
-    """Return a table: the first column names its row, the others hold numbers; a cell of type ``Html`` is kept."""
+    """Return a table: the first column names its row, the others hold numbers; ``Html`` cells are complete cells."""
     heads = [
         title if isinstance(title, Html) else name_cell("th", title, **({"class_": "number"} if place else {}))
         for place, title in enumerate(titles)

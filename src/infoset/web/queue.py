@@ -207,7 +207,7 @@ class Queue:
         taken: set[int] = set()
         turn = max(self._served.values(), default=0)
         while lines:
-            visitor = min(lines, key=served.__getitem__)  # of equals the first: the one who came first
+            visitor = min(lines, key=served.__getitem__)  # ties go to the earliest arrival
             job = lines[visitor].pop(0)
             if not lines[visitor]:
                 del lines[visitor]

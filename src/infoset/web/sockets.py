@@ -218,7 +218,7 @@ async def _seat(site: Site, socket: WebSocket, first: dict[str, Any]) -> None:
         try:
             await _both(_listen(site, socket, table, chair), _write(socket, viewer))
         finally:
-            if not viewer.gone:  # otherwise a new process runs, which never heard of its coming
+            if not viewer.gone:  # a new process would not know this viewer
                 _later(site.tables.tell("leave", table, chair))
     finally:
         site.hub.leave(topic, viewer)

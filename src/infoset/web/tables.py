@@ -116,7 +116,7 @@ class Tables:
         self.closed.set()
         self.agents.queue.close()
 
-    # --- what can be played
+    # --- playable games
 
     def games(self) -> list[dict[str, str]]:
         """Return every shipped game, with a line about it, and the files of games in the folders."""
@@ -332,7 +332,7 @@ class Table:
         kind = Held if self.paced else Hand
         return kind(self.public(), lambda message: self.room.news(("seat", self.kept.id, chair), message))
 
-    # --- who is here
+    # --- seats and spectators
 
     def take(self, chair: int | None) -> dict[str, Any]:
         """Take a free chair, and return it with its key, which is sent only once."""
@@ -389,7 +389,7 @@ class Table:
             title_of(self.game), score, kept.played,
         )  # fmt: skip
 
-    # --- what is kept
+    # --- saved state
 
     def keep(self) -> None:
         """Write what is needed to resume the table."""
@@ -597,7 +597,7 @@ class Table:
                 if self.end is end:  # and no other game has begun
                     hand.finish(msgspec.structs.replace(end, costs=tuple(costs)))
 
-    # --- what is said at it
+    # --- messages from browsers
 
     def heard(self, chair: int, message: dict[str, Any]) -> dict[str, Any]:
         """Take a message from a person; return the answer."""

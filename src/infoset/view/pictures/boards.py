@@ -1,6 +1,6 @@
 """Boards in the facts of a game description: relations with two coordinates, ``cell(1, 3, x)`` or ``blank(a, 2)``.
 
-Which relations these are, and the direction of each coordinate, follows from the description alone, so a board never
+Which relations these are, and the direction of each coordinate, follow from the description alone, so a board never
 changes its shape during a game.
 """
 
@@ -25,7 +25,7 @@ MARK = "●"
 MAX_CELLS = 1_600
 MAX_LINE = 60
 FEWEST = 2
-FEW = 3  # numbers are coordinates where this many facts hold at once, or where the relation's name says so
+FEW = 3  # facts that must hold at once for two numbers to be coordinates, unless the relation's name says so
 USUAL = ("cell", "cellholds", "square", "location", "at", "piece", "board", "on")
 EMPTY = frozenset({"b", "blank", "empty", "none", "nil", "clear"})
 ACROSS = re.compile(r"x|c|col|column|file|f|u", re.IGNORECASE)

@@ -12,7 +12,7 @@ from infoset.view.pictures.words import action_words
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return all moves with the information sets where they were made, and the name of the outcome or the node."""
+    """Return a picture of all moves with their information sets, and the name of the outcome or the node."""
     walked = []
     for step, played in zip(steps, moves, strict=False):
         here = step.state
@@ -37,7 +37,7 @@ def _note(place: str) -> str:
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """Return the player's own moves, each with its information set, and the present information set."""
+    """Return a picture of the player's own moves with their information sets, and the present information set."""
     place, walked = "", []
     for move, observation in known:
         if move is not None:

@@ -23,7 +23,7 @@ IDLE = ("noop", "wait")
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return everything that holds in the last state."""
+    """Return a picture of all facts that hold in the last state."""
     state = steps[-1].state
     assert isinstance(game, GdlGame)
     assert isinstance(state, GdlState)
@@ -31,7 +31,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """Return what certainly holds given the moves and percepts of a player, and these moves and percepts."""
+    """Return a picture of the facts that are certain given a player's moves and percepts, and of those themselves."""
     assert isinstance(game, GdlGame)
     rules = game.rules
     states = possible_states(rules, player, known)

@@ -15,7 +15,7 @@ MAX_NOTE = 4_000
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return the moves and OpenSpiel's text of the state.
+    """Return a picture of the moves and OpenSpiel's text of the state.
 
     There is no text before a game that draws its own chance has a seed.
     """
@@ -37,7 +37,7 @@ def _words(state: State, answer: Action | Observation) -> Action | Observation:
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """Return the player's own moves and the last text that OpenSpiel gave it."""
+    """Return a picture of the player's own moves and the last text that OpenSpiel gave it."""
     own = [(move, ()) for move, _ in known if move is not None]
     texts = [seen for _, seen in known if isinstance(seen, str)]
     return path(seen_steps(game, player, own), legal, note=shorten(texts[-1], MAX_NOTE) if texts else "")

@@ -24,12 +24,12 @@ class Walked(NamedTuple):
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return all moves that were played."""
+    """Return a picture of all moves that were played."""
     return path(played_steps(game, moves))
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """Return a player's own moves and observations."""
+    """Return a picture of a player's own moves and observations."""
     return path(seen_steps(game, player, known), legal)
 
 

@@ -13,7 +13,7 @@ from infoset.view.pictures import paths
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return the table, and the choices made."""
+    """Return a picture of the table, and the choices made."""
     table = payoff_table(game) if is_payoff_table(game) else None
     if table is None:
         return paths.whole(game, steps, moves)
@@ -21,7 +21,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """Return the table, which is public, and the choices once all players have made theirs."""
+    """Return a picture of the table, which is public, and the choices once all players have made theirs."""
     table = payoff_table(game) if is_payoff_table(game) else None
     if table is None:
         return paths.seen(game, player, known, legal)

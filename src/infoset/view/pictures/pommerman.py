@@ -13,7 +13,7 @@ MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return the position at the last step; nothing before the board is dealt."""
+    """Return a picture of the position at the last step; an empty one before the board is dealt."""
     from infoset.view.pommerman.recording import position
     from infoset.view.pommerman.seen import UNSEEN
 
@@ -22,7 +22,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """Return what an agent sees, by its last observation."""
+    """Return a picture of an agent's last observation."""
     from infoset.view.pommerman.seen import picture
 
     return picture(cast(Pommerman, game).config, player, known)

@@ -1,4 +1,4 @@
-"""The belief of a player in a game description: all states consistent with its moves and percepts, where few.
+"""The belief of a player in a game description: all states consistent with its moves and percepts, if few.
 
 The result is exact and a function of the player's knowledge: it is bounded by counts, never by a clock.
 """

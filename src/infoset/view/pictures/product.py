@@ -13,7 +13,7 @@ from infoset.view.pictures.words import action_words
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return every value that was chosen."""
+    """Return a picture of every value that was chosen."""
     assert isinstance(game, ProductForm)
     last = [step.state for step in steps if isinstance(step.state, ProductState)]
     values = last[-1].values if last else ()
@@ -23,9 +23,9 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """Return the values that the player's stages showed it, and its own choices.
+    """Return a picture of the values that the player's stages showed it, and its own choices.
 
-    A list of moves where a function determines what the stages show.
+    It is a list of moves where a function determines what the stages show.
     """
     assert isinstance(game, ProductForm)
     stages = {axis.name: axis for axis in game.axes if isinstance(axis, Stage)}
