@@ -343,7 +343,7 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
     word = parse_name(name).word
     if word in GAMES or (word.startswith("gdl:") and word in known_games()):
         return load(name)
-    file = _inside(tuple(f"{name}{suffix}" for suffix in GAME_FILES), folders)  # a game from a file is named by its title
+    file = _inside(tuple(f"{name}{suffix}" for suffix in GAME_FILES), folders)  # games from files go by their titles
     if file is None:
         raise UnknownNameError(
             "game for the page:", word, [name for name in known_games() if not name.startswith("pommerman:")]
