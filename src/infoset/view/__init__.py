@@ -1,1 +1,1 @@
-"""What people look at: text, pictures of trees, curves."""
+"""Views of games and results: text, pictures of trees, curves."""

@@ -1,4 +1,4 @@
-"""A competition in which teams go through, as one self-contained SVG: its meetings, stage by stage."""
+"""A knockout competition as one self-contained SVG: its meetings, stage by stage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ LETTERS = 24
 
 
 def bracket_svg(standings: Standings) -> str:
-    """A column a stage, the winners' above the losers'; who goes through is blue.  Lines lead to the next meeting.
+    """Return the bracket: a column per stage, the winners' stages above the losers'; lines lead to the next meeting.
+
+    The team that advances is blue.
 
     Raises ``BudgetError`` beyond ``MAX_MEETINGS`` meetings.
     """
@@ -43,7 +45,7 @@ def bracket_svg(standings: Standings) -> str:
 
 
 def _places(met: list[Meeting]) -> dict[int, tuple[float, float]]:
-    """Where each meeting's card stands.  Stages with losers are a second row of columns; finals stand at the right."""
+    """Return each meeting's position: losers' stages form a second row of columns; finals are on the right."""
     upper = [meeting for meeting in met if not meeting.stage.startswith(("losers", "final"))]
     lower = [meeting for meeting in met if meeting.stage.startswith("losers")]
     finals = [meeting for meeting in met if meeting.stage.startswith("final")]
@@ -58,7 +60,7 @@ def _places(met: list[Meeting]) -> dict[int, tuple[float, float]]:
 
 
 def _columns(met: list[Meeting], top: float) -> tuple[dict[int, tuple[float, float]], float]:
-    """Cards by stage, each column centred on the tallest; and where they end."""
+    """Return the cards' positions by stage, each column centred on the tallest one; and the height where they end."""
     stages: dict[str, list[Meeting]] = {}
     for meeting in met:
         stages.setdefault(meeting.stage, []).append(meeting)
@@ -73,7 +75,7 @@ def _columns(met: list[Meeting], top: float) -> tuple[dict[int, tuple[float, flo
 
 
 def _ways(met: list[Meeting]) -> list[tuple[int, int]]:
-    """From each meeting to the next one of the team that went through."""
+    """Return pairs of meetings: each one, and the next one of the team that advanced from it."""
     ways = []
     for k, meeting in enumerate(met):
         later = (after for after in met[k + 1 :] if meeting.winner >= 0 and meeting.winner in after.teams)

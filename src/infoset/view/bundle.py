@@ -1,12 +1,12 @@
-"""The browser's modules as one script, for pages that must stand alone.
+"""A bundler of the browser's modules into one script, for pages without a server.
 
-A module sees nothing of another one but what it imports: each keeps a scope of its own.  Of the ways to import and to
-export, those are understood in which ours are written::
+Each module keeps a scope of its own and sees of another module only what it imports.  Only the forms of import and
+export that our modules use are supported::
 
     import { make, hue as colour } from "./dom.js";
     export function mountPlayer() …            export class, export const NAME = …, A = …;
 
-Where there is no server, modules that ask one are *replaced* by others that export the same.
+Where there is no server, modules that call it are *replaced* by others with the same exports.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ CONSTANT = re.compile(r"(?:^|, )([A-Za-z_$][\w$]*) = ")
 OTHER = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
 Replaced: TypeAlias = Mapping[str, str]
-"""Modules with those that stand for them."""
+"""Modules and their replacements."""
 
 NOTHING: Replaced = MappingProxyType({})
 
 
 def source(name: str) -> str:
-    """A file of the browser's, such as ``pommerman/board.js``."""
+    """Return the text of a file of the page, such as ``pommerman/board.js``."""
     return files(__package__).joinpath("page", *name.split("/")).read_text(encoding="utf-8")
 
 
 def bundle(entry: str, name: str = "page", *, replaced: Replaced = NOTHING) -> str:
-    """A script that does what the module ``entry`` does and keeps what that exports as the constant ``name``.
+    """Return a script that runs the module ``entry`` and keeps its exports in the constant ``name``.
 
-    Whoever imports a module that is ``replaced``, such as ``{"api.js": "notebook/api.js"}``, gets the other one.
+    Imports of a module that is ``replaced``, such as by ``{"api.js": "notebook/api.js"}``, get the other one.
 
-    Raises ``ValueError`` where the modules import one another in a circle or in another way than is understood here.
+    Raises ``ValueError`` where modules import one another in a cycle, or with an unsupported form of import or export.
 
     >>> from infoset.view.bundle import bundle
     >>> bundle("dom.js", "dom").startswith('const dom = (() => {')
@@ -61,7 +61,7 @@ def _bundle(entry: str, name: str, replaced: tuple[tuple[str, str], ...]) -> str
 
 
 def _collect(path: str, above: tuple[str, ...], found: dict[str, str], replaced: Replaced) -> None:
-    """Into ``found`` goes the module and, before it, what it imports."""
+    """Add a module to ``found`` after the modules that it imports."""
     if path in above:
         raise ValueError(f"modules import one another: {' > '.join([*above, path])}")
     if path in found:
@@ -73,7 +73,7 @@ def _collect(path: str, above: tuple[str, ...], found: dict[str, str], replaced:
 
 
 def scoped(path: str, text: str, replaced: Replaced = NOTHING) -> str:
-    """A module as a function that is called at once and gives what it exports.  Raises ``ValueError``."""
+    """Return a module as a function that is called at once and returns its exports.  Raises ``ValueError``."""
     exported = ", ".join(_exported(text))
     body = IMPORT.sub(lambda match: _import(match[1], _target(path, match[2], replaced)), EXPORT.sub("", text))
     if other := OTHER.search(body):
@@ -88,7 +88,7 @@ def _exported(text: str) -> Iterator[str]:
 
 
 def _outermost(code: str) -> str:
-    """Declarations without what is inside brackets: there, too, something may be set."""
+    """Return declarations without the contents of brackets, which may hold assignments too."""
     while (shorter := re.sub(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]", "", code)) != code:
         code = shorter
     return code

@@ -1,4 +1,4 @@
-"""A curve as a small SVG in the colours of the page that it stands in; files and papers have those of ``curves``."""
+"""A curve as a small SVG in the colours of the page around it; ``curves`` draws those for files and papers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_TICKS = 6
 
 
 class Curve(NamedTuple):
-    """Points from left to right with what they are; on an axis of logarithms all are positive."""
+    """The points of a curve from left to right, with its label; on a logarithmic axis all values are positive."""
 
     label: str
     x: Sequence[float]
@@ -23,7 +23,7 @@ class Curve(NamedTuple):
 
 
 class _Axis:
-    """From a value to its place, with ticks where numbers are round."""
+    """A map from values to positions, with ticks at round numbers."""
 
     def __init__(self, values: Sequence[float], start: float, end: float, logarithmic: bool) -> None:
         self.logarithmic = logarithmic
@@ -53,7 +53,7 @@ def _round(value: float) -> float:
 
 
 def curve_svg(curves: Sequence[Curve], x_label: str, y_label: str, logarithmic: bool) -> Html:
-    """The curves on common axes, each named where it ends.  There are at least two points."""
+    """Return the curves on common axes, each labelled at its end; there must be at least two points."""
     x = _Axis([v for curve in curves for v in curve.x], LEFT, WIDTH - RIGHT, logarithmic)
     y = _Axis([v for curve in curves for v in curve.y], HEIGHT - BOTTOM, TOP, logarithmic)
     parts = [_grid(y.at(v), _number(v)) for v in y.ticks()]
@@ -92,7 +92,7 @@ def _number(value: float) -> str:
 
 
 def _apart(places: list[float]) -> list[float]:
-    """Names of ends that lie near each other are moved apart."""
+    """Return the positions of labels at the curves' ends, moved apart where they are close together."""
     found = dict[int, float]()
     for k in sorted(range(len(places)), key=places.__getitem__):
         found[k] = max([places[k], *(place + 14 for place in found.values())])

@@ -17,19 +17,19 @@ from infoset.view.plots import color as hue
 if TYPE_CHECKING:
     from infoset.solvers.tabular.logit import LogitPath
 
-CURVE = "infoset-curve"  # a line that is one of several solutions
-EXPLOITABILITY, PAYOFF = "exploitability", "payoff of the best policy"  # what an axis shows
+CURVE = "infoset-curve"  # marks a line that is one of several solutions
+EXPLOITABILITY, PAYOFF = "exploitability", "payoff of the best policy"  # labels of axes
 AVERAGE, CURRENT = "#1f5fa8", "#d98c21"
 STARTS = (AVERAGE, CURRENT, "#3a8a4d", "#8a3a7a")
 FLOOR = 1e-17
 PICTURES = (".png", ".svg", ".pdf")
-LAST = 5  # epochs whose duels are added up; of many a twentieth
-HEIGHTS = {1: 4.2, 2: 6.4, 3: 9.0}  # of so many axes above each other
-NAMES_HIGH = 14  # names that fit above each other beside one
+LAST = 5  # epochs whose duels are pooled; for long runs a twentieth of the epochs
+HEIGHTS = {1: 4.2, 2: 6.4, 3: 9.0}  # of a figure, by its number of axes
+NAMES_HIGH = 14  # labels that fit one above another beside one set of axes
 
 
 def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | None:
-    """The picture of ``plot_convergence`` as a PNG.
+    """Draw the picture of ``plot_convergence`` as a PNG.
 
     Returns ``None`` and draws nothing where matplotlib is missing or there is no curve.
     """
@@ -37,9 +37,11 @@ def draw_convergence(points: Sequence[Point], title: str, path: Path) -> Path | 
 
 
 def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> Any:
-    """Exploitability against iterations, log-log, average and current profile; else what the best policy so far earns.
+    """Plot exploitability against iterations, log-log, or else the payoff of the best policy so far.
 
-    On axes that have such a curve already each one has a colour of its own, and all are named by a legend; ``title`` is
+    Exploitability is drawn for the average and the current profile.
+
+    On axes that hold such a curve already, each curve gets its own colour, and a legend names all of them; ``title`` is
     the game, `` by `` and the method.
 
     Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
@@ -74,22 +76,24 @@ def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> A
 
 
 def _name_curve(line: Any, title: str) -> None:
-    """By which a further curve on the same axes finds it, and a legend names it."""
+    """Mark a line, so that a further curve on the same axes finds it and a legend names it."""
     line.set_gid(CURVE)
     line.set_label(label(title, 60))
 
 
 def _curves_on(axes: Any) -> list[Any]:
-    """The lines of axes that are curves of solutions."""
+    """Return the lines of axes that are curves of solutions."""
     return [line for line in axes.get_lines() if line.get_gid() == CURVE]
 
 
 def plot_curves(curves: Mapping[str, Sequence[Point]], title: str, axes: Any = None) -> Any:
-    """Curves of several runs by their names: the exploitability of the average profile, log-log, or what the best
-    policy so far earns.  Curves that are on the axes already stay, and the legend names them too.
+    """Plot the curves of several runs by their names.
 
-    Raises ``ParameterError`` where there are none, where one has fewer than two points, or where some are of the one
-    kind and some of the other; ``MissingExtraError`` without matplotlib.
+    They show the exploitability of the average profile, log-log, or the payoff of the best policy so far.  Curves that
+    are on the axes already stay, and the legend names them too.
+
+    Raises ``ParameterError`` where there are none, where one has fewer than two points, or where both kinds of curves
+    are given; ``MissingExtraError`` without matplotlib.
     """
     if not curves:
         raise ParameterError("no runs to plot; name one folder or more")
@@ -106,7 +110,7 @@ def plot_curves(curves: Mapping[str, Sequence[Point]], title: str, axes: Any = N
         one, exploitable = next((name, found) for name, found in known.items() if not found or before)
         has, have = ("exploitability", "payoffs") if exploitable else ("payoffs", "exploitability")
         raise ParameterError(f"{one} has a curve of {has}, others have one of {have}; they share no axis")
-    for number, (name, points) in enumerate(shown.items(), start=before + bool(before)):  # the first alone has two
+    for number, (name, points) in enumerate(shown.items(), start=before + bool(before)):  # the first uses two colours
         if known[name]:
             values = [max(p.exploitability or 0.0, FLOOR) for p in points]
             (line,) = axes.loglog([p.iteration for p in points], values, color=hue(number), lw=1.8)
@@ -122,7 +126,7 @@ def plot_curves(curves: Mapping[str, Sequence[Point]], title: str, axes: Any = N
 
 
 def draw_curves(curves: Mapping[str, Sequence[Point]], title: str, path: Path, axes: Any = None) -> Any:
-    """``plot_curves``, in a file as well: ``.png``, ``.svg`` or ``.pdf``.  Raises ``ParameterError`` for others."""
+    """Draw ``plot_curves`` and save it as ``.png``, ``.svg`` or ``.pdf``.  Raises ``ParameterError`` for others."""
     if path.suffix.lower() not in PICTURES:
         raise ParameterError(f"{path}: no kind of picture; allowed: {', '.join(PICTURES)}")
     check_file(path)
@@ -144,16 +148,16 @@ def _shown(points: Sequence[Point]) -> list[Point]:
 
 
 def draw_logit_path(found: LogitPath, path: Path) -> Path | None:
-    """The picture of ``plot_logit_path`` as a PNG; ``None``, and nothing drawn, where matplotlib is missing."""
+    """Draw the picture of ``plot_logit_path`` as a PNG; return ``None``, drawing nothing, without matplotlib."""
     rows = min(found.form.num_players, max(HEIGHTS))
     return _drawn(path, rows, lambda axes: plot_logit_path(found, axes))
 
 
 def plot_logit_path(found: LogitPath, axes: Any = None) -> Any:
-    """The chances of moves against ``λ``, a colour an information set: axes for each of the first three players.
+    """Plot move probabilities against ``λ``, a colour per information set: axes for each of the first three players.
 
-    Of every set all moves but the last are drawn, whose chance is what the others leave; moves that end at the same
-    height share a name.  Raises ``MissingExtraError`` without matplotlib.
+    For each set all moves but the last are drawn, whose probability is the remainder; moves that end at the same height
+    share a label.  Raises ``MissingExtraError`` without matplotlib.
     """
     form, rows = found.form, min(found.form.num_players, max(HEIGHTS))
     axes = new_axes("a path", (7.2, HEIGHTS[rows]), rows, sharex=True) if axes is None else axes
@@ -179,7 +183,7 @@ def plot_logit_path(found: LogitPath, axes: Any = None) -> Any:
 
 
 def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
-    """The picture of ``plot_learning`` as a PNG.
+    """Draw the picture of ``plot_learning`` as a PNG.
 
     Returns ``None`` and draws nothing where matplotlib is missing or there is no curve.
     """
@@ -188,8 +192,10 @@ def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
 
 
 def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
-    """What a network lost on values and policies, what it held the start to be worth and, where there were duels, what
-    it got there, with 95 % intervals; against seconds: the axes of those that there are, two or three.
+    """Plot a network's losses, its value of the start and, where there were duels, its scores, against seconds.
+
+    The losses are those on values and policies; scores have 95 % intervals.  There are axes for each kind of curve that
+    exists, two or three.
 
     Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
     """
@@ -218,7 +224,7 @@ def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
 
 
 def _panels(points: Sequence[Any]) -> int:
-    """How many axes a curve takes: losses, what the start is worth, scores."""
+    """Return the number of axes for a curve: losses, values of the start, scores."""
     return 1 + bool(points and points[0].start_values) + bool(_scored(points))
 
 
@@ -234,12 +240,12 @@ def _plot_starts(points: Sequence[Any], axes: Any) -> None:
 
 
 def _scored(points: Sequence[Any]) -> list[Any]:
-    """The epochs in which there were duels."""
+    """Return the epochs in which there were duels."""
     return [p for p in points if p.score is not None]
 
 
 def _plot_scores(points: Sequence[Any], axes: Any) -> None:
-    """Of each epoch with its interval, and the mean of all duels of the last epochs."""
+    """Plot each epoch's score with its interval, and the mean over all duels of the last epochs."""
     seconds, shares = [p.seconds for p in points], [p.share for p in points]
     below = [share.value - share.interval[0] for share in shares]
     above = [share.interval[1] - share.value for share in shares]
@@ -259,7 +265,7 @@ def _plot_scores(points: Sequence[Any], axes: Any) -> None:
 
 
 def _drawn(path: Path, rows: int, draw: Any) -> Path | None:
-    """A picture in a file, which needs no window."""
+    """Draw a picture into a file, without a window."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,7 +1,7 @@
-"""The rules of a game as people are told them: the same text on the command line and on the page.
+"""The rules of a game, written for people: the same text on the command line and on the page.
 
-What is said of the games that have a name stands in ``games/guides.toml``, and of those in GDL in the headers of their
-files.  Examples are played through the rules whenever they are shown, so that none can be illegal.
+The texts about named games are in ``games/guides.toml``, and those about games in GDL in the headers of their files.
+Examples are played through the rules whenever they are shown, so they cannot be illegal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TITLES = {
     "goal": "Goal", "setup": "Setup", "rules": "Rules", "turns": "Turn order", "payoffs": "Stakes",
     "parameters": "Parameters", "source": "Source",
 }  # fmt: skip
-MAX_TEXT = 4000  # letters of a stranger's comment
+MAX_TEXT = 4000  # letters of the comment in a file from elsewhere
 MAX_STEPS = 500  # of an example
 WIDTH = 96
 CHANCE = "chance"
@@ -42,21 +42,21 @@ Texts: TypeAlias = "dict[str, str]"
 
 
 class Guide(NamedTuple):
-    """What people are told of a game."""
+    """The texts about a game for people."""
 
     name: str
     about: str
-    """One line, or nothing."""
+    """One line, or an empty text."""
     parts: tuple[tuple[str, str], ...]
-    """Titles with their texts: goal, setup, turn order, stakes, parameters, source, those that there are."""
+    """Titles with their texts, where there are any: goal, setup, turn order, stakes, parameters, source."""
     example: tuple[str, ...]
-    """What happens in an example, step by step, and what it pays."""
+    """The events of an example step by step, and the payoffs."""
     note: str
-    """What the example shows."""
+    """The point of the example."""
 
 
 def guide(name: str, game: Game | None = None) -> Guide:
-    """Return what people are told of a game by its name; ``game`` where it is at hand already.
+    """Return the guide to a game by its name; ``game`` is used where it is loaded already.
 
     Raises what ``load`` raises.
 
@@ -65,10 +65,10 @@ def guide(name: str, game: Game | None = None) -> Guide:
     ('chance: J', 'chance: Q')
     """
     word = name.partition("(")[0]
-    if word not in known_games() or isinstance(game, (EfgGame, NfgGame)):  # whose names are those of their files
+    if word not in known_games() or isinstance(game, (EfgGame, NfgGame)):  # games that are named by their files
         return _stranger(name, load(name) if game is None else game)
     if game is None and name != word:
-        load(name)  # whose parameters may be wrong
+        load(name)  # raises where the parameters are wrong
     texts = _texts(word)
     played = texts.get("game", f"{word}(seed=1)" if word.startswith(POMMERMAN) else word)
     example = (*(() if played == word else (f"{played}:",)), *_example(load(played), texts["example"]))
@@ -76,7 +76,7 @@ def guide(name: str, game: Game | None = None) -> Guide:
 
 
 def _texts(word: str) -> Texts:
-    """Return the texts of a game that has a name."""
+    """Return the texts about a named game."""
     own = _data().get(word, {})
     if word.startswith(POMMERMAN):
         return _pommerman(word.removeprefix(POMMERMAN))
@@ -93,7 +93,7 @@ def _data() -> dict[str, Texts]:
 
 
 def _pommerman(variant: str) -> Texts:
-    """Return the texts of a variant, with its numbers."""
+    """Return the texts about a variant, with its numbers."""
     from infoset.pommerman.config import CONFIGS
 
     config = CONFIGS[variant]
@@ -110,8 +110,9 @@ def _pommerman(variant: str) -> Texts:
 
 
 def gdl_header(text: str) -> Texts:
-    """Return what the comments at the head of a game description say, in the order of the shipped files: a line about
-    the game, its rules, and from ``Goals:`` and ``Source:`` on what it pays and where it comes from.
+    """Return the texts in the comments at the head of a game description, in the order of the shipped files.
+
+    They are a line about the game, its rules, and, after ``Goals:`` and ``Source:``, its payoffs and its origin.
 
     >>> from infoset.view.guide import gdl_header
     >>> gdl_header("; Coin.\\n;\\n; Guess it.  Goals: 100 or 0.  Source: traditional.\\n(role p)")["source"]
@@ -137,7 +138,7 @@ def _parts(texts: Texts) -> tuple[tuple[str, str], ...]:
 
 
 def title_of(game: Game) -> str:
-    """Return what a game's file calls it; "" where it comes from no file, or from one without a title."""
+    """Return the title in a game's file; "" where the game comes from no file, or from one without a title."""
     if isinstance(game, EfgGame):
         return game.efg.title.strip()
     if isinstance(game, NfgGame):
@@ -148,7 +149,7 @@ def title_of(game: Game) -> str:
 
 
 def _stranger(name: str, game: Game) -> Guide:
-    """Return what can be said of a game that is none of ours: by its file's title and comments, or its class."""
+    """Return the guide to a game that is not shipped: by its file's title and comments, or by its class."""
     texts: Texts = {"goal": "Each player wants as large a payoff as it can get."}
     head = ""
     players = ", ".join(game.players)
@@ -167,7 +168,7 @@ def _stranger(name: str, game: Game) -> Guide:
         head, said = f"{game.spiel.get_type().long_name}, a game of OpenSpiel.", ""
         texts["turns"] = f"Players: {players}."
     else:
-        ours = type(game).__module__.partition(".")[0] == "infoset"  # whose classes speak to programmers
+        ours = type(game).__module__.partition(".")[0] == "infoset"  # whose docstrings address programmers
         head, _, said = ("" if ours else type(game).__doc__ or "").strip().partition("\n\n")
         texts["turns"] = f"Players: {players}."
     if said.strip():
@@ -179,9 +180,9 @@ def _stranger(name: str, game: Game) -> Guide:
 
 
 def _example(game: Game, text: str) -> Iterator[str]:
-    """Play an example through the rules and yield what happens.
+    """Play an example through the rules and yield its events.
 
-    Raises ``IllegalMoveError`` for words that are not on offer.
+    Raises ``IllegalMoveError`` for words that are no legal move.
     """
     words = [word.strip() for word in text.split(";")]
     state = game.start().state
@@ -214,7 +215,7 @@ def _answers(state: Any, joint: JointMove) -> tuple[Action, ...]:
 
 
 def _take(game: Game, who: str, menu: tuple[Action, ...], words: list[str]) -> Action:
-    """Return the move that the next words name."""
+    """Return the move that the next words name, and consume them."""
     for move in menu if words else ():
         if words[0] in (_words(game, move), action_words(move)):
             del words[0]

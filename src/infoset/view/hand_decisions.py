@@ -1,4 +1,4 @@
-"""What a strategy of a hold'em game does: its decisions, how often each is come to, and what is done there."""
+"""The decisions of a strategy in a hold'em game: how often each is reached, and the move probabilities there."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from infoset.games.poker_hands import RANKS, hand_name
 
 
 class Decision(NamedTuple):
-    """Where somebody moves: what was said before, and for each hand how often it is there and what it does."""
+    """A decision: the moves before it, and for each hand its reach probability and its strategy."""
 
     player: int
     said: tuple[str, ...]
     moves: tuple[str, ...]
     chance: float
-    """How often the game comes here."""
+    """The probability that the game reaches this decision."""
     reach: FloatArray
-    """(hands,) by the player's own moves, 1 at the start of its whole range."""
+    """(hands,) by the player's own moves, 1 at the start for its whole range."""
     rows: FloatArray
-    """(hands, moves)"""
+    """(hands, moves) the probability of each move with each hand."""
     often: FloatArray
-    """(moves,)"""
+    """(moves,) the probability of each move over all hands."""
 
     @property
     def where(self) -> str:
-        """``after check, bet 50``."""
+        """The moves before the decision, such as ``after check, bet 50``."""
         return f"after {', '.join(self.said)}" if self.said else "to begin"
 
 
 def decisions(rules: HoldemRules, policy: Policy) -> list[Decision]:
-    """All decisions of the street on which the game begins, in their order."""
+    """Return all decisions of the street on which the game begins, in their order."""
     return _Walk(rules, policy).found()
 
 
@@ -98,7 +98,7 @@ def class_cells(hands: Sequence[tuple[int, ...]]) -> dict[tuple[int, int], list[
 
 
 def decisions_text(players: Sequence[str], found: list[Decision]) -> str:
-    """A line for each, in the order of the game."""
+    """Return a line for each decision, in the order of the game."""
     lines = []
     for one in found:
         did = "   ".join(f"{move} {share:.1%}" for move, share in zip(one.moves, one.often.tolist(), strict=True))

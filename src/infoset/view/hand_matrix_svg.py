@@ -1,6 +1,6 @@
-"""A strategy of a hold'em game as SVG: one matrix of hands for each decision, ranks by ranks, suited hands above.
+"""A strategy of a hold'em game as SVG: a matrix of hands by rank for each decision, suited hands above the diagonal.
 
-A cell is filled as often as its hands get there by its player's own moves, and striped by what they do.
+The filled part of a cell is the reach of its hands by their player's own moves; its stripes are the move probabilities.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ABOUT = "a cell is filled as often as its hands get there; suited hands stand ab
 
 
 def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
-    """Of the decisions that are come to most often, ``MAX_PANELS`` at most, in the order of the game."""
+    """Return the picture of a strategy: its most frequent decisions, up to ``MAX_PANELS``, in the game's order."""
     by_chance = sorted(range(len(found)), key=lambda k: -found[k].chance)
     shown = sorted([k for k in by_chance if found[k].chance >= LEAST][:MAX_PANELS])
     across = min(len(shown), COLUMNS if len(shown) > 2 * (COLUMNS - 1) else COLUMNS - 1)
@@ -41,7 +41,7 @@ def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
 
 
 def _order(moves: tuple[str, ...]) -> list[tuple[int, str]]:
-    """Their places and colours: folds and calls, then bets from the smallest on."""
+    """Return the moves' indices and colours: folds and calls, then bets in increasing order."""
     return [(k, printed(name)) for k, name in enumerate(move_colors(moves))]
 
 

@@ -1,7 +1,7 @@
-"""What a notebook shows of a game, a state, a strategy, figures, matches and tournaments: HTML that needs nothing else.
+"""Notebook representations of games, states, strategies, figures, matches and tournaments as self-contained HTML.
 
-Texts of strangers are escaped, long ones cut; no game is enumerated for a picture of it.  The colours are those of the
-notebook; pictures drawn for print (trees, boards, cross tables) lie on white paper.
+Texts from outside are escaped, and long ones cut; no game is enumerated for its picture.  The colours are those of the
+notebook; pictures drawn for print (trees, boards, cross tables) have a white background.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from infoset.solving import Solution
     from infoset.verbs import TrainingRun
 
-ROWS = 30  # of a policy that are shown, of all players together
-FIRST_ROWS = 12  # of a policy that is part of something else
-MOVES = 12  # of a menu
-COLUMNS = 8  # of a policy; where there are more moves, the likeliest are listed
+ROWS = 30  # of a policy that are shown, for all players together
+FIRST_ROWS = 12  # of a policy that is part of a larger view
+MOVES = 12  # of a list of legal moves
+COLUMNS = 8  # of a policy; where there are more moves, only the likeliest are listed
 LIKELIEST = 4
 PLAYERS = 64
 FLOOR = 1e-17
 PLAYER_HEIGHT = 660  # pixels
-MOST_PAGE = 4_000_000  # letters of a page inside a notebook
+MOST_PAGE = 4_000_000  # letters of a page embedded in a notebook
 
 
 def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
-    """A game by its name, its players and what is known of its size, without a question to its rules."""
+    """Return a game's name, players and known sizes as HTML, without calling its rules."""
     from infoset.catalog import about
 
     facts = [("players", _cut(game.players, MOVES)), *sizes.items()]
@@ -57,7 +57,7 @@ def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
 
 
 def _payoffs(game: Game) -> Html:
-    """The table of payoffs of a small one-shot game: best answers in bold, its equilibria beside it."""
+    """Return the payoff table of a small one-shot game: best responses in bold, with its equilibria beside it."""
     payoffs = payoff_table(game)
     if payoffs is None:
         return Html()
@@ -84,12 +84,12 @@ def _cell_html(cell: Mapping[str, Any]) -> Html:
 
 
 def state_html(state: State, players: Sequence[str] | None = None) -> str:
-    """A state by who may do what in it, and what was paid so far."""
+    """Return a state as HTML: each player's legal moves, and the payoffs so far."""
     return shown(_moves(state, players or seats(len(state.returns()))))
 
 
 def position_html(state: PommermanState) -> str:
-    """A position of Pommerman as its board."""
+    """Return a position of Pommerman as HTML, with its board."""
     from infoset.view.pommerman.svg import position_svg
 
     return shown(paper(position_svg(state)), _moves(state, state.game.players))
@@ -111,7 +111,7 @@ def _moves(state: State, players: Sequence[str]) -> Html:
 
 
 def _nature(state: State, players: int) -> str:
-    """What nature does where nobody else moves."""
+    """Return a sentence about the chance outcomes where no player moves."""
     try:
         answers = state.chance((None,) * players)
     except UnsupportedGameError:
@@ -134,12 +134,15 @@ def _cut(words: Sequence[str], most: int, size: int | None = None) -> str:
 
 
 def paper(svg: str) -> Html:
-    """A picture made for print, on white."""
+    """Return a picture made for print, on white."""
     return tag("div", Html(svg), class_="paper")
 
 
 def policy_html(policy: TabularPolicy) -> str:
-    """A strategy: a row an information set, a column a move, bars for probabilities; large ones by their beginning."""
+    """Return a strategy as HTML: a row per information set, a column per move, bars for probabilities.
+
+    Only the beginning of a large one is shown.
+    """
     made = policy.made_by.get("method", "")
     about = "policy" + (f" by {made}" if made else "")
     return shown(head(policy.game or "policy", about), _policy(policy, ROWS))
@@ -152,7 +155,7 @@ def _policy(policy: TabularPolicy, rows: int) -> Html:
 
 
 def _strategy(policy: TabularPolicy, player: int, rows: int) -> tuple[Html, ...]:
-    """One player's rows."""
+    """Return the rows of one player."""
     name, size = policy.players[player], len(policy.tables[player])
     first = dict(islice(policy.tables[player].items(), rows))
     moves = list(dict.fromkeys(move for row in first.values() for move in row))
@@ -186,19 +189,19 @@ def _likeliest(row: Mapping[str, float], moves: list[str]) -> Html:
 
 
 def _colors(row: Mapping[str, float], moves: list[str]) -> dict[str, str]:
-    """The colours of a row's moves in CSS, by the order of all ``moves``."""
+    """Return the CSS colours of a row's moves, by the order of all ``moves``."""
     names = move_colors(list(row), {move: k for k, move in enumerate(moves)})
     return {move: f"var(--{name})" for move, name in zip(row, names, strict=True)}
 
 
 def _bar(shares: Iterable[tuple[float, str]]) -> Html:
-    """Shares of one as lengths, one after the other; only numbers come into its styles."""
+    """Return a bar of shares of one, one after the other; only numbers enter its styles."""
     filled = [tag("i", style=f"width:{100 * share:.4g}%;background:{color}") for share, color in shares if share]
     return tag("span", *filled, class_="bar")
 
 
 def solution_html(solution: Solution) -> str:
-    """The figures, the curve, and the beginning of the policy."""
+    """Return a solution as HTML: the figures, the curve, and the beginning of the policy."""
     from infoset.policies.tabular import TabularPolicy
 
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
@@ -233,7 +236,7 @@ def _figure(name: str, value: float | None) -> list[tuple[str, str]]:
 
 
 def _curve(points: Sequence[Point]) -> Html:
-    """Exploitability against iterations, where there are two points of it."""
+    """Return the plot of exploitability against iterations, where there are at least two points."""
     known = [
         (p.iteration, max(p.exploitability, FLOOR)) for p in points if p.iteration and p.exploitability is not None
     ]
@@ -244,7 +247,7 @@ def _curve(points: Sequence[Point]) -> Html:
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
-    """Each player's value, its best response's, and the gain; then what they come to."""
+    """Return an evaluation as HTML: the totals, then each player's value, best-response value and gain."""
     best = evaluation.best_response_values
     rows = [
         [
@@ -264,7 +267,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
 
 def match_html(match: Match) -> str:
-    """Who played, what came of it, and the game itself to be watched."""
+    """Return a match as HTML: the agents, their payoffs, and a player to watch the game."""
     end = "" if match.over else " (left before its end)"
     facts = [("steps", f"{len(match.steps):,}{end}"), ("seed", f"{match.seed}")]
     rows = [
@@ -282,7 +285,10 @@ def match_html(match: Match) -> str:
 
 
 def _player(match: Match) -> Html:
-    """The page that plays it, kept apart from the notebook; nothing where its game cannot be had by its name."""
+    """Return the page that plays the match, isolated from the notebook.
+
+    Where it cannot be shown, a sentence says why: the game is not available by its name, or the page is too long.
+    """
     from infoset.view.watch_page import watch_page
 
     try:
@@ -303,7 +309,7 @@ def _thought(match: Match, player: int) -> str:
 
 
 def series_html(series: Series) -> str:
-    """The table of the command line."""
+    """Return a series as HTML, with the table that the command line prints."""
     from infoset.view.match_text import series_rows
 
     titles, *rows = series_rows(series)
@@ -312,7 +318,7 @@ def series_html(series: Series) -> str:
 
 
 def standings_html(standings: Standings) -> str:
-    """The cross table and the ratings as a picture; as a table where there are too many teams for one."""
+    """Return the cross table and the ratings as a picture; as a table where there are too many teams for a picture."""
     from infoset.view.tournament_svg import tournament_svg
     from infoset.view.tournament_text import standing_rows
 
@@ -325,7 +331,7 @@ def standings_html(standings: Standings) -> str:
 
 
 def training_html(run: TrainingRun, points: Sequence[Epoch]) -> str:
-    """What was learnt, how the losses fell, and how to play against it."""
+    """Return a training run as HTML: its figures, the losses over time, and the agent's name for playing."""
     last = run.last
     facts = (
         [("epochs", f"{last.iteration:,}"), ("games", f"{last.games:,}"), ("states", f"{last.states:,}")]

@@ -1,7 +1,7 @@
-"""Layered drawings: an order of each column that crosses few links, then heights that keep links short.
+"""Layout of layered drawings: orders of the columns with few crossings, then heights that keep links short.
 
-After Sugiyama, Tagawa and Toda (1981): barycentre sweeps for the order; for the heights, repeated least squares under
-the least distances (isotonic regression).
+After Sugiyama, Tagawa and Toda (1981): barycentre sweeps for the order; for the heights, repeated least squares
+subject to minimum distances (isotonic regression).
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from statistics import fmean
 
-EVERYWHERE = -1  # the lane of cells that may stand at any height
+EVERYWHERE = -1  # the lane of cells that may have any height
 SWEEPS, SETTLINGS = 24, 40
-TAUT = 6.0  # how much more it matters that a rope is level
+TAUT = 6.0  # weight of keeping a rope level, relative to other links
 BETWEEN, HEADING, FRAME = 5.0, 20.0, 12.0
 LANE_TOP, LANE_BOTTOM = 30.0, 12.0
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One thing in a column.  Lanes stay apart at every height; in a column, the groups of a lane stand in order."""
+    """An item in a column.  Lanes are disjoint bands of heights; in a column, the groups of a lane keep their order."""
 
     column: int
     height: float
     lane: int = EVERYWHERE
     group: int = 0
-    block: int = 0  # cells of one block other than 0 stay together, in a frame
-    rope: int = 0  # cells of one rope other than 0, one a column, are best level
+    block: int = 0  # cells of one block other than 0 stay together, inside a frame
+    rope: int = 0  # cells of one rope other than 0, one per column, should be level
 
 
 @dataclass(frozen=True)
 class Link:
-    """From a cell to one in the next column; ``start`` and ``end`` are its heights below their centres."""
+    """A link from a cell to one in the next column; ``start`` and ``end`` are heights below the cells' centres."""
 
     source: int
     target: int
@@ -42,7 +42,7 @@ class Link:
 
 
 def arrange(cells: Sequence[Cell], links: Sequence[Link]) -> list[list[int]]:
-    """The cells of each column from top to bottom: the best of a few sweeps of the barycentre heuristic."""
+    """Return the cells of each column from top to bottom, in the best order that barycentre sweeps found."""
     columns: list[list[int]] = [[] for _ in range(1 + max(cell.column for cell in cells))]
     for number in sorted(range(len(cells)), key=lambda k: (cells[k].lane, cells[k].group, cells[k].block)):
         columns[cells[number].column].append(number)
@@ -61,7 +61,7 @@ def arrange(cells: Sequence[Cell], links: Sequence[Link]) -> list[list[int]]:
 
 
 def crossings(columns: Sequence[Sequence[int]], links: Sequence[Link]) -> int:
-    """How many pairs of links cross."""
+    """Return the number of pairs of links that cross."""
     rank = _ranks(columns, sum(map(len, columns)))
     column_of = {cell: number for number, column in enumerate(columns) for cell in column}
     ends = sorted((column_of[link.source], rank[link.source], rank[link.target]) for link in links)
@@ -84,7 +84,7 @@ def _neighbours(size: int, links: Sequence[Link]) -> tuple[list[list[int]], list
 
 
 def _ranks(columns: Sequence[Sequence[int]], size: int) -> list[float]:
-    """Where each cell stands in its column, from 0 to 1."""
+    """Return the relative position of each cell in its column, from 0 to 1."""
     rank = [0.0] * size
     for column in columns:
         for place, cell in enumerate(column):
@@ -93,7 +93,7 @@ def _ranks(columns: Sequence[Sequence[int]], size: int) -> list[float]:
 
 
 def _sort(column: list[int], cells: Sequence[Cell], near: Sequence[Sequence[int]], rank: list[float]) -> None:
-    """Sorts a column by the mean ranks of its cells' neighbours; a block goes by the mean of its members."""
+    """Sort a column by the mean ranks of its cells' neighbours; a block counts with the mean of its members."""
     mean = {cell: fmean(rank[k] for k in near[cell]) if near[cell] else rank[cell] for cell in column}
     blocks: dict[int, list[int]] = {}
     for cell in column:
@@ -107,7 +107,7 @@ def _sort(column: list[int], cells: Sequence[Cell], near: Sequence[Sequence[int]
 def place(
     cells: Sequence[Cell], links: Sequence[Link], columns: Sequence[Sequence[int]]
 ) -> tuple[list[float], dict[int, tuple[float, float]]]:
-    """The centre of every cell, from 0 down, and the top and bottom of every lane."""
+    """Return the centre of every cell, from 0 down, and the top and bottom of every lane."""
     stacks = [list(stack) for column in columns for _, stack in groupby(column, key=lambda k: cells[k].lane)]
     bands = _bands(cells, stacks)
     y = [0.0] * len(cells)
@@ -125,9 +125,9 @@ def place(
 
 
 def _ends(cells: Sequence[Cell], links: Sequence[Link]) -> list[list[tuple[int, float]]]:
-    """For each cell, the cells that it should be level with and how far below them.
+    """Return for each cell the cells with which it should be level, and how far below them.
 
-    A rope is level with where it comes from, or else (from a cell that stands anywhere) with where it goes.
+    A rope should be level with its origin, or else (where the origin may have any height) with its target.
     """
     ends: list[list[tuple[int, float]]] = [[] for _ in cells]
     origin: dict[int, list[tuple[int, float]]] = {}
@@ -146,7 +146,10 @@ def _ends(cells: Sequence[Cell], links: Sequence[Link]) -> list[list[tuple[int, 
 
 
 def _bands(cells: Sequence[Cell], stacks: Sequence[Sequence[int]]) -> dict[int, tuple[float, float]]:
-    """Lanes below each other, each as high as its highest stack; stretched where a free stack is higher."""
+    """Return the lanes one below another, each as high as its highest stack.
+
+    The lanes are stretched where a stack without a lane is higher than all of them.
+    """
     need: dict[int, float] = {}
     for stack in stacks:
         ends = (cells[stack[0]].height + cells[stack[-1]].height) / 2
@@ -161,7 +164,7 @@ def _bands(cells: Sequence[Cell], stacks: Sequence[Sequence[int]]) -> dict[int, 
 
 
 def _reach(cells: Sequence[Cell], stack: Sequence[int]) -> list[float]:
-    """How far each centre is below the first one's when the cells stand as close as they may."""
+    """Return how far each centre is below the first one when the cells are packed as closely as allowed."""
     gaps = (
         (cells[one].height + cells[two].height) / 2
         + BETWEEN
@@ -173,7 +176,7 @@ def _reach(cells: Sequence[Cell], stack: Sequence[int]) -> list[float]:
 
 
 def _wanted(ends: Sequence[tuple[int, float]], now: float, weight: float, y: list[float]) -> tuple[float, float]:
-    """Where a cell would be level with its ends on average, and how much that matters."""
+    """Return the height at which a cell is level with its ends on average, and the weight of that."""
     if not ends:
         return now, 0.01
     return fmean(y[other] + shift for other, shift in ends), weight * len(ends)
@@ -186,7 +189,7 @@ def _settle(
     band: tuple[float, float],
     y: list[float],
 ) -> None:
-    """Puts a stack as near to the wanted heights as order, distances and lane allow (pool adjacent violators)."""
+    """Move a stack as close to the wanted heights as order, distances and lane allow (pool adjacent violators)."""
     reach = _reach(cells, stack)
     pools: list[tuple[float, float, int]] = []  # mean, weight, members
     for (height, weight), below in zip(wanted, reach, strict=True):

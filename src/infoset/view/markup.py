@@ -1,6 +1,6 @@
-"""HTML in pieces: what is not markup already is escaped, so that nothing can be forgotten.
+"""HTML from parts: everything that is not markup already is escaped, so no text can be left unescaped by mistake.
 
-Colours are those of every page of the project (``page/base.css``), by day and by night.
+Colours are those of every page of the project (``page/base.css``), for light and dark themes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.resources import files
 
 from infoset.errors import printable, shorten
 
-LONGEST = 120  # letters of a text that a table shows; more stand in its tip
+LONGEST = 120  # letters of a text that a table shows; a longer text is in the tooltip
 LONGEST_TIP = 400
 COLOR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\);")
 HUES = 8
@@ -23,7 +23,7 @@ NIGHTS = (
     '[data-jp-theme-light="false"], .vscode-dark, [data-theme="dark"], html[theme="dark"],'
     " .vscode-high-contrast:not(.vscode-high-contrast-light)"
 )
-"""Elements by which notebooks say that they are dark: JupyterLab, VS Code, Furo's pages, Colab."""
+"""Selectors of elements that mark a dark theme in notebooks: JupyterLab, VS Code, Furo's pages, Colab."""
 
 RULES = """
   color: inherit; font: 13px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; overflow-x: auto; padding: 2px;
@@ -57,37 +57,37 @@ RULES = """
 
 
 class Html(str):
-    """Text that is markup."""
+    """Text that is markup already, and is not escaped."""
 
     __slots__ = ()
 
 
 def tag(name: str, *content: str, **attributes: str) -> Html:
-    """An element; ``class_`` is its class."""
+    """Return an element; ``class_`` is its class."""
     named = "".join(f' {key.rstrip("_")}="{escape(printable(value))}"' for key, value in attributes.items())
     return Html(f"<{name}{named}>{together(content)}</{name}>")
 
 
 def together(parts: Iterable[str]) -> Html:
-    """Markup as it is, everything else escaped."""
+    """Join parts: markup as it is, everything else escaped."""
     return Html("".join(part if isinstance(part, Html) else escape(printable(part)) for part in parts))
 
 
 def name_cell(kind: str, text: str, **attributes: str) -> Html:
-    """A cell with a text of whatever length: what is cut off stands in its tip."""
+    """Return a cell for a text of any length, which is cut; a longer text is in the tooltip."""
     tip = {"title": shorten(text, LONGEST_TIP)} if len(text) > LONGEST else {}
     return tag(kind, shorten(text, LONGEST), **tip, **attributes)
 
 
 @cache
 def palette() -> dict[str, tuple[str, str]]:
-    """The project's colours, by day and by night."""
+    """Return the project's colours by name, for light and dark themes."""
     css = (files("infoset.view") / "page" / "base.css").read_text(encoding="utf-8")
     return {name: (day, night) for name, day, night in COLOR.findall(css)}
 
 
 def hue(number: int) -> str:
-    """The colour of a player, or of a move in the order of a menu, in CSS."""
+    """Return the CSS colour of a player, or of a move by its place among the legal actions."""
     return f"var(--hue{number % HUES})"
 
 
@@ -102,23 +102,23 @@ def _style() -> Html:
 
 
 def shown(*parts: str) -> str:
-    """A whole output of a notebook."""
+    """Return the complete output of a notebook cell, with its styles."""
     return together([_style(), tag("div", *parts, class_="infoset")])
 
 
 def head(name: str, about: str = "") -> Html:
-    """What it is."""
+    """Return a heading with a name and a description."""
     return tag("header", tag("b", shorten(name, LONGEST)), tag("span", shorten(about, LONGEST)) if about else "")
 
 
 def figures(pairs: Iterable[tuple[str, str]]) -> Html:
-    """Names with their values, side by side."""
+    """Return names with their values, side by side."""
     found = [tag("div", tag("dt", key), tag("dd", shorten(value, LONGEST))) for key, value in pairs if value]
     return tag("dl", *found) if found else Html()
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Html:
-    """The first column names its row, the others hold numbers; a cell that is markup is a whole cell."""
+    """Return a table: the first column names its row, the others hold numbers; ``Html`` cells are complete cells."""
     heads = [
         title if isinstance(title, Html) else name_cell("th", title, **({"class_": "number"} if place else {}))
         for place, title in enumerate(titles)

@@ -6,7 +6,7 @@ from infoset.match.series import AgentScore, Series
 
 
 def series_text(series: Series) -> str:
-    """A table with a line an agent, and how fast it went."""
+    """Return a table with a line per agent, and the speed of the series."""
     plural = "" if series.games == 1 else "s"
     head = f"{series.game}: {series.games:,} game{plural}, seed {series.seed}"
     tail = f"{series.moves:,} moves, {series.moves_per_second:,.0f} a second, {series.seconds:.3g} s"
@@ -15,19 +15,19 @@ def series_text(series: Series) -> str:
 
 
 def _examples(series: Series) -> list[str]:
-    """What went wrong, for the first fault of each kind."""
+    """Return the first fault of each kind, with its detail."""
     return [
         f"first {kind} of {score.agent}: {text}" for score in series.agents for kind, text in score.examples.items()
     ]
 
 
 def _accounts(series: Series) -> list[str]:
-    """How agents say that they played."""
+    """Return the agents' own accounts of their play."""
     return [f"{score.agent}: {score.account}" for score in series.agents if score.account]
 
 
 def series_rows(series: Series) -> list[list[str]]:
-    """The table's cells, the titles first; agents that keep their seat are named with it."""
+    """Return the cells of the table, headings first; agents that keep their seat are listed with it."""
     titles = ["games", "wins", "draws", "losses", "mean score", "faults"]
     lines = [_cells(score) for score in series.agents]
     names = [score.agent for score in series.agents]
@@ -51,11 +51,11 @@ def _faults(score: AgentScore) -> str:
 
 
 def _signed(mean: float | None) -> str:
-    return "-" if mean is None else f"{round(mean, 12) + 0.0:+.4g}"  # what rounding left is nothing
+    return "-" if mean is None else f"{round(mean, 12) + 0.0:+.4g}"  # rounding residue counts as zero
 
 
 def columns(rows: list[list[str]]) -> list[str]:
-    """Columns as wide as they must be: the first to the left, the others to the right."""
+    """Return the lines of a table with minimal column widths: the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join([row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))])

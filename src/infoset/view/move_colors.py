@@ -1,7 +1,7 @@
-"""Colours of moves: one definition (``page/base.css``), from which page, notebooks, SVG and plots take theirs.
+"""Colours of moves, defined once in ``page/base.css`` for the page, notebooks, SVG and plots.
 
-Folds, calls and bets have the same colour in every game of betting, bets from the smallest to the largest; the moves of
-other games have the colours of their order.
+Folds, calls and bets have the same colours in every betting game, bets from the smallest to the largest; the moves of
+other games are coloured by their order.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from infoset.view.markup import HUES, palette
 FOLDS, CALLS = ("fold",), ("call", "check", "pass")
 RAISES = ("bet", "raise", "allin", "all-in")
 BETS = 5
-"""Colours of bets, ``bet0`` the smallest."""
+"""The number of colours for bets; ``bet0`` is the smallest bet."""
 
 
 def move_colors(menu: Sequence[str], order: Mapping[str, int] | None = None) -> tuple[str, ...]:
-    """Return the names of the colours of a menu's moves, as ``palette`` and the page have them.
+    """Return the names of the colours of legal actions, as used by ``palette`` and the page.
 
-    ``order`` gives the places of moves among all of a game, by which moves that are no betting are told apart.
+    ``order`` gives the place of each move among all moves of a game, which decides the colours in other games.
 
     >>> from infoset.view.move_colors import move_colors
     >>> move_colors(["fold", "call", "raise 6", "raise 12"]), move_colors(["Rock", "Paper"])
@@ -34,11 +34,11 @@ def move_colors(menu: Sequence[str], order: Mapping[str, int] | None = None) -> 
 
 
 def _kind(move: str) -> str:
-    """Return what a move is in betting; "" for none of it."""
+    """Return a move's kind in betting: ``fold``, ``call``, ``bet``; "" for any other move."""
     word = move.lower().strip('"').partition(" ")[0]
     return "fold" if word in FOLDS else "call" if word in CALLS else "bet" if word in RAISES else ""
 
 
 def printed(color: str) -> str:
-    """Return a colour by its name as it is on white paper."""
+    """Return the colour of this name for white paper."""
     return palette()[color][0]

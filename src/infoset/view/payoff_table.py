@@ -1,6 +1,6 @@
-"""Games in which all choose at once, once, as tables of payoffs: best answers marked, equilibria beside them.
+"""Simultaneous one-shot games as payoff tables: best responses marked, equilibria beside them.
 
-Two players are one table; of three there is a table for each choice of the third.
+Two players give one table; three give a table for each choice of the third.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from infoset.names import move_words
 
 MOST_CELLS = 400
 MOST_PLAYERS = 3
-MOST_STRATEGIES = 8  # of a player whose game's extreme equilibria are listed
+MOST_STRATEGIES = 8  # per player, for games whose extreme equilibria are listed
 MOST_EQUILIBRIA = 12
-TOLERANCE = 1e-12  # of the range of payoffs, within which two answers are as good
+TOLERANCE = 1e-12  # relative to max − min of the payoffs: responses within it count as equally good
 PURE = "pure equilibria"
 
 
@@ -30,25 +30,25 @@ class PayoffTable(NamedTuple):
 
     players: tuple[str, ...]
     strategies: tuple[tuple[str, ...], ...]
-    """Their words, by player."""
+    """The names of the moves, by player."""
     moves: tuple[tuple[Action, ...], ...]
     payoffs: FloatArray
-    """(K1, …, Kn, n)"""
+    """(K1, …, Kn, n) each player's payoff."""
     best: BoolArray
-    """(K1, …, Kn, n): whether a player's choice is a best answer to what the others chose."""
+    """(K1, …, Kn, n): whether a player's choice is a best response to the choices of the others."""
 
     @property
     def equilibria(self) -> list[tuple[int, ...]]:
-        """The pure ones: cells in which everybody's choice is a best answer."""
+        """The pure equilibria: cells in which every player's choice is a best response."""
         return [tuple(map(int, cell)) for cell in np.argwhere(self.best.all(axis=-1))]
 
     def chosen(self, joint: tuple[Action | None, ...]) -> list[int | None]:
-        """Return the places of a joint move, ``None`` for who has not moved."""
+        """Return the indices of a joint move, ``None`` for a player that has not moved."""
         return [None if move is None else own.index(move) for move, own in zip(joint, self.moves, strict=True)]
 
 
 def is_payoff_table(game: Game) -> bool:
-    """Whether a game is given as a table that is small enough to be shown, by its kind alone."""
+    """Return whether the kind of a game says that it is a payoff table small enough to be shown."""
     sizes = (
         [*map(len, game.strategies)] if isinstance(game, NfgGame)
         else [*map(len, game.actions)] if isinstance(game, MatrixRules) else []
@@ -57,7 +57,10 @@ def is_payoff_table(game: Game) -> bool:
 
 
 def payoff_table(game: Game) -> PayoffTable | None:
-    """Return a game as a table; ``None`` for one that is none: somebody moves later, or chance does, or it is large."""
+    """Return a game as a payoff table, or ``None``.
+
+    A game is no table where a player or chance moves later, or where it is too large.
+    """
     state, players = game.start().state, range(len(game.players))
     if state.terminal or not 1 < len(players) <= MOST_PLAYERS:
         return None
@@ -81,7 +84,10 @@ def payoff_table(game: Game) -> PayoffTable | None:
 
 
 def equilibrium_lines(game: Game, table: PayoffTable) -> list[str]:
-    """Return a line about the equilibria and one for each: the extreme ones of a small game of two, else pure ones."""
+    """Return a line about the equilibria and one for each of them.
+
+    They are the extreme equilibria of a small game of two players, else the pure ones.
+    """
     if len(table.players) == 2 and max(map(len, table.strategies)) <= MOST_STRATEGIES:
         from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
 
@@ -116,7 +122,7 @@ def payoff_picture(
     table: PayoffTable, joint: tuple[Action | None, ...] | None = None, mover: int | None = None,
     lines: list[str] | None = None,
 ) -> Picture:  # fmt: skip
-    """Return a table as a picture: the ``joint`` move that was made, whose move it is, what is said of equilibria."""
+    """Return a table as a picture, with the ``joint`` move made, the player to move, and the lines on equilibria."""
     third = table.strategies[2] if len(table.players) == MOST_PLAYERS else ()
     layers: list[tuple[str, tuple[int, ...]]] = [(f"{table.players[2]}: {word}", (k,)) for k, word in enumerate(third)]
     tables = [

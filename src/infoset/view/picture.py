@@ -1,4 +1,4 @@
-"""A drawing as a list of shapes, written as SVG or as PDF: one description, so the two cannot differ."""
+"""A drawing as a list of shapes, written as SVG or as PDF from one description, so that both look alike."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from infoset.errors import MissingExtraError, printable
 Point: TypeAlias = tuple[float, float]
 
 COLORS = ("#0060a8", "#c44601", "#1f4a1a", "#9016fa", "#aa5c79", "#3d3d3d")
-"""One a player: told apart with each kind of colour blindness, and dark enough for text on white."""
+"""One per player: distinguishable with each kind of colour blindness, and dark enough for text on white."""
 DASHES = ((5.0, 3.0), (1.6, 2.2), (8.0, 2.5, 2.0, 2.5), (3.0, 1.5), (8.0, 4.0), (6.0, 2.0, 1.5, 2.0, 1.5, 2.0))
-"""One a player, for print without colour."""
+"""One per player, for print without colour."""
 GREY, INK = "#777777", "#222222"
 
 NARROW, WIDE = frozenset("()[]{}'.,:;!|iljtfr "), frozenset("mwMW@%—…")
-FIRST_SQUARE = "\u2e80"  # characters from here on are as wide as high
+FIRST_SQUARE = "\u2e80"  # characters from this one on are as wide as high
 FONTS = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
 PDF_FONT = "DejaVu Sans"  # comes with matplotlib
-BOLD = 1.1  # times as wide
+BOLD = 1.1  # factor of the width of bold text
 
-POINTS = 0.75  # a pixel of SVG in points
-LONGEST_PAGE = 14_400.0  # points: no page of a PDF may be longer
+POINTS = 0.75  # points per pixel of SVG
+LONGEST_PAGE = 14_400.0  # points: the longest page that a PDF may have
 
 
 @dataclass(frozen=True)
 class Line:
-    """A polyline, its corners rounded; dashed where ``dash`` gives the lengths of strokes and gaps."""
+    """A polyline with rounded corners; dashed where ``dash`` gives the lengths of strokes and gaps."""
 
     points: tuple[Point, ...]
     color: str
@@ -44,7 +44,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle around ``(x, y)``, its corners rounded by ``rounding``."""
+    """A rectangle centred at ``(x, y)``, its corners rounded by ``rounding``."""
 
     x: float
     y: float
@@ -59,7 +59,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Words:
-    """A text whose baseline begins, has its middle, or ends at ``(x, y)``: ``anchor`` is start, middle or end."""
+    """A text whose baseline starts, is centred, or ends at ``(x, y)``: ``anchor`` is start, middle or end."""
 
     x: float
     y: float
@@ -77,7 +77,7 @@ Shape: TypeAlias = Line | Box | Words
 
 @dataclass
 class Picture:
-    """Shapes on white, the later over the earlier; ``width`` and ``height`` in pixels, y downwards."""
+    """Shapes on white, later ones on top; ``width`` and ``height`` in pixels, y pointing down."""
 
     title: str
     width: float
@@ -85,7 +85,7 @@ class Picture:
     shapes: list[Shape] = field(default_factory=list)
 
     def svg(self) -> str:
-        """The picture as one self-contained SVG."""
+        """Return the picture as one self-contained SVG."""
         size = {"width": f"{self.width:.0f}", "height": f"{self.height:.0f}"}
         view = f"0 0 {size['width']} {size['height']}"
         style = f"font-family: {FONTS}; background: white"
@@ -97,7 +97,7 @@ class Picture:
         return Xml.tostring(svg, encoding="unicode")
 
     def save_pdf(self, path: Path) -> Path:
-        """Write the picture as a PDF of one page, its text as text.
+        """Write the picture as a PDF of one page, with its text as text.
 
         Raises ``MissingExtraError`` without matplotlib.
         """
@@ -109,7 +109,7 @@ class Picture:
         from infoset.files import replace_file
 
         scale = min(POINTS, LONGEST_PAGE / max(self.width, self.height))
-        with matplotlib.rc_context({"pdf.fonttype": 42, "font.family": PDF_FONT}):  # journals refuse fonts of type 3
+        with matplotlib.rc_context({"pdf.fonttype": 42, "font.family": PDF_FONT}):  # journals reject Type 3 fonts
             figure = Figure(figsize=(self.width * scale / 72, self.height * scale / 72))
             axes = figure.add_axes((0, 0, 1, 1), xlim=(0, self.width), ylim=(self.height, 0))
             axes.set_axis_off()
@@ -120,7 +120,7 @@ class Picture:
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """About how wide a text is, in a wide font."""
+    """Return the approximate width of a text, as in a wide font."""
     ems = sum(
         0.37 if c in NARROW else 0.98 if c in WIDE else 1.0 if c >= FIRST_SQUARE else 0.72 if c.isupper() else 0.64
         for c in text
@@ -129,10 +129,13 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 
 
 def rounded(points: Sequence[Point], corner: float) -> Iterator[tuple[Point, ...]]:
-    """A polyline as points to draw straight to, and pairs: the corner of a quadratic curve and its end."""
+    """Yield the pieces of a polyline with rounded corners.
+
+    A piece is a point to draw straight to, or a pair: the control point of a quadratic curve and its end.
+    """
     last = len(points) - 2
     for k, (before, at, after) in enumerate(zip(points, points[1:], points[2:], strict=False), start=1):
-        shares = 1 if k == 1 else 2, 1 if k == last else 2  # corners that share a piece have half of it each
+        shares = 1 if k == 1 else 2, 1 if k == last else 2  # two corners on one piece get half of it each
         reach = min(corner, _distance(before, at) / shares[0], _distance(at, after) / shares[1])
         yield (_toward(at, before, reach),)
         yield at, _toward(at, after, reach)

@@ -1,6 +1,6 @@
-"""Strategies, scores and cross tables on axes of matplotlib (extra ``plot``).
+"""Plots of strategies, scores and cross tables with matplotlib (extra ``plot``).
 
-A picture comes on axes that are given, or on a figure of its own; they are returned, to go on with.
+Each function draws on the given axes, or on a new figure, and returns the axes for further changes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from infoset.match.series import Series
     from infoset.policies.tabular import TabularPolicy
 
-ROWS = 40  # of one picture
+ROWS = 40  # rows of one picture
 NAME = 40  # letters
 LINE, INK = "#dddddd", "#222222"
 
 
 def new_axes(what: str, size: tuple[float, float], rows: int = 1, columns: int = 1, **options: Any) -> Any:
-    """Axes of a figure of their own, which a notebook shows.  Raises ``MissingExtraError`` without matplotlib."""
+    """Return the axes of a new figure, which a notebook shows.  Raises ``MissingExtraError`` without matplotlib."""
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -32,7 +32,7 @@ def new_axes(what: str, size: tuple[float, float], rows: int = 1, columns: int =
 
 
 def tidy(axes: Any, title: str) -> Any:
-    """Axes as all our pictures have them."""
+    """Give axes the common style of all pictures, and return them."""
     axes.set_title(label(title, 90), loc="left", fontsize=11)
     axes.grid(True, which="major", color=LINE, lw=0.8)
     axes.set_axisbelow(True)
@@ -41,19 +41,19 @@ def tidy(axes: Any, title: str) -> Any:
 
 
 def label(text: str, limit: int = NAME) -> str:
-    """A stranger's text as words, not as formulas."""
+    """Return a text from outside as plain words, not as a formula."""
     return shorten(printable(text), limit).replace("$", r"\$").replace("\n", " ")
 
 
 def color(number: int) -> str:
-    """The colour of a move in the order of its menu, on white; they repeat."""
+    """Return the colour on white of a move by its place among the legal actions; colours repeat."""
     return palette()[f"hue{number % HUES}"][0]
 
 
 def plot_policy(policy: TabularPolicy, player: int | str, axes: Any = None) -> Any:
-    """One player's strategy: a bar an information set, its parts the moves.
+    """Plot one player's strategy: a bar per information set, divided by the probabilities of its moves.
 
-    Raises ``ParameterError`` for a player that there is not.
+    Raises ``ParameterError`` for an unknown player.
     """
     seat = policy.seat(player)
     table = policy.tables[seat]
@@ -79,7 +79,7 @@ def plot_policy(policy: TabularPolicy, player: int | str, axes: Any = None) -> A
 
 
 def plot_series(series: Series, axes: Any = None) -> Any:
-    """Each agent's mean score with its 95 % interval."""
+    """Plot each agent's mean score with its 95 % interval."""
     scores = [score for score in series.agents if score.mean is not None]
     axes = new_axes("scores", (7.2, 1.4 + 0.4 * len(scores))) if axes is None else axes
     names = [score.agent if series.rotate else f"{series.players[k]} {score.agent}" for k, score in enumerate(scores)]
@@ -90,7 +90,7 @@ def plot_series(series: Series, axes: Any = None) -> Any:
 
 
 def _intervals(axes: Any, names: list[str], intervals: list[tuple[Any, ...]]) -> None:
-    """A point with its interval for each name, the first on top; and where nothing is won or lost."""
+    """Plot a point with its interval for each name, the first on top, and a line at zero."""
     axes.axvline(0.0, color="#888888", lw=1)
     for place, (low, middle, high) in enumerate(intervals):
         axes.errorbar(middle, place, xerr=[[middle - low], [high - middle]], fmt="o", color=color(1), capsize=4, lw=2)
@@ -99,9 +99,9 @@ def _intervals(axes: Any, names: list[str], intervals: list[tuple[Any, ...]]) ->
 
 
 def plot_standings(standings: Standings, axes: Any = None) -> Any:
-    """The cross table as a map, and what the teams are ranked by with its intervals: two axes.
+    """Plot the cross table as a heat map, and the ranking figures with their intervals, on two axes.
 
-    Of the first ``ROWS`` teams: payoffs or shares of games won, and mean payoffs or ratings.
+    The first ``ROWS`` teams are shown: payoffs or shares of games won, and mean payoffs or ratings.
     """
     from infoset.view.tournament_svg import cells_of, intervals_of, tint
     from infoset.view.tournament_text import ranking

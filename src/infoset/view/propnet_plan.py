@@ -1,4 +1,4 @@
-"""What a picture of a propositional network holds: things in columns, and the wires between them."""
+"""The plan of a picture of a propositional network: items in columns, and the wires between them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ STAGES = {
 }
 OUTPUTS = ("legal", "terminal", "goal", "next", "sees")
 GATE_COLOR = "#44566c"
-ROW, BOX, PORT, TRACK, BEND = 13.0, 18.0, 8.0, 7.0, 2.0  # heights; TRACK of a wire that comes back in a loop
+ROW, BOX, PORT, TRACK, BEND = 13.0, 18.0, 8.0, 7.0, 2.0  # heights; TRACK is for a wire that returns in a loop
 
 
 class Thing(NamedTuple):
-    """What stands in a cell: a source, a gate, an output, or a bend of a wire."""
+    """The content of a cell: a source, a gate, an output, or a bend of a wire."""
 
     kind: str  # "true", "does", "constant", "gate", "bend", or one of OUTPUTS
     text: str = ""
-    full: str = ""  # the whole story, as a tooltip
+    full: str = ""  # the full description, as a tooltip
     color: str = INK
-    head: str = ""  # of its group
+    head: str = ""  # the heading of its group
     node: int = NO_NODE  # of a source or a gate
     literal: int = NO_NODE  # of an output
     number: int = 0  # of a proposition
-    holds: bool = False  # at the start
+    holds: bool = False  # whether it holds at the start
 
 
 class Wire(NamedTuple):
@@ -41,12 +41,12 @@ class Wire(NamedTuple):
 
     source: int
     target: int
-    owner: int  # the cell that the signal comes from
+    owner: int  # the cell at which the signal starts
     negated: bool
 
 
 def levels(net: PropNet) -> list[int]:
-    """The longest path from a source to each node; the members of a loop share a level."""
+    """Return the longest path from a source to each node; the members of a loop share a level."""
     level = [0] * len(net)
     ends = {int(first): int(end) for first, end in net.loops}
     node = int(net.stage_begin[0])
@@ -68,7 +68,7 @@ def _role_color(net: PropNet, role: int) -> str:
 def _by_role(
     net: PropNet, first: Iterable[int], relation: str, values: Iterable[object]
 ) -> Iterator[tuple[int, Thing]]:
-    """(role, thing) for every value; ``first`` says where each role's values begin."""
+    """Yield ``(role, thing)`` for every value; ``first`` gives the index of each role's first value."""
     begins = [int(k) for k in first]
     role = 0
     for k, value in enumerate(values):
@@ -80,7 +80,7 @@ def _by_role(
 
 
 def _sources(net: PropNet) -> Iterator[tuple[int, Thing]]:
-    """(group, thing)"""
+    """Yield ``(group, thing)`` for every source."""
     if TRUE in net.inputs >> 1:
         yield 0, Thing("constant", "always true", "always true", node=TRUE)
     for k, (term, holds) in enumerate(zip(net.base, net.initial.tolist(), strict=True), start=1):
@@ -93,7 +93,7 @@ def _sources(net: PropNet) -> Iterator[tuple[int, Thing]]:
 
 
 def _outputs(net: PropNet) -> Iterator[tuple[int, int, Thing]]:
-    """(stage, group, thing)"""
+    """Yield ``(stage, group, thing)`` for every output."""
     for k, (role, thing) in enumerate(_by_role(net, net.first_move, "legal", net.moves)):
         yield 0, role, thing._replace(literal=int(net.legal[k]))
     yield 0, len(net.roles), Thing("terminal", "terminal", "terminal", literal=net.terminal)
@@ -107,7 +107,7 @@ def _outputs(net: PropNet) -> Iterator[tuple[int, int, Thing]]:
 
 
 def _opposite(net: PropNet, literal: int) -> str:
-    """The atom that says the opposite, if there is one."""
+    """Return a note on the atom that is the literal's negation, if there is one."""
     return f"; its negation is {net.names[literal ^ 1]}" if literal ^ 1 in net.names else ""
 
 
@@ -115,12 +115,12 @@ def _gate(net: PropNet, node: int, stage: str, size: int) -> Thing:
     name: Term | None = net.names.get(2 * node)
     what = "all" if net.kind[node] == AND else "any"
     full = f"{name or 'a gate'}: {what} of {size} inputs, for {stage}{_opposite(net, 2 * node)}"
-    own = name is not None and name.functor not in OUTPUTS  # the label of an output is not said twice
+    own = name is not None and name.functor not in OUTPUTS  # the name of an output is shown only once
     return Thing("gate", str(name) if own else "", full, GATE_COLOR, node=node)
 
 
 class Plan:
-    """What the picture holds: things in cells, and wires with a bend in every column that they pass."""
+    """The content of the picture: things in cells, and wires with a bend in every column that they cross."""
 
     def __init__(self, net: PropNet) -> None:
         self.net = net
@@ -128,7 +128,7 @@ class Plan:
         self.cells: list[Cell] = []
         self.wires: list[Wire] = []
         self.feedback: list[Wire] = []
-        self.room: dict[int, float] = {}  # above the box of a gate, for the wires that come back
+        self.room: dict[int, float] = {}  # space above the box of a gate for the wires that return
         self.cell_of: dict[int, int] = {}  # node -> cell
         self.bends: dict[tuple[int, int, int], int] = {}
         self.ropes: dict[tuple[int, int], int] = {}  # (owner, lane) -> number
@@ -171,7 +171,7 @@ class Plan:
                 self.connect(thing.literal, cell)
 
     def connect(self, literal: int, target: int) -> None:
-        """Wires a literal to a cell, through the lane of that cell; wires of one signal share their bends."""
+        """Wire a literal to a cell, through the lane of that cell; wires of one signal share their bends."""
         owner = at = self.cell_of[literal >> 1]
         aim = self.cells[target]
         if aim.block and aim.block == self.cells[owner].block:

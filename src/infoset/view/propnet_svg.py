@@ -10,12 +10,12 @@ from infoset.view.layers import EVERYWHERE, Link, arrange, place
 from infoset.view.picture import COLORS, GREY, INK, text_width
 from infoset.view.propnet_plan import GATE_COLOR, PORT, STAGES, TRACK, Plan, Thing, Wire
 
-MAX_THINGS = 450  # nodes, outputs, and moves that nothing reads
+MAX_THINGS = 450  # nodes, outputs, and moves that are never read
 TINTS = ("#eef3f9", "#faf5e8", "#eef6f0", "#f7f0fa")
 LOOP, LOOP_EDGE = "#fde7b8", "#b8860b"
 GATES = {AND: ("&", "white", "2"), OR: ("≥1", "#dbe2ea", "8")}  # symbol, fill, rounding
 TITLE_FONT, FONT, NAME_FONT, NUMBER_FONT = 14.0, 11.0, 10.0, 8.5
-SHAPE = {"true": 26.0, "next": 26.0}  # the width kept for the shape of a source or an output
+SHAPE = {"true": 26.0, "next": 26.0}  # width reserved for the shape of a source or an output
 SMALL_SHAPE = 17.0
 LONGEST_NAME, LONGEST_TEXT, LONGEST_TITLE = 26, 34, 80  # characters
 MARGIN, LINE = 24.0, 22.0
@@ -24,9 +24,11 @@ CSS = ".wire{fill:none;stroke-width:1.1;opacity:.7} .signal:hover .wire{stroke-w
 
 
 def propnet_svg(net: PropNet, title: str = "") -> str:
-    """The network from left to right: propositions and moves, gates by level, outputs; a band for each stage.
+    """Return the network drawn from left to right: propositions and moves, gates by level, outputs.
 
-    Raises ``UnsupportedGameError`` where it is too large to look at.
+    Each stage has a band of its own.
+
+    Raises ``UnsupportedGameError`` where the network is too large for a picture.
     """
     things = len(net) + int((net.does == NO_NODE).sum()) + len([*net.legal, *net.goals, *net.following, *net.sees])
     if things > MAX_THINGS:
@@ -38,7 +40,7 @@ def propnet_svg(net: PropNet, title: str = "") -> str:
 
 
 def propnet_summary(net: PropNet) -> str:
-    """The size of a network in one line."""
+    """Return the size of a network in one line."""
     gates = [int(size) for size in net.stage_begin[1:] - net.stage_begin[:-1]]
     stages = ", ".join(f"{stage} {size:,}" for stage, size in zip(STAGES, gates, strict=True))
     sizes = {"proposition": len(net.base), "move": len(net.moves), "gate": sum(gates), "loop": len(net.loops)}
@@ -47,7 +49,7 @@ def propnet_summary(net: PropNet) -> str:
 
 
 class _Picture:
-    """Places for everything in a plan, and the drawing."""
+    """The positions of everything in a plan, and the drawing."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.net = plan, plan.net
@@ -59,10 +61,10 @@ class _Picture:
         self.lanes = bands
         self.tracks = self.find_tracks()
         self.left, self.right = self.column_edges()
-        self.width = self.right[-1] + self.text_column(-1) + MARGIN + 40  # for the name of the stage
+        self.width = self.right[-1] + self.text_column(-1) + MARGIN + 40  # leaves room for the name of the stage
 
     def find_ports(self, rank: dict[int, int]) -> dict[Wire, float]:
-        """How far below the centre of its cell each wire ends; those that come back in a loop above the others."""
+        """Return how far below its cell's centre each wire ends; wires that return in a loop end above the others."""
         into: dict[int, list[Wire]] = {}
         for wire in [*self.plan.feedback, *sorted(self.plan.wires, key=lambda wire: rank[wire.source])]:
             into.setdefault(wire.target, []).append(wire)
@@ -73,7 +75,7 @@ class _Picture:
         }
 
     def find_tracks(self) -> dict[Wire, tuple[float, float]]:
-        """For each wire that comes back in a loop: the height of its way over the target, and how far it bulges."""
+        """Return for each wire that returns in a loop its height above the target, and how far it bulges."""
         plan, found = self.plan, {}
         height: dict[Wire, float] = {}
         for wire in plan.feedback:
@@ -93,7 +95,7 @@ class _Picture:
         return GATE * (thing.kind == "gate") + (text_width(name, NAME_FONT) + 4) * bool(thing.kind == "gate" and name)
 
     def column_edges(self) -> tuple[list[float], list[float]]:
-        """Where the boxes of each column begin and end; the more wires between two columns, the wider the gap."""
+        """Return the left and right edges of each column's boxes; gaps grow with the number of wires in them."""
         cells, x = self.plan.cells, MARGIN + self.text_column(0)
         left, right = [x], [x]
         for column in range(1, len(self.columns)):
@@ -105,7 +107,7 @@ class _Picture:
         return left, right
 
     def bulge(self, column: int) -> float:
-        """How far the loops of a column reach over its right edge."""
+        """Return how far the loops of a column extend beyond its right edge."""
         cells = self.plan.cells
         return max((wide for wire, (_, wide) in self.tracks.items() if cells[wire.target].column == column), default=0)
 
@@ -160,7 +162,7 @@ class _Picture:
             _tip(box, f"a loop of {len(members)} gates: all false at first, then raised until nothing changes")
 
     def draw_heads(self, svg: Xml.Element) -> None:
-        """The name of each group above its first member."""
+        """Draw the heading of each group above its first member."""
         for column in (self.columns[0], self.columns[-1]):
             seen = set()
             for cell in column:
@@ -185,7 +187,7 @@ class _Picture:
             self.draw_end(group, cell, thing)
 
     def draw_wires(self, group: Xml.Element, owner: int, color: str) -> None:
-        """A signal's wires as one path, and a small circle where it is read negated."""
+        """Draw a signal's wires as one path, and a small circle where it is read negated."""
         wires = [wire for wire in self.plan.wires if wire.owner == owner]
         back = [wire for wire in self.plan.feedback if wire.owner == owner]
         path = " ".join([*map(self.wire_path, wires), *map(self.feedback_path, back)])
@@ -209,7 +211,7 @@ class _Picture:
         return f"M{start:.1f},{y1:.1f} H{x1:.1f} C{middle:.1f},{y1:.1f} {middle:.1f},{y2:.1f} {x2:.1f},{y2:.1f}"
 
     def feedback_path(self, wire: Wire) -> str:
-        """Out to the right, back over the top of the target, and into it from the left."""
+        """Return the path out to the right, back over the top of the target, and into it from the left."""
         column = self.plan.cells[wire.target].column
         left, right = self.left[column], self.right[column]
         over, wide = self.tracks[wire]
@@ -233,7 +235,7 @@ class _Picture:
             _text(group, x + GATE, y + 4, shorten(thing.text, LONGEST_NAME), INK, font_size=f"{NAME_FONT:g}")
 
     def draw_end(self, group: Xml.Element, cell: int, thing: Thing) -> None:
-        """A source or an output."""
+        """Draw a source or an output."""
         source, y = self.plan.cells[cell].column == 0, self.y[cell]
         x, side, anchor = (self.right[0], -1, "end") if source else (self.left[-1], 1, "start")
         _shape(group, x, y, side, thing)
@@ -244,14 +246,14 @@ class _Picture:
 
 
 class _Legend:
-    """The title, the size, and what the signs mean, in as many lines as the width asks for."""
+    """The title, the size, and the meanings of the symbols, in as many lines as the width requires."""
 
     def __init__(self, svg: Xml.Element, width: float) -> None:
         self.svg, self.width = svg, width
         self.x, self.y = MARGIN, 24.0
 
     def draw(self, net: PropNet, title: str, summary: str) -> float:
-        """The height used."""
+        """Draw the legend, and return its height."""
         _text(self.svg, self.x, self.y, title, INK, font_weight="bold", font_size=f"{TITLE_FONT:g}")
         _text(self.svg, self.x, self.y + 18, summary, GATE_COLOR)
         self.y += 44
@@ -272,7 +274,7 @@ class _Legend:
         return self.y + 8
 
     def space(self, text: str, shape: float) -> float:
-        """Writes the text of an entry; where its shape goes."""
+        """Write the text of an entry, and return the position of its shape."""
         need = shape + 5 + text_width(text, FONT)
         if self.x > MARGIN and self.x + need > self.width - MARGIN:
             self.x, self.y = MARGIN, self.y + LINE
@@ -299,7 +301,7 @@ class _Legend:
 
 
 def _shape(svg: Xml.Element, x: float, y: float, side: int, thing: Thing) -> None:
-    """The shape of a source (``side`` -1, ends at ``x``) or an output (1, begins there)."""
+    """Draw the shape of a source (``side`` -1, ends at ``x``) or an output (1, begins at ``x``)."""
     color = {"fill": "white", "stroke": thing.color, "stroke-width": "1.5"}
     if thing.kind in ("true", "next"):
         fill, ink = (INK, "white") if thing.holds else ("white", INK)
@@ -331,12 +333,12 @@ def _label(thing: Thing) -> str:
 
 
 def _unread(thing: Thing) -> bool:
-    """Whether it is a move that nothing reads."""
+    """Return whether a thing is a move that is never read."""
     return thing.kind == "does" and thing.node == NO_NODE
 
 
 def _constant(thing: Thing) -> str:
-    """What is said of an output that does not depend on anything."""
+    """Return the note on an output that does not depend on anything."""
     return {TRUE: "  always", FALSE: "  never"}.get(thing.literal, "")
 
 

@@ -1,4 +1,4 @@
-"""A recorded game as data that ``page/player.js`` plays: what was to be seen after every step, by whom."""
+"""A recorded game as data for ``page/player.js``: the picture after every step, for each viewer."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from infoset.match.replay import Fault, Match, MatchStep, replay_steps
 from infoset.view.pictures import action_words, seen, token_words, whole
 
 MAX_BYTES = 24_000_000
-"""So large is the data of a page at most, since browsers read it whole; a longer game is shown as far as that goes."""
+"""The limit on the data of a page, since browsers read it whole; a longer game is cut."""
 IDLE = (None, "noop")
-"""What is no move to tell of: who is not to move in a game description says this word."""
+"""Entries that are no move to report: in game descriptions, a player that is not to move says ``noop``."""
 LEFT = "Left before its end"
 LONGEST_NAME = 60
 
 
 def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
-    """What there is to see of ``match``, checked by playing it again; ``game`` is loaded by its name unless given.
+    """Return the recording of ``match``, checked by replaying it; ``game`` is loaded by its name unless given.
 
-    Of Pommerman ``{"kind": "pommerman", …}``, see ``view.pommerman.recording``.  Of any other game ``{"kind":
-    "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players), ``returns``,
-    ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one a step: ``whole``, a picture of
-    everything; ``seen``, (n,) one of what each player knows; ``moves``, (n,) texts; ``nature``, a text; ``told``, (n,)
-    what happened to each player; ``seconds``, (n,) how long it thought; ``faults``, lists of player, kind and detail.
-    ``None`` stands where there is nothing.  ``note`` says where a long game is cut.
+    For Pommerman it is ``{"kind": "pommerman", …}``, see ``view.pommerman.recording``.  For any other game it is
+    ``{"kind": "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players),
+    ``returns``, ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one per step: ``whole``,
+    a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``moves``, (n,) texts;
+    ``nature``, a text; ``told``, (n,) what happened to each player; ``seconds``, (n,) each player's thinking time;
+    ``faults``, lists of player, kind and detail.  Missing entries are ``None``.  ``note`` says where a long game is
+    cut.
 
-    Raises ``FormatError`` where the match is no play of the game or the game is unknown.
+    Raises ``FormatError`` where the match is not a valid play of the game or the game is unknown.
 
     >>> from infoset.view.recording import recording
     >>> shown = recording(infoset.play_match("kuhn_poker", ["random", "random"], seed=1))
@@ -65,7 +66,7 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
 
 
 def start_of(recorded: dict[str, Any], step: int | None) -> int | None:
-    """``step`` where the recording has it.  Raises ``ParameterError``."""
+    """Return ``step`` if the recording has it.  Raises ``ParameterError`` otherwise."""
     first = recorded["frames"][0].get("step", 0)
     last = first + len(recorded["frames"]) - 1
     if step is not None and not first <= step <= last:
@@ -74,7 +75,7 @@ def start_of(recorded: dict[str, Any], step: int | None) -> int | None:
 
 
 def winners(match: Match) -> list[int]:
-    """Those who were paid most, unless everybody was."""
+    """Return the players with the largest payoff, unless all payoffs are equal."""
     best = max(match.returns)
     return (
         []
@@ -84,7 +85,7 @@ def winners(match: Match) -> list[int]:
 
 
 def outcome(match: Match) -> str:
-    """How a game came out, in a few words."""
+    """Return the outcome of a game, in a few words."""
     best, names = winners(match), list(map(_name, match.players))
     if best:
         return f"{' and '.join(names[k] for k in best)} win{'s' * (len(best) == 1)}"
@@ -93,7 +94,7 @@ def outcome(match: Match) -> str:
 
 
 class Frames:
-    """The frames of a game of pictures, made one after the other, of one that still goes on, too.
+    """A maker of the frames of a game in pictures, one after the other, also while the game goes on.
 
     >>> from infoset.view.recording import Frames
     >>> game = infoset.load("kuhn_poker")
@@ -106,7 +107,7 @@ class Frames:
         self.known: list[InformationState] = [()] * len(game.players)
 
     def add(self, step: Step, played: MatchStep | None, faults: Iterable[Fault] = ()) -> dict[str, Any]:
-        """The frame of the next step, to which ``played`` led; ``None`` for the start."""
+        """Return the frame of the next step, to which ``played`` led; ``None`` for the start."""
         game, n = self.game, len(self.known)
         self.steps.append(step)
         if played is None:
@@ -131,14 +132,14 @@ class Frames:
 
 
 def _frames(match: Match, game: Game, steps: list[Step]) -> Iterator[dict[str, Any]]:
-    """One for the start, then one for each step."""
+    """Yield a frame for the start, then one for each step."""
     made = Frames(game)
     for number, (step, played) in enumerate(zip(steps, (None, *match.steps), strict=True)):
         yield made.add(step, played, [fault for fault in match.faults if fault.step == number])
 
 
 def heading(game: Game, name: str, agents: Sequence[str]) -> dict[str, Any]:
-    """What a recording of pictures says of a game besides what was played."""
+    """Return the fields of a recording of pictures that describe the game, without the play."""
     return {
         "kind": "pictures",
         "game": _name(name),
@@ -156,7 +157,7 @@ def _teams(game: Game) -> list[list[int]]:
 
 
 def title_of(name: str) -> str:
-    """A game's name as a heading: words without signs, a file without its folder.
+    """Return a game's name as a heading: words without punctuation, a file without its folder.
 
     >>> from infoset.view.recording import title_of
     >>> title_of("gdl:blind_tic_tac_toe"), title_of("goofspiel(num_cards=4)"), title_of("games/Half street.efg")
@@ -168,5 +169,5 @@ def title_of(name: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A name that cannot flood the page."""
+    """Return a name cut to a length that cannot flood the page."""
     return one_line(text, LONGEST_NAME)

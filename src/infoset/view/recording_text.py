@@ -1,4 +1,4 @@
-"""A recorded game as text: one step, or all of them, in the terminal."""
+"""A recorded game as text in the terminal: one step, or all of them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FAULTS = {"illegal": "an illegal move", "late": "a late move", "error": "an erro
 def show_text(match: Match, console: Console, step: int | None = None, speed: float | None = None) -> None:
     """Write one step of a game to the console, or, without ``step``, the whole game.
 
-    On a terminal a game is played in place, ``speed`` steps a second (None: as suits the game); elsewhere its steps
-    follow one another.  Raises ``ParameterError``, and what ``recording`` raises.
+    On a terminal the game is played in place, at ``speed`` steps per second (None: the game's default); elsewhere its
+    steps are printed one after another.  Raises ``ParameterError``, and what ``recording`` raises.
     """
     check_speed(speed)
     if match.game.startswith(POMMERMAN):
@@ -47,7 +47,7 @@ def show_text(match: Match, console: Console, step: int | None = None, speed: fl
 
 
 def step_text(shown: dict[str, Any], number: int) -> str:
-    """What led to a step of a recording made of pictures, and everything that is to be seen after it.
+    """Return as text the moves that led to a step of a recording made of pictures, and the complete state after it.
 
     >>> from infoset.view.recording import recording
     >>> from infoset.view.recording_text import step_text

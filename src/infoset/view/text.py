@@ -20,13 +20,13 @@ from infoset.tree.sequence_form import SequenceForm
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
 MOST_PLANS = 40
-FRACTIONS = ((10_000, 1e-12), (1_000_000, 0.0))  # the largest denominator, how near
+FRACTIONS = ((10_000, 1e-12), (1_000_000, 0.0))  # the largest denominator, the tolerance
 MANY_MOVES = 4
 NEGLIGIBLE = 0.0005
 
 
 def summary_text(tree: GameTree, title: str = "") -> str:
-    """A game's size in a few lines, below its name and the ``title`` that its file gives it."""
+    """Return the size of a game in a few lines, below its name and the ``title`` that its file gives it."""
     per_player = [int((tree.infoset_player == p).sum()) for p in range(len(tree.players))]
     sets = ", ".join(f"{name} {count:,}" for name, count in zip(tree.players, per_player, strict=True))
     return (
@@ -38,7 +38,7 @@ def summary_text(tree: GameTree, title: str = "") -> str:
 
 
 def tree_text(tree: GameTree, policy: TabularPolicy | None = None) -> str:
-    """The tree as an indented outline, with move probabilities where a policy is given."""
+    """Return the tree as an indented outline, with move probabilities where a policy is given."""
     if len(tree.parent) > MAX_TREE_NODES:
         return f"({len(tree.parent):,} histories: too many to draw as a tree)"
     return "\n".join(_outline(tree, policy))
@@ -67,13 +67,13 @@ def _describe(tree: GameTree, node: int) -> str:
 
 
 def end_payoffs(tree: GameTree, node: int) -> list[float]:
-    """Every player's payoff at an end."""
+    """Return every player's payoff at a terminal history."""
     payoffs: list[float] = tree.graph.payoffs[tree.graph.content[tree.position[node]]].tolist()
     return payoffs
 
 
 def branches(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> list[tuple[str, float | None]]:
-    """The moves below a node, with their probability where it is known."""
+    """Return the moves at a node, with their probabilities where these are known."""
     player, position = tree.player(node), int(tree.position[node])
     if player == TERMINAL:
         return []
@@ -89,16 +89,16 @@ def branches(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> 
 
 
 def branch_words(move: str, probability: float | None, exact: bool) -> tuple[str, ...]:
-    """What stands on an edge: the move, and how likely it is; nature's probabilities are ``exact``."""
+    """Return the label of an edge: the move and its probability; chance probabilities are ``exact``."""
     if probability is None:
         return (move,)
     return move, number_text(probability, fraction=True) if exact else f"{probability:.3f}"
 
 
 def number_text(value: float, fraction: bool = False) -> str:
-    """A number as it would be written down: 3, 0.25, 1/3; with ``fraction`` 1/4 as well.
+    """Return a number in its usual notation: 3, 0.25, 1/3; with ``fraction`` 1/4 as well.
 
-    A fraction stands only for what it is to 12 digits, or, where its denominator is long, to the last bit.
+    A fraction must match the value to 12 digits or, where its denominator is large, to the last bit.
     """
     short = f"{value:g}"
     if float(short) == value and (value.is_integer() or not fraction):
@@ -111,7 +111,10 @@ def number_text(value: float, fraction: bool = False) -> str:
 
 
 def plans_text(form: SequenceForm, policy: CorrelatedPolicy) -> str:
-    """What is drawn, and how likely, the likeliest first: of each lottery the plans of its members, by their moves."""
+    """Return the plans that each lottery draws with their probabilities, the likeliest first.
+
+    The plans of a lottery's members are given by their moves.
+    """
     lines = []
     for number, lottery in enumerate(policy.lotteries):
         who = "+".join(form.players[player] for player in lottery.members)
@@ -128,7 +131,7 @@ def plans_text(form: SequenceForm, policy: CorrelatedPolicy) -> str:
 
 
 def policy_text(game: SequenceForm | GameTree, policy: TabularPolicy) -> str:
-    """A strategy as a table: one line an information set, a bar for the probability of each move.
+    """Return a strategy as a table: one line per information set, a bar for the probability of each move.
 
     Where there are many moves, those that are hardly ever played are left out.
     """
@@ -148,15 +151,16 @@ def policy_text(game: SequenceForm | GameTree, policy: TabularPolicy) -> str:
 
 
 def _row_text(key: str, width: int, actions: Sequence[str], row: Sequence[float]) -> str:
-    """An information set with the moves that are played there."""
+    """Return the line of an information set with the moves that are played there."""
     played = [(a, p) for a, p in zip(actions, row, strict=True) if len(actions) <= MANY_MOVES or p >= NEGLIGIBLE]
     cells = "   ".join(f"{a} {p:.3f} {_bar(p)}" for a, p in played)
     return f"  {key:<{width}}  {cells}".rstrip()
 
 
 def factored_text(factored: FactoredForm, policy: Policy | None = None, instead: str = "") -> str:
-    """A game whose histories are not listed: its size, and the first information sets where a policy is given, or
-    something ``instead``.
+    """Return the text about a game whose histories are not listed.
+
+    It gives the game's size, then the first information sets where a policy is given, or the text ``instead``.
     """
     rules, form = factored.rules, factored.form
     histories, ends, _ = rules.sizes

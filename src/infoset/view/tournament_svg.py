@@ -21,7 +21,7 @@ TICKS = 6
 
 
 class Cell(NamedTuple):
-    """What a team did against another: how well from 0 to 1, half for as well as the other, and two lines of text."""
+    """A team's result against another: from 0 to 1, one half where both did equally well, and two lines of text."""
 
     share: float
     large: str
@@ -37,7 +37,10 @@ class Interval(NamedTuple):
 
 
 def cells_of(standings: Standings) -> dict[tuple[str, str], Cell]:
-    """By row and column, of teams that met: mean payoffs, where these rank the teams, or shares of games won."""
+    """Return the cells by row and column, for teams that met.
+
+    They hold mean payoffs, where these rank the teams, or shares of games won.
+    """
     if standings.rank == "payoff":
         met = [one for one in standings.payoffs if one.against]
         most = max((abs(one.mean) for one in met), default=0.0) or 1.0
@@ -55,7 +58,7 @@ def cells_of(standings: Standings) -> dict[tuple[str, str], Cell]:
 
 
 def intervals_of(standings: Standings) -> tuple[dict[str, Interval], str]:
-    """By team what the standings are ranked by, with its 95 % interval; and what it is in words."""
+    """Return by team the figure that ranks it, with its 95 % interval; and a description of the figure."""
     if standings.rank != "payoff":
         ratings = {one.team: Interval(one.low, one.rating, one.high) for one in standings.ratings}
         return ratings, "Elo points about the mean, 95 % intervals"
@@ -68,7 +71,7 @@ def intervals_of(standings: Standings) -> tuple[dict[str, Interval], str]:
 
 
 def tournament_svg(standings: Standings) -> str:
-    """The teams from the best down.  A cell is blue where the row's team did better, orange where it did worse.
+    """Return the teams from first to last: a cell is blue where the row's team did better, orange where it did worse.
 
     Raises ``BudgetError`` beyond ``MAX_TEAMS`` teams.
     """
@@ -101,7 +104,7 @@ def tournament_svg(standings: Standings) -> str:
 
 
 def sheet(title: str, head: str, about: str, width: float, height: float) -> Xml.Element:
-    """White paper with a head and a line about it."""
+    """Return a white sheet with a heading and a line below it."""
     style = "font-family: Helvetica, Arial, sans-serif; font-size: 11px; background: white"
     svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", style=style)
     svg.set("width", f"{width:g}")
@@ -133,7 +136,7 @@ def _cell(svg: Xml.Element, x: float, y: float, width: float, cell: Cell | None)
 
 
 def tint(score: float) -> tuple[float, ...]:
-    """From orange over white to blue: red, green and blue in [0, 1]."""
+    """Return a colour from orange over white to blue: red, green and blue in [0, 1]."""
     end, share = (WIN, 2 * score - 1) if score > 0.5 else (LOSS, 1 - 2 * score)
     return tuple([(even + share * (full - even)) / 255 for even, full in zip(EVEN, end, strict=True)])
 
@@ -167,7 +170,7 @@ def _intervals(
 
 
 def _nice(value: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is no less."""
+    """Return the smallest of 1, 2, 5 times a power of ten that is at least ``value``."""
     power = 10.0 ** floor(log10(max(value, 1e-9)))
     return next(power * k for k in (1, 2, 5, 10) if power * k >= value)
 
@@ -178,7 +181,7 @@ def _line(svg: Xml.Element, x1: float, y1: float, x2: float, y2: float, color: s
 
 
 def text(svg: Xml.Element, x: float, y: float, words: str, **style: str) -> Xml.Element:
-    """One line, with attributes such as ``font_size``."""
+    """Draw one line of text, with attributes such as ``font_size``."""
     named = {"fill": INK, **{name.replace("_", "-"): value for name, value in style.items()}}
     element = Xml.SubElement(svg, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **named})
     element.text = printable(words)

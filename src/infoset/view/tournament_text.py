@@ -10,7 +10,7 @@ SHOWN_GAMES = 5
 
 
 def tournament_text(standings: Standings) -> str:
-    """The cross table, the best team first, and by what it is the best; then every team's faults."""
+    """Return the cross table, the best team first, with the ranking criterion; then every team's faults."""
     head = f"{standings.game}: {len(standings.teams)} teams, {standings.games:,} games, seed {standings.seed}"
     note = f"ranked by {RANKED_BY[standings.rank]}; {cell_note(standings)}"
     rate = f", {standings.fresh / standings.seconds:,.0f} a second" if standings.fresh else ""
@@ -33,7 +33,7 @@ RANKED_BY = {
 
 
 def cell_note(standings: Standings) -> str:
-    """What the cross table holds."""
+    """Return the description of the cells of the cross table."""
     if standings.rank != "payoff":
         return "wins/losses/ties of the row against the column"
     note = "mean payoff of the row against the column, 95 % intervals over the seeds"
@@ -43,17 +43,17 @@ def cell_note(standings: Standings) -> str:
 
 
 def signed(value: float, margin: float | None = None) -> str:
-    """A mean payoff, with its margin where that is known: ``+0.25 ± 0.01``."""
+    """Return a mean payoff, with its margin where that is known: ``+0.25 ± 0.01``."""
     return f"{round(value, 12) + 0.0:+.4g}" + ("" if margin is None else f" ± {margin:.2g}")
 
 
 def standing_rows(standings: Standings) -> list[list[str]]:
-    """The table's cells, the titles first: team, what it is ranked by with its interval, then the cross table."""
+    """Return the cells of the table, headings first: team, ranking figure with its interval, then the cross table."""
     return _payoff_rows(standings) if standings.rank == "payoff" else _score_rows(standings)
 
 
 def _payoff_rows(standings: Standings) -> list[list[str]]:
-    """Team, mean payoff, its interval, score, rating; then mean payoffs by pair."""
+    """Return team, mean payoff with its interval, score and rating; then mean payoffs by pair."""
     order = ranking(standings)
     ratings = {rating.team: rating for rating in standings.ratings}
     rows = [["team", "payoff", "score", "rating", *(str(place) for place in range(1, len(order) + 1))]]
@@ -68,7 +68,7 @@ def _payoff_rows(standings: Standings) -> list[list[str]]:
 
 
 def _score_rows(standings: Standings) -> list[list[str]]:
-    """Team, score, rating, its interval; then wins, losses and ties by pair."""
+    """Return team, score, rating and its interval; then wins, losses and ties by pair."""
     order = ranking(standings)
     ratings = {rating.team: rating for rating in standings.ratings}
     cells = cross_table(standings)
@@ -83,7 +83,7 @@ def _score_rows(standings: Standings) -> list[list[str]]:
 
 
 def meeting_lines(standings: Standings) -> list[str]:
-    """One line for each meeting: ``winners 1: a 2, b 1 (1 tie)``; who goes through stands first."""
+    """Return one line for each meeting: ``winners 1: a 2, b 1 (1 tie)``; the team that advances comes first."""
     lines = []
     for met in standings.meetings:
         if min(met.teams) < 0:
@@ -98,13 +98,13 @@ def meeting_lines(standings: Standings) -> list[str]:
 
 
 def won_line(standings: Standings) -> list[str]:
-    """Of tables of more than two, which pairs do not show: ``games won: a 6, b 4``."""
+    """Return the games won at tables of more than two, which pairs do not show: ``games won: a 6, b 4``."""
     won = ", ".join(f"{team} {standings.won[team]:,}" for team in ranking(standings) if team in standings.won)
     return [f"games won: {won}"] if won else []
 
 
 def skill_lines(standings: Standings) -> list[str]:
-    """Of agents, where there are any: ``skill of a: 27.1 (22.5 to 31.6), 35 games``."""
+    """Return the skills of agents, where there are any: ``skill of a: 27.1 (22.5 to 31.6), 35 games``."""
     return [
         f"skill of {skill.agent}: {skill.skill:.1f} ({skill.low:.1f} to {skill.high:.1f}), {skill.games:,} games"
         for skill in standings.skills
@@ -112,14 +112,17 @@ def skill_lines(standings: Standings) -> list[str]:
 
 
 def ranking(standings: Standings) -> list[str]:
-    """The teams from the first down; while nothing is said of that, the highest rating first."""
+    """Return the teams from first to last; by rating, the highest first, while there is no ranking."""
     if standings.ranking:
         return list(standings.ranking)
     return [rating.team for rating in sorted(standings.ratings, key=lambda rating: -rating.rating)]
 
 
 def cross_table(standings: Standings) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """(wins, losses, ties) of the first against the second team, each pair from both sides; only those that met."""
+    """Return (wins, losses, ties) of the first team against the second, for each pair that met.
+
+    Each pair is listed from both sides.
+    """
     cells = {}
     for met in standings.table:
         if met.wins + met.losses + met.ties:
@@ -129,7 +132,7 @@ def cross_table(standings: Standings) -> dict[tuple[str, str], tuple[int, int, i
 
 
 def fault_lines(standings: Standings) -> list[str]:
-    """One line for each team that did something wrong: ``a: 3 illegal, 1 hung (game 7)``."""
+    """Return one line for each team with faults: ``a: 3 illegal, 1 hung (game 7)``."""
     found: dict[str, dict[str, list[TeamFault]]] = {}
     for fault in standings.faults:
         found.setdefault(fault.team, {}).setdefault(fault.kind, []).append(fault)
@@ -137,7 +140,7 @@ def fault_lines(standings: Standings) -> list[str]:
 
 
 def example_lines(standings: Standings) -> list[str]:
-    """One line for each team and kind of fault: ``first error of a, in game 7: act: NameError: …``."""
+    """Return one line for each team and kind of fault: ``first error of a, in game 7: act: NameError: …``."""
     first: dict[tuple[str, str], TeamFault] = {}
     for fault in standings.faults:
         first.setdefault((fault.team, fault.kind), fault)

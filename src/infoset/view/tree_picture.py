@@ -1,7 +1,7 @@
-"""A small game's tree as game theorists draw it.
+"""A picture of a small game tree in the usual notation of game theory.
 
-From the top down: a node is its player's number and that of the information set, ``2:3``; the histories of one set
-are joined by a dashed curve; payoffs stand under the ends, a row a player.
+The tree grows from the top down: a node shows the numbers of its player and its information set, ``2:3``; the
+histories of one set are joined by a dashed curve; payoffs stand under the terminal nodes, one row per player.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from infoset.view.text import MAX_TREE_NODES, branch_words, branches, end_payoff
 from infoset.view.tree_plan import Bridge, Join, TreePlan
 
 MARGIN, HEADER = 24.0, 62.0
-TITLE, NUMBER, MOVE, NAME = 14.0, 9.0, 10.0, 10.0  # sizes of type
-NODE, CHANCE_NODE, SLOT = 15.0, 9.0, 8.0  # heights of nodes; what a node leaves free on either side
+TITLE, NUMBER, MOVE, NAME = 14.0, 9.0, 10.0, 10.0  # font sizes
+NODE, CHANCE_NODE, SLOT = 15.0, 9.0, 8.0  # heights of nodes; the free space on either side of a node
 LINE, ROW, KEY_LINE = 12.0, 17.0, 15.0
 FAN, STEEPEST, HIGHEST_FAN, STUB, TRACK = 22.0, 0.11, 90.0, 7.0, 6.0
 GAP, LEAST = 3.0, 11.0
@@ -28,7 +28,7 @@ FAINT = "#bbbbbb"
 
 
 def tree_picture(tree: GameTree, policy: TabularPolicy | None = None) -> Picture:
-    """The tree from the top down.  With a policy, the width of an edge is the probability of its move.
+    """Return the tree drawn from the top down; with a policy, the width of an edge is the probability of its move.
 
     Raises ``BudgetError`` beyond ``MAX_TREE_NODES`` histories.
     """
@@ -38,7 +38,7 @@ def tree_picture(tree: GameTree, policy: TabularPolicy | None = None) -> Picture
 
 
 class _Drawing:
-    """The texts of a tree, where they go, and the shapes."""
+    """The texts of a tree, their positions, and the shapes."""
 
     def __init__(self, tree: GameTree, policy: TabularPolicy | None) -> None:
         self.tree = tree
@@ -72,7 +72,7 @@ class _Drawing:
         return max((text_width(text, NAME) for text in self.payoffs.get(node, ())), default=0.0)
 
     def place(self, reach: Sequence[float]) -> None:
-        """The heights of the levels, and the size of the picture; ``reach``: how far a column goes to either side."""
+        """Compute the heights of the levels and the size of the picture; ``reach`` is the half width of a column."""
         plan, tree = self.plan, self.tree
         depth = max(plan.level)
         self.players = [shorten(name, LONGEST_PLAYER) for name in tree.players]
@@ -127,7 +127,7 @@ class _Drawing:
         return sum(self.entry_width(name) for name in self.players) + 15 + text_width("chance", NAME)
 
     def edges(self) -> list[Line]:
-        """From node to label to node; on from an end's label a faint line to its payoffs."""
+        """Return the edges from node to label to node, and a faint line from the last label to the payoffs."""
         plan, lines = self.plan, []
         for node in range(1, len(self.tree.parent)):
             above = int(self.tree.parent[node])
@@ -146,7 +146,7 @@ class _Drawing:
         return CHANCE_NODE if self.tree.player(node) == CHANCE else NODE
 
     def label_box(self, node: int) -> tuple[float, float]:
-        """Top and bottom of what stands on the edge to a node."""
+        """Return the top and bottom of the label on the edge to a node."""
         level = self.plan.level[int(self.tree.parent[node])]
         top = self.y[level] + NODE / 2 + self.fan[level]
         return top, top + LINE * len(self.words[node]) + 1
@@ -176,7 +176,7 @@ class _Drawing:
         return lines
 
     def way(self, join: Join) -> tuple[Point, ...]:
-        """The corners of a curve from one node's side to another's."""
+        """Return the corners of a curve from one node's side to another's."""
         plan = self.plan
         (x1, y1), (x2, y2) = ((self.x(node), self.y[plan.level[node]]) for node in (join.one, join.other))
         side, back_side = join.sides
@@ -207,7 +207,7 @@ class _Drawing:
         return shapes
 
     def table(self) -> list[Words]:
-        """The payoffs, a row a player."""
+        """Return the payoffs, one row per player."""
         first = self.left + min((self.plan.x[k] - self.payoff_width(k) / 2 for k in self.payoffs), default=0.0)
         words = []
         for player, name in enumerate(self.players):
@@ -220,7 +220,7 @@ class _Drawing:
         return words
 
     def key_columns(self) -> list[tuple[int, str]]:
-        """The information sets that have more of a name than their number, by player."""
+        """Return the information sets whose names are more than a number, by player."""
         tree = self.tree
         told = [(k, tree.key(k)) for k in range(len(tree.infoset_player)) if not tree.key(k).startswith("#")]
         return sorted(told, key=lambda entry: (int(tree.infoset_player[entry[0]]), entry[0]))
@@ -238,7 +238,7 @@ class _Drawing:
         return -(-len(self.key) // across)
 
     def key_shapes(self) -> list[Words]:
-        """What the numbers of the information sets stand for."""
+        """Return the key to the numbers of the information sets."""
         words, lines = [], self.key_lines()
         numbers = max((text_width(self.names[k], NAME, True) for k, _ in self.key), default=0.0)
         for place, (infoset, key) in enumerate(self.key):
@@ -252,7 +252,10 @@ class _Drawing:
 
 
 def _set_names(tree: GameTree) -> list[str]:
-    """``2:3`` for each information set: its player's number and its own, by a file's numbers where it has no names."""
+    """Return ``2:3`` for each information set: its player's number and its own number.
+
+    Where a file numbers its sets and does not name them, its numbers are used.
+    """
     keys = [tree.key(k) for k in range(len(tree.infoset_player))]
     numbered = bool(keys) and all(key[:1] == "#" and key[1:].isdigit() for key in keys)
     names, counts = [], Counter[int]()

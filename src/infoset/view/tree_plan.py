@@ -1,9 +1,9 @@
-"""Where everything in the picture of a tree stands.
+"""The layout of the picture of a game tree.
 
-The start is on top.  The histories of one information set stand on one level wherever the rules allow it, every end
-has a column of its own, and a node stands midway over its children, so that no two edges cross.  Histories of one set
-that are neighbours on their level are joined straight; between others the set's curve runs through the channel over
-the level, on a track of its own: nested curves do not cross, and others do so once, at a right angle.
+The root is at the top.  All histories of an information set are on one level wherever the rules allow it, every
+terminal history has its own column, and a node is centred over its children, so no two edges cross.  Histories of one
+set that are neighbours on their level are joined by a straight line; for others the set's curve runs through the
+channel above the level, on a track of its own: nested curves do not cross, and others cross once, at a right angle.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from infoset.tree.game_tree import NO_INFOSET, ROOT, GameTree
 Port: TypeAlias = tuple[int, int]
 """A node and its left (-1) or right (1) side."""
 
-PORT = 4.0  # from a node's side to where a curve turns towards its channel
-APART = 3.0  # least distance between two curves' parallel parts
+PORT = 4.0  # distance from a node's side to the point where a curve turns towards its channel
+APART = 3.0  # least distance between the parallel parts of two curves
 
 
 @dataclass(frozen=True)
 class Bridge:
-    """A part of an information set's curve in the channel over ``level``, from ``left`` to ``right``."""
+    """A part of an information set's curve in the channel above ``level``, from ``left`` to ``right``."""
 
     infoset: int
     level: int
@@ -40,8 +40,10 @@ class Bridge:
 
 @dataclass(frozen=True)
 class Join:
-    """How two histories of an information set are joined: straight, over one bridge, or, on different levels, over
-    two bridges and the vertical at ``across``.  The curve is at their left (-1) or right (1) ``sides``.
+    """The connection of two histories of an information set.
+
+    It is straight, over one bridge, or, between different levels, over two bridges and the vertical at ``across``.  The
+    curve ends at their left (-1) or right (1) ``sides``.
     """
 
     infoset: int
@@ -53,10 +55,10 @@ class Join:
 
 
 class TreePlan:
-    """Levels, columns and joins of a tree whose things have these half widths.
+    """The levels, columns and joins of a tree whose drawn parts have the given half widths.
 
-    ``node`` (N,) is that of what is drawn at a node, 0 at an end; ``label`` (N,) that of what stands on the edge to
-    it; ``column`` (N,) what it needs at least, all of them in pixels.
+    ``node`` (N,) is the half width of a node, 0 for a terminal one; ``label`` (N,) that of the label on the edge to the
+    node; ``column`` (N,) the least half width of its column, all in pixels.
     """
 
     def __init__(self, tree: GameTree, node: Sequence[float], label: Sequence[float], column: Sequence[float]) -> None:
@@ -78,11 +80,11 @@ class TreePlan:
         return range(int(self.tree.first_child[node]), int(self.tree.first_child[node + 1]))
 
     def port(self, node: int, side: int) -> float:
-        """Where a curve leaves a node's left (-1) or right (1) for the channel."""
+        """Return where a curve leaves a node's left (-1) or right (1) side for the channel."""
         return self.x[node] + side * (self.node[node] + PORT)
 
     def tracks(self, level: int) -> int:
-        """How many tracks the channel over a level holds."""
+        """Return the number of tracks in the channel above a level."""
         return max((track + 1 for bridge, track in self.track.items() if bridge.level == level), default=0)
 
     def _joins(self) -> Iterator[Join]:
@@ -105,7 +107,7 @@ class TreePlan:
                 free = ends
 
     def _beside(self, infoset: int, one: int, other: int) -> Join:
-        """On one level, ``one`` to the left."""
+        """Return the join of two histories on one level, ``one`` on the left."""
         level = self.level[one]
         row = self.rows[level]
         if row.index(other) == row.index(one) + 1:
@@ -113,7 +115,7 @@ class TreePlan:
         return Join(infoset, one, other, (1, -1), (Bridge(infoset, level, self.port(one, 1), self.port(other, -1)),))
 
     def _across(self, infoset: int, above: list[Port], below: list[Port]) -> Join:
-        """Between two levels, by the shortest way from one of these sides to another."""
+        """Return the join between two levels, by the shortest connection of two free sides."""
         top, bottom = self.level[above[0][0]], self.level[below[0][0]]
         ways = []
         for (one, side), (other, side_below) in product(above, below):
@@ -128,7 +130,7 @@ class TreePlan:
         return Join(infoset, one, other, sides, tuple(bridges), across)
 
     def _free_column(self, top: int, bottom: int, near: float) -> float:
-        """Where a vertical from the channel over ``top`` to that over ``bottom`` meets no node, text or other one."""
+        """Return the x nearest to ``near`` where a vertical between two channels meets no node, label or vertical."""
         taken = [(x, APART) for x, high, low in self.verticals if high <= bottom and top <= low]
         for level in range(top, bottom + 1):
             taken += [(self.x[k], self.node[k] + 2 * PORT) for k in self.rows[level]]
@@ -140,8 +142,10 @@ class TreePlan:
 
 
 def levels(tree: GameTree) -> list[int]:
-    """(N,) the level of every node: one for all histories of an information set where none of them can come before
-    another one, through whatever sets; as high as that allows.
+    """Return (N,) the level of every node, as high up as possible.
+
+    All histories of an information set are on one level, unless one of them can precede another, possibly through other
+    sets.
     """
     size, sets = len(tree.parent), len(tree.infoset_player)
     group = np.where(tree.infoset == NO_INFOSET, sets + np.arange(size), tree.infoset).astype(np.int64)
@@ -158,7 +162,7 @@ def levels(tree: GameTree) -> list[int]:
 
 
 def _on_cycles(above: LongArray, below: LongArray, size: int) -> LongArray:
-    """(size,) whether one can come back to a group; edges go from ``above`` to ``below``."""
+    """Return (size,) whether a group lies on a cycle of the edges from ``above`` to ``below``."""
     edges = coo_array((np.ones(len(above)), (above, below)), shape=(size, size))
     count, component = connected_components(edges, connection="strong")
     twisted = np.bincount(component, minlength=count)[component] > 1
@@ -167,7 +171,7 @@ def _on_cycles(above: LongArray, below: LongArray, size: int) -> LongArray:
 
 
 def _columns(tree: GameTree, half: Sequence[float]) -> list[float]:
-    """(N,) where every node stands, from 0 on: subtrees side by side, a node midway over its children."""
+    """Return (N,) the position of every node from 0 on: subtrees side by side, a node centred over its children."""
     size = len(tree.parent)
     left, right, shift = list(half), list(half), [0.0] * size
     for node in reversed(range(size)):
@@ -188,7 +192,10 @@ def _columns(tree: GameTree, half: Sequence[float]) -> list[float]:
 
 
 def _tracks(bridges: Sequence[Bridge]) -> dict[Bridge, int]:
-    """A track for each bridge, 0 next to the nodes: over all those that it spans, apart from those that it meets."""
+    """Return a track for each bridge, 0 next to the nodes.
+
+    A bridge lies above all those that it spans, and on another track than those that it meets.
+    """
     track: dict[Bridge, int] = {}
     for bridge in sorted(bridges, key=lambda bridge: (bridge.right - bridge.left, bridge.left)):
         near = [b for b in track if b.level == bridge.level and _meet(b, bridge)]

@@ -1,4 +1,4 @@
-"""A recorded game as one page that plays it: no network, no framework, everything inside."""
+"""A recorded game as one self-contained page that plays it, without network or framework."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STYLES = ("base.css", "pictures.css", "player.css", "watch.css")
 
 
 def watch_page(match: Match, *, step: int | None = None, speed: float | None = None, game: Game | None = None) -> str:
-    """One HTML file that plays the game, from ``step`` on, ``speed`` steps a second (None: as suits the game).
+    """Return one HTML file that plays the game from ``step`` on, ``speed`` steps per second (None: the game's default).
 
     ``game`` is loaded by the name in the match unless it is given.  Raises ``ParameterError`` where the game has no
     such step or the speed is out of range, and what ``recording`` raises.
@@ -41,6 +41,6 @@ def watch_page(match: Match, *, step: int | None = None, speed: float | None = N
 
 
 def embedded(data: dict[str, Any]) -> str:
-    """JSON that cannot end the element it stands in: plain ASCII without ``<``, ``>`` and ``&``."""
+    """Return JSON that cannot close the element around it: plain ASCII without ``<``, ``>`` and ``&``."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

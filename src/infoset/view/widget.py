@@ -1,4 +1,4 @@
-"""Modules of the page as widgets of a notebook (extra ``notebook``); here the replay player."""
+"""Modules of the page as notebook widgets (extra ``notebook``); here the replay player."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from infoset.view.speed import check_speed
 
 STYLES = ("base.css", "pictures.css", "player.css")
 HEIGHT = 720
-"""Pixels that are taken for the window's height."""
+"""The pixels that a widget takes as the height of the window."""
 
 MODULE = """
 const mount = (app, model) => {{
@@ -42,7 +42,7 @@ MOUNT = """
 def replay_widget(
     match: Match, *, step: int | None = None, speed: float | None = None, game: Game | None = None
 ) -> Any:
-    """A widget that plays ``match``, from ``step`` on, ``speed`` steps a second (None: as suits the game).
+    """Return a widget that plays ``match`` from ``step`` on, ``speed`` steps per second (None: the game's default).
 
     ``game`` is loaded by the name in the match unless it is given.  Raises ``MissingExtraError`` without anywidget, and
     what ``watch_page`` raises.
@@ -60,13 +60,13 @@ def replay_widget(
 
 @cache
 def _kind() -> Any:
-    """The widget's class, made where anywidget is there."""
+    """Return the widget's class, defined on first use since anywidget may be missing."""
     check_library()
     import anywidget
     import traitlets
 
     class Replay(anywidget.AnyWidget):
-        """What the browser is sent."""
+        """The widget: the data that is sent to the browser."""
 
         _esm = module(bundle("player.js") + MOUNT)
         recording = traitlets.Dict().tag(sync=True)
@@ -85,15 +85,18 @@ def check_library() -> None:
 
 
 def module(mount: str) -> str:
-    """A widget's module: ``mount`` puts something into ``app``, with the ``model``, and returns how to take it away.
+    """Return the JavaScript of a widget's module.
 
-    It stands inside a function, so that what its modules keep belongs to one view.
+    ``mount`` is code that puts something into ``app``, with the ``model``, and returns a function that removes it.  The
+    code is run inside a function, so that the state of its modules belongs to one view.
+
+
     """
     return MODULE.format(mount=mount, nights=repr(NIGHTS))
 
 
 @cache
 def style(*names: str) -> str:
-    """Styles of the page as those of a part of a page: nothing leaves it, nothing of the notebook comes in."""
+    """Return the page's styles for one element, isolated from the notebook in both directions."""
     css = "\n".join(map(source, names)).replace(":root", ":host").replace("\nbody {", "\n.notebook {")
     return f"{css}\n.notebook {{ --tall: {HEIGHT}px; background: var(--ground); border-radius: 16px; padding: 14px; }}"

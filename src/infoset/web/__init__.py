@@ -1,1 +1,1 @@
-"""The page that ``infoset serve`` serves: play, watch, explore, compete (extra ``web``)."""
+"""The server of the page behind ``infoset serve``: play, watch, explore, compete (extra ``web``)."""

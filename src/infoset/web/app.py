@@ -1,7 +1,7 @@
-"""The server of the page: routes, and where each question goes.
+"""The HTTP server of the page: its routes, and the worker that answers each question.
 
-Reading needs no token; what starts, moves or solves something does (``Guard``).  The heavy work is done by two
-workers: ``tables`` (games that are played or watched live) and ``studies`` (whatever is read and worked out).
+Requests that only read need no token; those that start, move or solve something do (``Guard``).  The heavy work is
+done by two workers: ``tables`` (games that are played or watched live) and ``studies`` (reading files and solving).
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 MAX_BODY = 64 << 10
 KEPT_OPEN = 30  # seconds between two requests on one connection
-RESTS = 15.0  # seconds between two looks at idle workers
+RESTS = 15.0  # seconds between two checks for idle workers
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 START = "index.html"
 
 Answer: TypeAlias = Callable[["Site", dict[str, Any]], Awaitable[Any]]
-"""From what was asked, checked by ``msgspec.convert`` where it is used, to what can be told as JSON."""
+"""Maps the parameters of a request, checked by ``msgspec.convert`` where they are used, to an answer that fits JSON."""
 
 
 @dataclass
 class Site:
-    """What is served: the folders, who may ask, and the workers."""
+    """The state of a running server: the folders, the guard, the workers and the listing."""
 
     folders: tuple[Path, ...]
     guard: Guard
@@ -71,7 +71,7 @@ class Site:
         self.listing = Listing(self.folders)
 
     def app(self) -> Starlette:
-        """The whole of it."""
+        """Build the ASGI application with all its routes."""
         from infoset.web.routes import ROUTES
 
         routes: list[BaseRoute] = [
@@ -85,7 +85,7 @@ class Site:
 
     @asynccontextmanager
     async def alive(self, _: Starlette) -> AsyncIterator[None]:
-        """While the server runs, workers that are idle end."""
+        """Run the application's lifespan: end idle workers while the server runs, and all workers when it stops."""
 
         async def rest() -> None:
             while True:
@@ -103,7 +103,10 @@ class Site:
                 worker.close()
 
     def file(self, name: str | None) -> Callable[[Request], Awaitable[Response]]:
-        """One of the page's own files: they are listed beforehand, so that no path leads anywhere else."""
+        """Return the handler of the page's own files; they are listed beforehand, so no path leads anywhere else.
+
+        ``name`` is the file to send; with ``None`` it is the ``path`` of the request.
+        """
         pages = page_files()
 
         async def send(request: Request) -> Response:
@@ -130,7 +133,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Question:
-    """A route of the interface: a GET reads, with its parameters in the address; a POST changes, with a JSON body."""
+    """A route of the interface: a GET reads, with its parameters in the address; a POST writes, with a JSON body."""
 
     path: str
     answer: Answer
@@ -154,7 +157,7 @@ class Question:
 
 
 def visitor(request: Request) -> str:
-    """Who asks, as far as taking turns in a queue goes: the browser's own word for itself, else its address."""
+    """Return who asks, for fair turns in the queue: the id that the browser sends, else its address."""
     address = request.client.host if request.client else ""
     return request.headers.get(VISITOR_HEADER, "")[:MAX_VISITOR] or address
 
@@ -167,14 +170,14 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def told(value: Any, status: int = 200) -> Response:
-    """JSON; bytes are JSON already."""
+    """Return a JSON response; ``bytes`` are taken as encoded already."""
     body = value if isinstance(value, bytes) else msgspec.json.encode(value)
     headers = {**SECURITY, "retry-after": "1"} if status == HTTPStatus.TOO_MANY_REQUESTS else SECURITY
     return Response(body, status, media_type="application/json", headers=headers)
 
 
 def page_files() -> dict[str, bytes]:
-    """The files of the browser by their path."""
+    """Return the contents of the page's files by their path."""
     found: dict[str, bytes] = {}
 
     def walk(folder: Traversable, before: str) -> None:
@@ -189,5 +192,5 @@ def page_files() -> dict[str, bytes]:
 
 
 def server(site: Site) -> uvicorn.Server:
-    """A server, not yet running, see ``remote.serving``."""
+    """Return a server that is not yet running, see ``remote.serving``."""
     return web_server(site.app(), KEPT_OPEN, lifespan="on", ws=Wire, ws_max_size=16 << 10, ws_per_message_deflate=False)

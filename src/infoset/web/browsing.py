@@ -1,4 +1,4 @@
-"""Questions about what lies in the folders: lists, standings, curves, recordings."""
+"""Routes for what lies in the folders: lists, standings, curves, recordings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from infoset.web.wishes import wanted
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """One thing, and what of it."""
+    """Parameters of a request about one item: which item, and which part of it."""
 
     item: Name
     match: Count = 0
@@ -29,7 +29,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 async def shelf(site: Site, asked: dict[str, Any]) -> Any:
-    """A list of what there is, at most a page of it."""
+    """Return a list of the items on the shelf, at most a page of it."""
     return (await asyncio.to_thread(site.listing.page, wanted(Filter, {"limit": MAX_PAGE, **asked})))["items"]
 
 
@@ -46,7 +46,7 @@ async def standings(site: Site, asked: dict[str, Any]) -> Any:
 
 
 async def standings_version(site: Site, asked: dict[str, Any]) -> Any:
-    """Cheap: nothing is opened."""
+    """Return the version of a tournament's file; cheap, since the file is not opened."""
     item = await asyncio.to_thread(find, site.folders, wanted(Asked, asked).item, "tournament")
     return {"version": version(item.path)}
 

@@ -1,4 +1,4 @@
-"""Standings of tournaments for the page, read from their files while they may still be played."""
+"""Standings of tournaments for the page, read from their files, which may still be written."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from infoset.web.shelf import find
 
 KEPT = 4  # records
 MAX_PAGE = 200
-PLAYED = 60.0  # seconds since the last game
-EXAMPLES = 5  # games that are named for a kind of fault
-FAULTS = 500  # kinds of faults that are told
+PLAYED = 60.0  # seconds since the last write after which a tournament no longer counts as running
+EXAMPLES = 5  # games that are listed for each kind of fault
+FAULTS = 500  # kinds of faults that are sent
 
 
 class Competing:
@@ -34,7 +34,7 @@ class Competing:
         self._lock = Lock()
 
     def standings(self, name: str) -> dict[str, Any]:
-        """Teams from the first down, their cross table, meetings, skills, faults."""
+        """Return the teams from first to last, their cross table, meetings, skills and faults."""
         item = find(self.folders, name, "tournament")
         before = version(item.path)
         record = self._record(item.path, before)
@@ -45,7 +45,7 @@ class Competing:
         return {**told, **more, "version": before, "running": _is_played(item.path)}
 
     def games(self, name: str, a: int, b: int, meeting: int, offset: int, limit: int) -> dict[str, Any]:
-        """Those in which the teams ``a`` and ``b`` met, by their numbers (−1: any), or of one meeting (0: any)."""
+        """Return the games in which the teams ``a`` and ``b`` met (by number, −1: any) or of one meeting (0: any)."""
         item = find(self.folders, name, "tournament")
         record = self._record(item.path, version(item.path))
         numbers = [number for number in sorted(record.met) if _is_asked(record.met[number], number, a, b, meeting)]
@@ -55,9 +55,9 @@ class Competing:
         return {"total": len(numbers), "games": games, "teams": record.standings.teams, "title": item.title}
 
     def _record(self, path: Path, seen: str) -> Record:
-        """Read once as long as the file does not change."""
+        """Return the record of a file, which is read once as long as its version ``seen`` stays the same."""
         key = str(path), seen
-        with self._lock:  # so that two that ask at once do not both read it
+        with self._lock:  # so that two simultaneous requests do not both read the file
             if key not in self._records:
                 self._records[key] = read_record(path)
                 if len(self._records) > KEPT:
@@ -67,7 +67,10 @@ class Competing:
 
 
 def _is_played(path: Path) -> bool:
-    """Whether somebody seems to be at it: a process that was killed leaves its ``-wal``, but adds nothing to it."""
+    """Return whether a tournament seems to be running: its ``-wal`` file was written lately.
+
+    A process that was killed leaves its ``-wal`` file, but no longer writes to it.
+    """
     try:
         return time() - beside(path).stat().st_mtime < PLAYED
     except OSError:
@@ -110,13 +113,13 @@ def _standings(found: Standings) -> dict[str, Any]:
 
 
 def _payoff(found: Standings, team: str, against: str = "") -> dict[str, float | None] | None:
-    """A mean payoff with its margin, where the teams are ranked by payoffs."""
+    """Return a mean payoff with its margin, or ``None`` unless the teams are ranked by payoffs."""
     paid = found.payoff(team, against) if found.rank == "payoff" else None
     return None if paid is None else {"mean": paid.mean, "margin": paid.margin}
 
 
 def _faults(faults: tuple[TeamFault, ...]) -> list[dict[str, Any]]:
-    """By team and kind, with an example."""
+    """Return the faults grouped by team and kind, each with an example."""
     found: dict[tuple[str, str], list[TeamFault]] = {}
     for fault in faults:
         found.setdefault((fault.team, fault.kind), []).append(fault)
@@ -144,7 +147,7 @@ def _is_asked(met: tuple[int, ...], number: int, a: int, b: int, meeting: int) -
 
 
 def _rows(path: Path, numbers: list[int]) -> dict[int, dict[str, Any]]:
-    """Who sat where and what came of it, by the number of the game."""
+    """Return the agents, returns and faults of games by the number of the game."""
     marks = ",".join("?" * len(numbers))
     query = f"SELECT number, agents, returns, replay IS NOT NULL FROM games WHERE number IN ({marks})"
     with reading(path) as connection:
@@ -165,7 +168,7 @@ def _rows(path: Path, numbers: list[int]) -> dict[int, dict[str, Any]]:
 
 
 def _result(record: Record, number: int, a: int) -> dict[str, Any]:
-    """Of the team ``a``, or of the winner: ``won``, ``lost``, ``tied``."""
+    """Return a game's result for the team ``a``, or for the winner where ``a`` is −1: ``won``, ``lost``, ``tied``."""
     met, scores = record.met[number], record.scores[number]
     best = max(scores)
     winners = [team for team, score in zip(met, scores, strict=True) if score == best]

@@ -1,4 +1,4 @@
-"""Curves of runs for the page, read from where the last look ended, while they may still be written."""
+"""Learning curves of runs for the page, read incrementally from files that may still be written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SERIES = (
 LISTS = ("values", "start_values")
 MAX_PLAYERS = 8
 MOST = 1000  # points of a curve that are sent
-MAX_POINTS = 200_000  # that are kept; of more every second one is dropped
+MAX_POINTS = 200_000  # that are kept; beyond that every second one is dropped
 CHUNK = 4 << 20
 KEPT = 64  # curves
 
@@ -39,9 +39,9 @@ class Curves:
         self._lock = Lock()
 
     def curve(self, name: str, most: int, seen: str) -> dict[str, Any]:
-        """At most ``most`` points, ``NaN`` as null; without them where there is nothing newer than ``seen``.
+        """Return at most ``most`` points of a curve, ``NaN`` as null; no points where nothing is newer than ``seen``.
 
-        Raises ``Refusal`` for a run that is not there (any more).
+        Raises ``Refusal`` for a run that does not exist (any more).
         """
         item = find(self.folders, name, "run")
         tail = self._tail(item)
@@ -64,7 +64,7 @@ class Curves:
 
 
 class Tail:
-    """A curve that grows: what was read of it, and how far."""
+    """A curve that grows: the points read so far, and the offset in the file up to which they were read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -79,16 +79,16 @@ class Tail:
 
     @property
     def version(self) -> str:
-        """What changes whenever the curve does."""
+        """A text that changes whenever the curve does."""
         return f"{self.file[1]:x}.{self.edition}.{self.total}"
 
     @property
     def count(self) -> int:
-        """Points that are kept."""
+        """The number of points that are kept."""
         return len(self.columns["iteration"])
 
     def read(self) -> None:
-        """Go on to the last whole line; from the beginning where it is another file, or shorter than it was."""
+        """Read on to the last complete line; start over if it is another file, or shorter than it was."""
         with self._lock:
             try:
                 with open_plain(self.path) as file:
@@ -99,12 +99,12 @@ class Tail:
                     while chunk := file.read(CHUNK):
                         whole = chunk.rfind(b"\n") + 1
                         if not whole and len(chunk) < CHUNK:
-                            break  # the line is being written
-                        self.offset += whole or len(chunk)  # a line that long is none
+                            break  # the line is still being written
+                        self.offset += whole or len(chunk)  # a line longer than a chunk is skipped
                         file.seek(self.offset)
                         for line in chunk[:whole].splitlines():
                             self._add(line)
-            except FileNotFoundError:  # none yet, or deleted
+            except FileNotFoundError:  # not written yet, or deleted
                 if self.offset:
                     self._begin((0, 0))
             except OSError:
@@ -130,7 +130,10 @@ class Tail:
             self.columns = {name: column[1::2] for name, column in self.columns.items()}
 
     def thinned(self, most: int) -> dict[str, list[float | None]]:
-        """The columns that hold anything, at ``most`` points: half of them even in time, half in its logarithm."""
+        """Return the columns that are not empty, at ``most`` points at most.
+
+        Half of the points are evenly spaced in time, half in the logarithm of time.
+        """
         with self._lock:
             chosen = spread(self.count, most)
             rows = {name: [column[k] for k in chosen] for name, column in self.columns.items()}
@@ -139,7 +142,7 @@ class Tail:
 
 
 def spread(count: int, most: int) -> list[int]:
-    """``most`` of ``count`` numbers at most, the first and the last among them, closer together at the beginning.
+    """Return at most ``most`` of the numbers below ``count``, with the first and the last, denser at the beginning.
 
     >>> spread(5, 10), spread(1000, 6)
     ([0, 1, 2, 3, 4], [0, 31, 500, 999])
@@ -153,7 +156,7 @@ def spread(count: int, most: int) -> list[int]:
 
 
 def _values(point: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """The known series, and of lists by player ``value 1``, ``value 2``, …"""
+    """Yield the known series, and the entries of lists by player as ``value 1``, ``value 2``, …."""
     for name in SERIES:
         yield name, _number(point.get(name))
     for name in LISTS:
@@ -163,7 +166,7 @@ def _values(point: dict[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _number(value: object) -> float:
-    """A finite number, or NaN."""
+    """Return a value as a float where it is a finite number, else NaN."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 < value < 1e300:
         return float(value)
     return nan

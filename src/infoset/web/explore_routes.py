@@ -1,4 +1,4 @@
-"""The questions of *Explore*."""
+"""Routes of *Explore*."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from infoset.web.wishes import ASKED, WRITES, Piece, wanted
 
 
 def _of(method: str) -> Answer:
-    """Asked of the worker as it is."""
+    """Return a handler that passes a question on to the worker unchanged."""
 
     async def answer(site: Site, asked: dict[str, Any]) -> Any:
         return await site.studies.ask("explore", method, wanted(ASKED[method], asked))
@@ -23,12 +23,12 @@ def _of(method: str) -> Answer:
 
 
 async def ready(site: Site, _: dict[str, Any]) -> Any:
-    """Begin the worker: somebody is about to choose a strategy."""
+    """Start the worker, since a strategy is about to be chosen."""
     return await site.studies.ask("explore", "ready")
 
 
 async def table(site: Site, asked: dict[str, Any]) -> StreamingResponse:
-    """All rows of a strategy as a file, piece by piece."""
+    """Stream all rows of a strategy as a CSV file, piece by piece."""
     wish = wanted(Piece, asked)
     text, after = msgspec.json.decode(await site.studies.ask("explore", "csv", wish))
 

@@ -1,8 +1,8 @@
-"""*Explore*: what the page asks of strategies.
+"""The room of *Explore*: answers the page's questions about strategies.
 
-A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where a game was solved here as ``auto``
-does, ``solved:HASH`` where that was done in another way, and ``lock:HASH`` where it is an answer to what others keep
-to: the hash is that of the wish, so that equal wishes have one answer.
+A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where a game was solved here with the
+defaults, ``solved:HASH`` where it was solved with other settings, and ``lock:HASH`` where it was solved against locked
+strategies: the hash is that of the wish, so that equal wishes share one answer.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
     from infoset.web.shared_game import SharedGame
 
-MAX_SOURCES = 200  # strategies that are held
-MAX_BYTES = 96 << 20  # about, of these and their games,
-MIN_SOURCES = 6  # but so many are held, however large they are
-SOLVING = 20.0  # seconds for a game of which only its name is given
-KEPT_SECONDS = 900.0  # what was solved here, after the last question
-MAX_SECONDS = 600.0  # of solving
+MAX_SOURCES = 200  # strategies that are held in memory
+MAX_BYTES = 96 << 20  # approximate limit for these and their games,
+MIN_SOURCES = 6  # except that this many are held, however large they are
+SOLVING = 20.0  # seconds for a game that is solved with the defaults
+KEPT_SECONDS = 900.0  # how long a strategy that was solved here is kept after the last question about it
+MAX_SECONDS = 600.0  # limit on a request's time for solving
 MAX_ITERATIONS = 10_000_000
-CSV_ROWS = 20_000  # a piece
-MAX_DIFFERENCES = 1000  # told
+CSV_ROWS = 20_000  # rows in a piece
+MAX_DIFFERENCES = 1000  # rows sent at most
 GROUPS = 50
 
 
 class Exploring:
-    """Strategies that are looked at, and solving on their behalf."""
+    """The strategies that are being explored, and the queue that solves on request."""
 
     def __init__(self, folders: tuple[Path, ...], own: tuple[Source, ...] = ()) -> None:
-        """``own`` are held from the start, and as long as this is."""
+        """Hold the strategies ``own`` from the start, for as long as this object exists."""
         self.folders = folders
         self.own = {source.name: source for source in own}
         self.sources: OrderedDict[str, Source] = OrderedDict()
@@ -65,17 +65,17 @@ class Exploring:
         self._reading: dict[str, threading.Lock] = {}
 
     def busy(self) -> bool:
-        """Whether something is solved, or what was solved here was looked at lately."""
+        """Return whether something is being solved, or a strategy that was solved here was asked about lately."""
         now = monotonic()
         kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
         return kept or self.queue.busy
 
     def close(self) -> None:
-        """Give up what is being solved."""
+        """Cancel what is being solved."""
         self.queue.close()
 
     def source(self, name: str) -> Source:
-        """One that is held, or that is read now; a file that has changed is read anew.  Raises ``Refusal``."""
+        """Return a source that is held, or read it; a file that has changed is read again.  Raises ``Refusal``."""
         if name in self.own:
             return self.own[name]
         with self._holding:
@@ -117,11 +117,14 @@ class Exploring:
         return sum(game.bytes for game in games.values()) + sum(s.bytes for s in self.sources.values())
 
     def ready(self) -> dict[str, Any]:
-        """Nothing: the process has begun, before anything is asked of it."""
+        """Answer with nothing, so that the process starts before anything else is asked of it."""
         return {}
 
     def open(self, wish: Of) -> dict[str, Any]:
-        """What a source is: its game, players, how it came about; of a game that is not solved here yet just that."""
+        """Return a description of a source: its game, players and origin.
+
+        For a game that is not solved here yet, say only that.
+        """
         if wish.source.startswith("game:") and not self._is_solved(wish.source):
             return {"source": wish.source, "solved": False}
         source = self.source(wish.source)
@@ -143,14 +146,14 @@ class Exploring:
         }
 
     def _title(self, source: Source) -> str:
-        """What the file of the source's game calls it; "" where the game cannot be had."""
+        """Return the title that the file of the source's game gives it; "" where the game is not available."""
         try:
             return title_of(source.game)
         except InfosetError:
             return ""
 
     def _payoffs(self, source: Source) -> dict[str, Any] | None:
-        """The table of payoffs of a small one-shot game, with its equilibria; ``None`` for other games."""
+        """Return the payoff table of a small one-shot game, with its equilibria; ``None`` for other games."""
         try:
             table = payoff_table(source.game)
             return table and payoff_picture(table, lines=equilibrium_lines(source.game, table))
@@ -158,7 +161,7 @@ class Exploring:
             return None
 
     def rules(self, wish: Of) -> dict[str, Any]:
-        """The rules of a source's game, or of the game ``game:NAME`` alone, as people are told them."""
+        """Return the rules, written for people, of a source's game, or of the game ``game:NAME`` alone."""
         kind, _, name = wish.source.partition(":")
         if kind != "game" or wish.source in self.sources:
             source = self.source(wish.source)
@@ -168,7 +171,7 @@ class Exploring:
         return guide(name, find_game(name, self.folders))._asdict()
 
     def node(self, view: Rows) -> dict[str, Any]:
-        """What is shown at a place, or what that waits for."""
+        """Return the view of a place in a strategy, or a line about the work that it waits for."""
         source, other = self.source(view.source), self.source(view.other) if view.other else None
         for one in filter(None, (source, other)):
             if waits := one.waits():
@@ -199,7 +202,7 @@ class Exploring:
         return nodes.own_place(source, int(view.way), view.at)
 
     def values(self, wish: Of) -> dict[str, Any]:
-        """How far the exact figures are, or those of the whole."""
+        """Return the progress of computing exact values or, once they are known, the evaluation of the strategy."""
         source = self.source(wish.source)
         values = source.values()
         if values.study is None:
@@ -217,9 +220,9 @@ class Exploring:
         }  # fmt: skip
 
     def solve(self, wish: Wish) -> dict[str, Any]:
-        """Begin to solve, or wait for it in the queue; an answer that is held is given at once.
+        """Begin to solve, or wait for it in the queue; an answer that is held already is returned at once.
 
-        Raises ``ParameterError`` for limits, and ``Refusal`` where the visitor has too much in the queue.
+        Raises ``ParameterError`` for bad limits, and ``Refusal`` where the visitor has too many requests in the queue.
         """
         _check_limits(wish)
         alone = wish.source.startswith("game:") and not self._is_solved(wish.source)
@@ -241,11 +244,11 @@ class Exploring:
         return self._told(self.queue.ask(wish.visitor, key, work))
 
     def task(self, wish: Number) -> dict[str, Any]:
-        """How far solving is.  Raises ``Refusal``."""
+        """Return the progress of a request.  Raises ``Refusal``."""
         return self._told(self.queue.find(wish.task))
 
     def cancel(self, wish: Number) -> dict[str, Any]:
-        """Give it up; it goes on for others who wait for the same."""
+        """Cancel a request; the job goes on if others wait for the same result."""
         request = self.queue.find(wish.task)
         self.queue.give_up(request)
         return self._told(request)
@@ -262,12 +265,12 @@ class Exploring:
         return rules_stamp(name, self.folders) if kind == "game" else None
 
     def _is_solved(self, source: str) -> bool:
-        """Whether a game is solved here, and its file has not changed since."""
+        """Return whether a game is solved here, and its file has not changed since."""
         held = self.sources.get(source)
         return held is not None and held.rules == self._rules(source)
 
     def _solved(self, wish: Wish, base: Source | None, name: str, job: Job) -> Source:
-        """What is asked for, worked out; ``base`` is ``None`` where a game is named alone."""
+        """Return the solution of a wish; ``base`` is ``None`` where only a game is named."""
         from infoset.practice import solve_soon
         from infoset.solvers.work import Watcher
         from infoset.solving import solve
@@ -302,7 +305,10 @@ class Exploring:
         return Source.of_solution(name, self.folders, solution, compiled)
 
     def _game(self, name: str) -> SharedGame:
-        """A game that was named alone; of a shipped one what is compiled already, for a strategy that is held."""
+        """Return the compiled form of a game that was named alone.
+
+        A game that was compiled already for a strategy that is held is shared, not compiled again.
+        """
         from infoset.web.seating import key_of
         from infoset.web.shared_game import SharedGame
 
@@ -313,7 +319,7 @@ class Exploring:
         return SharedGame(game, MAX_HISTORIES)
 
     def differences(self, view: View) -> dict[str, Any]:
-        """Where two strategies differ most: total variation times how likely the place is, if that is known."""
+        """Return where two strategies differ most: total variation times the reach probability, where that is known."""
         source, other = self.source(view.source), self.source(view.other)
         if len(source.players) != len(other.players):
             raise ParameterError(
@@ -348,7 +354,7 @@ class Exploring:
         }  # fmt: skip
 
     def csv(self, wish: Piece) -> tuple[str, int | None]:
-        """A piece of all rows as text, and where the next begins."""
+        """Return a piece of the table of all rows as CSV text, and the row at which the next piece begins."""
         source, first = self.source(wish.source), wish.first
         text = StringIO()
         write = csv.writer(text, lineterminator="\n")
@@ -362,12 +368,12 @@ class Exploring:
 
 
 def _gains(found: Evaluation) -> list[float]:
-    """What each player gains by a best response."""
+    """Return each player's gain by a best response."""
     return [max(best - value, 0.0) for best, value in zip(found.best_response_values, found.values, strict=True)]
 
 
 def _cells(about: dict[str, Any], row: Row, k: int) -> list[str]:
-    """Probability, value, regret, reach as text that reads back to the same numbers."""
+    """Return probability, value, regret and reach as texts that parse back to the same numbers."""
     chance = None if row.chances is None else row.chances[k]
     found = [chance, *(about[what][k] if what in about else None for what in ("ev", "regret")), about["reach"]]
     return ["" if value is None or isnan(value) else repr(float(value)) for value in found]
@@ -383,14 +389,14 @@ def _check_limits(wish: Wish) -> None:
 
 
 def _answer_name(wish: Wish, key: bytes) -> str:
-    """The source that the answer becomes: a game by its name where nothing but that was asked."""
+    """Return the name of the source for an answer: the game's own name where it is solved with the defaults."""
     if wish.plain and wish.source.startswith("game:"):
         return wish.source
     return f"{'lock' if wish.lock else 'solved'}:{sha256(key).hexdigest()[:16]}"
 
 
 def _kept(source: Source | None, player: str, what: Any) -> Any:
-    """What a player keeps to, as ``solve`` takes it."""
+    """Return the strategy to which a player is locked, in the form that ``solve`` takes."""
     if what == "uniform":
         return "random"
     if what == "source":

@@ -1,4 +1,4 @@
-"""Who may ask: the page's own origin, by a name that the server goes by, not too often; who may change something."""
+"""Access control of the server: host and origin, request rate, and the token for requests that change something."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TOKEN_HEADER = "x-infoset-token"
 VISITOR_HEADER = "x-infoset-visitor"
 LOCAL = ("localhost", "127.0.0.1", "::1")
-RATE, BURST = 300.0, 3000.0  # requests of one address, which may be that of a whole class: a second, and at once
+RATE, BURST = 300.0, 3000.0  # requests per second, and at once, for one address, which a whole class may share
 MAX_ADDRESSES = 1000
 SECURITY = {
     "content-security-policy": (
@@ -35,27 +35,27 @@ SECURITY = {
 
 
 class Guard:
-    """``check`` every request and every web socket; ``check_token`` those that change something."""
+    """Checks of requests: ``check`` for all requests and web sockets, ``check_token`` for those that write."""
 
     def __init__(self, token: str, hosts: tuple[str, ...], port: int) -> None:
-        """``hosts``: names beside those of this machine by which the server may be called."""
+        """Accept ``hosts`` as names of the server besides those of this machine."""
         self.token, self.hosts, self.port = token, frozenset((*LOCAL, *hosts)), port
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # by address: requests, and when
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # by address: requests left, time
 
     def check(self, connection: HTTPConnection) -> None:
-        """Raise ``Refusal`` for a foreign Host or Origin, and for an address that asks too often."""
+        """Raise ``Refusal`` for a foreign Host or Origin, and for an address that sends requests too often."""
         self.check_origin(connection)
         self._check_rate(place_of(connection.client.host if connection.client else ""))
 
     def check_origin(self, connection: HTTPConnection) -> None:
-        """Raise ``Refusal`` for a foreign Host or Origin alone: the page's own files are not counted."""
+        """Raise ``Refusal`` for a foreign Host or Origin alone: requests for the page's own files are not counted."""
         hosts = connection.headers.getlist("host")
         self._check_host(hosts[0] if len(hosts) == 1 else "")
         if any(_place(origin) != hosts[0] for origin in connection.headers.getlist("origin")):
             raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
 
     def check_token(self, given: str) -> None:
-        """Raise ``Refusal`` for another token than the one that the link carries."""
+        """Raise ``Refusal`` for a token other than the one in the printed link."""
         if not hmac.compare_digest(given.encode(), self.token.encode()):
             raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
 
@@ -80,7 +80,7 @@ class Guard:
 
 
 def _place(origin: str) -> str:
-    """The host and port of a page; nothing for what is no address."""
+    """Return the host and port of an origin; "" for an invalid one."""
     try:
         return urlsplit(origin).netloc
     except ValueError:
@@ -88,7 +88,7 @@ def _place(origin: str) -> str:
 
 
 def names_of(host: str) -> tuple[str, ...]:
-    """By which names a server that listens at ``host`` is called: all addresses of this machine for 0.0.0.0 and ::."""
+    """Return the names of a server that listens at ``host``: all addresses of this machine for 0.0.0.0 and ::."""
     import socket
 
     try:
@@ -107,7 +107,7 @@ def names_of(host: str) -> tuple[str, ...]:
 
 
 def _outward() -> str:
-    """The address of this machine in its network; nothing is sent."""
+    """Return the address of this machine in its network; nothing is sent."""
     import socket
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:

@@ -1,4 +1,4 @@
-"""The information sets of a hold'em decision by classes of hands: the matrix of 13 by 13 that players know."""
+"""The information sets of a hold'em decision by classes of hands: the familiar matrix of 13 by 13."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ HAND = re.compile(f"([{RANKS}])([{SUITS}])([{RANKS}])([{SUITS}])")
 
 
 def hand_cells(source: Source, group: Group) -> list[dict[str, Any]] | None:
-    """Return the classes of hands of a group, weighted by how often each hand gets there; ``None`` for other games.
+    """Return the classes of hands of a group, weighted by each hand's reach probability; ``None`` for other games.
 
-    Each has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (how often its hands get there, of what the
-    most frequent hand does), ``p`` (a chance a move), and, where values are known, ``ev`` (one a move) and ``worth``.
+    Each class has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (the mean reach of its hands divided by
+    the largest reach of any hand), ``p`` (a probability per move), and, where values are known, ``ev`` (one per move)
+    and ``worth``.
     """
     try:
         if not isinstance(source.game, HoldemRules):
@@ -48,7 +49,7 @@ def hand_cells(source: Source, group: Group) -> list[dict[str, Any]] | None:
 
 
 def _hand(key: str) -> tuple[int, ...] | None:
-    """Return the two cards with which a key begins, as ``poker_hands`` numbers them."""
+    """Return the two cards with which a key begins, numbered as in ``poker_hands``."""
     found = HAND.match(nodes.words_of(key)[0]) if key else None
     if found is None:
         return None
@@ -57,7 +58,7 @@ def _hand(key: str) -> tuple[int, ...] | None:
 
 
 def _cell(rows: Sequence[Row], figures: list[dict[str, Any]], reach: Any, places: list[int]) -> dict[str, Any]:
-    """Return the hands of a class, and their means by how often they get there; all alike where none does."""
+    """Return the hands of a class, and their means weighted by reach; unweighted where none is reached."""
     weights = reach[places] if reach[places].sum() > 0 else np.ones(len(places))
     weights = weights / weights.sum()
 

@@ -1,4 +1,4 @@
-"""What a thing on the shelf is about, from its head alone: a thousand replays are listed without being read."""
+"""Summaries of the items on the shelf, read from the first bytes of their files so that long lists stay fast."""
 
 from __future__ import annotations
 
@@ -19,35 +19,38 @@ from infoset.files import DamageError, describe_damage
 from infoset.gdl.library import gdl_title
 from infoset.web.shelf import CONFIG, Item, open_plain
 
-HEAD = 16 << 10  # bytes of a file that are looked at
+HEAD = 16 << 10  # bytes of a file that are read
 MAX_CONFIG = 1 << 20
 KEPT = 30_000  # heads
-TEXT = 200  # letters of a name that are told
+TEXT = 200  # letters of a name that are sent
 KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*')
 AFTER = re.compile(r"\s*([,}])")
 
 
 class Head(NamedTuple):
-    """``kind`` is that of the item, ``""`` for what is none after all; ``problem`` is why it cannot be shown."""
+    """A summary of an item.
+
+    ``kind`` is the item's kind, or ``""`` for a file that turns out to be none; ``problem`` is why it cannot be shown.
+    """
 
     kind: str
     game: str = ""
     about: dict[str, Any] = {}  # noqa: RUF012  # never changed
     """A run's ``method``, ``learns``; a policy's ``method``; a replay's ``agents``, ``players``, ``returns``, ``over``;
-    a tournament's ``teams``, ``format``; the ``title`` that a game's file gives it, or "".  A game goes by its
+    a tournament's ``teams``, ``format``; the ``title`` that a game's file gives it, or "".  A game's name is its
     item's name."""
     problem: str = ""
 
 
 class Heads:
-    """Those that were read, by path, time and size."""
+    """The heads that were read, cached by path, time and size."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, float, int], Head] = OrderedDict()
         self._lock = Lock()
 
     def of(self, item: Item) -> Head:
-        """Never an error: a broken thing has a ``problem``."""
+        """Return the head of an item; a broken item has a ``problem`` and raises no error."""
         key = str(item.path), item.changed, item.size
         with self._lock:
             if (head := self._known.get(key)) is not None:
@@ -62,18 +65,21 @@ class Heads:
 
 
 def kind_of(item: Item) -> str:
-    """What it is, by what is in it where its name does not say so: a ``.json`` file may be a policy or a replay."""
+    """Return the kind of an item, by its contents where its name is ambiguous.
+
+    A ``.json`` file may be a policy or a replay.
+    """
     return read_head(item).kind if item.path.suffix.lower() == ".json" else item.kind
 
 
 def read_head(item: Item) -> Head:
-    """The same, read now."""
+    """Read the head of an item, without the cache."""
     try:
         read = {"run": _run, "policy": _policy, "replay": _json, "tournament": _tournament, "game": _game}[item.kind]
         return read(item)
     except FileNotFoundError:
         return Head(item.kind, problem="it was deleted")
-    except sqlite3.Error as error:  # whose words are for users
+    except sqlite3.Error as error:  # whose messages are written for users
         return Head(item.kind, problem=one_line(f"broken: {error}", TEXT))
     except BROKEN as error:
         return Head(item.kind, problem=one_line(f"broken: {describe_damage(error)}", TEXT))
@@ -83,7 +89,7 @@ BROKEN = (
     OSError, ValueError, LookupError, TypeError, MemoryError, RecursionError, NotImplementedError, InfosetError,
     msgspec.MsgspecError, zipfile.BadZipFile, zlib.error, EOFError,
 )  # fmt: skip
-"""What reading a damaged or a hostile file may raise."""
+"""What reading a damaged or malicious file may raise."""
 
 
 def _run(item: Item) -> Head:
@@ -95,7 +101,7 @@ def _run(item: Item) -> Head:
 
 
 def _policy(item: Item) -> Head:
-    """Every kind of saved policy is an archive with a ``header``, a NumPy array of JSON's bytes."""
+    """Read the head of a saved policy: an archive with a ``header``, a NumPy array of JSON's bytes."""
     with open_plain(item.path) as file, zipfile.ZipFile(file) as archive, archive.open("header.npy") as packed:
         head = packed.read(HEAD)
     if head[:6] != b"\x93NUMPY":
@@ -110,7 +116,10 @@ def _policy_head(known: dict[str, Any]) -> Head:
 
 
 def _json(item: Item) -> Head:
-    """A replay, one of the reference's recordings, or a policy, by the first keys; else nothing."""
+    """Read a ``.json`` file: a replay, a recording of the reference implementation, or a policy, by its first keys.
+
+    The kind is "" for any other file.
+    """
     with open_plain(item.path) as file:
         text = file.read(HEAD).decode(errors="replace")
         file.seek(max(0, item.size - 64))
@@ -138,7 +147,7 @@ HALF = "half written: it has no end"
 
 
 def _read_around(item: Item) -> dict[str, Any]:
-    """Of a replay whose steps come first, as others may write it."""
+    """Read a replay whose steps come first, as other programs may write it."""
     if item.size > MAX_CONFIG:
         raise FormatError("the steps come before what it is about", item.title)
     with open_plain(item.path) as file:
@@ -161,12 +170,12 @@ def _tournament(item: Item) -> Head:
 
 
 def _game(item: Item) -> Head:
-    """Of a file of a game the title; a table is one of payoffs, or nothing that is shown."""
+    """Read the title of a game's file; a ``.csv`` table that does not parse as payoffs is not listed."""
     with open_plain(item.path) as file:
         text = file.read(HEAD).decode(errors="replace")
     suffix = item.path.suffix.lower()
     if suffix == ".csv":
-        from infoset.formats.csv_table import parse_csv  # with what games need, which other heads do not
+        from infoset.formats.csv_table import parse_csv  # imported here: only games need it
 
         try:
             if item.size > HEAD:
@@ -179,7 +188,7 @@ def _game(item: Item) -> Head:
         from infoset.formats.gbt import GAME
 
         begin = GAME.search(text)
-        if begin is None and item.size > HEAD:  # what Gambit's window keeps of its own comes first
+        if begin is None and item.size > HEAD:  # the settings of Gambit's window come first
             return Head("game", item.name, {"title": ""})
         text = "" if begin is None else text[begin.end() :]
     if suffix in (".efg", ".nfg", ".gbt"):
@@ -195,7 +204,7 @@ TITLED = re.compile(r'\s*(?:EFG\s+2|NFG\s+1)\s+[RD]\s+"((?:[^"\\]|\\.)*)"')
 
 
 def fields_at_start(text: str) -> tuple[dict[str, Any], str]:
-    """Those fields of a JSON object that are whole in the beginning of its text, and the name of the next one.
+    """Return the fields that are complete in the beginning of a JSON object's text, and the name of the next one.
 
     >>> fields_at_start('{"game": "kuhn_poker", "seed": 1, "steps": [{"mo')
     ({'game': 'kuhn_poker', 'seed': 1}, 'steps')
@@ -209,7 +218,7 @@ def fields_at_start(text: str) -> tuple[dict[str, Any], str]:
         except (ValueError, RecursionError):
             return found, key[1]
         after = AFTER.match(text, at)
-        if after is None:  # cut off: a number may go on
+        if after is None:  # cut off: a number may continue
             del found[key[1]]
             return found, key[1]
         at = after.end() if after[1] == "," else 0

@@ -1,6 +1,6 @@
-"""What the page lists: the shelf with what each thing is about, filtered, a page at a time.
+"""Lists for the page: the items on the shelf with their heads, filtered, one page at a time.
 
-Only heads are read, so that the server's own process can do it, in a thread.
+Only heads are read, so the server's own process can do this in a thread.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Name = Annotated[str, msgspec.Meta(max_length=2000)]
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """Which things, and which page of them; an empty text is any."""
+    """A filter of items, and which page of the result; an empty text matches any."""
 
     kind: Name = ""
     game: Name = ""
@@ -36,7 +36,7 @@ class Filter(msgspec.Struct, frozen=True):
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE)] = 50
 
     def fits(self, item: Item, head: Head) -> bool:
-        """Whether a thing is asked for."""
+        """Return whether an item matches the filter."""
         agents = head.about.get("agents", ())
         return (
             self.kind in ("", head.kind)
@@ -48,18 +48,18 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 class Listing:
-    """The shelf with heads."""
+    """The items on the shelf with their heads."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders, self.heads = folders, Heads()
 
     def all(self) -> list[tuple[Item, Head]]:
-        """Everything that is something, the newest first."""
+        """Return every item of a known kind, the newest first."""
         found = ((item, self.heads.of(item)) for item in items(self.folders))
         return [(item, head) for item, head in found if head.kind]
 
     def first(self) -> dict[str, Any]:
-        """How many there are of each kind, and the newest of each."""
+        """Return the number of items of each kind, and the newest of each."""
         found = self.all()
         shown: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
         for item, head in found:
@@ -70,7 +70,7 @@ class Listing:
         return {"counts": {kind: counts[kind] for kind in KINDS}, "items": shown, "folders": folders, "now": time()}
 
     def page(self, asked: Filter) -> dict[str, Any]:
-        """One page of what is asked for, and what the filters could be set to."""
+        """Return one page of the matching items, and the values that the filters offer."""
         found = self.all()
         of_kind = [(item, head) for item, head in found if asked.kind in ("", head.kind)]
         fitting = [(item, head) for item, head in of_kind if asked.fits(item, head)]
@@ -86,7 +86,7 @@ class Listing:
 
 
 def told(item: Item, head: Head) -> dict[str, Any]:
-    """One thing as the page gets it."""
+    """Return an item in the form in which the page receives it."""
     about = {"name": item.name, "kind": head.kind, "title": item.title, "changed": item.changed, "size": item.size}
     if head.kind == "run":
         about["policy"] = (item.path / POLICY).is_file()

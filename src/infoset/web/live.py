@@ -1,4 +1,4 @@
-"""A game of agents while it goes on, for everybody who looks."""
+"""A game between agents, broadcast to its spectators while it goes on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from infoset.view.pommerman.recording import Broadcast, setting
 from infoset.view.recording import Frames, heading, recording
 
 Told = tuple[int, bytes]
-"""A frame and its number, counted from 0 in each game; -1: it stands by itself."""
+"""A frame and its number, counted from 0 in each game; -1 for a message that stands by itself."""
 Shot = tuple[dict[str, Any], list[Any]]
 """A frame, and events for the log."""
 RESULT = ("over", "outcome", "winners", "returns")
@@ -24,22 +24,22 @@ NOT_YET = {"over": False, "outcome": "", "winners": [], "returns": []}
 
 
 class Camera(Protocol):
-    """Makes frames of a game as it goes on."""
+    """A maker of frames of a game that is going on."""
 
     head: dict[str, Any]
-    """What a recording has besides frames."""
+    """The fields of a recording besides its frames."""
 
     def add(self, state: State, played: MatchStep | None) -> Shot | None:
-        """The next frame; ``None`` where there is nothing to be seen."""
+        """Return the next frame; ``None`` where there is nothing to show."""
         ...
 
     def latest(self) -> dict[str, Any]:
-        """A frame that needs none before it."""
+        """Return a frame that needs no earlier one."""
         ...
 
 
 class PictureCamera:
-    """Of a game in pictures: each frame stands by itself."""
+    """A camera for a game that is shown in pictures: each frame stands by itself."""
 
     def __init__(self, game: Game, name: str, agents: tuple[str, ...]) -> None:
         self.head = heading(game, name, agents)
@@ -59,7 +59,7 @@ class PictureCamera:
 
 
 class BoardCamera:
-    """Of Pommerman, from the moment when the board is dealt."""
+    """A camera for Pommerman, from the moment when the board is dealt."""
 
     def __init__(self, game: Pommerman, name: str, agents: tuple[str, ...]) -> None:
         self.head = setting(game.config, name, game.players, agents)
@@ -78,7 +78,7 @@ class BoardCamera:
 
 
 class Live:
-    """What those who look are sent: the game so far, then a frame a step, numbered so that none is missed unnoticed."""
+    """The messages to spectators: the game so far, then one frame per step, numbered so that a gap is noticed."""
 
     def __init__(self, say: Callable[[Told], None]) -> None:
         self.say = say
@@ -89,7 +89,7 @@ class Live:
         self.result: dict[str, Any] = NOT_YET
 
     def watch(self, more: int) -> Told:
-        """One more who looks, or less; the whole so far, with the number of its last frame."""
+        """Count spectators up or down by ``more``; return the whole game so far, with the number of its last frame."""
         with self.lock:
             self.watchers += more
             head = {} if self.camera is None else self.camera.head
@@ -98,17 +98,17 @@ class Live:
             return len(frames) - 1, msgspec.json.encode({"kind": "first", "recording": whole if frames else None})
 
     def jump(self) -> Told:
-        """For one who fell behind: where the game stands."""
+        """Return the present state of the game, for a spectator who fell behind."""
         with self.lock:
             frame = {} if self.camera is None else self.camera.latest()
             return len(self.shots) - 1, msgspec.json.encode({"kind": "frame", "frame": frame, "events": []})
 
     def tell(self, what: dict[str, Any]) -> None:
-        """Something beside the game."""
+        """Send a message that is not a frame."""
         self.say((-1, msgspec.json.encode(what)))
 
     def begin(self, game: Game, round_: Round) -> None:
-        """A game begins, or goes on after the steps that the round has."""
+        """Begin a game, or resume it after the steps that the round has already."""
         make = BoardCamera if isinstance(game, Pommerman) else PictureCamera
         with self.lock:
             self.camera = make(game, round_.table.name, round_.labels)  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ class Live:
             self.say((-1, self.watch(0)[1]))
 
     def step(self, state: State, played: MatchStep) -> None:
-        """A step was played."""
+        """Record a step, and send its frame where somebody watches."""
         with self.lock:
             shot = self._add(state, played)
             if shot is not None and self.watchers:
@@ -137,7 +137,7 @@ class Live:
         return shot
 
     def finish(self, match: Match, game: Game, item: str) -> None:
-        """It is over."""
+        """Send the result of the finished game."""
         whole = recording(match, game)
         with self.lock:
             self.result = {key: whole[key] for key in RESULT} | {"item": item}

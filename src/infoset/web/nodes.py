@@ -1,8 +1,8 @@
-"""What is shown of a strategy at one place, as plain data: the way there, and rows of information sets by menu.
+"""The view of a strategy at one place, as plain data: the path to it, and rows of information sets by legal moves.
 
-There are two kinds of ways.  A *public* one is what everybody knows happened: then all information sets of those who
-move there are shown.  A player's *own* one is the beginning of what it did and saw, as its keys are written: then all
-its information sets that begin so are shown.  Own ways need nothing but the file.
+There are two kinds of paths.  A *public* path consists of what all players know happened: it shows all information
+sets of the players who move there.  A player's *own* path is the beginning of its actions and observations, as its
+keys are written: it shows all information sets of that player whose keys begin with it.  Own paths need only the file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from infoset.remote.serving import Refusal
 from infoset.search.public_walk import SEVERAL, InfosetHere, PublicNode
 from infoset.web.sources import Chances, Source
 
-MAX_BRANCHES = 400  # told of one step
-MAX_ROWS = 300  # told at once
+MAX_BRANCHES = 400  # sent for one step
+MAX_ROWS = 300  # sent at once
 MAX_DEPTH = 400
 LAST = "\U0010ffff"
 _BRANCHES = re.compile(r"([0-9]{1,9}(\.[0-9]{1,9})*)?")
@@ -30,7 +30,7 @@ _WORD = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^\s"])+')
 
 
 class Row(NamedTuple):
-    """An information set that is shown."""
+    """An information set as it is shown."""
 
     player: int
     key: str
@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Information sets of one player with the same moves; ``key(k)`` and ``row(k)`` are of one of ``total``."""
+    """Information sets of one player with the same moves; ``key(k)`` and ``row(k)`` give number ``k`` of ``total``."""
 
     player: int
     moves: tuple[str, ...]
@@ -50,7 +50,7 @@ class Group(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where one looks: the steps of the way there with their alternatives, and the rows."""
+    """A place in a strategy: the steps of the path to it with their alternatives, and the rows."""
 
     at: str
     steps: list[dict[str, Any]]
@@ -60,12 +60,15 @@ class Place(NamedTuple):
 
 
 def words_of(key: str) -> list[str]:
-    """The tokens of a key."""
+    """Return the tokens of a key."""
     return _WORD.findall(key)
 
 
 def public_place(source: Source, at: str) -> Place:
-    """After the branches ``0.2.1``.  Raises ``Refusal`` for a way that does not lead anywhere, and what walks raise."""
+    """Return the place after the branches ``at``, such as ``0.2.1``.
+
+    Raises ``Refusal`` for a path that does not exist, and what walks raise.
+    """
     if not _BRANCHES.fullmatch(at):
         raise Refusal(HTTPStatus.NOT_FOUND, f"there is no way {shorten(at)} in this game")
     wanted = [int(part) for part in at.split(".") if part]
@@ -75,7 +78,7 @@ def public_place(source: Source, at: str) -> Place:
             if len(taken) < len(wanted):
                 number = wanted[len(taken)]
             elif not node.infosets and len(node.branches) == 1 and not node.branches[0].ends:
-                number = 0  # nothing to see here
+                number = 0  # nothing to show here
             else:
                 break
             if number >= len(node.branches):
@@ -122,7 +125,10 @@ def _public_groups(node: PublicNode) -> list[Group]:
 
 
 def own_place(source: Source, player: int, at: str) -> Place:
-    """Of a player, those of its keys that begin with ``at``.  Raises ``PolicyError`` for a policy without keys."""
+    """Return the place with those keys of a player that begin with ``at``.
+
+    Raises ``PolicyError`` for a policy without keys.
+    """
     table = source.table
     if table is None:
         raise PolicyError("this policy is no table of keys; it can be read along what everybody knows")
@@ -140,7 +146,7 @@ def own_place(source: Source, player: int, at: str) -> Place:
 
 
 def _range(source: Source, player: int, words: Sequence[str]) -> tuple[int, int]:
-    """Which of the sorted rows begin so."""
+    """Return the first and the end of the sorted rows whose keys begin with ``words``."""
     assert source.table is not None
     order, table = source.table.sorted_rows[player], source.table
     keys, first = table.keys[player], table.begin[player]
@@ -159,7 +165,7 @@ def _range(source: Source, player: int, words: Sequence[str]) -> tuple[int, int]
 
 
 def _own_step(source: Source, player: int, words: list[str], chosen: str | None) -> dict[str, Any]:
-    """What may come next in the keys, by jumps from one such word to the next."""
+    """Return the words that may come next in the keys, found by jumping from each such word to the next."""
     assert source.table is not None
     table = source.table
     order, keys, first = table.sorted_rows[player], table.keys[player], table.begin[player]
@@ -203,7 +209,7 @@ def _own_groups(source: Source, player: int, begin: int, end: int) -> list[Group
 
 
 def shown(source: Source, other: Source | None, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Rows with all that is known of them; what the keys have in common is left out of their labels."""
+    """Return rows with all their figures; the words that all keys have in common are left out of the labels."""
     labels = short_labels([row.key for row in rows])
     return [{**_figures(source, other, row), "label": label} for row, label in zip(rows, labels, strict=True)]
 
@@ -229,7 +235,7 @@ def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
 
 
 def chances_in(other: Source, row: Row) -> Chances:
-    """What another strategy plays there."""
+    """Return the probabilities with which another strategy plays the moves of a row; ``None`` where it has none."""
     if other.table is not None:
         if row.player >= len(other.table.keys):
             return None
@@ -244,7 +250,7 @@ def chances_in(other: Source, row: Row) -> Chances:
 
 
 def short_labels(keys: Sequence[str]) -> list[str]:
-    """Of each key the words in which they differ, the whole key where that leaves nothing."""
+    """Return for each key the words in which they differ, or the whole key where none are left."""
     split = [words_of(key) for key in keys]
     longest = max(map(len, split), default=0)
     same = {k for k in range(longest) if len({words[k] if k < len(words) else None for words in split}) == 1}
@@ -255,7 +261,7 @@ def short_labels(keys: Sequence[str]) -> list[str]:
 
 
 def matching(group: Group, text: str) -> Group:
-    """Only the rows whose key holds a text, in any case."""
+    """Return only the rows whose key contains ``text``, ignoring case."""
     if not text:
         return group
     needle = text.casefold()
@@ -264,7 +270,7 @@ def matching(group: Group, text: str) -> Group:
 
 
 def all_rows(source: Source, first: int = 0, end: int | None = None) -> Iterator[Row]:
-    """Every information set with a choice, in the order of the file or of the game; from one on, and to one."""
+    """Yield every information set with a choice, in the order of the file or the game, from ``first`` up to ``end``."""
     table = source.table
     if table is None:
         yield from islice(_asked_rows(source), first, end)

@@ -1,4 +1,4 @@
-"""What the page asks to play."""
+"""Routes for playing games."""
 
 from __future__ import annotations
 
@@ -11,51 +11,51 @@ from infoset.web.wishes import wanted
 
 
 class OfGame(msgspec.Struct):
-    """A question about a game."""
+    """Parameters of a request about a game."""
 
     name: str
 
 
 class AtTable(msgspec.Struct):
-    """A question about a table; ``chair`` is a wish."""
+    """Parameters of a request about a table; ``chair`` is the preferred seat."""
 
     table: str
     chair: int | None = None
 
 
 async def games(site: Site, _: dict[str, Any]) -> Any:
-    """What can be played."""
+    """Return the games that can be played."""
     return await site.tables.ask("games")
 
 
 async def game(site: Site, asked: dict[str, Any]) -> Any:
-    """Who can play it, and how."""
+    """Return the agents that can play a game, and its settings."""
     return await site.tables.ask("game", wanted(OfGame, asked).name)
 
 
 async def tables(site: Site, _: dict[str, Any]) -> Any:
-    """The games that go on."""
+    """Return the tables whose games go on."""
     return await site.tables.ask("list")
 
 
 async def open_table(site: Site, asked: dict[str, Any]) -> Any:
-    """A new table, with a seat for who asks."""
+    """Open a new table, with a seat for the visitor."""
     return await site.tables.ask("open", asked)
 
 
 async def take(site: Site, asked: dict[str, Any]) -> Any:
-    """A free seat."""
+    """Take a free seat at a table."""
     wish = wanted(AtTable, asked)
     return await site.tables.ask("take", wish.table, wish.chair)
 
 
 async def table(site: Site, asked: dict[str, Any]) -> Any:
-    """Who sits there."""
+    """Return who sits at a table."""
     return await site.tables.ask("about", wanted(AtTable, asked).table)
 
 
 async def board(site: Site, asked: dict[str, Any]) -> Any:
-    """What its board is drawn with."""
+    """Return the data with which a table's board is drawn."""
     return await site.tables.ask("board", wanted(AtTable, asked).table)
 
 

@@ -1,7 +1,7 @@
-"""A queue of work that visitors wait for: equal wishes share one job, and visitors take turns.
+"""A queue of work that visitors wait for: equal requests share one job, and visitors take turns.
 
-A *request* is what one visitor waits for, known by its id; a *job* is what is worked out, for one request or more.
-Of the visitors who wait, the one who was served longest ago comes next; a visitor's own jobs keep their order.
+A *request* is what one visitor waits for, identified by its id; a *job* is the computation, for one or more requests.
+The next job is one of the waiting visitor who was served longest ago; a visitor's own jobs keep their order.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from infoset.remote.serving import Refusal
 RUNNERS = 2  # jobs at once
 MAX_EACH = 50  # jobs of one visitor that wait
 MAX_WAITING = 500  # jobs of all visitors that wait
-MAX_REQUESTS = 2000  # that are known, with those that are over
-MAX_VISITORS = 2000  # of whom it is known when they were served
-ABANDONED = 150.0  # seconds after which a request leaves the queue that nobody asks about; hidden tabs do once a minute
+MAX_REQUESTS = 2000  # that are remembered, including those that are over
+MAX_VISITORS = 2000  # whose last turn is remembered
+ABANDONED = 150.0  # seconds until a request that nobody asks about leaves the queue; hidden tabs ask once a minute
 
 
 class CancelledError(Exception):
-    """A job was given up by all who waited for it."""
+    """Raised in a job that everybody who waited for it has given up."""
 
 
 class Job:
-    """What is worked out, in a thread; ``line`` says how far it is."""
+    """A computation in a thread; ``line`` reports its progress."""
 
     def __init__(self, key: Any, work: Callable[[Job], Any]) -> None:
         self.key = key
@@ -46,13 +46,13 @@ class Job:
         self.requests: dict[str, Request] = {}
 
     def check(self, *_: Any) -> None:
-        """Raise ``CancelledError`` once nobody waits for it any more."""
+        """Raise ``CancelledError`` once nobody waits for the job any more."""
         if self.cancelled:
             raise CancelledError
 
     def run(self) -> None:
-        """Work it out, and keep what came of it."""
-        work, self.work = self.work, None  # what it holds may be large, and requests are remembered
+        """Do the work, and keep its result or its error."""
+        work, self.work = self.work, None  # the function may hold much memory, and requests are remembered
         try:
             self.check()
             assert work is not None
@@ -63,45 +63,45 @@ class Job:
             self.failed, self.error = one_line(str(error), 300), error.with_traceback(None)
         except Refusal as error:
             self.failed = error.why
-        except Exception as error:  # a fault of ours: told, and the server goes on
+        except Exception as error:  # a bug of the server: reported, and the server goes on
             self.failed = f"internal error ({type(error).__name__})"
             raise
 
 
 class Request:
-    """What one visitor waits for."""
+    """A visitor's wait for a job."""
 
     def __init__(self, visitor: str, job: Job) -> None:
         self.id, self.visitor, self.job = secrets.token_hex(8), visitor, job
         self.asked = monotonic()
         self.given_up = ""
-        """Why, where it was."""
+        """The reason, where the request was given up."""
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing to wait for."""
+        """Whether there is nothing more to wait for."""
         return bool(self.given_up) or self.job.over.is_set()
 
     @property
     def failed(self) -> str:
-        """Why nothing came of it; "" where something did, or may."""
+        """Why there is no result; "" where there is one, or may still be."""
         return self.given_up or (self.job.failed if self.job.over.is_set() else "")
 
 
 class Queue:
-    """Requests of visitors, and the jobs that are worked out for them."""
+    """The requests of visitors, and the jobs that run for them."""
 
     def __init__(self, runners: int = RUNNERS) -> None:
         self.runners = runners
         self.requests: OrderedDict[str, Request] = OrderedDict()
-        self.waiting: dict[Any, Job] = {}  # in the order in which they came
+        self.waiting: dict[Any, Job] = {}  # in order of arrival
         self.running: list[Job] = []
-        self._served: OrderedDict[str, int] = OrderedDict()  # by visitor: when, as a count of jobs
+        self._served: OrderedDict[str, int] = OrderedDict()  # by visitor: the last turn, as a count of jobs
         self._count = count(1)
         self._lock = threading.RLock()
 
     def ask(self, visitor: str, key: Any, work: Callable[[Job], Any]) -> Request:
-        """Wait for ``work(job)``, with all who wait for an equal key.  Raises ``Refusal`` where a queue is full."""
+        """Wait for ``work(job)`` with all who wait for an equal ``key``.  Raises ``Refusal`` where a queue is full."""
         with self._lock:
             self._drop_abandoned()
             alike = (job for job in (*self.running, *self.waiting.values()) if job.key == key and not job.cancelled)
@@ -115,7 +115,7 @@ class Queue:
             return request
 
     def answered(self, visitor: str, key: Any, result: Any) -> Request:
-        """A request for what is at hand: it waits for nothing."""
+        """Return a request whose ``result`` is known already, so that it does not wait."""
         job = Job(key, lambda job: result)
         job.line = "at hand"
         job.run()
@@ -137,7 +137,7 @@ class Queue:
             raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{len(self.waiting):,} games wait to be solved; try later")
 
     def find(self, number: str) -> Request:
-        """A request by its id; somebody still waits for it.  Raises ``Refusal``."""
+        """Return a request by its id, and note that somebody still waits for it.  Raises ``Refusal``."""
         with self._lock:
             if number not in self.requests:
                 raise Refusal(HTTPStatus.NOT_FOUND, f"nothing is being solved as {one_line(number, 40)!r}")
@@ -146,25 +146,25 @@ class Queue:
             return request
 
     def place(self, request: Request) -> int:
-        """Its place in the queue, from 1; 0 once its job has begun, or there is nothing to wait for."""
+        """Return a request's place in the queue, from 1; 0 once its job has begun, or there is nothing to wait for."""
         with self._lock:
             if request.over or request.job.begun:
                 return 0
             return next(k for k, job in enumerate(self._turns(), 1) if job is request.job)
 
     def line(self, request: Request) -> str:
-        """How far it is, in a few words."""
+        """Return the progress of a request, in a few words."""
         if place := self.place(request):
             return f"in the queue: place {place}" + ("" if place > 1 else ", the next")
         return request.job.line
 
     def forget(self, request: Request) -> None:
-        """Nobody will ask about it again; its job goes on for others, and to its end."""
+        """Forget a request that nobody will ask about again; its job runs to its end."""
         with self._lock:
             self.requests.pop(request.id, None)
 
     def give_up(self, request: Request, why: str = "cancelled") -> None:
-        """Wait no longer; a job for which nobody else waits is ended."""
+        """Give up a request; a job for which nobody else waits is cancelled."""
         with self._lock:
             if request.over:
                 return
@@ -179,12 +179,12 @@ class Queue:
 
     @property
     def busy(self) -> bool:
-        """Whether anything waits or is worked out."""
+        """Whether any job waits or runs."""
         with self._lock:
             return bool(self.waiting or self.running)
 
     def close(self) -> None:
-        """Give everything up."""
+        """Give up all requests."""
         with self._lock:
             for job in [*self.waiting.values(), *self.running]:
                 for request in list(job.requests.values()):
@@ -198,7 +198,7 @@ class Queue:
                     self.give_up(request, f"given up: nobody asked about it for {ABANDONED:g} s")
 
     def _turns(self) -> Iterator[Job]:
-        """The jobs that wait, in the order in which they will begin."""
+        """Yield the waiting jobs in the order in which they will begin."""
         lines: dict[str, list[Job]] = {}
         for job in self.waiting.values():
             for visitor in _visitors(job):
@@ -207,7 +207,7 @@ class Queue:
         taken: set[int] = set()
         turn = max(self._served.values(), default=0)
         while lines:
-            visitor = min(lines, key=served.__getitem__)  # the first of equals: who came first
+            visitor = min(lines, key=served.__getitem__)  # ties go to the earliest arrival
             job = lines[visitor].pop(0)
             if not lines[visitor]:
                 del lines[visitor]

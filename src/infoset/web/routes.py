@@ -1,4 +1,4 @@
-"""Every question that the page may ask, room by room."""
+"""All routes of the page's interface."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a seat is told, and how it answers: a hand that is played from browsers.
+"""The messages to a seat and its answers: a hand that is played from browsers.
 
-``told`` is all that ever leaves for a seat before the end, and it is given nothing but what everybody knows
-(``Public``) and the player's own ``View``.  What is sent when is part of it: a message leaves only when these bytes
-change.
+``told`` makes every message that leaves for a seat before the end, and it is given only what all players know
+(``Public``) and the player's own ``View``.  The timing must not leak anything either: a message leaves only when its
+bytes change.
 """
 
 from __future__ import annotations
@@ -19,61 +19,61 @@ from infoset.base import Action, Passing, Picture
 from infoset.match.person import Left, View
 from infoset.view.pictures import action_words, seen, token_words
 
-MARGIN = 0.02  # seconds before the end of a tick at which the key that is held is read
-MOST_TOLD = 400  # the last so many events
+MARGIN = 0.02  # seconds before the end of a tick at which the held key is read
+MOST_TOLD = 400  # number of the latest events that are sent
 
 
 class Suspended(Left):
-    """Nobody sits here any more, or the table is to be set anew: the game is kept as it stands."""
+    """Raised where nobody sits here any more, or the table must be set up again: the game is kept as it is."""
 
 
 class Broken(Left):
-    """What the seat is to be told cannot be made: a fault of ours, and not the person's."""
+    """Raised where the message to the seat cannot be made: a bug of the server, not the person's fault."""
 
 
 class Public(msgspec.Struct, frozen=True):
-    """What everybody at the table knows."""
+    """Public knowledge at the table."""
 
     game: str
     players: tuple[str, ...]
     agents: tuple[str, ...]
-    """(n,) who sits in each seat."""
+    """(n,) the name of the agent in each seat."""
     number: int = 1
-    """Of the games at this table."""
+    """The number of the game at this table."""
     practice: bool = False
     undone: int = 0
-    """How often a move was taken back; only where one person plays alone."""
+    """The number of moves taken back; only where one person plays alone."""
     pace: float | None = None
-    """Ticks a second."""
+    """Ticks per second."""
     title: str = ""
-    """What its file calls the game."""
+    """The title that the game's file gives it."""
     score: tuple[float, ...] = ()
-    """(n,) what who sits in each seat was paid in the games of this sitting that were played to their ends."""
+    """(n,) the total payoffs of the agent in each seat over the finished games of this sitting."""
     played: int = 0
-    """How many those are."""
+    """The number of those games."""
 
 
 class End(msgspec.Struct, frozen=True):
-    """What is told when the game is over: by then nothing is hidden any more."""
+    """The message at the end of a game, when nothing is hidden any more."""
 
     returns: tuple[float, ...]
     over: bool
-    """Whether it was played to its end."""
+    """Whether the game was played to its end."""
     seed: int
     item: str
-    """The replay on the shelf."""
+    """The name of the replay on the shelf."""
     whole: Picture | None = None
-    """Everything as it stands at the end; in real time the replay alone shows that."""
+    """The complete final state; in real time only the replay shows it."""
     costs: tuple[Any, ...] = ()
 
 
 def turn_of(public: Public, view: View) -> str:
-    """The number of a turn, by which a move says what it answers."""
+    """Return the id of a turn, by which a move names the turn that it answers."""
     return f"{public.number}.{public.undone}.{len(view.known)}"
 
 
 def told(public: Public, view: View, end: End | None = None) -> bytes:
-    """The message to a seat, as JSON; the same for all that the player cannot tell apart."""
+    """Return the message to a seat, as JSON; it is the same for all histories that the player cannot distinguish."""
     game, player, known = view.game, view.player, view.known
     first = max(0, len(known) - MOST_TOLD)
     paced = public.pace is not None
@@ -94,7 +94,7 @@ def told(public: Public, view: View, end: End | None = None) -> bytes:
 
 @dataclass
 class Hand:
-    """The hand of one seat: says what its player knows, and waits for a browser's move."""
+    """The hand of one seat: sends what its player knows, and waits for a browser's move."""
 
     public: Public
     say: Callable[[bytes], None]
@@ -108,7 +108,7 @@ class Hand:
     def tell(self, view: View) -> None:
         with self.changed:
             self.view = view
-            if view.returns is None:  # what the end was is said by ``finish``, with all that goes with it
+            if view.returns is None:  # the end is sent by ``finish``, with everything that belongs to it
                 self._say()
 
     def ask(self, view: View) -> Action:
@@ -125,7 +125,7 @@ class Hand:
             return self.answer
 
     def act(self, move: int, turn: str) -> str:
-        """A browser's move; says in a line why it is none."""
+        """Take a browser's move; return in a line why it is refused, or ""."""
         with self.changed:
             view = self.view
             if self.end is not None:
@@ -141,24 +141,24 @@ class Hand:
             return ""
 
     def stop(self, why: type[Left]) -> None:
-        """Whoever waits for a move gets ``why``."""
+        """Raise ``why`` in the thread that waits for a move."""
         with self.changed:
             self.broken = why
             self.changed.notify_all()
 
     def begin(self, public: Public) -> None:
-        """Another game, or this one from an earlier turn."""
+        """Begin another game, or this one from an earlier turn."""
         with self.changed:
             self.public, self.end, self.view, self.answer, self.broken = public, None, None, None, None
 
     def finish(self, end: End) -> None:
-        """The game is over."""
+        """Send the end of the game."""
         with self.changed:
             self.end = end
             self._say()
 
     def show(self) -> None:
-        """Say it again, to one who comes now."""
+        """Send the last message again, to a browser that has just connected."""
         with self.changed:
             if self._said:
                 self.say(self._said)
@@ -171,7 +171,7 @@ class Hand:
         assert self.view is not None
         try:
             message = told(self.public, self.view, self.end)
-        except Exception as error:  # which the referee would take for an agent's fault
+        except Exception as error:  # otherwise the referee would take it for an agent's fault
             raise Broken(f"internal error ({type(error).__name__})") from error
         if message != self._said:
             self._said = message
@@ -180,7 +180,7 @@ class Hand:
 
 @dataclass
 class Held(Hand):
-    """The hand of one who plays by holding keys: at each tick the move whose key is down, or was pressed."""
+    """The hand of a person who plays by holding keys: at each tick the move whose key is down, or was pressed."""
 
     down: list[int] = field(default_factory=list)
     tapped: int | None = None
@@ -208,7 +208,7 @@ class Held(Hand):
             return game.pass_move if isinstance(game, Passing) else view.legal[0]
 
     def pressed(self, down: int | None, up: int | None) -> None:
-        """The key of a move goes down, or up."""
+        """Note that the key of a move goes down, or up."""
         with self.changed:
             self.down = [move for move in self.down if move not in (down, up)]
             if down is not None and down >= 0:

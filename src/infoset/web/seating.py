@@ -1,4 +1,4 @@
-"""Which games and agents a table may have: names that come over the network must never run code or read any file."""
+"""The games and agents that a table may have: names from the network must never run code or read arbitrary files."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ T = TypeVar("T")
 ELSEWHERE = frozenset(
     {"ad-hoc", "docker", "filtered", "ggp", "http", "isolated", "mixed", "playground", "policy", "scripted", "trained"}
 )
-"""Agents that open files, addresses or processes, or name others that may: a table has those of the shelf instead."""
+"""Agents that open files, addresses or processes, or name others that may: tables use those on the shelf instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
 MAX_POSITIONS = 300_000
 MAX_SOLUTIONS = 8
 HINTS = 1.0  # seconds that a question for a hint may wait
-MAX_KNOWN = 100  # games of which it is known whether they are small
-STEP = 0.2  # seconds between two looks at what is waited for
+MAX_KNOWN = 100  # games for which it is remembered whether they are small
+STEP = 0.2  # seconds between two checks of a job that is waited for
 FAMILIES = {"gdl": "Described in GDL-II", "pommerman": "Pommerman"}
 
 
 def find_game(folders: tuple[Path, ...], name: str) -> Game:
-    """A shipped game, or a file of one that lies in the folders.  Raises ``Refusal`` and what ``load`` raises."""
+    """Return a shipped game, or one from a file in the folders.  Raises ``Refusal`` and what ``load`` raises."""
     if len(name) > MAX_NAME:
         raise ParameterError(f"a name of more than {MAX_NAME} letters")
     if Path(name).suffix.lower() in READERS:
@@ -69,12 +69,12 @@ def find_game(folders: tuple[Path, ...], name: str) -> Game:
 
 
 def replay_name(folders: tuple[Path, ...], name: str) -> str:
-    """The name of a game by which ``load`` finds it again: a file's path.  Raises ``Refusal`` where that is gone."""
+    """Return the name by which ``load`` finds a game again, or a file's path.  Raises ``Refusal`` where it is gone."""
     return str(find(folders, name, "game").path) if Path(name).suffix.lower() in READERS else name
 
 
 def _check_plain(parsed: Name) -> None:
-    """Parameters are numbers and words: nothing that could be a path, an address or code."""
+    """Raise unless the parameters are numbers and words: nothing that could be a path, an address or code."""
     for key, value in parsed.parameters:
         _check_value(key, value)
 
@@ -93,17 +93,17 @@ def _check_value(key: str, value: Value) -> None:
 
 @dataclass(frozen=True)
 class Wait:
-    """How a game's solution is waited for: on whose behalf, who is told how far it is, until when."""
+    """How to wait for a game's solution: for which visitor, where progress is reported, until when."""
 
     visitor: str = ""
     step: Callable[[str], object] = lambda line: None
     left: Callable[[], bool] = lambda: False
-    """Whether it is not wanted any more."""
+    """Whether the result is no longer wanted."""
     seconds: float = inf
 
 
 class Agents:
-    """Makes those who play; what was solved for one table is there for the next."""
+    """A maker of the agents at tables; the solution of a game is shared by all tables."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders, self.heads = folders, Heads()
@@ -114,7 +114,7 @@ class Agents:
         self.lock = threading.Lock()
 
     def check(self, name: str, game: Game) -> None:
-        """Raise for a name that no agent may have here, and for one that cannot play ``game``."""
+        """Raise for a name that no agent may have here, and for an agent that cannot play ``game``."""
         if len(name) > MAX_NAME:
             raise ParameterError(f"a name of more than {MAX_NAME} letters")
         if name in (HUMAN, EQUILIBRIUM):
@@ -128,7 +128,7 @@ class Agents:
             raise ParameterError(f"{one_line(name)} cannot play {one_line(game.name)}: it is {why}")
 
     def kept(self, game: Game) -> tuple[list[str], dict[str, list[str]]]:
-        """The policies and runs of the shelf that can play ``game``, and the others by why they cannot."""
+        """Return the policies and runs on the shelf that can play ``game``, and the others by why they cannot."""
         fit: list[str] = []
         others: dict[str, list[str]] = {}
         for item in items(self.folders):
@@ -138,7 +138,7 @@ class Agents:
         return fit, others
 
     def why_not_kept(self, item: Item, game: Game) -> str:
-        """Why what lies on the shelf cannot play ``game``, in a few words; "" where it can."""
+        """Return in a few words why an item on the shelf cannot play ``game``; "" where it can."""
         head = self.heads.of(item)
         if head.problem:
             return head.problem
@@ -149,7 +149,10 @@ class Agents:
         return ""
 
     def make(self, name: str, game: Game, wait: Wait | None = None) -> Agent:
-        """An agent for ``game``; ``wait`` says how long what takes a while is waited for, and is told how far it is."""
+        """Return an agent for ``game``.
+
+        ``wait`` says how long a solution that takes a while is waited for, and is called with the progress.
+        """
         if name == EQUILIBRIUM:
             return PolicyAgent(self.equilibrium(game, wait).policy, EQUILIBRIUM)
         agent = load_agent(self._resolved(name))
@@ -158,7 +161,7 @@ class Agents:
         return agent
 
     def _resolved(self, name: str) -> str:
-        """What ``load_agent`` makes it from: the path of what lies on the shelf, or the name of a safe agent."""
+        """Return what ``load_agent`` takes: the path of an item on the shelf, or the name of a safe agent."""
         if name[:1].isdecimal():
             item = find(self.folders, name)
             if (kind := kind_of(item)) not in ("policy", "run"):
@@ -173,9 +176,9 @@ class Agents:
         return name
 
     def equilibrium(self, game: Game, wait: Wait | None = None) -> Solved:
-        """``game`` solved, within seconds, after what is before it in the queue.
+        """Return the solution of ``game``, solved within seconds after the jobs before it in the queue.
 
-        Raises ``BudgetError`` where it is too large for that, and ``Refusal`` where ``wait`` ends before it does.
+        Raises ``BudgetError`` where the game is too large for that, and ``Refusal`` where ``wait`` ends first.
         """
         key, wait = key_of(game), wait or Wait()
         with self.lock:
@@ -219,7 +222,7 @@ class Agents:
             kept[key] = found
 
     def is_solvable(self, game: Game) -> bool:
-        """Whether a quarter of a second, or so, shows all of its positions."""
+        """Return whether all positions of a game can be enumerated in about a quarter of a second."""
         from infoset.compiled import Compiled
 
         key = key_of(game)
@@ -237,9 +240,9 @@ class Agents:
         self, source: str, game: Game, player: int, known: InformationState, legal: tuple[Action, ...],
         visitor: str = "",
     ) -> list[float]:  # fmt: skip
-        """The chances of the moves by a policy: ``auto``, or one of the shelf.
+        """Return the probabilities of the moves by a policy: ``auto``, or one on the shelf.
 
-        Raises ``Refusal`` where the game is not solved yet: no question may hold up the others for long.
+        Raises ``Refusal`` where the game is not solved yet: no question may delay the others for long.
         """
         if source in ("auto", EQUILIBRIUM):
             policy = self.equilibrium(game, Wait(visitor, seconds=HINTS)).policy
@@ -252,14 +255,14 @@ class Agents:
         return [1 / len(legal)] * len(legal) if row is None else [float(chance) for chance in row]
 
     def at_hand(self, game: Game, wait: Wait) -> bool:
-        """Whether it is solved already, or soon is."""
+        """Return whether a game is solved already, or is solved within ``wait``."""
         try:
             return self.equilibrium(game, wait) is not None
         except (InfosetError, Refusal):
             return False
 
     def costs(self, game: Game, match: Match, player: int) -> list[dict[str, Any]]:
-        """What each choice of ``player`` cost it on average against the solved policy, in units of payoffs."""
+        """Return each choice's average cost to ``player`` against the solved policy, in units of payoffs."""
         solved = self.equilibrium(game)
         study, policy = solved.study, solved.policy
         if study is None:
@@ -283,14 +286,14 @@ def _last_words(game: Game, player: int, known: InformationState) -> str:
 
 
 class Solved:
-    """A policy for a whole game, and how good it is."""
+    """A policy for a whole game, and its gap to an equilibrium."""
 
     def __init__(self, policy: Any, compiled: Any, gap: float | None) -> None:
         self.policy, self.compiled, self.gap = policy, compiled, gap
 
     @cached_property
     def study(self) -> Study | None:
-        """What every move is worth; ``None`` where the policy is not a table."""
+        """The values of all moves; ``None`` where the policy is not a table."""
         from infoset.policies.tabular import TabularPolicy
         from infoset.solvers.study import Study
 
@@ -301,7 +304,10 @@ class Solved:
 
 
 def solve_for_play(game: Game, job: Job) -> Solved:
-    """Within some seconds.  Raises ``BudgetError``, and ``CancelledError`` once the job is given up."""
+    """Solve a game within some seconds.
+
+    Raises ``BudgetError``, and ``CancelledError`` once the job is given up.
+    """
     from infoset.compiled import Compiled
     from infoset.practice import solve_soon
     from infoset.solvers.work import Watcher
@@ -320,8 +326,8 @@ def solve_for_play(game: Game, job: Job) -> Solved:
 
 
 def key_of(game: Game) -> Game | str:
-    """By what its solution is found again: shipped games by name, those of files, which may change, as they are."""
-    from infoset.formats.efg import EfgGame  # which go by the stems of their files
+    """Return the key of a game's solution: a shipped game's name, or a game from a file itself, as it may change."""
+    from infoset.formats.efg import EfgGame  # whose names are the stems of their files
     from infoset.formats.nfg import NfgGame
 
     shipped = not isinstance(game, (EfgGame, NfgGame)) and game.name.partition("(")[0] in known_games()
@@ -329,7 +335,10 @@ def key_of(game: Game) -> Game | str:
 
 
 def small(step: Any = lambda word: None, seconds: float = inf) -> Any:
-    """For ``Compiled``: raises ``BudgetError`` for a game of too many positions, or that takes longer to build."""
+    """Return a progress callback for ``Compiled`` that limits the size of a game.
+
+    It raises ``BudgetError`` for a game of too many positions, or one that takes longer than ``seconds`` to build.
+    """
     until = monotonic() + seconds
 
     def count(found: int) -> None:
@@ -343,12 +352,12 @@ def small(step: Any = lambda word: None, seconds: float = inf) -> Any:
 
 
 def is_paced(game: Game) -> bool:
-    """Whether it is played in real time."""
+    """Return whether a game is played in real time."""
     return game.name.startswith(POMMERMAN)
 
 
 def listed() -> list[dict[str, str]]:
-    """The games to choose from."""
+    """Return the shipped games to choose from."""
     found = []
     for entry in game_entries():
         family = entry.name.partition(":")[0] if ":" in entry.name else ""
@@ -358,7 +367,7 @@ def listed() -> list[dict[str, str]]:
 
 POMMERMAN_ONLY = "made for Pommerman"
 OWN_GAMES = {"meier": "gdl:meier", "blind_tic_tac_toe": "gdl:blind_tic_tac_toe"}
-STOCK = ("simple", "stop")  # the stock agents, which stand among those of every game
+STOCK = ("simple", "stop")  # the stock agents, which are listed among those of every game
 
 
 def why_not(word: str, game: Game) -> str:
@@ -388,12 +397,12 @@ def _why_not_learnt(word: str, game: Pommerman) -> str:
 
 
 def fitting(game: Game) -> list[str]:
-    """Agents by name that can play ``game``, ``random`` first."""
+    """Return the names of the agents that can play ``game``, ``random`` first."""
     return sorted((word for word in _seated() if not why_not(word, game)), key=lambda word: word != "random")
 
 
 def unfitting(game: Game) -> dict[str, list[str]]:
-    """The other agents, by why they cannot."""
+    """Return the names of the other agents, by why they cannot play ``game``."""
     found: dict[str, list[str]] = {}
     for word in _seated():
         if why := why_not(word, game):
@@ -402,12 +411,15 @@ def unfitting(game: Game) -> dict[str, list[str]]:
 
 
 def _seated() -> list[str]:
-    """Agents by name that a table may have."""
+    """Return the names of the agents that a table may have."""
     return [word for word in AGENTS.homes if word not in ELSEWHERE and word != HUMAN]
 
 
 def is_for(named: str, game: Game) -> bool:
-    """Whether a policy or run that names its game so is for ``game``: by its full name, or its file's stem."""
+    """Return whether a policy or run that gives ``named`` as its game is for ``game``.
+
+    A game is named by its full name, or by the stem of its file.
+    """
     if named == game.name:
         return True
     path = Path(named)
@@ -421,11 +433,11 @@ def is_for(named: str, game: Game) -> bool:
 
 
 def named_short(name: str) -> str:
-    """A game's name without the folders that its file lies in, which are nobody's business but the server's."""
+    """Return a game's name without the folders of its file, which only the server should know."""
     return one_line(Path(name).name if Path(name).suffix.lower() in READERS else name, 80)
 
 
 def title(name: str) -> str:
-    """A game's name as people write it."""
+    """Return a game's name in the form for a heading."""
     word = shorten(name, 60).rpartition(":")[2]
     return word.replace("_", " ")

@@ -1,4 +1,4 @@
-"""A game that several threads work on."""
+"""A compiled game that several threads use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BYTES_A_POSITION, BYTES_A_HISTORY = 1000, 200
 
 
 class SharedGame(Compiled):
-    """A compiled game whose forms are made by one thread at a time; whoever makes one holds ``making``."""
+    """A compiled game whose forms are built by one thread at a time, which holds ``making``."""
 
     def __init__(self, game: Game, max_histories: int) -> None:
         super().__init__(game, max_histories)
@@ -22,9 +22,10 @@ class SharedGame(Compiled):
 
     @contextmanager
     def at_hand(self, told: Callable[[int], object]) -> Iterator[None]:
-        """For work on it: the tree is made first, and ``told`` how far that is, where it is what the work is on.
+        """Prepare the game for work on it.
 
-        Of a game without a tree nobody else makes a form while this is open.
+        The tree is built first where the work needs it, and ``told`` is called with the progress.  For a game without a
+        tree, no other thread builds a form while this context is open.
         """
         with self.making:
             self.progress = told
@@ -41,6 +42,6 @@ class SharedGame(Compiled):
 
     @property
     def bytes(self) -> int:
-        """About how much memory it takes."""
+        """The approximate memory use in bytes."""
         positions = len(self.graph.player) if "graph" in self.__dict__ else 0
         return BYTES_A_POSITION * positions + (BYTES_A_HISTORY * len(self.tree.parent) if self.made_whole else 0)

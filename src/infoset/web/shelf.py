@@ -1,9 +1,8 @@
-"""What lies in the folders that the server was given: runs, policies, replays, tournaments, files of games, each by a
-short name.
+"""The shelf: the runs, policies, replays, tournaments and files of games in the served folders, each by a short name.
 
-Everything is found anew when it is asked for, since runs are written, and files deleted, while they are shown.
-What a thing is about says its head (``web.heads``).  Links and hidden files are on no shelf: a name leads to a plain
-file below a folder, or nowhere.
+Everything is looked up anew for each request, since runs are written, and files deleted, while they are shown.  An
+item's contents are summarised by its head (``web.heads``).  Links and hidden files are never on the shelf: a name leads
+to a plain file below a folder, or nowhere.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from infoset.errors import one_line
 from infoset.files import POLICY
 from infoset.remote.serving import Refusal
 
-MAX_ENTRIES = 20_000  # looked at
+MAX_ENTRIES = 20_000  # directory entries that are scanned at most
 DEPTH = 4
 CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.jsonl", "checkpoint.npz"
 HERE = "."
@@ -32,31 +31,31 @@ SUFFIXES: dict[str, Kind] = {
 
 
 class Item(NamedTuple):
-    """One thing on the shelf; ``name`` is its path below the folder it lies in, behind that folder's number."""
+    """An item on the shelf; ``name`` is the number of the folder it lies in, and its path below that folder."""
 
     name: str
     kind: Kind
-    """As its name has it: a ``.json`` file is taken for a replay until its head says otherwise."""
+    """The kind that its name suggests: a ``.json`` file counts as a replay until its head says otherwise."""
     path: Path
     changed: float
-    """Seconds since 1970; of a run, when its curve was last added to."""
+    """Seconds since 1970; for a run, the time when it was last written to."""
     size: int
 
     @property
     def title(self) -> str:
-        """What it is called where the folder is known."""
+        """Its name where the folder is known."""
         rest = self.name.partition("/")[2]
         return self.path.name if rest == HERE else rest
 
 
 def items(folders: tuple[Path, ...]) -> list[Item]:
-    """Everything that can be shown, the newest first."""
+    """Return all items that can be shown, the newest first."""
     found = [item for number, folder in enumerate(folders) for item in _below(folder, number)]
     return sorted(found, key=lambda item: (-item.changed, item.name))
 
 
 def find(folders: tuple[Path, ...], name: str, kind: Kind | None = None) -> Item:
-    """By its name, without a look at the rest.  Raises ``Refusal``; a name that is not on the shelf leads nowhere."""
+    """Return an item by its name, without scanning the rest.  Raises ``Refusal`` where it is not on the shelf."""
     item = named(folders, name)
     if item is None or not (kind in (None, item.kind) or (kind == "policy" and item.path.suffix == ".json")):
         why = f"no {kind or 'thing'} {one_line(name)!r} here; it may have been deleted"
@@ -65,7 +64,7 @@ def find(folders: tuple[Path, ...], name: str, kind: Kind | None = None) -> Item
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """A file to be read, which is a plain file and no link.  Raises ``OSError``."""
+    """Open a plain file for reading; links are not followed.  Raises ``OSError``."""
     number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
@@ -102,7 +101,7 @@ def _below(folder: Path, number: int) -> Iterator[Item]:
 
 
 def named(folders: tuple[Path, ...], name: str) -> Item | None:
-    """What lies on the shelf under this name; ``None`` where nothing does."""
+    """Return the item of this name on the shelf, or ``None``."""
     first, _, rest = name.partition("/")
     if not (first.isascii() and first.isdigit() and len(first) < 6 and int(first) < len(folders)):
         return None
@@ -126,10 +125,10 @@ def named(folders: tuple[Path, ...], name: str) -> Item | None:
 
 
 def _may_show(name: str) -> bool:
-    """Whether a file of this name is on the shelf: it is not hidden, and can be told."""
+    """Return whether a file of this name may be on the shelf: it is not hidden, and its name can be encoded."""
     try:
         name.encode()
-    except UnicodeEncodeError:  # no text in this system's encoding
+    except UnicodeEncodeError:  # not valid text in this system's encoding
         return False
     return not name.startswith(".") and name != "" and not {"/", "\\", "\0"} & set(name)
 
@@ -143,7 +142,7 @@ def _suffix_kind(name: str) -> Kind | None:
 
 
 def _item(folder: Path, number: int, path: Path) -> Item | None:
-    """A run's folder or a plain file; ``None`` for what is neither, or gone."""
+    """Return the item of a run's folder or a plain file; ``None`` for anything else, or where it is gone."""
     name = f"{number}/{path.relative_to(folder).as_posix()}"
     try:
         about = path.lstat()

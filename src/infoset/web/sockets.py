@@ -1,4 +1,4 @@
-"""Web sockets: what workers tell reaches whoever looks, and nobody who does not read costs more than one message."""
+"""Web sockets: messages from workers reach all viewers, and a viewer that does not read delays nobody else."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from infoset.remote.serving import Refusal
 if TYPE_CHECKING:
     from infoset.web.app import Site
 
-PATIENCE = 5.0  # seconds that one may take who is asked, or sent to
+PATIENCE = 5.0  # seconds allowed for an answer, or for the other side to read
 MAX_SOCKETS = 400
 SHARE = 150
-"""Web sockets of one address: thirty visitors with five each."""
-MAX_WAITING = 60  # frames that wait for one who reads slowly
-RATE, BURST = 40.0, 120.0  # messages from one socket: a second, and at once
+"""Web sockets that one address may hold: thirty visitors with five each."""
+MAX_WAITING = 60  # frames queued for a viewer who reads slowly
+RATE, BURST = 40.0, 120.0  # messages from one socket: per second, and at once
 BUFFER = 128 << 10
 POLICY_VIOLATION, TRY_LATER, OVER = 1008, 1013, 1000
 
@@ -37,7 +37,7 @@ Topic: TypeAlias = tuple[Any, ...]
 
 
 class Wire(WebSocketsSansIOProtocol):
-    """uvicorn's web socket, which ends at once where the other side does not read for a while."""
+    """uvicorn's web socket, which is aborted where the other side does not read for a while."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -56,7 +56,7 @@ class Wire(WebSocketsSansIOProtocol):
 
 
 class Viewer:
-    """One browser on one topic."""
+    """One browser that follows one topic."""
 
     def __init__(self) -> None:
         self.waiting: list[Any] = []
@@ -65,12 +65,12 @@ class Viewer:
         self.wake = asyncio.Event()
 
     def put(self, value: Any) -> None:
-        """What is told, to be sent when the other side has read what was before."""
+        """Queue a message, to be sent when the other side has read the earlier ones."""
         self.waiting.append(value)
         self.wake.set()
 
     async def next(self) -> list[Any]:
-        """What waits."""
+        """Wait for messages, and return all that are queued."""
         await self.wake.wait()
         self.wake.clear()
         found, self.waiting = self.waiting, []
@@ -78,7 +78,7 @@ class Viewer:
 
 
 class Newest(Viewer):
-    """Of whole messages only the last one counts."""
+    """A viewer of messages that are complete in themselves, so that only the last one is kept."""
 
     def put(self, value: Any) -> None:
         self.waiting.clear()
@@ -86,7 +86,7 @@ class Newest(Viewer):
 
 
 class Frames(Viewer):
-    """Frames that build on one another: who falls behind begins anew."""
+    """A viewer of frames that build on one another: one who falls behind starts over."""
 
     def put(self, value: Any) -> None:
         if len(self.waiting) >= MAX_WAITING:
@@ -96,20 +96,20 @@ class Frames(Viewer):
 
 
 class Hub:
-    """Who looks at what."""
+    """The viewers of each topic."""
 
     def __init__(self) -> None:
         self.viewers: dict[Topic, set[Viewer]] = defaultdict(set)
         self.sockets: Counter[str] = Counter()
-        """How many are open, by where they come from."""
+        """The number of open sockets by the place they come from."""
 
     def hear(self, topic: Any, value: Any) -> None:
-        """From a worker."""
+        """Pass a message from a worker on to the viewers of its topic."""
         for viewer in self.viewers.get(topic, ()):
             viewer.put(value)
 
     def lost(self) -> None:
-        """The worker is gone: everybody must come anew."""
+        """Note that the worker is gone, so that all viewers must connect again."""
         for viewers in self.viewers.values():
             for viewer in viewers:
                 viewer.gone = True
@@ -125,7 +125,7 @@ class Hub:
 
 
 class Closed(Exception):
-    """The socket is to be closed, and why."""
+    """Raised to close the socket, with a code and a reason."""
 
     def __init__(self, code: int, why: str) -> None:
         super().__init__(why)
@@ -133,7 +133,7 @@ class Closed(Exception):
 
 
 def routes(site: Site) -> list[WebSocketRoute]:
-    """The lines to the page."""
+    """Return the routes of the web sockets."""
     return [
         WebSocketRoute("/api/tables/{table}", _line(site, _seat)),
         WebSocketRoute("/api/live/{table}", _line(site, _live)),
@@ -141,13 +141,16 @@ def routes(site: Site) -> list[WebSocketRoute]:
 
 
 def _line(site: Site, talk: Callable[[Site, WebSocket, dict[str, Any]], Awaitable[None]]) -> Any:
-    """A socket from its handshake to its end, talked over by ``talk`` once it said who it is."""
+    """Return a handler of a socket from its handshake to its end.
+
+    Once the first message has identified the browser, ``talk`` takes over.
+    """
 
     async def handle(socket: WebSocket) -> None:
         try:
             site.guard.check(socket)
         except Refusal:
-            await socket.close()  # before it is accepted: 403
+            await socket.close()  # before it is accepted, so the browser sees 403
             return
         place, open_here = place_of(socket.client.host if socket.client else ""), site.hub.sockets
         if open_here[place] >= SHARE or open_here.total() >= MAX_SOCKETS:
@@ -204,7 +207,7 @@ async def _send(socket: WebSocket, message: Any) -> None:
 
 
 async def _seat(site: Site, socket: WebSocket, first: dict[str, Any]) -> None:
-    """A seat at a table: its messages, and the person's."""
+    """Serve a seat at a table: send its messages, and take the person's."""
     site.guard.check_token(str(first.get("token", "")))
     table = socket.path_params["table"]
     chair = await site.tables.ask("sit", table, str(first.get("key", "")))
@@ -215,7 +218,7 @@ async def _seat(site: Site, socket: WebSocket, first: dict[str, Any]) -> None:
         try:
             await _both(_listen(site, socket, table, chair), _write(socket, viewer))
         finally:
-            if not viewer.gone:  # another process never heard of its coming
+            if not viewer.gone:  # a new process would not know this viewer
                 _later(site.tables.tell("leave", table, chair))
     finally:
         site.hub.leave(topic, viewer)
@@ -246,7 +249,10 @@ async def _write(socket: WebSocket, viewer: Viewer) -> None:
 
 
 async def _live(site: Site, socket: WebSocket, _: dict[str, Any]) -> None:
-    """A game of agents: all of it, then a frame a step; all of it again for who missed one."""
+    """Serve the spectator of a game between agents.
+
+    It gets the whole game so far, then one frame per step; after a missed frame, the present state of the game.
+    """
     table = socket.path_params["table"]
     topic, viewer = ("live", table), Frames()
     site.hub.join(topic, viewer)
@@ -277,7 +283,7 @@ async def _stream(site: Site, socket: WebSocket, viewer: Viewer, table: str, las
 
 
 async def _deaf(socket: WebSocket) -> None:
-    """Until the other side goes; it has nothing to say."""
+    """Read until the other side closes; its messages are ignored."""
     heard = 0
     while True:
         await _text(socket)
@@ -287,7 +293,7 @@ async def _deaf(socket: WebSocket) -> None:
 
 
 async def _both(*talks: Awaitable[None]) -> None:
-    """Until one of them ends; the others end with it."""
+    """Run tasks until one of them ends, and cancel the others."""
     tasks = [asyncio.ensure_future(talk) for talk in talks]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -303,7 +309,7 @@ _ENDING: set[asyncio.Future[None]] = set()
 
 
 def _later(work: Awaitable[None]) -> None:
-    """Done even where the task that asks for it is cancelled."""
+    """Do the work even where the calling task is cancelled."""
     task = asyncio.ensure_future(work)
     _ENDING.add(task)
     task.add_done_callback(_ENDING.discard)

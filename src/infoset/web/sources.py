@@ -1,7 +1,7 @@
-"""A strategy that is looked at, with its game: from a file, or solved here.
+"""A strategy that is explored, with its game: from a file, or solved here.
 
-What it says is told at once; its public positions follow from the rules (``search.public_walk``); values and regrets
-wait for the tree, which is compiled in a thread.
+The strategy itself can be shown at once; its public positions follow from the rules (``search.public_walk``); values
+and regrets wait for the tree, which is compiled in a thread.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
     from infoset.solving import Solution
     from infoset.web.shared_game import SharedGame
 
-MAX_HISTORIES = 3_000_000  # of a tree that values are worked out on
+MAX_HISTORIES = 3_000_000  # limit of a tree on which values are computed
 PATIENCE = 0.5  # seconds that a question waits
 BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
 GAME_FILES = tuple(READERS)
 
 Chances: TypeAlias = "Sequence[float] | None"
 
-_WORKING_OUT = threading.BoundedSemaphore(2)  # sources at once: threads share the processor
+_WORKING_OUT = threading.BoundedSemaphore(2)  # sources at once, since threads share the processor
 
 
 class Source:
-    """A strategy and its game; everything beyond the strategy is worked out when it is first asked for."""
+    """A strategy and its game; everything beyond the strategy is computed when it is first asked for."""
 
     def __init__(self, name: str, folders: tuple[Path, ...]) -> None:
         self.name, self.folders = name, folders
@@ -65,10 +65,10 @@ class Source:
         self.solution: Solution | None = None
         self.lock: Lock = {}
         self.wish: Any = None
-        """What was asked for, where it was solved here."""
+        """The request, where the strategy was solved here."""
         self.rules: tuple[int, int] | None = None
-        """Of the file of the game that was solved here: by which a change is noticed."""
-        self.order: dict[str, int] = {}  # of all moves, as they were first met
+        """The stamp of the file of the game that was solved here, by which a change is noticed."""
+        self.order: dict[str, int] = {}  # all moves, in order of first appearance
         self.working = threading.RLock()
         self._values: Values | None = None
         self._preparing: Background | None = None
@@ -76,7 +76,7 @@ class Source:
 
     @classmethod
     def of_file(cls, name: str, folders: tuple[Path, ...], place: Path) -> Source:
-        """Read a file.  Raises ``PolicyError``, and ``Refusal`` where it is gone."""
+        """Read a source from a file.  Raises ``PolicyError``, and ``Refusal`` where the file is gone."""
         source = cls(name, folders)
         source.place, source.stamp = place, stamp(place)
         if place.suffix != ".json" and _is_table(place):
@@ -89,7 +89,7 @@ class Source:
 
     @classmethod
     def of_policy(cls, name: str, policy: SavedPolicy, game: Game) -> Source:
-        """What is at hand."""
+        """Return a source for a policy and a game in memory."""
         source = cls(name, ())
         source.__dict__["game"] = game
         source._take(policy)
@@ -97,7 +97,7 @@ class Source:
 
     @classmethod
     def of_solution(cls, name: str, folders: tuple[Path, ...], solution: Solution, compiled: SharedGame) -> Source:
-        """What was solved here."""
+        """Return a source for a strategy that was solved here."""
         source = cls(name, folders)
         source.__dict__["compiled"], source.__dict__["game"] = compiled, compiled.game
         source.solution, source.lock = solution, solution.lock or {}
@@ -125,30 +125,30 @@ class Source:
 
     @property
     def temporary(self) -> bool:
-        """Whether it is lost with this process."""
+        """Whether the strategy is lost with this process."""
         return self.place is None
 
     @property
     def players(self) -> tuple[str, ...]:
-        """Their names."""
+        """The names of the players."""
         return self.table.players if self.table is not None else self.game.players
 
     @cached_property
     def game(self) -> Game:
-        """Raises an error of ``infoset.errors`` where it cannot be had."""
+        """The game; raises an error of ``infoset.errors`` where it cannot be loaded."""
         beside = () if self.place is None else (self.place.parent,)
         return find_game(self.game_name, (*self.folders, *beside))
 
     @cached_property
     def compiled(self) -> SharedGame:
-        """The game and its forms."""
-        from infoset.web.shared_game import SharedGame  # what it imports takes half a second
+        """The compiled game and its forms."""
+        from infoset.web.shared_game import SharedGame  # its imports take half a second
 
         return SharedGame(self.game, MAX_HISTORIES)
 
     @property
     def bytes(self) -> int:
-        """About how much memory its strategy takes, with its figures and without its game."""
+        """The approximate memory use in bytes of the strategy with its values, without its game."""
         rows = 0 if self.table is None else sum(len(keys) for keys in self.table.keys)
         return rows * (BYTES_A_ROW if self.study is None else BYTES_A_STUDIED_ROW)
 
@@ -157,9 +157,10 @@ class Source:
         return self.saved.on(self.compiled)
 
     def waits(self) -> str:
-        """What it waits for before anything can be told; "" once it is ready.  Raises what getting ready raised.
+        """Return a line about the preparation that must come first; "" once the strategy is ready.
 
-        A table is ready as it is; what was sampled is numbered as the game's positions are, which must be found first.
+        A table is ready immediately; a sampled policy is indexed by the game's positions, which must be enumerated
+        first.  Raises what the preparation raised.
         """
         if self.table is not None:
             return ""
@@ -169,7 +170,7 @@ class Source:
         return self._preparing.waits(PATIENCE)
 
     def row(self, player: int, known: InformationState, key: str, menu: tuple[Action, ...]) -> Chances:
-        """What it plays; ``None`` where it says nothing."""
+        """Return the probabilities of the moves at an information set; ``None`` where the strategy has none."""
         words = move_words(menu)
         self._learn(words)
         if self.table is not None:
@@ -179,7 +180,7 @@ class Source:
 
     @cached_property
     def walk(self) -> PublicWalk:
-        """Its public positions.  Raises ``BudgetError`` where too much is hidden, ``PolicyError`` for another game."""
+        """The public positions; raises ``BudgetError`` where too much is hidden, ``PolicyError`` for another game."""
         if self.table is not None and len(self.table.players) != len(self.game.players):
             raise PolicyError(
                 f"the policy is for {len(self.table.players)} players, {shorten(self.game_name)} has "
@@ -189,7 +190,7 @@ class Source:
 
     @cached_property
     def policy(self) -> TabularPolicy:
-        """All of it as a table.  Raises ``BudgetError`` where the tree does not fit, ``PolicyError``."""
+        """The whole strategy as a table; raises ``BudgetError`` where the tree does not fit, and ``PolicyError``."""
         if self.table is not None:
             return self.table.policy()
         from infoset.evaluation import tabulated
@@ -197,13 +198,13 @@ class Source:
         return tabulated(self.compiled, self.saved)
 
     def warm(self) -> None:
-        """Make in a thread what following keys needs, once something is seen."""
+        """Build in a thread the indexes that following keys needs, once something has been shown."""
         if self.table is not None and not self._warmed:
             self._warmed = True
             threading.Thread(target=_warm, args=(self.table,), daemon=True).start()
 
     def values(self) -> Values:
-        """Exact figures, worked out from the first time on that somebody asks."""
+        """Return the exact values, whose computation begins with the first call."""
         with self.working:
             if self._values is None:
                 self._values = Values(self)
@@ -211,7 +212,7 @@ class Source:
 
     @property
     def study(self) -> Study | None:
-        """Exact figures, where they are at hand."""
+        """The exact values, or ``None`` while they are not computed."""
         return None if self._values is None else self._values.study
 
 
@@ -222,7 +223,7 @@ def _warm(table: TableFile) -> None:
 
 
 class Background:
-    """Something that lasts, in a thread; ``line`` says how far it is."""
+    """A long call in a thread; ``line`` reports its progress."""
 
     def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
         self.line = "enumerating the game"
@@ -248,7 +249,7 @@ class Background:
         threading.Thread(target=run, daemon=True).start()
 
     def waits(self, seconds: float) -> str:
-        """What is still to be done after so many seconds at most.  Raises what went wrong."""
+        """Wait for at most ``seconds``; return the progress, or "" once the call is over.  Raises what it raised."""
         if not self._over.wait(seconds):
             return self.line
         if self.error is not None:
@@ -257,13 +258,13 @@ class Background:
 
 
 class Values:
-    """Exact figures of a strategy, worked out in a thread; ``line`` says how far that is."""
+    """The exact values of a strategy, computed in a thread; ``line`` reports the progress."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.line, self.failed = "waiting", ""
         self.study: Study | None = None
-        self.free: Evaluation | None = None  # with everybody free to deviate, also who keeps to something
+        self.free: Evaluation | None = None  # with all players free to deviate, including locked ones
         self.number: dict[tuple[int, str], int] = {}
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -275,7 +276,7 @@ class Values:
                 self._work()
         except InfosetError as error:
             self.failed = one_line(str(error), 300)
-        except Exception as error:  # a fault of ours: told, and the page goes on
+        except Exception as error:  # a bug of the server: reported, and the page goes on
             self.failed = f"internal error ({type(error).__name__})"
             raise
 
@@ -307,7 +308,7 @@ class Values:
 
 
 def stamp(place: Path) -> tuple[int, int]:
-    """By which a change of a file is noticed.  Raises ``Refusal`` where it is gone."""
+    """Return the stamp of a file, by which a change is noticed.  Raises ``Refusal`` where the file is gone."""
     try:
         about = place.stat()
     except OSError:
@@ -323,10 +324,11 @@ def _is_table(place: Path) -> bool:
 
 
 def find_game(name: str, folders: tuple[Path, ...]) -> Game:
-    """A shipped game, or a file of rules that lies in the folders, by the name that it has on the shelf or in a policy;
-    nothing else is loaded for the page.
+    """Return a shipped game, or one from a file in the folders, by its name on the shelf or in a policy.
 
-    Raises what ``load`` raises, and ``UnsupportedGameError`` for what it may not load.
+    Nothing else is loaded for the page.
+
+    Raises what ``load`` raises, and ``UnsupportedGameError`` for a game that may not be loaded.
     """
     if not name:
         raise UnsupportedGameError("the policy does not say which game it is for; its rows can be read, no more")
@@ -341,7 +343,7 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
     word = parse_name(name).word
     if word in GAMES or (word.startswith("gdl:") and word in known_games()):
         return load(name)
-    file = _inside(tuple(f"{name}{suffix}" for suffix in GAME_FILES), folders)  # a file's game goes by its title
+    file = _inside(tuple(f"{name}{suffix}" for suffix in GAME_FILES), folders)  # games from files go by their titles
     if file is None:
         raise UnknownNameError(
             "game for the page:", word, [name for name in known_games() if not name.startswith("pommerman:")]
@@ -350,7 +352,7 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
 
 
 def rules_stamp(name: str, folders: tuple[Path, ...]) -> tuple[int, int] | None:
-    """By which a change of a game's file is noticed; ``None`` for a shipped game, and where there is no such file."""
+    """Return the stamp of a game's file; ``None`` for a shipped game, and where there is no such file."""
     if Path(name).suffix.lower() not in GAME_FILES:
         return None
     file = _inside((name,), folders)
@@ -358,7 +360,7 @@ def rules_stamp(name: str, folders: tuple[Path, ...]) -> tuple[int, int] | None:
 
 
 def _inside(names: tuple[str, ...], folders: tuple[Path, ...]) -> Path | None:
-    """A file by its path, or by its name in one of the folders; nothing that lies elsewhere."""
+    """Return a file by its path, or by its name in one of the folders; ``None`` for any file outside of them."""
     for name, folder in product(names, folders):
         for path in (Path(name), folder / name, folder / Path(name).name):
             try:

@@ -1,4 +1,4 @@
-"""Whatever is read and worked out for the page: policies, recordings, standings, curves; in a process of its own."""
+"""The room that reads and computes for the page: policies, recordings, standings, curves; in a process of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Studies:
-    """Answers of the views that look at what was kept."""
+    """Answers for the views of stored data."""
 
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
@@ -32,14 +32,14 @@ class Studies:
         return Exploring(self.folders)
 
     def explore(self, method: str, *arguments: Any) -> bytes:
-        """What *Explore* answers, as JSON."""
+        """Return the answer of *Explore*, as JSON."""
         with self._making:
             room = self.exploring
         return msgspec.json.encode(getattr(room, method)(*arguments))
 
     @cached_property
     def competing(self) -> Competing:
-        """Tournaments; imported with the first question about one, as the others are."""
+        """Tournaments; imported with the first question about one, as are the others."""
         from infoset.web.competing import Competing
 
         return Competing(self.folders)
@@ -57,19 +57,19 @@ class Studies:
         return Watching(self.folders)
 
     def standings(self, *asked: Any) -> dict[str, Any]:
-        """See ``Competing``."""
+        """Return what ``Competing.standings`` returns."""
         return self.competing.standings(*asked)
 
     def games(self, *asked: Any) -> dict[str, Any]:
-        """See ``Competing``."""
+        """Return what ``Competing.games`` returns."""
         return self.competing.games(*asked)
 
     def curve(self, *asked: Any) -> dict[str, Any]:
-        """See ``Curves``."""
+        """Return what ``Curves.curve`` returns."""
         return self.curves.curve(*asked)
 
     def recording(self, *asked: Any) -> bytes:
-        """See ``Watching``."""
+        """Return what ``Watching.recording`` returns."""
         return self.watching.recording(*asked)
 
     def busy(self) -> bool:

@@ -1,7 +1,7 @@
-"""Games that are played or watched live, in a process of their own.
+"""The room of games that are played or watched live, in a process of its own.
 
-A table is a game, those who play it, and who sits where.  Its game goes on in a thread; what happened is written after
-each move, with what is needed to go on: a process that is killed loses no game.
+A table is a game, its agents, and who sits where.  Its game runs in a thread; after each move the steps are written
+with everything needed to resume, so a process that is killed loses no game.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, list
 from infoset.web.shelf import items
 from infoset.web.workers import News
 
-MAX_TABLES = 300  # whose games go on
-MAX_ENDED = 100  # whose games are over, beside those that somebody looks at
-UNSEEN = 60.0  # seconds after which a table that nobody looks at is only kept as a file
+MAX_TABLES = 300  # whose games are running
+MAX_ENDED = 100  # whose games are over, besides those that somebody watches
+UNSEEN = 60.0  # seconds after which a table that nobody looks at is kept only as a file
 SWEEP = 5.0
 PACE = 5.0
 WRITE = 1.0  # seconds between two writes of a game in real time
@@ -53,42 +53,42 @@ ID = re.compile(r"[0-9a-f]{16}")
 
 
 class Plan(msgspec.Struct, forbid_unknown_fields=True):
-    """What a table is asked to be."""
+    """The settings with which a table is opened."""
 
     game: str
     agents: tuple[str, ...]
-    """(n,) ``human``, ``equilibrium``, an agent's name, or what lies on the shelf."""
+    """(n,) ``human``, ``equilibrium``, an agent's name, or the name of an item on the shelf."""
     seed: int | None = None
     practice: bool = False
     pace: float | None = None
-    """Steps a second: of games in real time, and of games between agents alone."""
+    """Steps per second: of games in real time, and of games between agents alone."""
 
 
 class Kept(msgspec.Struct):
-    """What is needed to go on with a table: it lies beside the replay."""
+    """The state from which a table can be resumed: it lies beside the replay."""
 
     id: str
     plan: Plan
     keys: list[str | None]
-    """(n,) of each chair: the hash of the key of who took it."""
+    """(n,) for each chair, the hash of the key of the person who took it."""
     seed: int
     shift: int = 0
-    """How many seats everybody moved on: chair ``i`` is in seat ``i + shift``."""
+    """The number of seats by which everybody has moved on: chair ``i`` is in seat ``i + shift``."""
     number: int = 1
     undone: int = 0
     visitor: str = ""
-    """Who opened it, as far as taking turns in the queue goes."""
+    """The visitor who opened the table, for fair turns in the queue."""
     score: list[float] = []
-    """(n,) what each chair was paid in the games that were played to their ends; empty before the first."""
+    """(n,) each chair's total payoff over the games that were played to their ends; empty before the first."""
     played: int = 0
 
 
 class Undo(Left):
-    """The last move is to be taken back."""
+    """Raised to take the last move back."""
 
 
 class Tables:
-    """The games that go on here."""
+    """The tables of this server."""
 
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:
         self.news, self.folders = news, folders
@@ -101,7 +101,7 @@ class Tables:
 
     @property
     def folder(self) -> Path:
-        """Of what is played; what is not over yet lies hidden in it, since its replay shows everything."""
+        """The folder of played games; unfinished ones are hidden inside it, since a replay shows everything."""
         return self.folders[0] / "played"
 
     @property
@@ -116,14 +116,14 @@ class Tables:
         self.closed.set()
         self.agents.queue.close()
 
-    # --- what can be played
+    # --- playable games
 
     def games(self) -> list[dict[str, str]]:
-        """Every shipped game, with a line about it, and the files of games in the folders."""
+        """Return every shipped game, with a line about it, and the files of games in the folders."""
         return [*listed(), *self._files()]
 
     def _files(self) -> list[dict[str, str]]:
-        """The files of games, by the names of the shelf, with the titles that they have."""
+        """Return the files of games by their names on the shelf, with their titles."""
         found = [(item, self.heads.of(item)) for item in items(self.folders) if item.kind == "game"]
         return [
             {"name": item.name, "family": "file", "about": item.title, "title": head.about["title"]}
@@ -132,7 +132,7 @@ class Tables:
         ]
 
     def game(self, name: str) -> dict[str, Any]:
-        """What the start page must know of one game."""
+        """Return the facts about one game that the start page needs."""
         game = find_game(self.folders, name)
         kept, others = self.agents.kept(game)
         return {
@@ -149,7 +149,7 @@ class Tables:
     # --- tables
 
     def open(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """A new table, and a seat at it for who asks."""
+        """Open a new table, with a seat at it for the visitor."""
         visitor = str(asked.get("visitor", ""))
         try:
             plan = msgspec.convert({key: value for key, value in asked.items() if key != "visitor"}, Plan)
@@ -185,13 +185,13 @@ class Tables:
         table.start()
 
     def _drop_ended(self) -> None:
-        """Of tables whose game is over, and at which nobody looks any more, few are held: those that were left last."""
+        """Drop the tables that are over and that nobody watches, except the few that were left last."""
         ended = [table for table in self.tables.values() if table.over and not table.busy]
         for table in sorted(ended, key=lambda table: -table.left)[MAX_ENDED:]:
             del self.tables[table.kept.id]
 
     def list(self) -> list[dict[str, Any]]:
-        """The tables that go on, and those that could: nothing that is hidden from anybody at them."""
+        """Return the tables that are running or can be resumed, with public information only."""
         with self.lock:
             mine = dict(self.tables)
         found = [table.about() for table in mine.values() if table.end is None and not table.failed]
@@ -203,7 +203,7 @@ class Tables:
         return found
 
     def find(self, name: str) -> Table:
-        """A table that goes on, taken from its file where it must be."""
+        """Return a table, resumed from its file where necessary."""
         with self.lock:
             if name in self.tables:
                 return self.tables[name]
@@ -215,33 +215,33 @@ class Tables:
             return table
 
     def about(self, name: str) -> dict[str, Any]:
-        """One of ``list``."""
+        """Return the entry of one table in ``list``."""
         return self.find(name).about()
 
     def take(self, name: str, chair: int | None) -> dict[str, Any]:
-        """A free seat at a table, with its key."""
+        """Take a free seat at a table, and return its key."""
         table = self.find(name)
         found = table.take(chair)
         table.keep()
         return found
 
     def sit(self, name: str, key: str) -> int:
-        """The chair to which a key belongs."""
+        """Return the chair to which a key belongs."""
         return self.find(name).chair_of(key)
 
     def join(self, name: str, chair: int) -> None:
-        """A browser looks at a chair's hand."""
+        """Note that a browser follows a chair's hand, and send the hand."""
         table = self.find(name)
         table.looking(chair, 1)
         table.show(chair)
 
     def leave(self, name: str, chair: int) -> None:
-        """It does no more."""
+        """Note that a browser no longer follows a chair's hand."""
         with suppress(Refusal, InfosetError):
             self.find(name).looking(chair, -1)
 
     def board(self, name: str) -> dict[str, Any]:
-        """What a board of Pommerman is drawn with: the same all through a game."""
+        """Return the data with which a board of Pommerman is drawn, which stay the same throughout a game."""
         from infoset.view.pommerman.recording import setting
 
         table = self.find(name)
@@ -250,15 +250,15 @@ class Tables:
         return setting(table.game.config, table.kept.plan.game, table.game.players, table.public().agents)
 
     def say(self, name: str, chair: int, message: dict[str, Any]) -> dict[str, Any]:
-        """What a browser in a chair says; the answer is for it alone."""
+        """Take a message from a browser in a chair; return the answer for that browser alone."""
         return self.find(name).heard(chair, message)
 
     def jump(self, name: str) -> Told:
-        """Where a game that may be watched stands, for one who missed a frame."""
+        """Return the present state of a game that may be watched, for a spectator who missed a frame."""
         return self._watched(name).live.jump()
 
     def watch(self, name: str) -> Told:
-        """All of it, for one who comes, with the number of its last frame."""
+        """Return the whole game so far for a new spectator, with the number of its last frame."""
         table = self._watched(name)
         if table.failed:
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, table.failed)
@@ -302,7 +302,7 @@ def _about(kept: Kept) -> dict[str, Any]:
 
 
 class Table:
-    """One table."""
+    """A table: a game, its agents, and the thread in which it is played."""
 
     def __init__(self, room: Tables, kept: Kept, game: Game) -> None:
         self.room, self.kept, self.game = room, kept, game
@@ -310,7 +310,7 @@ class Table:
         self.paced = is_paced(game)
         self.pace = kept.plan.pace or (PACE if self.paced or not self.people else None)
         self.lookers = dict.fromkeys(self.people, 0)
-        self.left = monotonic()  # when the last one did
+        self.left = monotonic()  # the time at which the last browser left
         self.ready: set[int] = set()
         self.go = threading.Condition()
         self.lock = threading.RLock()
@@ -318,9 +318,9 @@ class Table:
         self.thread: threading.Thread | None = None
         self.end: End | None = None
         self.failed = ""
-        """Why its game cannot go on, as it never does."""
+        """The reason why its game can never be resumed."""
         self.prepared = ""
-        """What was told last of how far those who play are."""
+        """The last message about how the agents are being prepared."""
         self.round: Round | None = None
         self.state: State | None = None
         self.written = 0.0
@@ -332,10 +332,10 @@ class Table:
         kind = Held if self.paced else Hand
         return kind(self.public(), lambda message: self.room.news(("seat", self.kept.id, chair), message))
 
-    # --- who is here
+    # --- seats and spectators
 
     def take(self, chair: int | None) -> dict[str, Any]:
-        """A free chair and its key, which is told once."""
+        """Take a free chair, and return it with its key, which is sent only once."""
         with self.lock:
             free = [other for other in self.people if self.kept.keys[other] is None]
             if not free or (chair is not None and chair not in free):
@@ -346,7 +346,7 @@ class Table:
             return {"chair": taken, "key": key}
 
     def chair_of(self, key: str) -> int:
-        """Raises ``Refusal`` for a key that opens no seat."""
+        """Return the chair that a key opens.  Raises ``Refusal`` where there is none."""
         given = _hash(key)
         for chair in self.people:
             if hmac.compare_digest(given, self.kept.keys[chair] or ""):
@@ -361,12 +361,12 @@ class Table:
 
     @property
     def over(self) -> bool:
-        """Whether its game is, or never can be played."""
+        """Whether the game is over, or can never be played."""
         return self.end is not None or bool(self.failed)
 
     @property
     def busy(self) -> bool:
-        """Whether somebody looks, or agents play."""
+        """Whether somebody watches, or agents alone still play."""
         alone = not self.people and not self.over
         return bool(sum(self.lookers.values()) or self.live.watchers or alone)
 
@@ -378,7 +378,7 @@ class Table:
         return {**_about(self.kept), "over": self.end is not None}
 
     def public(self) -> Public:
-        """What everybody knows."""
+        """Return the public information about the table."""
         kept = self.kept
         n = len(kept.plan.agents)
         seated = tuple([self.labels[(seat - kept.shift) % n] for seat in range(n)])
@@ -389,10 +389,10 @@ class Table:
             title_of(self.game), score, kept.played,
         )  # fmt: skip
 
-    # --- what is kept
+    # --- saved state
 
     def keep(self) -> None:
-        """Write what is needed to go on."""
+        """Write what is needed to resume the table."""
         with self.lock:
             folder = self.room.unfinished
             replace_file(folder / f"{self.kept.id}.table", lambda file: file.write(msgspec.json.encode(self.kept)))
@@ -411,12 +411,12 @@ class Table:
     # --- the game
 
     def start(self) -> None:
-        """Go on, in a thread."""
+        """Start or resume the game in a thread."""
         self.thread = threading.Thread(target=self._run, daemon=True)
         self.thread.start()
 
     def suspend(self) -> None:
-        """Leave it as it stands."""
+        """Suspend the game in its present state."""
         self._stop(Suspended)
 
     def _stop(self, why: type[Left]) -> None:
@@ -434,11 +434,11 @@ class Table:
                 assert self.round is not None
                 steps = tuple(self.round.steps[: self._last_choice()])
         except (Exception, Broken) as error:
-            if self.round is not None or self.stopped is not Suspended:  # else who comes next sets it again
+            if self.round is not None or self.stopped is not Suspended:  # otherwise the next visitor sets it up again
                 self._fail(error)
 
     def _board(self) -> Board:
-        """Those who play, seated; it may take a while."""
+        """Build the agents in their seats; this may take a while."""
         made: list[Agent] = []
         for chair, name in enumerate(self.kept.plan.agents):
             if name == HUMAN:
@@ -452,12 +452,12 @@ class Table:
 
     @property
     def tick(self) -> float | None:
-        """Everybody's clock in real time: all are asked at once."""
+        """The time of one step in real time, in which all players are asked at once; ``None`` in other games."""
         return 1 / self.pace if self.paced and self.people and self.pace else None
 
     @property
     def _wait(self) -> Wait:
-        """For what is solved on its behalf, until everybody has left."""
+        """How to wait for a solution on this table's behalf: until everybody has left."""
         return Wait(self.kept.visitor or self.kept.id, self._prepare, lambda: self.stopped is not None)
 
     def _prepare(self, line: str) -> None:
@@ -468,7 +468,7 @@ class Table:
     def _fail(self, error: BaseException) -> None:
         expected = isinstance(error, (InfosetError, Refusal))
         why = str(error) if expected else f"internal error ({type(error).__name__})"
-        for folder in self.room.folders:  # where it lies is nobody's business but the server's
+        for folder in self.room.folders:  # the path must not leave the server
             why = why.replace(f"{folder}{os.sep}", "")
         self.failed = one_line(why, 300)
         self._tell_all(self._failure)
@@ -486,7 +486,7 @@ class Table:
         return {"kind": "failed", "why": self.failed, "game": self.kept.plan.game}
 
     def show(self, chair: int) -> None:
-        """Say how it stands, to one who comes to a chair now."""
+        """Send the present state to a browser that has just come to a chair."""
         self.hands[chair].show()
         if self.failed or (self.prepared and self.round is None and self.end is None):
             message = self._failure if self.failed else self._preparation
@@ -500,7 +500,7 @@ class Table:
             self.live.tell(what)
 
     def _play(self, board: Board, steps: Sequence[MatchStep]) -> bool:
-        """Play until it is over, or left; whether a move is to be taken back first."""
+        """Play until the game is over, or left; return whether a move is to be taken back before playing on."""
         n, kept = len(board.agents), self.kept
         self.end = None
         for hand in self.hands.values():
@@ -544,11 +544,11 @@ class Table:
                 self.go.wait_for(lambda: self.stopped, max(0.0, begun + 1 / self.pace - monotonic()))
 
     def _all_here(self) -> bool:
-        """In real time nobody's clock runs before everybody is there and ready; the board is dealt before that."""
+        """Return whether all are present and ready, as a game in real time requires once the board is dealt."""
         return not self.paced or all(self.lookers[chair] and chair in self.ready for chair in self.people)
 
     def _last_choice(self) -> int:
-        """How many steps there were before the only person last had a choice."""
+        """Return the number of steps played before the last choice of the only person."""
         assert self.round is not None
         seat = (self.people[0] + self.kept.shift) % len(self.labels)
         state, last = self.game.start().state, 0
@@ -563,13 +563,13 @@ class Table:
         if match.over:
             self._count(match.returns)
         word = re.sub(r"[^a-z0-9]+", "-", self.kept.plan.game.lower())[:40].strip("-")
-        # the table and the number of the game at it make the name unlike any other, however quick the games are
+        # the id of the table and the number of the game make the name unique, however quickly games follow one another
         name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.kept.id}-{self.kept.number}.json"
         match.save(self.room.folder / name)
         for suffix in (".json", ".table"):
             (self.room.unfinished / f"{self.kept.id}{suffix}").unlink(missing_ok=True)
         shown = None if self.paced else whole(self.game, replay_steps(match, self.game), match.steps)
-        self.round = None  # with those who played, and their threads
+        self.round = None  # drops the agents and their threads
         self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}", shown)
         self.left = monotonic()
         for hand in self.hands.values():
@@ -580,7 +580,7 @@ class Table:
             self._tell_costs(match, self.end)
 
     def _count(self, returns: Sequence[float]) -> None:
-        """Add a game to the score of the sitting."""
+        """Add the payoffs of a game to the score of the sitting."""
         n = len(returns)
         before = self.kept.score or [0.0] * n
         self.kept.score = [before[chair] + returns[(chair + self.kept.shift) % n] for chair in range(n)]
@@ -589,18 +589,18 @@ class Table:
             hand.public = self.public()
 
     def _tell_costs(self, match: Match, end: End) -> None:
-        """What each move cost, where the game is solved: told as soon as it is known."""
+        """Send the cost of each move as soon as it is known, where the game is solved."""
         for chair, hand in self.hands.items():
             seat = (chair + self.kept.shift) % len(self.labels)
             with suppress(InfosetError):
                 costs = self.room.agents.costs(self.game, match, seat)
-                if self.end is end:  # and no other game begun
+                if self.end is end:  # and no other game has begun
                     hand.finish(msgspec.structs.replace(end, costs=tuple(costs)))
 
-    # --- what is said at it
+    # --- messages from browsers
 
     def heard(self, chair: int, message: dict[str, Any]) -> dict[str, Any]:
-        """What a person says; the answer."""
+        """Take a message from a person; return the answer."""
         try:
             asked = msgspec.convert(message, Said)
         except msgspec.ValidationError as error:
@@ -664,7 +664,7 @@ class Table:
 
 
 class Said(msgspec.Struct, forbid_unknown_fields=True):
-    """What a browser says: one of these."""
+    """A message from a browser, which holds one of these."""
 
     move: int | None = None
     turn: str = ""

@@ -18,15 +18,15 @@ MAX_BYTES = 24 << 20
 
 
 class Watching:
-    """Answers about what can be watched that is over."""
+    """Answers about games that are over and can be watched."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders = folders
 
     def recording(self, name: str, number: int) -> bytes:
-        """What the player plays, as JSON: of a replay, or the game of that ``number`` of a tournament.
+        """Return the recording of a replay, or of game ``number`` of a tournament, as JSON for the player.
 
-        Raises ``Refusal`` and ``InfosetError``: for what is no replay, names code, or is too long to be shown.
+        Raises ``Refusal`` and ``InfosetError``: for an item that is no replay, names code, or is too long to be shown.
         """
         from infoset.view.recording import recording
 

@@ -1,4 +1,4 @@
-"""*Explore* as a widget of a notebook (extra ``notebook``): the view of the page, answered by the kernel."""
+"""*Explore* as a notebook widget (extra ``notebook``): the view of the page, answered by the kernel."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from infoset.web.workers import outcome
 STYLES = ("base.css", "pictures.css", "explore.css")
 REPLACED = {"api.js": "notebook/api.js", "app.js": "notebook/app.js"}
 MOUNT = 'return page.mountExplorer(app, model, model.get("place"));'
-NAME = "policy"  # of what is shown, among what can be compared
+NAME = "policy"  # of the shown strategy, in the list of those to compare with
 THREADS = 4
 
 
 def explorer_widget(game: Game | str, policy: SavedPolicy | str | Path) -> Any:
-    """A widget that shows ``policy``, a policy or its file, in ``game``, node by node; locks are solved around in it.
+    """Return a widget that shows ``policy``, a policy or its file, in ``game``, node by node.
 
-    It asks the kernel, which answers from threads; ``close()`` ends what is being solved.  Raises ``MissingExtraError``
-    without anywidget, and what ``load`` and ``load_policy`` raise.
+    Players can be locked, and the game solved around them.  The widget asks the kernel, which answers from threads;
+    ``close()`` cancels what is being solved.  Raises ``MissingExtraError`` without anywidget, and what ``load`` and
+    ``load_policy`` raise.
 
     >>> from infoset.web.widget import explorer_widget
     >>> widget = explorer_widget("kuhn_poker", infoset.solve("kuhn_poker", "lp").policy)
@@ -49,7 +50,7 @@ def explorer_widget(game: Game | str, policy: SavedPolicy | str | Path) -> Any:
 
 
 class Message(msgspec.Struct, frozen=True):
-    """A question of a view: its number comes back with the answer."""
+    """A question from a view: its number comes back with the answer."""
 
     number: Text
     path: Text
@@ -57,14 +58,14 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Answers:
-    """What the server's ``/api/…`` would say of one strategy."""
+    """The answers of the server's ``/api/…`` routes for one strategy."""
 
     def __init__(self, source: Source) -> None:
         self.room = Exploring((), (source,))
         self.threads = ThreadPoolExecutor(THREADS)
 
     def hear(self, content: Any, send: Callable[[dict[str, Any]], object]) -> None:
-        """Answer from a thread.  Raises ``Refusal`` for what is no message."""
+        """Answer a message from a thread.  Raises ``Refusal`` for an invalid message."""
         message: Message = wanted(Message, content)
 
         def work() -> None:
@@ -74,7 +75,7 @@ class Answers:
         self.threads.submit(work)
 
     def answer(self, message: Message) -> Any:
-        """What is asked for.  Raises ``Refusal``, and what the room raises."""
+        """Return the answer to a message.  Raises ``Refusal``, and what the room raises."""
         if message.path == "shelf":
             return [{"name": NAME, "kind": "policy"}]
         place, _, method = message.path.partition("/")
@@ -83,20 +84,20 @@ class Answers:
         return getattr(self.room, method)(wanted(ASKED[method], message.asked))
 
     def close(self) -> None:
-        """Give up what is being worked on."""
+        """Cancel all work."""
         self.room.close()
         self.threads.shutdown(wait=False, cancel_futures=True)
 
 
 @cache
 def _kind() -> Any:
-    """The widget's class, made where anywidget is there."""
+    """Return the widget's class, defined on first use since anywidget may be missing."""
     check_library()
     import anywidget
     import traitlets
 
     class Explorer(anywidget.AnyWidget):
-        """What the browser is sent, and who answers it."""
+        """The widget: the data sent to the browser, and the answers to its questions."""
 
         _esm = module(f"{bundle('notebook/explore.js', replaced=REPLACED)}\n{MOUNT}")
         place = traitlets.Dict().tag(sync=True)

@@ -1,4 +1,4 @@
-"""What may be asked of *Explore*, checked where it arrives; it is handed on so, by the server and by a widget."""
+"""The parameters of the questions of *Explore*, checked on arrival, both by the server and by the notebook widget."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from infoset.remote.serving import Refusal
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
 MAX_VISITOR = 100  # letters
 Visitor = Annotated[str, msgspec.Meta(max_length=MAX_VISITOR)]
-"""Who asks: a word that a browser has for itself, by which visitors take turns; it opens nothing."""
+"""Who asks: a random word by which a browser identifies itself for fair turns; it grants no access."""
 Place = Annotated[str, msgspec.Meta(max_length=20_000)]
 Way = Annotated[str, msgspec.Meta(pattern=r"^(public|[0-9]{1,3})\Z")]
 Steps = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 
 
 class Of(msgspec.Struct, frozen=True):
-    """Something of one strategy."""
+    """A question about one strategy."""
 
     source: Text
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What is to be solved: the game ``game:NAME`` alone, or that of any source with what some keep to."""
+    """A request to solve the game ``game:NAME`` alone, or the game of any source with the strategies of some locked."""
 
     source: Text
     method: Text = "auto"
@@ -34,18 +34,18 @@ class Wish(msgspec.Struct, frozen=True):
     target: float | None = None
     seconds: float | None = None
     lock: dict[str, dict[str, dict[str, float]] | str] = {}
-    """By player: chances of moves by information set, ``uniform``, or ``source``, as it plays there."""
+    """By player: probabilities of moves by information set, ``uniform``, or ``source`` for its own strategy."""
     visitor: Visitor = ""
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is asked of how it is solved."""
+        """Whether the game is to be solved with the defaults."""
         limits = (self.iterations, self.target, self.seconds)
         return self.method == "auto" and limits == (None, None, None) and not self.lock
 
 
 class View(msgspec.Struct, frozen=True):
-    """A place in a strategy: ``way`` is ``public`` or the number of a player whose own way it is."""
+    """A place in a strategy: ``way`` is ``public`` or the number of the player whose own path it is."""
 
     source: Text
     other: Text = ""
@@ -55,7 +55,7 @@ class View(msgspec.Struct, frozen=True):
 
 
 class Rows(View, frozen=True):
-    """What of it is told: of all groups, or of one, so many rows."""
+    """A place, and the rows of it to be sent: from all groups, or from one."""
 
     first: Steps = 0
     rows: Annotated[int, msgspec.Meta(ge=1, le=300)] = 100
@@ -69,7 +69,7 @@ class Number(msgspec.Struct, frozen=True):
 
 
 class Piece(Of, frozen=True):
-    """The rows from the ``first`` on, as many as are told at once."""
+    """A piece of the table of all rows, from row ``first`` on."""
 
     first: Steps = 0
 
@@ -78,14 +78,14 @@ ASKED: dict[str, type[msgspec.Struct]] = {
     "open": Of, "rules": Of, "node": Rows, "values": Of, "differences": View, "task": Number, "solve": Wish,
     "cancel": Number, "csv": Piece,
 }  # fmt: skip
-"""The questions by their name, with what each holds."""
+"""The questions by name, with the type of their parameters."""
 
 WRITES = ("solve", "cancel")
-"""Those that start or stop something."""
+"""The questions that start or stop something."""
 
 
 def wanted(kind: Any, asked: dict[str, Any]) -> Any:
-    """What was asked as a struct; numbers in addresses are texts.  Raises ``Refusal`` for what does not fit."""
+    """Return parameters as a struct; numbers may be given as text.  Raises ``Refusal`` for those that do not fit."""
     try:
         return msgspec.convert(asked, kind, strict=False)
     except msgspec.ValidationError as error:

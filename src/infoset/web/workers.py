@@ -1,7 +1,7 @@
-"""Work beside the server: a process holds a *room*, an object whose methods answer questions and that tells news.
+"""Worker processes of the server: each holds a *room*, an object whose methods answer questions and that sends news.
 
-The server itself stays small: what compiles, solves, plays or reads large files is done here, in a process that begins
-with the first question and ends when it was idle for a while.  A process that dies loses no more than its questions.
+The server itself stays small: compiling, solving, playing and reading large files are done in a process that starts
+with the first question and ends after it was idle for a while.  A process that dies loses only its open questions.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from infoset.remote.serving import Refusal
 
 THREADS = 8
 IDLE = 120.0  # seconds without a question after which a process ends, unless its room says that it is busy
-NEWS = -1  # the number of what nobody asked for
+NEWS = -1  # the number of messages that answer no question
 
 News = Callable[[Any, Any], None]
-"""What a room calls from any thread: a topic and a value, which can be pickled."""
+"""Called by a room from any thread with a topic and a value, which must be picklable."""
 
 
 class Room(Protocol):
-    """What a worker holds: its public methods are questions that take and give plain data."""
+    """The object in a worker: its public methods are questions that take and return plain data."""
 
     def busy(self) -> bool:
-        """Whether something goes on that nobody waits for, so that the process must not end."""
+        """Return whether unfinished work, which nobody waits for, requires the process to go on."""
         ...
 
     def close(self) -> None:
-        """The process ends."""
+        """Release everything, since the process ends."""
         ...
 
 
@@ -51,7 +51,7 @@ class Worker:
         self.place, self.arguments = place, arguments
         self.heard: list[News] = []
         self.fallen: list[Callable[[], None]] = []
-        """Called when the process died, or ended."""
+        """Functions to call when the process died, or ended."""
         self.asked = monotonic()
         self._numbers = count()
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -61,11 +61,14 @@ class Worker:
 
     @property
     def running(self) -> bool:
-        """Whether there is a process now."""
+        """Whether the process is running."""
         return self._process is not None
 
     async def ask(self, method: str, *arguments: Any) -> Any:
-        """What the room's method answers.  Raises ``Refusal`` with what it raised, or where the process died."""
+        """Return the answer of the room's method.
+
+        Raises ``Refusal`` with what the method raised, or where the process died.
+        """
         self.asked = monotonic()
         if self._line is None:
             self._begin()
@@ -80,7 +83,7 @@ class Worker:
         return await future
 
     async def tell(self, method: str, *arguments: Any) -> None:
-        """As ``ask``, where nobody cares whether there is still a process that could answer."""
+        """Call ``ask`` for its effect alone, if there is a process at all; ignore a refusal."""
         if self._line is not None:
             with suppress(Refusal):
                 await self.ask(method, *arguments)
@@ -136,7 +139,7 @@ class Worker:
             future.set_result(value) if good else future.set_exception(Refusal(*value))
 
     def _lost(self) -> None:
-        """The process died: the next question begins another."""
+        """Handle the death of the process; the next question starts another."""
         if self._process is not None:
             self._process.kill()
         self._line = self._process = None
@@ -153,7 +156,7 @@ class Worker:
 
 
 def hold(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
-    """In the process: answer until the other side is gone."""
+    """Run a room in the worker process: answer questions until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends its processes itself
     lock = threading.Lock()
 
@@ -181,13 +184,13 @@ def hold(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
 
 
 def outcome(call: Callable[[], Any]) -> tuple[bool, Any]:
-    """Whether a question was answered, and the answer, or the status and the reason why not."""
+    """Return whether a question was answered, with the answer or else the status and the reason."""
     try:
         return True, call()
     except InfosetError as error:
         return False, (HTTPStatus.UNPROCESSABLE_ENTITY, str(error))
     except Refusal as error:
         return False, (error.status, error.why)
-    except Exception as error:  # a fault of ours: told, and the process goes on
+    except Exception as error:  # a bug of the server: reported, and the process goes on
         sys.excepthook(*sys.exc_info())
         return False, (HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error ({type(error).__name__})")

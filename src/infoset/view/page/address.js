@@ -1,14 +1,14 @@
-/* Sources as addresses have them: ``item:0/leduc.npz`` is the parameter ``item``. */
+/* Sources in addresses: ``item:0/leduc.npz`` becomes the parameter ``item``. */
 
 const KINDS = ["item", "game", "solved", "lock"];
 
-/** The parameters by which a source is shown. */
+/** Return the parameters by which a source is shown. */
 export function address(source, more = {}) {
   const [kind, ...rest] = source.split(":");
   return { [kind]: rest.join(":"), ...more };
 }
 
-/** The source that parameters name, "" where they name none. */
+/** Return the source that parameters name, "" where they name none. */
 export function sourceIn(parameters) {
   const kind = KINDS.find((name) => parameters.get(name));
   return kind ? `${kind}:${parameters.get(kind)}` : "";

@@ -1,8 +1,8 @@
-/* Questions to the server. */
+/* Requests to the server. */
 
 const token = () => sessionStorage.getItem("token") ?? "";
 
-/** A word by which the server tells browsers apart where they wait for one another; it opens nothing. */
+/** Return a random id by which the server tells browsers apart in its queue; it grants no access. */
 function visitor() {
   let word = localStorage.getItem("visitor");
   if (!word) localStorage.setItem("visitor", word = Array.from({ length: 3 }, () => Math.random().toString(36).slice(2)).join(""));
@@ -15,11 +15,11 @@ async function answered(response) {
   return body;
 }
 
-const TRIES = 6; // of a question that the server has no room for: it did nothing, and says when to ask again
+const TRIES = 6; // of a question for which the server had no room: the server did nothing, and says when to ask again
 
 let busy = () => {}, waiting = 0;
 
-/** Have ``listener(whether)`` told when questions wait for a server that is asked too much, and when none does any more. */
+/** Call ``listener(whether)`` when requests begin to wait for an overloaded server, and when the last one is done. */
 export const whenBusy = (listener) => { busy = listener; };
 
 async function reached(...asked) {
@@ -38,25 +38,25 @@ async function reached(...asked) {
   }
 }
 
-/** What ``/api/PATH`` says. */
+/** Return the answer of ``/api/PATH``. */
 export async function get(path, parameters = {}) {
   const query = new URLSearchParams(parameters).toString();
   return answered(await reached(`/api/${path}${query ? `?${query}` : ""}`));
 }
 
-/** Change something. */
+/** Send a request that changes something. */
 export async function post(path, body = {}) {
   const headers = { "content-type": "application/json", "x-infoset-token": token(), "x-infoset-visitor": visitor() };
   return answered(await reached(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(body) }));
 }
 
-/** Of a link what saves the answer as a file. */
+/** Return the properties of a link that saves the answer as a file. */
 export const saving = (path, parameters, name) => ({ href: `/api/${path}?${new URLSearchParams(parameters)}`, download: name });
 
-/** Whether something may be changed from here. */
+/** Return whether this browser may change something. */
 export const mayWrite = () => token() !== "";
 
-/** A line to the server that begins again when it breaks; ``heard`` gets every message, ``state`` whether it stands. */
+/** Open a web socket that reconnects when it breaks; ``heard`` gets every message, ``state`` whether it is open. */
 export function line(path, heard, state = () => {}, first = {}) {
   let socket = null, wait = 250, closed = false;
   const open = () => {

@@ -1,4 +1,4 @@
-/* Which view is shown: the address after # names it and its parameters, "#/explore?run=0/leduc". */
+/* The router: the address after # names the view and its parameters, "#/explore?run=0/leduc". */
 
 import { whenBusy } from "./api.js";
 import { glyph, make } from "./dom.js";
@@ -17,13 +17,13 @@ const tray = document.getElementById("tray");
 let main = document.getElementById("main");
 let shown = 0, leave = () => {};
 
-/** Where we are: ``{view, parameters}``. */
+/** Return the current place: ``{view, parameters}``. */
 export function place() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
   return { view: path.split("/")[0], parameters: new URLSearchParams(query ?? "") };
 }
 
-/** Go to a view; with ``replace`` without a step in the history, and without showing it anew. */
+/** Go to a view; with ``replace``, change the address without a history entry and without showing the view again. */
 export function go(view, parameters = {}, replace = false) {
   const query = new URLSearchParams(parameters).toString();
   const hash = `#/${view}${query ? `?${query}` : ""}`;
@@ -31,23 +31,23 @@ export function go(view, parameters = {}, replace = false) {
   else location.hash = hash;
 }
 
-/** A test of whether what is shown now is still shown: what is only ready later asks it before it shows or goes anywhere. */
+/** Return a test of whether the current view is still shown: late results use it before they show or go anywhere. */
 export function here() {
   const number = shown;
   return () => number === shown;
 }
 
-/** Keep a line below all views, whatever is shown. */
+/** Keep an element below all views, whichever is shown. */
 export function keep(element) {
   tray.append(element);
 }
 
-/** Say something to who cannot see it. */
+/** Announce a text to screen readers. */
 export function say(text) {
   document.getElementById("news").textContent = text;
 }
 
-/** A mistake or a missing thing, in a line, where the view stands. */
+/** Return a line with an error or a missing thing, to be shown in the view. */
 export function complaint(text, ...more) {
   return make("p", { className: "complaint", aria: { role: "alert" } }, text, ...more);
 }
@@ -69,9 +69,9 @@ async function show() {
   leave();
   leave = () => {};
   const number = ++shown, before = main;
-  main = before.cloneNode(false); // what was left keeps its own element, and draws nothing into this one
+  main = before.cloneNode(false); // the previous view keeps its own element, and cannot draw into this one
   before.replaceWith(main);
-  main.className = `view-${view || "home"}`; // the sheet of a view says nothing of the others
+  main.className = `view-${view || "home"}`; // the style sheet of one view must not affect the others
   document.title = `${view ? `${view[0].toUpperCase()}${view.slice(1)} · ` : ""}infoset`;
   const load = VIEWS[view];
   if (!load) {

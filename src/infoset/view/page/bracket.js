@@ -1,4 +1,4 @@
-/* Meetings of a competition as a picture: a column a stage, winners' stages above losers'; a card leads to its games. */
+/* A competition's meetings as a picture: a column per stage, winners' stages above losers'; a card links to its games. */
 
 import { agentTitles, draw, make } from "./dom.js";
 
@@ -6,7 +6,7 @@ const WIDTH = 196, HEIGHT = 56, GAP = 26, BETWEEN = 28, TOP = 22, LETTERS = 18;
 
 const short = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
 
-/** ``where`` says to which address a meeting leads, by its number. */
+/** ``where`` gives the address of a meeting by its number. */
 export function bracket({ meetings, teams }, where) {
   const names = agentTitles(teams);
   const met = meetings.filter((meeting) => !meeting.teams.includes(-1));
@@ -21,7 +21,7 @@ export function bracket({ meetings, teams }, where) {
   return make("div", { className: "panel scroll bracketing" }, svg, ...notes);
 }
 
-/** Where each card stands, by the number of its meeting. */
+/** Return each card's position, by the number of its meeting. */
 function placed(met) {
   const kind = ({ stage }) => (stage.startsWith("losers") ? "lower" : stage.startsWith("final") ? "final" : "upper");
   const { upper = [], lower = [], final = [] } = Object.groupBy(met, kind);
@@ -45,7 +45,7 @@ function columns(met, top) {
   return [found, top + tall];
 }
 
-/** From each meeting to the next one of who went through; rounds of a Swiss tournament lead nowhere. */
+/** Return pairs of each meeting and the next one of its winner; rounds of a Swiss tournament have none. */
 function ways(met) {
   return met.flatMap(({ number, winner, stage }, k) => {
     const after = winner >= 0 && !stage.startsWith("round") && met.slice(k + 1).find(({ teams }) => teams.includes(winner));

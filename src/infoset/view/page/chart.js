@@ -1,11 +1,11 @@
-/* Lines in a frame with axes, drawn as SVG: scales, ticks, the picture. */
+/* Line charts as SVG: scales, ticks, the picture. */
 
 import { draw } from "./dom.js";
 
 const MARGIN = { top: 14, right: 18, bottom: 46, left: 66 };
 const SUPER = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
-/** From values to pixels; ``log`` needs positive ones. */
+/** Map values to pixels; ``log`` requires positive values. */
 function scale(values, log, from, to) {
   let low = Math.min(...values), high = Math.max(...values);
   if (!values.length) [low, high] = log ? [1, 10] : [0, 1];
@@ -17,7 +17,7 @@ function scale(values, log, from, to) {
   return { at, low: log ? 10 ** a : a, high: log ? 10 ** b : b, log };
 }
 
-/** Values with a label or, between them, without. */
+/** Return the values of ticks, some with labels and others between them without. */
 function ticks({ low, high, log }, most) {
   return log && high / low > 8 ? decades(low, high, most) : even(low, high, most);
 }
@@ -59,9 +59,9 @@ function even(low, high, most) {
 }
 
 /**
- * Lines ``{points: [[x, y]…], colour, dash}`` in a frame of ``width`` by ``height``.
+ * Draw lines ``{points: [[x, y]…], colour, dash}`` in a frame of ``width`` by ``height``.
  *
- * What comes back: the ``svg``, and ``x(value)``, ``y(value)``, the pixels of a point; ``value(pixel)`` is undone by who asks.
+ * Returns the ``svg``, and the functions ``x(value)`` and ``y(value)``, which give the pixels of a point.
  */
 export function chart(lines, { width, height, logX, logY, xTitle, yTitle }) {
   const points = lines.flatMap((each) => each.points);
@@ -104,7 +104,7 @@ function word(x, y, text, anchor, name = "") {
 
 const LOOKS = ["color", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "fill", "opacity", "font-size", "font-weight", "font-family"];
 
-/** The picture as a file that stands alone: what the style sheets say is written into it. */
+/** Return the picture as a self-contained file, with the rules of the style sheets written into it. */
 export function alone(svg) {
   const copy = svg.cloneNode(true);
   const [from, to] = [svg, copy].map((root) => [...root.querySelectorAll("*")]);

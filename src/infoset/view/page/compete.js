@@ -1,4 +1,4 @@
-/* Tournaments: who stands first and how surely, who beats whom, brackets; every number leads to its games. */
+/* Tournaments: the ranking with its intervals, who beats whom, brackets; every number links to its games. */
 
 import { get } from "./api.js";
 import { complaint, go, say } from "./app.js";
@@ -6,10 +6,10 @@ import { bracket } from "./bracket.js";
 import { agentTitle, agentTitles, gameTitle, make } from "./dom.js";
 import { counted, nothing, pager, seats, way, when } from "./listing.js";
 
-const WATCHED = 2000; // milliseconds between two looks at a tournament
+const WATCHED = 2000; // milliseconds between two requests for a tournament
 const MOST_CELLS = 60; // teams of a cross table
 const LIMIT = 40;
-const UNKNOWN = 25; // the skill of an agent of which nothing is known
+const UNKNOWN = 25; // the skill of an agent about which nothing is known
 const MADE = 'infoset tournament kuhn_poker random "scripted(moves=[bet,bet])" --games 100 --db runs/kuhn.db';
 
 export async function show(main, parameters) {
@@ -35,7 +35,7 @@ async function list(main) {
     make("tbody", {}, ...rows))));
 }
 
-/* How it stands; drawn anew while it is played */
+/* The standings, redrawn while games are played */
 
 async function standings(main, item) {
   let version = null, timer = 0, gone = false;
@@ -98,7 +98,7 @@ function head(found) {
 const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(Math.round(value))}`;
 const share = (value) => (value === null ? "–" : `${(100 * value).toFixed(1)} %`);
 
-/** A mean payoff: four figures, and always its sign. */
+/** Return a mean payoff with four significant digits and always its sign. */
 const amount = (value) => `${value < 0 ? "−" : "+"}${Number(Math.abs(value).toPrecision(4))}`;
 
 function table({ rows, rank }) {
@@ -126,13 +126,13 @@ function table({ rows, rank }) {
     make("tbody", {}, ...body)));
 }
 
-/** From values to per cent of a track on which ``middle`` is marked. */
+/** Map values to per cent of a track on which ``middle`` is marked. */
 function scaled(values, middle) {
   const low = Math.min(...values, middle), high = Math.max(...values, middle), room = 0.02 * (high - low || 1);
   return Object.assign((value) => (100 * (value - low + room)) / (high - low + 2 * room), { middle });
 }
 
-/** A bar from ``low`` to ``high`` with a dot, and the two numbers. */
+/** Draw a bar from ``low`` to ``high`` with a dot, and the two numbers. */
 function interval(low, middle, high, scale, text) {
   const bar = make("span", { className: "bar", style: { left: `${scale(low)}%`, width: `${scale(high) - scale(low)}%` } });
   const dot = make("span", { className: "dot", style: { left: `${scale(middle)}%` } });
@@ -178,7 +178,7 @@ function square(cell, paid, most, rows, r, c, item) {
 
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-/** Arrow keys lead from cell to cell, over those that are empty. */
+/** Move with the arrow keys from cell to cell, skipping empty ones. */
 function walk(event, table) {
   const step = ARROWS[event.key], at = event.target.dataset.cell;
   if (!step || !at) return;

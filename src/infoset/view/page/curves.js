@@ -1,4 +1,4 @@
-/* Curves of runs laid over one another, while they train. */
+/* Curves of several runs in one chart, updated while they train. */
 
 import { get } from "./api.js";
 import { go, place, say } from "./app.js";
@@ -6,8 +6,8 @@ import { alone, chart } from "./chart.js";
 import { agentTitle, draw, gameTitle, hue, lasting, make, typing } from "./dom.js";
 import { counted, figure, MEASURES, measure, nothing, way, when } from "./listing.js";
 
-const FRESH = 30; // seconds for which a run is taken to be at work
-const OFTEN = 1000, SELDOM = 5000; // milliseconds between two looks at a run
+const FRESH = 30; // seconds since its last change for which a run counts as running
+const OFTEN = 1000, SELDOM = 5000; // milliseconds between two requests for a run
 const FIRST = 4; // runs that are shown where none was chosen
 const MOST = 12;
 const X = { iteration: "Iterations", seconds: "Seconds" };
@@ -49,7 +49,7 @@ class Curves {
     this.tick();
   }
 
-  /** Where none was asked for: the newest game with a run that has a curve, and not a single point alone. */
+  /** Choose the runs where none was asked for: the newest game that has a curve with more than one point. */
   choose() {
     const drawn = (run) => {
       const ys = run.columns?.[this.y || measure(run.columns)] ?? [], xs = run.columns?.[this.x] ?? [];
@@ -67,9 +67,9 @@ class Curves {
     this.sizes?.disconnect();
   }
 
-  /* What is asked */
+  /* Requests */
 
-  /** Whether there was anything new of a run. */
+  /** Return whether there was anything new about a run. */
   async look(run) {
     run.looked = Date.now();
     try {
@@ -95,7 +95,7 @@ class Curves {
     if (!this.gone) this.timer = setTimeout(() => this.tick(), OFTEN);
   }
 
-  /** The address says what is shown. */
+  /** Write what is shown into the address. */
   note() {
     const { parameters } = place();
     const token = parameters.get("token");
@@ -115,7 +115,7 @@ class Curves {
     this.redraw();
   }
 
-  /* What is there */
+  /* The elements of the view */
 
   build() {
     this.measures = make("select", { aria: { label: "What is drawn" }, onchange: () => this.set({ y: this.measures.value }) });
@@ -181,7 +181,7 @@ class Curves {
     return entry;
   }
 
-  /** The line of a run that is shown: how it goes, and where it leads. */
+  /** Update the entry of a shown run: its value, and its link. */
   dress(run) {
     if (!run.line) return;
     const points = this.points(run);
@@ -194,7 +194,7 @@ class Curves {
     if (run.policy && !run.lost) run.line.append(make("a", { href: way("explore", { item: run.name }) }, "Explore"));
   }
 
-  /** What can be drawn of a run. */
+  /** Return the points of a run that can be drawn. */
   points(run) {
     const xs = run.columns?.[this.x] ?? [], ys = run.columns?.[this.y] ?? [];
     return xs.flatMap((x, k) => {
@@ -257,7 +257,7 @@ class Curves {
     say(`${this.lines[line].run.title}: ${titleOf(this.y)} ${figure(y)} at ${x.toLocaleString("en")} ${X[this.x].toLowerCase()}`);
   }
 
-  /** Mark one point, and tell what all runs had there. */
+  /** Mark one point, and show the values of all runs there. */
   mark(at) {
     this.drawn.svg.querySelector(".mark")?.remove();
     const point = at && this.lines[at.line]?.points[at.k];

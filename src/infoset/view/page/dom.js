@@ -1,11 +1,11 @@
-/* Elements, numbers and keys: the few words in which the other modules are written. */
+/* Elements, numbers and keys: the basic functions of the other modules. */
 
 const COMMANDS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-/** A text with "?" for each character that hides or reorders what is shown: names, moves and errors are others' texts. */
+/** Replace each character that hides or reorders text by "?", since names, moves and errors come from other people. */
 const printable = (child) => typeof child === "string" ? child.replace(COMMANDS, "?") : child;
 
-/** An element: ``make("button", {onclick, className: "main", dataset: {…}}, "text", child)``; never HTML from text. */
+/** Make an element: ``make("button", {onclick, className: "main", dataset: {…}}, "text", child)``; never HTML from text. */
 export function make(tag, properties = {}, ...children) {
   const { dataset, style, aria, ...rest } = properties;
   const element = Object.assign(document.createElement(tag), rest);
@@ -18,7 +18,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** An element of SVG with its attributes. */
+/** Make an SVG element with its attributes. */
 export function draw(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -26,34 +26,34 @@ export function draw(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** A small picture on a button: one path in a box of 24 by 24. */
+/** Make an icon for a button: one path in a box of 24 by 24. */
 export function glyph(path) {
   return draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("path", { d: path, fill: "none" }));
 }
 
-/** What has the focus, as who is in the same tree sees it: a widget has one of its own. */
+/** Return the focused element in the same tree: a widget has a shadow tree of its own. */
 export const focused = (element) => element.getRootNode().activeElement;
 
-/** Give a file to save, made of pieces. */
+/** Offer a file made of pieces for saving. */
 export function save(name, pieces, type) {
   const url = URL.createObjectURL(new Blob(pieces, { type }));
   make("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** A payoff or value as people write it: ``+1``, ``−0.056``. */
+/** Return a payoff or value in the usual notation: ``+1``, ``−0.056``. */
 export function signed(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   const short = String(Math.abs(Number(value.toFixed(digits))));
   return Number(value.toFixed(digits)) === 0 ? "0" : `${value < 0 ? "−" : "+"}${short}`;
 }
 
-/** A share as a percentage. */
+/** Return a share as a percentage. */
 export function percent(value, digits = 1) {
   return value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`;
 }
 
-/** Seconds as people write them. */
+/** Return a duration in readable units. */
 export function lasting(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   if (seconds < 1e-3) return `${Math.round(seconds * 1e6)} µs`;
@@ -61,7 +61,7 @@ export function lasting(seconds) {
   return seconds < 60 ? `${seconds.toPrecision(3)} s` : `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** A game as people call it: ``leduc_poker`` is Leduc poker, ``pommerman:OneVsOne-v0`` Pommerman: One Vs One v0. */
+/** Return a game's readable name: ``leduc_poker`` is Leduc poker, ``pommerman:OneVsOne-v0`` Pommerman: One Vs One v0. */
 export function gameTitle(name) {
   const [, family, rest] = /^(?:([a-z]+):)?(.*)$/s.exec(name);
   if (rest.includes("/")) return lastPart(rest);
@@ -75,21 +75,21 @@ export function gameTitle(name) {
 
 const lastPart = (path) => path.replace(/\/+$/, "").split("/").at(-1) || path;
 
-/** An agent with the last part of its path alone: ``policy(path=/home/x/runs/leduc)`` is leduc; who shows it tells the whole on hovering. */
+/** Return an agent's name with the last part of its path: ``policy(path=/home/x/runs/leduc)`` becomes leduc; callers show the full name on hovering. */
 export function agentTitle(name) {
   const kept = /^policy\(path=([^,()]*)\)$/.exec(name)?.[1] ?? name;
   return kept.includes("://") ? kept : kept.replace(/(^|[=,(:\s'"])(?:[\w.~+-]*\/)+(?=[\w.~+-])/g, "$1");
 }
 
-/** Agents as ``agentTitle`` has them, but whole where two would be called the same. */
+/** Return the names of ``agentTitle``, but in full where two agents would have the same. */
 export function agentTitles(names) {
   const short = names.map(agentTitle);
   return short.map((name, k) => (short.some((other, j) => other === name && names[j] !== names[k]) ? names[k] : name));
 }
 
-/** The colour of a player or of the k-th move of a menu. */
+/** Return the colour of a player or of move number k. */
 export const hue = (k) => `var(--hue${k % 8})`;
 
-/** Whether a key that was pressed belongs to what has the focus rather than to the page. */
+/** Return whether a pressed key belongs to the focused element rather than to the page. */
 export const typing = (event) => event.ctrlKey || event.metaKey || event.altKey
   || event.target.closest?.("input:not([type=range]), select, textarea") !== null;

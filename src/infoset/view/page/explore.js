@@ -1,4 +1,4 @@
-/* Explore: a strategy, node by node; what others keep to; two strategies side by side. */
+/* Explore: a strategy, node by node; locked strategies; two strategies side by side. */
 
 import { address, sourceIn } from "./address.js";
 import { get, mayWrite, saving } from "./api.js";
@@ -36,11 +36,11 @@ class Explorer {
     this.hands = new Map();
     this.asked = 0;
     this.keys = (event) => this.key(event);
-    this.root = main.getRootNode(); // in a notebook no more than this view hears its keys
+    this.root = main.getRootNode(); // in a notebook only this view hears its keys
     this.root.addEventListener("keydown", this.keys);
   }
 
-  /** Whether something else is shown by now. */
+  /** Whether another view is shown by now. */
   get closed() {
     return this.gone || !this.here();
   }
@@ -64,7 +64,7 @@ class Explorer {
     if (this.other) this.followOther();
   }
 
-  /** A game that was named alone is solved here. */
+  /** Solve a game here that was named alone. */
   async solveFirst() {
     const name = this.source.slice("game:".length);
     if (!mayWrite()) throw new Error(`${name} is not solved here; open the link with the token that the server printed`);
@@ -75,7 +75,7 @@ class Explorer {
     panel.remove();
   }
 
-  /** Where one looks, as long as nothing else is chosen. */
+  /** The current place and display, which changes when the user chooses something else. */
   get looked() {
     return JSON.stringify([this.way, this.at, this.measure, this.other]);
   }
@@ -149,7 +149,7 @@ class Explorer {
     go("explore", address(this.source, this.kept(this.other)), true);
   }
 
-  /** What the address keeps of the view, beside the source. */
+  /** Return the parameters of the address that describe the view, besides the source. */
   kept(other) {
     const more = {};
     if (other.startsWith("item:")) more.with = other.slice(5);
@@ -167,7 +167,7 @@ class Explorer {
     return asked;
   }
 
-  /** What stands at the place. */
+  /** Load and show the information sets at the current place. */
   async load(focus = false) {
     const number = ++this.asked;
     let found;
@@ -219,7 +219,7 @@ class Explorer {
     this.load();
   }
 
-  /** To one information set, by its owner's own way. */
+  /** Go to one information set, on its player's own path. */
   goKey(player, key) {
     this.way = this.ways.value = String(player);
     this.at = key;
@@ -279,7 +279,7 @@ class Explorer {
     say(groups.map((group) => `${this.who(group.player)}: ${group.total} information sets, moves ${group.moves.join(", ")}`).join("; ") || "nobody moves here");
   }
 
-  /** More is known of the same rows: nothing moves, and the focus stays. */
+  /** Update the same rows with further figures: nothing moves, and the focus stays. */
   freshen({ groups }) {
     const shown = groups.filter((group) => group.total);
     this.matrices.forEach((matrix, k) => matrix.update(shown[k]));
@@ -311,7 +311,7 @@ class Explorer {
     return box;
   }
 
-  /** A class of hands: what they do together. */
+  /** Show the figures of a class of hands. */
   pointHands(group, cell) {
     this.detail.replaceChildren(
       make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${cell.name}`),
@@ -324,7 +324,7 @@ class Explorer {
         make("dt", {}, "Hands"), make("dd", {}, cell.hands.join(" "))));
   }
 
-  /** By a move, where it leads on. */
+  /** Follow a move to the next place. */
   down(group, k) {
     const step = this.node.steps.at(-1), move = group.moves[k];
     if (step.chosen !== null) return;
@@ -357,7 +357,7 @@ class Explorer {
     this.treeBox.querySelector("g.ex-here:last-of-type")?.scrollIntoView?.({ block: "nearest" });
   }
 
-  /** Exact figures of a source, once they are there; null where there will be none. */
+  /** Wait for the exact values of a source and return them; null where there will be none. */
   async valuesOf(source, told) {
     while (!this.closed) {
       const found = await get("explore/values", { source });
@@ -430,7 +430,7 @@ class Explorer {
     this.followOther();
   }
 
-  /** Where the two differ most, above the place's own rows. */
+  /** Show where the two strategies differ most, above the rows of the place. */
   async showDifferences() {
     if (!this.other) return;
     let found;

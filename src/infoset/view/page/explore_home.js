@@ -1,4 +1,4 @@
-/* What there is to explore: what lies in the folders, and games that are solved on the spot. */
+/* The start of Explore: the strategies in the folders, and games that are solved on the spot. */
 
 import { get, mayWrite } from "./api.js";
 import { go } from "./app.js";

@@ -5,7 +5,7 @@ import { colour } from "./matrix.js";
 
 const RANKS = "AKQJT98765432";
 
-/** The matrix of a group's ``hands``; ``chosen(cell)`` hears which one is pointed at. */
+/** The matrix of a group's ``hands``; ``chosen(cell)`` is called with the cell that the user points at. */
 export class HandMatrix {
   constructor(group, show, chosen) {
     Object.assign(this, { group, show, chosen });

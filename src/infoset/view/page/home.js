@@ -1,4 +1,4 @@
-/* The first view: ways in, and what lies in the folders. */
+/* The start view: links to the other views, and the contents of the folders. */
 
 import { get } from "./api.js";
 import { agentTitle, gameTitle, glyph, make } from "./dom.js";

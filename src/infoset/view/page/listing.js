@@ -1,8 +1,8 @@
-/* Lists of what lies in the folders: dates, counts, pages, commands, what every kind of thing leads to. */
+/* Lists of the contents of the folders: dates, counts, pages, commands, links for every kind of item. */
 
 import { agentTitles, draw, make } from "./dom.js";
 
-/** Where a view is, as the address of a link. */
+/** Return the address of a view, for a link. */
 export const way = (view, parameters = {}) => {
   const query = new URLSearchParams(parameters).toString();
   return `#/${view}${query ? `?${query}` : ""}`;
@@ -11,7 +11,7 @@ export const way = (view, parameters = {}) => {
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 
-/** A while ago in words. */
+/** Return in words how long ago something was. */
 export function ago(seconds) {
   const [unit, length] = UNITS.find(([, long]) => seconds >= long) ?? ["second", 1];
   return unit === "day" && seconds > 30 * length
@@ -19,7 +19,7 @@ export function ago(seconds) {
     : words.format(-Math.round(seconds / length), unit);
 }
 
-/** When, with the date on hovering. */
+/** Return the time since a change, with the date as its tooltip. */
 export function when(changed, now) {
   const date = new Date(1000 * changed);
   return make("time", { dateTime: date.toISOString(), title: date.toLocaleString() }, ago(Math.max(0, now - changed)));
@@ -27,7 +27,7 @@ export function when(changed, now) {
 
 export const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
-/** A number with three digits that matter: ``0.00665``, ``4.1e−7``. */
+/** Return a number with three significant digits: ``0.00665``, ``4.1e−7``. */
 export function figure(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const size = Math.abs(value);
@@ -35,7 +35,7 @@ export function figure(value) {
   return text.replaceAll("-", "−").replace("e+", "e");
 }
 
-/** A place for what is not there yet: what it is and the commands that make it, each to be copied. */
+/** Return a placeholder for missing items: a text, and the commands that make them, each with a copy button. */
 export function nothing(text, ...commands) {
   return make("div", { className: "nothing panel" }, make("p", {}, text), ...commands.map(command));
 }
@@ -52,7 +52,7 @@ function command(text) {
   return make("div", { className: "command" }, make("code", {}, text), button);
 }
 
-/** Steps from page to page; ``turn`` gets where the wanted one begins. */
+/** Return the buttons to the previous and next page; ``turn`` gets the offset of the chosen page. */
 export function pager(total, offset, limit, turn) {
   if (total <= limit) return null;
   const last = Math.min(offset + limit, total);
@@ -64,7 +64,7 @@ export function pager(total, offset, limit, turn) {
     step("Older", offset + limit, last < total));
 }
 
-/** A small curve without axes; logarithmic where all is positive. */
+/** Draw a small curve without axes; logarithmic where all values are positive. */
 export function spark(values, width = 132, height = 40) {
   const known = values.filter((value) => value !== null);
   const positive = known.every((value) => value >= 0) && known.some((value) => value > 0);
@@ -84,16 +84,16 @@ export function spark(values, width = 132, height = 40) {
   return svg;
 }
 
-/** The columns of a curve by what is drawn of it first. */
+/** The columns of a curve in order of preference. */
 export const MEASURES = {
   exploitability: "Exploitability", nash_conv: "NashConv", current_exploitability: "Exploitability of the current profile",
   epsilon: "Epsilon", score: "Score against flat Monte Carlo", value_loss: "Loss of values", policy_loss: "Loss of policies",
 };
 
-/** What of a curve is looked at first. */
+/** Return the column of a curve that is drawn first. */
 export const measure = (columns) => Object.keys(MEASURES).find((name) => columns[name]) ?? Object.keys(columns).find((name) => name.startsWith("value "));
 
-/** Agents in a row; who got most stands out. */
+/** Return agents in a row, with those of the largest payoff emphasised. */
 export function seats(agents, returns = null) {
   const most = returns && Math.max(...returns), least = returns && Math.min(...returns);
   const list = make("span", { className: "seats" }), names = agentTitles(agents);

@@ -1,11 +1,11 @@
-/* A game of agents while it is played: the replay player, to which frames are pushed. */
+/* A running game between agents: the replay player, to which frames are pushed. */
 
 import { get, line } from "./api.js";
 import { say } from "./app.js";
 import { make } from "./dom.js";
 import { mountPlayer } from "./player.js";
 
-/** The view under ``#/watch?table=ID``; what comes back ends it. */
+/** Show the view ``#/watch?table=ID``; returns a function that ends it. */
 export async function show(main, parameters) {
   const id = parameters.get("table");
   const table = await get(`tables/${id}`);

@@ -1,4 +1,4 @@
-/* What players keep to, and solving around it. */
+/* Locked strategies of players, and solving around them. */
 
 import { address } from "./address.js";
 import { mayWrite } from "./api.js";
@@ -9,7 +9,7 @@ import { ready, solved } from "./waiting.js";
 
 const METHODS = ["auto", "pcfr+", "dcfr", "cfr+", "cfr"];
 
-/** Sliders for the row that is pointed at, the list of what is kept to, and the button that solves. */
+/** Sliders for the selected row, the list of locks, and the button that solves. */
 export class LockPanel {
   constructor(explorer) {
     this.explorer = explorer;
@@ -120,7 +120,7 @@ export class LockPanel {
     this.list.replaceChildren(...lines);
   }
 
-  /** Solve around what is kept to: the answer is shown to who waits for it, and offered to who looks elsewhere by then. */
+  /** Solve around the locks: show the answer if the user has waited for it, otherwise offer it in a line. */
   async solve() {
     const { explorer } = this, { looked } = explorer, kept = explorer.kept(explorer.source);
     const limit = (field) => (field.value === "" ? null : Number(field.value));

@@ -1,10 +1,10 @@
-/* Rows of information sets by moves: a table that makes only the rows that are seen. */
+/* Rows of information sets by moves: a table that builds only its visible rows. */
 
 import { focused, make, percent, signed } from "./dom.js";
 
 const ROW = 36, PAGE = 100, AROUND = 12, MOST = 400000;
 
-/** What can be shown: of a row and the k-th move a number, what a bar shows of it, and words. */
+/** The measures that can be shown: the number for a row and move k, its bar, and its text. */
 export const MEASURES = {
   strategy: { name: "Strategy", of: (row, k) => row.p?.[k] ?? null, text: (x) => percent(x), last: "Reach" },
   ev: { name: "Value", of: (row, k) => row.ev?.[k] ?? null, text: (x) => signed(x, 3), last: "Worth", needs: true },
@@ -19,10 +19,10 @@ export const MEASURES = {
   },
 };
 
-/** How far two rows are apart: total variation. */
+/** Return the total variation distance of two strategies in a row. */
 export const apart = (row) => (row.p && row.q ? row.p.reduce((sum, p, k) => sum + Math.abs(p - row.q[k]), 0) / 2 : null);
 
-/** The colour of the k-th move of a menu, by the names that come with its group: the same everywhere. */
+/** Return the colour of move k, by the names that come with its group: it is the same everywhere. */
 export const colour = (colors, k) => `var(--${colors[k]})`;
 
 function lastOf(measure, row) {
@@ -31,7 +31,7 @@ function lastOf(measure, row) {
   return row.reach === null || row.reach === undefined ? "–" : percent(row.reach, row.reach < 0.01 ? 3 : 1);
 }
 
-/** Chances as one bar of all colours. */
+/** Draw probabilities as one bar with all colours. */
 export function mix(moves, chances, colors, thin = false) {
   const bar = make("div", { className: thin ? "ex-mix ex-thin" : "ex-mix", aria: { hidden: "true" } });
   moves.forEach((move, k) => {
@@ -43,7 +43,7 @@ export function mix(moves, chances, colors, thin = false) {
   return bar;
 }
 
-/** The strategy of all rows together, each as often as it is reached. */
+/** Return the strategy of all rows together, weighted by reach. */
 export function overall(group, rows) {
   const known = rows.filter((row) => row.p);
   const weights = known.map((row) => row.reach ?? 1);
@@ -67,7 +67,7 @@ function barOf(measure, value, most) {
   return [make("i", { style })];
 }
 
-/** A table of one group: ``more(first)`` brings further rows, ``chosen(row, k, how)`` hears what is pointed at. */
+/** A table of one group: ``more(first)`` returns further rows, ``chosen(row, k, how)`` is called on a selection. */
 export class Matrix {
   constructor(group, show, { more, chosen, name }) {
     Object.assign(this, { group, more, chosen, show });
@@ -95,7 +95,7 @@ export class Matrix {
     this.redraw();
   }
 
-  /** The same rows, of which more is known. */
+  /** Update the same rows with further figures. */
   update(group) {
     this.group = group;
     this.pages = new Map([[0, Promise.resolve(group.rows)]]);
@@ -121,7 +121,7 @@ export class Matrix {
     rows.forEach((row, k) => this.rows.set(number * PAGE + k, row));
   }
 
-  /** The rows around what is seen; others are space. */
+  /** Draw the rows around the visible part; empty space stands for the others. */
   draw() {
     const height = this.element.clientHeight || 600;
     const few = this.total <= PAGE;
@@ -233,7 +233,7 @@ export class Matrix {
   }
 }
 
-/** What the bars of a picture say. */
+/** The legends of a picture's bars. */
 const LEGENDS = {
   strategy: "Bars: how likely each move is. Reach: how often the information set is come to.",
   ev: "Bars: the value of each move to its player, right of the middle above zero. Worth: the value of the information set.",
@@ -242,7 +242,7 @@ const LEGENDS = {
   difference: "Bars: the other strategy's chance minus this one's. Apart: the total variation between both.",
 };
 
-/** The rows of a group as a picture of its own, in the colours and letters of ``place``. */
+/** Draw the rows of a group as a self-contained picture, in the colours and font of ``place``. */
 export function pictured(groups, show, title, place) {
   const measure = MEASURES[show], css = getComputedStyle(place);
   const paint = (name) => {

@@ -1,4 +1,4 @@
-/* Pictures: what is to be seen of a game, from the data that ``infoset.view.pictures`` makes. */
+/* Pictures of games, drawn from the data that ``infoset.view.pictures`` makes. */
 
 import { draw, hue, make } from "./dom.js";
 
@@ -16,26 +16,26 @@ const DISCS = {
 };
 const EYE = "M2 12s3.6-6.5 10-6.5S22 12 22 12s-3.6 6.5-10 6.5S2 12 2 12zM12 9a3 3 0 1 1 0 6 3 3 0 0 1 0-6z";
 const CHECKERED = 6;
-/** Which of the nine places of a face have a pip, row by row. */
+/** The cells of a die's face that hold a pip, of nine, row by row. */
 const PIPS = ["", "4", "26", "246", "0268", "02468", "023568", "0234568", "01235678", "012345678"];
 const SEVERAL = 3;
 const MANY = 5;
 const MANY_BACKS = 5;
 const MANY_CHIPS = 8;
 
-/** What draws each kind; other modules may add theirs: ``painters.pommerman = (picture, options) => element``. */
+/** The function that draws each kind; other modules may add theirs: ``painters.pommerman = (picture, options) => element``. */
 export const painters = { table, grid, payoffs, facts, path, group };
 
 /**
- * An element that shows a picture.  ``players`` are names, for their colours; ``labels`` are the words of the legal
- * moves; with ``onmove``, a function of a move's number, what names a move can be pressed.
+ * Return an element that shows a picture.  ``players`` are names, for their colours; ``labels`` are the texts of the legal
+ * moves; with ``onmove``, a function of a move's number, the parts that name a move can be pressed.
  */
 export function drawPicture(picture, { players = [], onmove = null, labels = [] } = {}) {
   const element = make("div", { className: "picture" });
   return updatePicture(element, picture, { players, onmove, labels });
 }
 
-/** Show another picture in the same place; what had the focus keeps it. */
+/** Show another picture in the same place; the focus stays where it was. */
 export function updatePicture(element, picture, { players = [], onmove = null, labels = [] } = {}) {
   const focus = element.contains(document.activeElement) ? document.activeElement.dataset.place : undefined;
   element.replaceChildren(paint(picture, { players, onmove, labels }));
@@ -48,7 +48,7 @@ function paint(picture, options) {
   return painter ? painter(picture, options) : make("p", { className: "muted" }, "Nothing to be seen.");
 }
 
-/** Boards in a row, everything else below them. */
+/** Draw boards in a row, and everything else below them. */
 function group(picture, options) {
   const drawn = picture.parts.map((part) => paint(part, options));
   const boards = drawn.filter((_, k) => picture.parts[k].kind === "grid");
@@ -79,7 +79,7 @@ function area(here) {
   return [title, shown, make("dd", { className: "note" }, here.note)];
 }
 
-/** A card as it is called: rank and suit (``Kh``), or whatever is written on it. */
+/** Draw a card by its name: rank and suit (``Kh``), or any other text. */
 function card(name) {
   const [, rank, mark] = /^(10|[2-9TJQKA])([shdc♠♥♦♣])?$/u.exec(name) ?? [];
   const suit = SUITS[SUIT_OF[mark] ?? mark];
@@ -97,7 +97,7 @@ function card(name) {
   return face;
 }
 
-/** Face-down cards; many of them as a stack with their number. */
+/** Draw face-down cards; many of them become a stack with their number. */
 function backs(count, as) {
   if (!count) return [];
   const noun = as === "die" ? (count === 1 ? "hidden die" : "hidden dice") : `face-down card${count === 1 ? "" : "s"}`;
@@ -140,7 +140,7 @@ function grid(picture, options) {
   return board;
 }
 
-/** Fill the cells; ``from`` is the cell that a move between cells was begun at. */
+/** Fill the cells; ``from`` is the cell at which a move between cells was begun. */
 function squares(board, picture, options, from = null) {
   const slides = options.onmove ? picture.slides ?? {} : {};
   const begin = (place) => {
@@ -174,7 +174,7 @@ function square(content, { players }, { place, press, chosen, target, label }) {
   }, shape));
 }
 
-/** What stands in a cell: crosses and noughts, discs of a colour, a mark, or the words. */
+/** Draw the content of a cell: crosses and noughts, discs of a colour, a mark, or words. */
 function piece(content, players) {
   if (!content) return null;
   const word = content.toLowerCase();
@@ -189,7 +189,7 @@ function piece(content, players) {
   return span;
 }
 
-/** Words as large as the cell allows; numbers stay on one line. */
+/** Draw words as large as the cell allows; numbers stay on one line. */
 function words(content, seat) {
   const lines = /[\d,]/.test(content) && content.length < 12 ? [content] : content.split(" ");
   const span = make("span", { className: "piece words" }, ...lines.map((line) => make("span", {}, line)));
@@ -200,7 +200,7 @@ function words(content, seat) {
 
 // --- tables of payoffs -----------------------------------------------------------------------------------------------
 
-/** A one-shot game: rows of the first player, columns of the second, a table for each choice of a third. */
+/** Draw a one-shot game: rows of the first player, columns of the second, a table for each choice of a third. */
 function payoffs(picture, { onmove, labels }) {
   const { players, strategies, tables, chosen, mover, equilibria } = picture;
   const name = (player, k) => {

@@ -1,4 +1,4 @@
-/* Play: choose a game and who plays it, then the table, as one seat sees it. */
+/* Play: the choice of a game and its agents, then the table from the view of one seat. */
 
 import { get, line, mayWrite, post } from "./api.js";
 import { complaint, go, here, say } from "./app.js";
@@ -17,7 +17,7 @@ const FAMILIES = {
 const FAVOURITES = ["kuhn_poker", "leduc_poker", "liars_dice", "gdl:blind_tic_tac_toe", "gdl:meier",
   "pommerman:OneVsOne-v0"];
 const YOU = "human";
-const SHOWN = 3; // of those who cannot play for one reason
+const SHOWN = 3; // agents that are named for each reason why they cannot play
 const KEYS = {
   ArrowUp: 1, KeyW: 1, ArrowDown: 2, KeyS: 2, ArrowLeft: 3, KeyA: 3, ArrowRight: 4, KeyD: 4, Space: 5,
 };
@@ -26,7 +26,7 @@ const PAD = [["↑", "Up", 1], ["←", "Left", 3], ["●", "Bomb", 5], ["→", "
 
 const short = (name) => (name === YOU ? "person" : agentTitle(name));
 
-/** The view. */
+/** Show the view. */
 export async function show(main, parameters) {
   if (parameters.has("table")) return tableView(main, parameters);
   if (parameters.has("game") && parameters.has("against")) return openAtOnce(main, parameters);
@@ -146,7 +146,7 @@ function seatRow(player, seat, game, value) {
   return { select, row: make("div", { className: "seat-row" }, label, select) };
 }
 
-/** Who is not in the lists, in one line a reason. */
+/** Return the agents that are not in the lists, one line for each reason. */
 function notOffered({ unfit, solvable, paced }) {
   const lines = unfit.map(({ why, names }) => {
     const shown = names.slice(0, SHOWN).map(short).join(", ");
@@ -162,7 +162,7 @@ function group(label, names) {
   return make("optgroup", { label }, ...names.map((name) => make("option", { value: name }, short(name))));
 }
 
-/** One link for many: each visitor gets a table of its own. */
+/** Return one link for many visitors: each gets a table of its own. */
 function classLink(plan) {
   const seat = plan.agents.indexOf(YOU);
   const others = plan.agents.filter((agent) => agent !== YOU);
@@ -175,7 +175,7 @@ function classLink(plan) {
 
 const ALONE = "Only this machine can open it: infoset serve --host 0.0.0.0 lets others in.";
 
-/** A button that copies a link; where nobody else can open it, that is said beside it. */
+/** Return a button that copies a link, with a note beside it where nobody else can open the link. */
 function copyButton(text, link) {
   const button = make("button", { type: "button" }, text), note = make("span", { className: "muted", aria: { role: "status" } });
   button.onclick = async () => {
@@ -206,7 +206,7 @@ async function openAtOnce(main, parameters) {
   await opened({ game: name, agents, practice: parameters.has("practice"), ...(seed ? { seed: Number(seed) } : {}) }, true, still);
 }
 
-/** Open a table, and go to it; who looks at something else by then is told. */
+/** Open a table and go to it; where another view is shown by then, only announce it. */
 async function opened(plan, replace = false, still = here()) {
   const { table, chair, key } = await post("tables", plan);
   if (key) sessionStorage.setItem(`seat:${table}`, JSON.stringify({ chair, key }));
@@ -297,7 +297,7 @@ class Table {
     this.line.send(message);
   }
 
-  /** Name the game, with its rules beside it, also while it is still being solved. */
+  /** Name the game, with its rules beside it, even while it is still being solved. */
   introduce(game, words) {
     if (this.name.textContent !== words) this.name.textContent = words;
     if (this.game === game) return;
@@ -326,7 +326,7 @@ class Table {
     const options = {
       players: open.players, labels: view.legal, onmove: view.legal.length && !open.pace ? (k) => this.move(k) : null,
     };
-    const picture = view.end?.whole ?? view.picture; // at the end all cards are turned up
+    const picture = view.end?.whole ?? view.picture; // at the end all cards are face up
     if (before === null) this.picture.replaceChildren(drawPicture(picture, options));
     else updatePicture(this.picture.firstElementChild, picture, options);
   }
@@ -487,7 +487,7 @@ class Table {
     this.send({ release: this.numberOf(action) });
   }
 
-  /** In the variant with radio each move stands there once for every message. */
+  /** Return the number of a move; with radio, each move is listed once for every message. */
   numberOf(action) {
     return action * Math.max(1, Math.floor(this.view.legal.length / 6));
   }

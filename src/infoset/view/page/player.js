@@ -1,4 +1,4 @@
-/* The replay player: what is shown when, and everything around the stage on which it is shown. */
+/* The replay player: the timing of what is shown, and everything around the stage on which it is shown. */
 
 import { make, typing } from "./dom.js";
 import { Banner } from "./player/banner.js";
@@ -10,14 +10,14 @@ import { PommermanStage } from "./pommerman/stage.js";
 import { isNight, onTheme } from "./theme.js";
 
 const STAGES = { pommerman: PommermanStage, pictures: PictureStage };
-const GLIDE = 7; // steps a second of a single step
+const GLIDE = 7; // steps per second of a single step
 
 /**
- * Put a player of ``recording`` (what Python's ``recording`` gives) into ``element``.
+ * Put a player of ``recording`` (the result of Python's ``recording``) into ``element``.
  *
- * Options: ``start``, the step at which it begins; ``speed`` in steps a second; ``hash``, whether the page's address leads
- * to steps; ``keys``, whose keys it hears (its own); ``live``, whether the game still goes on: then frames are pushed.
- * What comes back: ``seek(step)``, ``play(on)``, ``look(view)``, ``push(frame, events)``, ``end(result)``, ``destroy()``.
+ * Options: ``start``, the first step shown; ``speed`` in steps per second; ``hash``, whether the page's address selects
+ * steps; ``keys``, the element whose keys it hears (default: its own); ``live``, whether the game goes on and frames are pushed.
+ * The player has ``seek(step)``, ``play(on)``, ``look(view)``, ``push(frame, events)``, ``end(result)``, ``destroy()``.
  */
 export function mountPlayer(element, recording, options = {}) {
   return new Player(element, recording, options);
@@ -29,7 +29,7 @@ class Player {
     this.stage = new STAGES[recording.kind](this.recording);
     this.options = { hash, live };
     this.speed = speed ?? this.stage.speed;
-    /* ``time`` is what is shown, ``at`` the frame that it is at or gliding to, both counted in frames. */
+    /* ``time`` is the moment shown, ``at`` the frame at or towards which it moves, both counted in frames. */
     Object.assign(this, { time: 0, at: 0, playing: false, closed: false, eyes: { view: null } });
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     this.leaving = new AbortController();
@@ -43,7 +43,7 @@ class Player {
     this.wake();
   }
 
-  /* What others do with it */
+  /* The public methods */
 
   /** Show the frame after a step of the game. */
   seek(step) {
@@ -59,14 +59,14 @@ class Player {
     this.wake();
   }
 
-  /** Show what a player sees; ``null`` is everything. */
+  /** Show the view of a player; ``null`` is the complete state. */
   look(view) {
     this.eyes.view = view;
     this.refresh(true);
     this.wake();
   }
 
-  /** The next frame of a game that goes on; who watches its end goes on with it. */
+  /** Add the next frame of a game that goes on; a viewer who is at its end moves on with it. */
   push(frame, events = []) {
     const follows = this.at === this.stage.last;
     this.stage.push(frame, events);
@@ -76,7 +76,7 @@ class Player {
     else this.refresh(false);
   }
 
-  /** How a game came out that was watched while it was played: ``{outcome, returns, …}``. */
+  /** Set the outcome of a game that was watched while it was played: ``{outcome, returns, …}``. */
   end(result) {
     Object.assign(this.recording, result);
     this.stage.end(result);
@@ -101,7 +101,7 @@ class Player {
     return Math.max(0, Math.min(this.stage.last, index));
   }
 
-  /** The frame after a step of the game. */
+  /** Return the index of the frame after a step of the game. */
   index(step) {
     return this.clamp(step - this.stage.step(0));
   }
@@ -147,7 +147,7 @@ class Player {
     this.ticking = requestAnimationFrame(tick);
   }
 
-  /* What the link says */
+  /* The address of the page */
 
   readHash() {
     const link = new URLSearchParams(location.hash.slice(1));
@@ -191,7 +191,7 @@ class Player {
     return [this.stage.game, this.options.live ? "live" : steps, this.recording.note].filter(Boolean).join(" · ");
   }
 
-  /** The keys that there are, for those who see them. */
+  /** Return a list of the keys, for users who can see it. */
   hints() {
     const key = (name) => make("kbd", { textContent: name });
     const players = this.recording.players.slice(0, 9).map((_, k) => key(k + 1));
@@ -206,7 +206,7 @@ class Player {
     element.addEventListener("click", () => this.stage.moving && this.play(), { signal });
     element.addEventListener("pointermove", (event) => this.hover(event), { signal });
     element.addEventListener("pointerleave", () => this.leave(), { signal });
-    this.element.addEventListener("click", (event) => { // so that the space bar goes on playing
+    this.element.addEventListener("click", (event) => { // so that the space bar continues to control playing
       if (event.detail && event.target.closest("button")) this.element.focus({ preventScroll: true });
     }, { signal });
     if (this.options.hash) addEventListener("hashchange", () => this.readHash(), { signal });
@@ -231,7 +231,7 @@ class Player {
     this.wake();
   }
 
-  /** Everything that depends on the step and the view. ``settled``: not on the way through a playing game. */
+  /** Update everything that depends on the step and the view; ``settled`` is false while a game is playing. */
   refresh(settled) {
     const { stage, at, eyes: { view } } = this;
     Object.assign(this.element.dataset, { step: stage.step(at), view: view ?? "all", playing: this.playing });
@@ -259,7 +259,7 @@ class Player {
     this.tip.hidden = this.playing || !found?.text;
     if (this.tip.hidden) return;
     this.tip.textContent = found.text;
-    const half = this.tip.offsetWidth / 2, width = this.table.clientWidth; // it stays beside the table's edge
+    const half = this.tip.offsetWidth / 2, width = this.table.clientWidth; // stays within the edges of the table
     const x = found.left + this.stage.element.offsetLeft;
     this.tip.style.left = `${Math.min(Math.max(x, half), width - half)}px`;
     this.tip.style.top = `${found.top + this.stage.element.offsetTop}px`;
@@ -272,7 +272,7 @@ class Player {
 
   press(event) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (typing(event) || (key === " " && event.target.matches?.("button"))) return; // theirs
+    if (typing(event) || (key === " " && event.target.matches?.("button"))) return; // the focused element handles the key
     const act = this.keys[key];
     if (!act) return;
     event.preventDefault();
@@ -300,7 +300,7 @@ class Player {
     this.wake();
   }
 
-  /** Put the result away, so that the end is to be seen. */
+  /** Hide the result, so that the end of the game is visible. */
   close() {
     this.closed = true;
     this.refresh(false);

@@ -1,9 +1,9 @@
-/* The rules of a game, as people are told them: a panel that is filled when it is first opened. */
+/* The rules of a game, written for people: a panel that is filled when it is first opened. */
 
 import { get } from "./api.js";
 import { make } from "./dom.js";
 
-/** A panel with the rules of a source's game; `game:NAME` is the game of that name. */
+/** Return a panel with the rules of a source's game; `game:NAME` is the game of that name. */
 export function rulesPanel(source, open = false) {
   const body = make("div", { className: "rules-body" }, make("p", { className: "muted", aria: { role: "status" } }, "One moment …"));
   const panel = make("details", { className: "rules panel" }, make("summary", {}, "Rules"), body);

@@ -1,13 +1,13 @@
-/* The way through a game as a tree: every step with its alternatives, lines as wide as they are likely. */
+/* The path through a game as a tree: every step with its alternatives; the width of a line is the probability. */
 
 import { draw, percent } from "./dom.js";
 
 const LINE = 24, INDENT = 16, SIBLINGS = 9;
 
-/** How likely a branch is, beside its step. */
+/** Return the probability of a branch, relative to its step. */
 const share = (step, branch) => (branch.reach === null || !step.reach ? null : branch.reach / step.reach);
 
-/** Some of many branches, the chosen one among them. */
+/** Return some of many branches, including the chosen one. */
 function some(step) {
   if (step.branches.length <= SIBLINGS) return step.branches;
   const first = step.branches.slice(0, SIBLINGS - 1);
@@ -15,7 +15,7 @@ function some(step) {
   return chosen && !first.includes(chosen) ? [...first.slice(0, -1), chosen] : first;
 }
 
-/** Drawn from the steps of a place; ``go(depth, branch)`` follows one. */
+/** Draw the tree from the steps of a place; ``go(depth, branch)`` follows a branch. */
 export function wayTree(steps, who, go, width) {
   const svg = draw("svg", { width, role: "group", "aria-label": "The game tree along the way" });
   const lines = [];

@@ -1,20 +1,20 @@
-/* Waiting for what is solved: the place in the queue, cancelling, trying again; and what is ready once its view was left. */
+/* Waiting for a solution: the place in the queue, cancelling, trying again; and results that arrive after the view was left. */
 
 import { get, post } from "./api.js";
 import { go, keep, say } from "./app.js";
 import { make } from "./dom.js";
 
-const latest = new Map(); // by what is asked for: who asked for it last
-const FIRST = 60, LONGEST = 1500; // milliseconds between two questions, which grow by half
+const latest = new Map(); // by the request: the last one to wait for it
+const FIRST = 60, LONGEST = 1500; // milliseconds between two questions; the interval grows by half each time
 
-/** Ask for a solution, and show in ``box`` how far that is while ``here()`` holds.
+/** Ask for a solution, and show the progress in ``box`` while ``here()`` holds.
  *
- * Returns the task once it is solved; null once the view was left: then a line below all views goes on with it, whose
- * button does ``open(task)``.
+ * Returns the task once it is solved; null once the view was left: then a line below all views follows it, with a button
+ * that calls ``open(task)``.
  */
 export async function solved(asked, name, box, here, open) {
   const wait = new Waiting(asked, name);
-  latest.get(wait.key)?.notice?.remove(); // it was left, and is asked for again
+  latest.get(wait.key)?.notice?.remove(); // the earlier view was left, and the same is asked again
   latest.set(wait.key, wait);
   box.replaceChildren(wait.element);
   let task = await wait.ask(here);
@@ -34,7 +34,7 @@ class Waiting {
     this.element = make("div", {}, this.line, this.buttons);
   }
 
-  /** Ask, and follow it while ``here()`` holds; the task as it stands then. */
+  /** Ask, and follow the task while ``here()`` holds; return the task in its last state. */
   async ask(here) {
     Object.assign(this, { task: null, cancelled: false });
     this.line.textContent = "Asking …";
@@ -66,7 +66,7 @@ class Waiting {
     if (this.task) this.task = await post("explore/cancel", { task: this.task.task }).catch(() => this.task);
   }
 
-  /** Whether somebody chose to try again, before the view was left. */
+  /** Return whether the user chose to try again before leaving the view. */
   tried(here) {
     this.stop.hidden = true;
     this.again.hidden = false;
@@ -77,7 +77,7 @@ class Waiting {
     });
   }
 
-  /** Its view was left: go on in a line below whatever is shown. */
+  /** Go on in a line below all views, since the view was left. */
   async leave(open) {
     if (latest.get(this.key) !== this) return; // a later view waits for the same
     const notice = this.notice = left(this.name, this.element);
@@ -102,7 +102,7 @@ function offer(notice, name, line, buttons, open) {
   say(`${name} is ready`);
 }
 
-/** Offer in a line below all views what was asked for in a view, or at a place of it, that was left since. */
+/** Offer a result in a line below all views, since the view or place that asked for it was left. */
 export function ready(name, view, parameters) {
   const line = make("p", { className: "ex-progress" }), buttons = make("div", { className: "ex-buttons" });
   offer(left(name, line, buttons), name, line, buttons, () => go(view, parameters));

@@ -1,4 +1,4 @@
-/* A page that holds one recorded game. */
+/* A page with one recorded game. */
 
 import { mountPlayer } from "./player.js";
 

@@ -1,4 +1,4 @@
-/* What can be watched: the list of replays, and the player on one of them, on a game of a tournament, on a live table. */
+/* Watch: the list of replays, and the player for a replay, a game of a tournament, or a live table. */
 
 import { get } from "./api.js";
 import { complaint, go } from "./app.js";

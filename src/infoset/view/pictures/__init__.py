@@ -1,7 +1,7 @@
-"""What is to be seen of a game, as plain data: ``page/pictures.js`` draws it in the browser, ``text`` in the terminal.
+"""Pictures of games as plain data: ``page/pictures.js`` draws them in the browser, ``text`` in the terminal.
 
-``whole`` shows everything.  ``seen`` shows what one player knows and is computed from its information state and the
-public rules alone, never from a state: so no hidden fact can reach whoever looks at it.
+``whole`` shows the complete state.  ``seen`` shows what one player knows; it is computed from the information state
+and the public rules alone, never from a state, so no hidden fact can reach the viewer.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ PAINTERS = {
     "infoset.formats.openspiel": f"{HERE}.openspiel",
     "infoset.pommerman.game": f"{HERE}.pommerman",
 }
-"""Where the pictures of a kind of game are made, by where its class stands; the walk down the tree for all others."""
+"""The module that makes the pictures of a kind of game, by the module of its class; ``paths`` for all others."""
 
 
 class Painter(Protocol):
-    """The module of a kind of game."""
+    """The interface of the module that makes the pictures of a kind of game."""
 
     def whole(self, game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture: ...
     def seen(self, game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture: ...
@@ -40,7 +40,7 @@ class Painter(Protocol):
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Everything at the last of ``steps``, to which ``moves``, one fewer, led from the first.
+    """Return a picture of the complete state at the last of ``steps``; ``moves``, one fewer, led to it from the first.
 
     >>> from infoset.view.pictures import whole
     >>> game = infoset.load("rock_paper_scissors")
@@ -53,7 +53,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action] = ()) -> Picture:
-    """What ``player`` knows: by its information state, and the moves ``legal`` on offer to it.
+    """Return a picture of what ``player`` knows: its information state, and its legal actions ``legal``.
 
     >>> from infoset.view.pictures import seen
     >>> [area["hidden"] for area in seen(infoset.load("kuhn_poker"), 0, ((None, "K"),))["areas"]]
@@ -65,7 +65,7 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
 
 
 def token_words(game: Game, player: int, token: Token, before: InformationState = ()) -> str:
-    """What happened to ``player`` in one step, in words; ``before`` is what it knew until then.
+    """Return in words what happened to ``player`` in one step; ``before`` is its information state until then.
 
     >>> from infoset.view.pictures import token_words
     >>> token_words(infoset.load("kuhn_poker"), 0, (None, "bet"), ((None, "K"), ("pass", ())))
@@ -81,7 +81,7 @@ def _painter(game: Game) -> Painter:
 
 
 def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:
-    """What every player knows after the last step."""
+    """Return every player's information state after the last step."""
     players = range(len(game.players))
     own = [(None,) * len(players), *(played.moves for played in moves)]
     tokens = [[own_token(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players]

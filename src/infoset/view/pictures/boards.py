@@ -1,7 +1,7 @@
 """Boards in the facts of a game description: relations with two coordinates, ``cell(1, 3, x)`` or ``blank(a, 2)``.
 
-Which relations these are, and which coordinate runs which way, follows from the description alone, so that a board
-never changes its shape in a game.
+Which relations these are, and the direction of each coordinate, follow from the description alone, so a board never
+changes its shape during a game.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MARK = "●"
 MAX_CELLS = 1_600
 MAX_LINE = 60
 FEWEST = 2
-FEW = 3  # two numbers are coordinates where so many of their facts hold at once, or where the relation's name says so
+FEW = 3  # facts that must hold at once for two numbers to be coordinates, unless the relation's name says so
 USUAL = ("cell", "cellholds", "square", "location", "at", "piece", "board", "on")
 EMPTY = frozenset({"b", "blank", "empty", "none", "nil", "clear"})
 ACROSS = re.compile(r"x|c|col|column|file|f|u", re.IGNORECASE)
@@ -33,13 +33,16 @@ _INTEGER = re.compile(r"-?\d{1,6}")
 _LETTER = re.compile(r"[a-z]")
 
 Fact: TypeAlias = "tuple[str, ...]"
-"""A fact's arguments as texts."""
+"""The arguments of a fact as texts."""
 Facts: TypeAlias = "defaultdict[str, set[Fact]]"
-"""What holds, by the name of the relation."""
+"""The facts that hold, by the name of the relation."""
 
 
 class Board(NamedTuple):
-    """One board: its relation, the places of its coordinates in a fact, the values along both, what lies on it too."""
+    """A board: its relation, the positions of its coordinates in a fact, and the values along both.
+
+    ``marks`` are other relations that are shown on it.
+    """
 
     name: str
     first: int
@@ -49,24 +52,24 @@ class Board(NamedTuple):
     across: bool
     """Whether the first coordinate counts columns."""
     empty: frozenset[str]
-    """Contents that say that there is nothing."""
+    """Contents that mean an empty cell."""
     owner: str = ""
-    """The role whose facts these are, where the relation's first argument is a role; it has a board for each."""
+    """The role whose facts these are, where the relation's first argument is a role; each role has its own board."""
     marks: tuple[str, ...] = ()
-    """Relations of nothing but coordinates that are shown on it."""
+    """Relations that consist of coordinates alone and are shown on this board."""
 
     @property
     def title(self) -> str:
-        """What the board is called; nothing where that says nothing."""
+        """The board's title; empty where its name is one of the usual names."""
         return f"{self.name} {self.owner}".rstrip() if self.owner or self.name not in USUAL else ""
 
     def cell(self, one: str, other: str) -> tuple[int, int]:
-        """Row and column of two coordinates.  Raises ``ValueError`` where they are none."""
+        """Return the row and column of two coordinates.  Raises ``ValueError`` for values that are none."""
         row, column = (other, one) if self.across else (one, other)
         return self.rows.index(row), self.columns.index(column)
 
     def picture(self, certain: Facts, doubtful: Facts) -> Picture:
-        """What certainly stands in each cell, in the order of the alphabet; ``?`` where more may."""
+        """Return the certain contents of each cell in alphabetical order; ``?`` where there may be others."""
         found: list[list[set[str]]] = [[set() for _ in self.columns] for _ in self.rows]
         for row, column, content in self._contents(certain):
             found[row][column].add(content)
@@ -82,12 +85,12 @@ class Board(NamedTuple):
         }
 
     def _contents(self, facts: Facts) -> Iterator[tuple[int, int, str]]:
-        """Row, column and content of all facts that lie on the board."""
+        """Yield row, column and content of all facts that lie on the board."""
         found = [(fact[self.first], fact[self.second], self._content(fact)) for fact in self._own(facts)]
         found += [(one, other, mark) for mark in self.marks for one, other in facts.get(mark, ())]
         for one, other, content in found:
             if content not in self.empty:
-                with suppress(ValueError):  # a place that no fact of the description has
+                with suppress(ValueError):  # a cell that no fact of the description has
                     yield (*self.cell(one, other), content)
 
     def _own(self, facts: Facts) -> Iterator[Fact]:
@@ -97,7 +100,7 @@ class Board(NamedTuple):
         return " ".join(fact[bool(self.owner) : self.first] + fact[self.second + 1 :]) or MARK
 
     def offers(self, legal: Sequence[Action]) -> dict[str, Any]:
-        """The moves that name cells: by cell, or from one cell to another."""
+        """Return the moves that name cells: by cell, or from one cell to another."""
         moves: dict[str, set[int]] = defaultdict(set)
         slides: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         for number, move in enumerate(legal):
@@ -110,7 +113,7 @@ class Board(NamedTuple):
         return {name: found for name, found in offers.items() if found}
 
     def cells(self, move: Action | None) -> Iterator[tuple[int, int]]:
-        """The cells that a move names, two arguments each."""
+        """Yield the cells that a move names, with two arguments each."""
         if not isinstance(move, tuple):
             return
         values = [str(part) for part in move[1:] if not isinstance(part, tuple)]
@@ -124,7 +127,10 @@ class Board(NamedTuple):
                 values = values[2:]
 
     def drops(self, legal: Sequence[Action], cells: Sequence[Sequence[str]]) -> dict[str, int]:
-        """Moves that name one coordinate, as where a disc falls: by the cells of that line in which nothing is seen."""
+        """Return the moves that name one coordinate, such as the column where a disc falls.
+
+        Each move is listed under the cells of that line which look empty.
+        """
         found = {}
         line = self.columns if self.across else self.rows
         for number, move in enumerate(legal):
@@ -138,12 +144,12 @@ class Board(NamedTuple):
 
 
 def _only(found: Mapping[str, set[int]]) -> dict[str, int]:
-    """Cells that name one move."""
+    """Return the cells that name exactly one move."""
     return {cell: min(numbers) for cell, numbers in found.items() if len(numbers) == 1}
 
 
 def by_relation(facts: Iterable[Term]) -> Facts:
-    """Facts by the name of their relation."""
+    """Return facts by the name of their relation."""
     found: Facts = defaultdict(set)
     for fact in facts:
         found[fact.functor].add(tuple(map(str, fact.arguments)))
@@ -152,7 +158,7 @@ def by_relation(facts: Iterable[Term]) -> Facts:
 
 @lru_cache(maxsize=64)
 def boards_of(rules: GdlRules) -> tuple[Board, ...]:
-    """The boards of a game; moves name cells of the first."""
+    """Return the boards of a game; moves name cells of the first."""
     states = _some_states(rules)
     facts = by_relation(set().union(*states) if rules.propnet is None else rules.propnet.base)
     most = Counter({name: max(len(held[name]) for held in map(by_relation, states)) for name in facts})
@@ -168,11 +174,11 @@ def boards_of(rules: GdlRules) -> tuple[Board, ...]:
 
 
 def _some_states(rules: GdlRules) -> list[frozenset[Term]]:
-    """The facts of a few states, always the same, that random play comes to."""
+    """Return the facts of a few states that random play reaches; they are always the same."""
     evaluator, rng = rules.evaluator, np.random.default_rng(0)
     plays, length = (1, 10) if rules.propnet is None else (4, 50)
     states = [evaluator.start()]
-    with suppress(InfosetError):  # met again by whoever comes there in play
+    with suppress(InfosetError):  # raised again when play reaches that state
         for _ in range(plays):
             state = evaluator.start()
             for _ in range(length):
@@ -187,7 +193,7 @@ def _some_states(rules: GdlRules) -> list[frozenset[Term]]:
 
 
 def _by_owner(rules: GdlRules, board: Board, facts: Collection[Fact]) -> list[Board]:
-    """A board for each role, where that stands before the coordinates of every fact."""
+    """Return a board for each role where a role precedes the coordinates in every fact, else the board alone."""
     if board.first == 0 or not {fact[0] for fact in facts} <= {*rules.evaluator.roles}:
         return [board]
     return [board._replace(owner=role) for role in rules.players]
@@ -198,7 +204,7 @@ def _arity(facts: Collection[Fact]) -> int:
 
 
 def _board(rules: GdlRules, name: str, facts: set[Fact]) -> Board | None:
-    """The board that a relation is; ``None`` where it is none."""
+    """Return the board that a relation describes; ``None`` where it describes none."""
     if len({len(fact) for fact in facts}) > 1 or _arity(facts) < 2:
         return None
     lines = [_line({fact[k] for fact in facts}) for k in range(_arity(facts))]
@@ -217,7 +223,7 @@ def _board(rules: GdlRules, name: str, facts: set[Fact]) -> Board | None:
 
 
 def _line(values: set[str]) -> tuple[str, ...]:
-    """All values of a coordinate in order, gaps filled; ``()`` where these are no coordinates."""
+    """Return all values of a coordinate in order, with gaps filled; ``()`` where the values are no coordinates."""
     if not FEWEST <= len(values) <= MAX_LINE:
         return ()
     if all(_LETTER.fullmatch(value) for value in values):
@@ -230,7 +236,7 @@ def _line(values: set[str]) -> tuple[str, ...]:
 
 
 def _across(rules: GdlRules, name: str, place: int) -> bool:
-    """Whether the rules call the coordinate what columns are called."""
+    """Return whether the variable's name in the rules is a usual name for columns."""
     for term in _terms(rules):
         if term.functor == name and len(term.arguments) > place:
             argument = term.arguments[place]
@@ -240,7 +246,7 @@ def _across(rules: GdlRules, name: str, place: int) -> bool:
 
 
 def _terms(rules: GdlRules) -> Iterator[Term]:
-    """All facts that rules speak of."""
+    """Yield all facts that the rules mention."""
     for rule in rules.description.rules:
         atoms = [rule.head, *(atom for part in rule.body for atom in _atoms(part))]
         for atom in atoms:

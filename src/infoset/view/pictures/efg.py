@@ -1,4 +1,4 @@
-"""Pictures of ``.efg`` files: the way down the tree, with the names of information sets."""
+"""Pictures of ``.efg`` files: the path down the tree, with the names of information sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from infoset.view.pictures.words import action_words
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Every move with where it was made, and what the end, or the node, is called."""
+    """Return a picture of all moves with their information sets, and the name of the outcome or the node."""
     walked = []
     for step, played in zip(steps, moves, strict=False):
         here = step.state
@@ -28,7 +28,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def _place(state: EfgState) -> str:
-    """The label of the information set."""
+    """Return the label of the information set."""
     return str(state.game.labels[state.game.efg.nodes[state.node].infoset])
 
 
@@ -37,7 +37,7 @@ def _note(place: str) -> str:
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """The player's own moves, each with the information set in which it was made, and where it is now."""
+    """Return a picture of the player's own moves with their information sets, and the present information set."""
     place, walked = "", []
     for move, observation in known:
         if move is not None:
@@ -49,7 +49,7 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
-    """The own move, and the information set that is come to."""
+    """Return in words the player's own move, and the information set that is reached."""
     move, observation = token
     did = [] if move is None else [f"you play {action_words(move)}"]
     return "; ".join([*did, *([f"you are at {action_words(observation)}"] if observation not in (None, ()) else [])])

@@ -1,7 +1,7 @@
 """Pictures of game descriptions: boards where facts have coordinates, else the facts by relation.
 
-What a player sees is where all states agree that its own moves and percepts allow, while these can be listed;
-beyond that, its moves and percepts themselves, on the board where they name cells.
+A player sees the facts on which all states agree that are consistent with its own moves and percepts, while these
+states can be listed; otherwise its moves and percepts themselves, on the board where they name cells.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IDLE = ("noop", "wait")
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Everything that holds."""
+    """Return a picture of all facts that hold in the last state."""
     state = steps[-1].state
     assert isinstance(game, GdlGame)
     assert isinstance(state, GdlState)
@@ -31,7 +31,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """What certainly holds by what a player did and perceived, and these moves and percepts."""
+    """Return a picture of the facts that are certain given a player's moves and percepts, and of those themselves."""
     assert isinstance(game, GdlGame)
     rules = game.rules
     states = possible_states(rules, player, known)
@@ -50,24 +50,24 @@ HEXAGONS = re.compile(r"(?<![a-z])hex(?![a-z])", re.IGNORECASE)
 
 
 def _laid(game: Game, parts: list[Picture]) -> list[Picture]:
-    """Boards of the games of Hex, which their descriptions cannot tell from squares, lie in hexagons."""
+    """Lay out the boards of Hex games in hexagons, since their descriptions do not distinguish them from squares."""
     for part in parts if HEXAGONS.search(Path(game.name).stem) else ():
         if part["kind"] == "grid":
-            part["hexagons"] = 1 if part["rows"] == sorted(part["rows"]) else -1  # row 1 lies above, or below
+            part["hexagons"] = 1 if part["rows"] == sorted(part["rows"]) else -1  # row 1 at the top, or at the bottom
     return parts
 
 
 def _offering(
     rules: GdlRules, player: int, states: frozenset[Hashable], legal: Sequence[Action]
 ) -> Collection[Hashable]:
-    """Of these states those in which the player has these moves; all where it has none to make."""
+    """Return those states in which the player has exactly these legal moves; all states where it has none to make."""
     seat = rules.seats[player]
     return [state for state in states if legal and rules.evaluator.legal(state, seat) == tuple(legal)
             and not rules.evaluator.terminal(state)] or states  # fmt: skip
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
-    """The own move and what was perceived; in a game of complete information the others' moves."""
+    """Return in words the own move and percepts; in a game of complete information the moves of the others."""
     assert isinstance(game, GdlGame)
     observation = token[1]
     if game.rules.open and isinstance(observation, tuple):
@@ -80,7 +80,7 @@ def told(game: Game, player: int, token: Token, before: InformationState) -> str
 
 
 def _told_path(name: str, known: InformationState) -> Picture:
-    """What the player did and perceived."""
+    """Return the path of the player's moves and percepts."""
     walked = []
     for move, percepts in map(_plain, known):
         walked += [] if move is None else [Walked(name, move)]
@@ -89,7 +89,7 @@ def _told_path(name: str, known: InformationState) -> Picture:
 
 
 def _plain(token: Token) -> tuple[Action | None, tuple[Observation, ...]]:
-    """The move and the percepts of a token, without what says nothing: idle moves, and the moves on offer."""
+    """Return the move and the percepts of a token without the uninformative ones: idle moves, and offered moves."""
     move, observation = token
     percepts = observation if isinstance(observation, tuple) else ()
     return None if move in IDLE else move, tuple([percept for percept in percepts if not _is_offer(percept)])
@@ -100,7 +100,7 @@ def _is_offer(percept: object) -> bool:
 
 
 def _shown(rules: GdlRules, certain: Facts, doubtful: Facts, legal: Sequence[Action]) -> list[Picture]:
-    """Boards and other facts: those that hold, and where others may."""
+    """Return the boards and the other facts: the certain ones, and where others are possible."""
     grids = [board.picture(certain, doubtful) for board in boards_of(rules)]
     _offer(rules, grids, legal)
     boards = {name for board in boards_of(rules) for name in (board.name, *board.marks)}
@@ -110,7 +110,10 @@ def _shown(rules: GdlRules, certain: Facts, doubtful: Facts, legal: Sequence[Act
 
 
 def _offer(rules: GdlRules, grids: list[Picture], legal: Sequence[Action]) -> None:
-    """Moves that name cells, or a line of them, on the first board, or on the first of each role; the rest is small."""
+    """Add the moves that name cells, or a line of them, to the first board, or to the first of each role.
+
+    The other boards are marked as small.
+    """
     boards = boards_of(rules)
     for board, grid in zip(boards, grids, strict=True):
         if board.name == boards[0].name:
@@ -120,7 +123,7 @@ def _offer(rules: GdlRules, grids: list[Picture], legal: Sequence[Action]) -> No
 
 
 def _rows(facts: set[Fact], doubtful: bool) -> list[list[str]]:
-    """The facts of a relation in order, and ``?`` where there may be others."""
+    """Return the facts of a relation in order, with ``?`` where there may be others."""
     rows = [list(fact) for fact in sorted(facts, key=_order)]
     if len(rows) > MAX_ROWS:
         rows = [*rows[:MAX_ROWS], [f"… {len(rows) - MAX_ROWS} more"]]
@@ -128,12 +131,12 @@ def _rows(facts: set[Fact], doubtful: bool) -> list[list[str]]:
 
 
 def _order(fact: tuple[str, ...]) -> list[tuple[bool, int, str]]:
-    """Numbers by size, before words."""
+    """Return a sort key that puts numbers by size before words."""
     return [(False, int(a), "") if a.isdecimal() and len(a) < 10 else (True, 0, a) for a in fact]
 
 
 def _tried(rules: GdlRules, known: InformationState, legal: Sequence[Action]) -> list[Picture]:
-    """Boards of which nothing is known but the cells that own moves named, and what was perceived then."""
+    """Return boards on which only the cells named by the player's own moves are known, with the percepts received."""
     grids = [board.picture(by_relation([]), by_relation([])) for board in boards_of(rules)]
     for board, grid in zip(boards_of(rules), grids, strict=True):
         cells = grid["cells"] = [[UNKNOWN] * len(board.columns) for _ in board.rows]

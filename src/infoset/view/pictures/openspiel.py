@@ -1,4 +1,4 @@
-"""Pictures of OpenSpiel's games: the moves, and what OpenSpiel itself says of a state or tells a player."""
+"""Pictures of OpenSpiel's games: the moves, and OpenSpiel's own text of a state or for a player."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ MAX_NOTE = 4_000
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """The moves and OpenSpiel's text of the state; nothing before a game that draws its chance itself has a seed."""
+    """Return a picture of the moves and OpenSpiel's text of the state.
+
+    There is no text before a game that draws its own chance has a seed.
+    """
     walked = [
         walk._replace(move=_words(before.state, walk.move)) if walk.who == CHANCE else walk
         for before, played in zip(steps, moves, strict=False)
@@ -26,7 +29,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def _words(state: State, answer: Action | Observation) -> Action | Observation:
-    """What OpenSpiel calls an answer of nature."""
+    """Return OpenSpiel's name for a chance outcome."""
     if isinstance(state, Undrawn):
         return f"seed {answer}"
     assert isinstance(state, OpenSpielState)
@@ -34,14 +37,14 @@ def _words(state: State, answer: Action | Observation) -> Action | Observation:
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """The player's own moves and the last text that OpenSpiel gave it."""
+    """Return a picture of the player's own moves and the last text that OpenSpiel gave it."""
     own = [(move, ()) for move, _ in known if move is not None]
     texts = [seen for _, seen in known if isinstance(seen, str)]
     return path(seen_steps(game, player, own), legal, note=shorten(texts[-1], MAX_NOTE) if texts else "")
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
-    """The own move, and OpenSpiel's text."""
+    """Return in words the own move, and OpenSpiel's text."""
     move, observation = token
     did = [] if move is None else [f"you play {action_words(move)}"]
     return "; ".join([*did, *([action_words(observation)] if observation not in (None, ()) else [])]) or "time passes"

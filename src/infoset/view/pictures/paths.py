@@ -1,4 +1,4 @@
-"""A walk down the tree: who moved what, step by step; for games that say no more of themselves."""
+"""Pictures of the moves step by step, for games without a picture of their own."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from infoset.view.pictures.words import action_words
 
 CHANCE = "chance"
 MAX_STEPS = 60
-"""The last so many are shown, so that a long game does not flood the page."""
+"""The number of last steps that are shown, so that a long game does not flood the page."""
 
 
 class Walked(NamedTuple):
-    """One step of a walk; what a player saw has nobody's name."""
+    """One step of a path; ``who`` is empty for an observation."""
 
     who: str
     move: Action | Observation
     at: str = ""
-    """The information set in which it was made, where that has a name."""
+    """The information set in which the move was made, where that has a name."""
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Everything that was played."""
+    """Return a picture of all moves that were played."""
     return path(played_steps(game, moves))
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """A player's own moves and what it saw."""
+    """Return a picture of a player's own moves and observations."""
     return path(seen_steps(game, player, known), legal)
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
-    """The own move and what was seen."""
+    """Return in words the own move and the observation."""
     move, observation = token
     said = [] if move is None else [f"you {action_words(move)}"]
     if observation not in (None, ()):
@@ -43,7 +43,7 @@ def told(game: Game, player: int, token: Token, before: InformationState) -> str
 
 
 def played_steps(game: Game, moves: Iterable[MatchStep]) -> list[Walked]:
-    """All moves; nature's answer comes after the joint move that it answers."""
+    """Return all moves; a chance outcome comes after the joint move that it answers."""
     walked = []
     for played in moves:
         walked += [Walked(game.players[p], move) for p, move in enumerate(played.moves) if move is not None]
@@ -52,7 +52,7 @@ def played_steps(game: Game, moves: Iterable[MatchStep]) -> list[Walked]:
 
 
 def seen_steps(game: Game, player: int, known: Iterable[Token]) -> list[Walked]:
-    """A player's own moves and observations."""
+    """Return a player's own moves and observations."""
     walked = []
     for move, observation in known:
         walked += [] if move is None else [Walked(game.players[player], move)]
@@ -61,7 +61,7 @@ def seen_steps(game: Game, player: int, known: Iterable[Token]) -> list[Walked]:
 
 
 def path(walked: Sequence[Walked], legal: Sequence[Action] = (), note: str = "") -> Picture:
-    """The picture of such steps, with the moves on offer."""
+    """Return the picture of these steps, with the legal moves."""
     left = len(walked) - MAX_STEPS
     if left > 0:
         walked = [Walked("", f"… {left} before"), *walked[left:]]

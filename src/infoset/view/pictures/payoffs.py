@@ -1,4 +1,4 @@
-"""One-shot games as their table of payoffs, and what everybody chose; too large tables as a walk down the tree."""
+"""One-shot games as a payoff table with the choices made; a table that is too large becomes a list of moves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from infoset.view.pictures import paths
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """The table, and what was chosen."""
+    """Return a picture of the table, and the choices made."""
     table = payoff_table(game) if is_payoff_table(game) else None
     if table is None:
         return paths.whole(game, steps, moves)
@@ -21,7 +21,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """The table, which everybody knows, and what was chosen once all have."""
+    """Return a picture of the table, which is public, and the choices once all players have made theirs."""
     table = payoff_table(game) if is_payoff_table(game) else None
     if table is None:
         return paths.seen(game, player, known, legal)
@@ -30,5 +30,5 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
-    """What everybody chose."""
+    """Return all choices in words."""
     return choices_told(tuple(game.players), player, token)

@@ -1,4 +1,4 @@
-"""Positions of Pommerman: key frames for the board's painter, which is in ``page/pommerman``; moves in words."""
+"""Positions of Pommerman: key frames for the board's painter in ``page/pommerman``, and moves in words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Everything at the last step; nothing before the board is dealt."""
+    """Return a picture of the position at the last step; an empty one before the board is dealt."""
     from infoset.view.pommerman.recording import position
     from infoset.view.pommerman.seen import UNSEEN
 
@@ -22,14 +22,14 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """What an agent sees, by the last observation that it has."""
+    """Return a picture of an agent's last observation."""
     from infoset.view.pommerman.seen import picture
 
     return picture(cast(Pommerman, game).config, player, known)
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
-    """The own move; what is seen is a board and not words."""
+    """Return the own move in words; the observation is a board and has no words."""
     move, said = (token[0][0], token[0][1:]) if isinstance(token[0], tuple) else (token[0], ())
     if not isinstance(move, int):
         return "you see the board"

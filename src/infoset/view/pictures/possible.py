@@ -1,6 +1,6 @@
-"""The states of a game description that agree with all that a player did and perceived, where they are few.
+"""The belief of a player in a game description: all states consistent with its moves and percepts, if few.
 
-Exact, and a function of what the player knows: bounded by counts, never by a clock.
+The result is exact and a function of the player's knowledge: it is bounded by counts, never by a clock.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from infoset.gdl.game import GdlRules, GdlState
 from infoset.gdl.lazy import LazyEvaluator
 
 MAX_STATES = 1_000
-MAX_TRIES = 10_000  # joint moves that are tried for one step
+MAX_TRIES = 10_000  # joint moves tried for one step at most
 LAZY_TRIES = 300  # the same where the rules are not compiled
 MAX_KEPT = 256
 
 States: TypeAlias = "frozenset[Hashable] | None"
-"""As the evaluator has them; ``None`` where there are more than can be listed, or none."""
+"""States as the evaluator represents them; ``None`` where there are too many to list, or none."""
 
-_kept: OrderedDict[tuple[GdlRules, int, InformationState], States] = OrderedDict()  # what was worked out last
+_kept: OrderedDict[tuple[GdlRules, int, InformationState], States] = OrderedDict()  # the latest results
 
 
 def possible_states(rules: GdlRules, player: int, known: InformationState) -> States:
-    """Where the game may be, from the longest beginning of ``known`` for which that is remembered."""
+    """Return the states that are possible given ``known``, continued from its longest prefix with a cached result."""
     length = len(known)
     while length and (rules, player, known[:length]) not in _kept:
         length -= 1
@@ -41,7 +41,7 @@ def possible_states(rules: GdlRules, player: int, known: InformationState) -> St
 
 
 def _after(rules: GdlRules, player: int, states: frozenset[Hashable], token: Token) -> States:
-    """The states one step further that agree with what was done and perceived in it."""
+    """Return the successors of ``states`` that are consistent with the move and the percepts of one step."""
     limit = LAZY_TRIES if isinstance(rules.evaluator, LazyEvaluator) else MAX_TRIES
     found: set[Hashable] = set()
     try:
@@ -60,7 +60,10 @@ def _after(rules: GdlRules, player: int, states: frozenset[Hashable], token: Tok
 def _tries(
     rules: GdlRules, player: int, states: frozenset[Hashable], token: Token
 ) -> Iterator[tuple[Hashable, tuple[Action, ...], Action | None]]:
-    """What may have been played: the own move is known, in a game of complete information everybody's."""
+    """Yield the joint moves that may have been played.
+
+    The own move is known; in a game of complete information all moves are.
+    """
     evaluator, (move, observation) = rules.evaluator, token
     for state in states:
         if evaluator.terminal(state):

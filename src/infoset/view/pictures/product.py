@@ -1,4 +1,4 @@
-"""Pictures of games in product form: the values of the axes, as far as they are known."""
+"""Pictures of games in product form: the values of the axes that are known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from infoset.view.pictures.words import action_words
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Every value that was chosen."""
+    """Return a picture of every value that was chosen."""
     assert isinstance(game, ProductForm)
     last = [step.state for step in steps if isinstance(step.state, ProductState)]
     values = last[-1].values if last else ()
@@ -23,7 +23,10 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
 
 
 def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
-    """What the player's stages showed it and what it chose; a walk where a function says what they show."""
+    """Return a picture of the values that the player's stages showed it, and its own choices.
+
+    It is a list of moves where a function determines what the stages show.
+    """
     assert isinstance(game, ProductForm)
     stages = {axis.name: axis for axis in game.axes if isinstance(axis, Stage)}
     own = [stage for stage in stages.values() if stage.player == game.players[player]]
@@ -41,7 +44,7 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
 
 
 def _axes(game: ProductForm, values: Mapping[str, Action], passed: int) -> Picture:
-    """A place for each axis; those before ``passed`` whose value is not known lie face down."""
+    """Return one area per axis; axes before ``passed`` whose value is not known lie face down."""
     return table(*[
         area(name, [action_words(values[name])] if values.get(name, PASS) != PASS else [],
              int(name not in values and number < passed), axis.player or "nature")
@@ -54,12 +57,12 @@ def _named(game: ProductForm) -> Iterator[tuple[str, Nature | Stage]]:
 
 
 def _names(given: object) -> tuple[str, ...]:
-    """A tuple of names; a text is one."""
+    """Return a tuple of names; a text counts as one name."""
     return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
-    """The own choice, and what the next stage shows."""
+    """Return in words the own choice, and what the next stage shows."""
     move, label = token
     did = [] if move is None else [f"you choose {action_words(move)}"]
     at = f"you are asked at {action_words(label[0])}" if isinstance(label, tuple) and label else ""

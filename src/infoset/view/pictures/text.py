@@ -13,7 +13,7 @@ WIDTH = 100
 
 
 def picture_text(picture: Picture) -> str:
-    """A picture as lines of text: cards as ``[K]`` and ``[?]``, dice as faces, boards in boxes.
+    """Return a picture as lines of text: cards as ``[K]`` and ``[?]``, dice as faces, boards in boxes.
 
     >>> from infoset.view.pictures import picture_text, seen
     >>> print(picture_text(seen(infoset.load("kuhn_poker"), 0, ((None, "K"),))))
@@ -43,7 +43,7 @@ def _chips(count: int) -> str:
 
 
 def _grid(picture: Picture) -> Iterator[str]:
-    """A box a cell, labels around them; content longer than a sign by its first one where that tells them apart."""
+    """Yield a box per cell with labels around them; long contents become initials where these are unambiguous."""
     short, legend = _abbreviations(picture)
     cells = [[short.get(cell, "") for cell in row] for row in picture["cells"]]
     rows, columns = list(map(_line, picture["rows"])), list(map(_line, picture["columns"]))
@@ -69,7 +69,7 @@ def _grid(picture: Picture) -> Iterator[str]:
 def _hexagons(
     rows: list[str], columns: list[str], cells: list[list[str]], left: int, width: int, legend: str, right: bool
 ) -> Iterator[str]:  # fmt: skip
-    """Each row half a cell to the right or left of the one above it; ``·`` where there is nothing."""
+    """Yield the rows, each half a cell to the right or left of the row above; ``·`` marks an empty cell."""
     step = width + 3
     first = 0 if right else (len(rows) - 1) * step // 2
     yield " " * (first + left + 2) + "".join(_centre(label, step) for label in columns).rstrip()
@@ -81,7 +81,7 @@ def _hexagons(
 
 
 def _abbreviations(picture: Picture) -> tuple[dict[str, str], str]:
-    """What each content is written as, and what that means."""
+    """Return the abbreviation of each content, and a legend."""
     contents = sorted({cell for row in picture["cells"] for cell in row})
     plain = {content: _line(content) for content in contents}
     long = [content for content in contents if len(plain[content]) > 2 and plain[content].isalpha()]
@@ -109,7 +109,7 @@ def _path(picture: Picture) -> Iterator[str]:
 
 
 def _wrapped(words: Sequence[str], width: int, between: str) -> Iterator[str]:
-    """Words in lines; one empty line where there are none."""
+    """Yield words joined into lines; one empty line where there are none."""
     line = ""
     for word in words:
         longer = f"{line}{between}{word}" if line else word
@@ -121,7 +121,7 @@ def _wrapped(words: Sequence[str], width: int, between: str) -> Iterator[str]:
 
 
 def _group(picture: Picture) -> Iterator[str]:
-    """Boards side by side where they fit, everything else below each other."""
+    """Yield boards side by side where they fit, and everything else one below another."""
     blocks: list[tuple[bool, list[str]]] = []
     for part in picture["parts"]:
         lines, board = list(WRITERS[part["kind"]](part)), part["kind"] == "grid"
@@ -135,14 +135,14 @@ def _group(picture: Picture) -> Iterator[str]:
 
 
 def _beside(left: list[str], right: list[str]) -> list[str]:
-    """Two blocks of lines next to each other, their last lines level."""
+    """Join two blocks of lines side by side, aligned at their last lines."""
     height, width = max(len(left), len(right)), max(map(len, left))
     left, right = [""] * (height - len(left)) + left, [""] * (height - len(right)) + right
     return [f"{one:{width}}    {other}".rstrip() for one, other in zip(left, right, strict=True)]
 
 
 def _payoffs(picture: Picture) -> Iterator[str]:
-    """A table for each choice of the third player, ``*`` at best answers, and what was chosen."""
+    """Yield a table for each choice of the third player, with ``*`` at best responses, and the choices made."""
     players, strategies = picture["players"], picture["strategies"]
     rows, columns = [[_line(word) for word in own] for own in strategies[:2]]
     for table in picture["tables"]:
@@ -168,7 +168,7 @@ def _cell(cell: dict[str, Any]) -> str:
 
 
 def _elsewhere(picture: Picture) -> Iterator[str]:
-    """A picture that has a writer of its own."""
+    """Yield the kind of a picture that has its own writer elsewhere."""
     yield f"({picture['kind']})"
 
 

@@ -9,7 +9,7 @@ MAX_WORDS = 120
 
 
 def action_words(action: Action | Observation) -> str:
-    """A move or observation as people read it: ``mark 1 3``; a part with parts of its own in brackets.
+    """Return a move or observation in readable form: ``mark 1 3``; a nested part is put in brackets.
 
     >>> from infoset.view.pictures import action_words
     >>> action_words(("mark", 1, 3)), action_words(("tell", ("card", "K"), 2))

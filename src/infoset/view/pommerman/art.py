@@ -1,7 +1,7 @@
 """The look of everything in the game: flat shapes in units of a cell, for the page, SVG and animations.
 
-A cell reaches from 0 to 1, down and to the right.  Walls and agents stand up: they reach over the cell above them,
-so a board is painted from its top row to its bottom row.
+A cell extends from 0 to 1, down and to the right.  Walls and agents stand upright and extend over the cell above
+them, so a board is painted from its top row to its bottom row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Point: TypeAlias = tuple[float, float]
 
 
 class Box(NamedTuple):
-    """A rectangle with round corners."""
+    """A rectangle with rounded corners."""
 
     x: float
     y: float
@@ -49,7 +49,7 @@ class Area(NamedTuple):
 
 
 class Stroke(NamedTuple):
-    """A line with round ends."""
+    """A line with rounded ends."""
 
     points: tuple[Point, ...]
     width: float

@@ -1,4 +1,4 @@
-"""A whole game as an animated GIF (extra ``plot``)."""
+"""A complete game as an animated GIF (extra ``plot``)."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def scene(film: Film, number: int, phase: float = 0.0) -> list[Placed]:
     size = film.config.size
     standing = [*_built(frame, WALLS, size), *_bombs(frame, after, phase, film)]
     standing += _living(frame, after, phase, size)
-    standing.sort(key=lambda placed: placed.y)  # stable: walls, bombs, agents within a row
+    standing.sort(key=lambda placed: placed.y)  # the sort is stable: walls, bombs, agents within a row
     lying = [*_built(frame, tuple(ITEMS), size), *_dead(before, frame, phase, size)]
     return [*_flames(frame, phase, film), *lying, *standing]
 

@@ -29,7 +29,7 @@ LAST_EVENTS = 3
 def position_text(film: Film, number: int) -> Text:
     """Return the position after frame ``number`` and the latest events as text.
 
-    Two characters a cell: ``██`` wall, ``▒▒`` wood, ``●7`` a bomb with seven steps left, ``**`` flames, ``A0`` to
+    Two characters per cell: ``██`` wall, ``▒▒`` wood, ``●7`` a bomb with seven steps left, ``**`` flames, ``A0`` to
     ``A3`` agents, ``+b``, ``+r`` and ``+k`` the power-ups.
     """
     frame, size = film.frames[number], film.config.size

@@ -1,14 +1,14 @@
-/* What api.js is to the page: in a notebook questions go to the kernel, as messages of the widget. */
+/* The notebook's version of api.js: questions go to the kernel, as messages of the widget. */
 
 import { save } from "../dom.js";
 
 const PATIENCE = 3000; // milliseconds
 
-const view = Math.random().toString(36).slice(2); // several may be shown of one widget
+const view = Math.random().toString(36).slice(2); // one widget may be shown several times
 const waiting = new Map();
 let model = null, count = 0, tell = () => {};
 
-/** Ask through this model from now on; ``told`` gets what to say while an answer takes long.  Returns how to stop. */
+/** Send questions through this model from now on; ``told`` gets a status line while an answer takes long.  Returns a stop function. */
 export function connect(through, told) {
   model = through;
   tell = told;
@@ -26,7 +26,7 @@ function heard({ number, answer, refused }) {
   else waits.resolve(JSON.parse(answer));
 }
 
-/** What the kernel says. */
+/** Return the kernel's answer. */
 export function get(path, parameters = {}) {
   return new Promise((resolve, reject) => {
     const number = `${view}.${++count}`;
@@ -36,13 +36,13 @@ export function get(path, parameters = {}) {
   });
 }
 
-/** Change something. */
+/** Send a request that changes something. */
 export const post = get;
 
-/** Whether something may be changed from here. */
+/** Return whether this view may change something. */
 export const mayWrite = () => true;
 
-/** Of a link what saves the answer, which comes in pieces, as a file. */
+/** Return the properties of a link that saves the answer, which comes in pieces, as a file. */
 export function saving(path, parameters, name) {
   const fetched = async () => {
     const pieces = [];

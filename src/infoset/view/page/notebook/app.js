@@ -1,11 +1,11 @@
-/* What app.js is to the page: in a notebook one thing shown after another stands in the same place, with a way back. */
+/* The notebook's version of app.js: views replace one another in the same place, with a way back. */
 
 import { make } from "../dom.js";
 
 const been = [];
 let frame = null, back = null, news = null, tray = null, show = null, shown = 0, leave = () => {};
 
-/** Show ``what(main, parameters)`` in ``app``, and where it goes from there.  Returns how to leave. */
+/** Show ``what(main, parameters)`` in ``app``, and later places in the same way.  Returns a function that closes it. */
 export function begin(app, what, parameters) {
   show = what;
   back = make("button", {
@@ -19,30 +19,30 @@ export function begin(app, what, parameters) {
   return () => { shown++; leave(); };
 }
 
-/** Show something else; with ``replace`` only remember that this is where we are. */
+/** Show another place; with ``replace`` only record the current one. */
 export function go(view, parameters = {}, replace = false) {
   if (replace) been.pop();
   been.push(parameters);
   if (!replace) open();
 }
 
-/** A test of whether what is shown now is still shown. */
+/** Return a test of whether the current view is still shown. */
 export function here() {
   const number = shown;
   return () => number === shown;
 }
 
-/** Keep a line below whatever is shown. */
+/** Keep an element below whatever is shown. */
 export function keep(element) {
   tray.append(element);
 }
 
-/** Say something to who cannot see it. */
+/** Announce a text to screen readers. */
 export function say(text) {
   news.textContent = text;
 }
 
-/** A mistake or a missing thing, in a line, where the view stands. */
+/** Return a line with an error or a missing thing, to be shown in the view. */
 export function complaint(text, ...more) {
   return make("p", { className: "complaint", aria: { role: "alert" } }, text, ...more);
 }

@@ -5,7 +5,7 @@ import { show } from "../explore.js";
 import { connect } from "./api.js";
 import { begin } from "./app.js";
 
-/** Show in ``app`` what ``parameters`` say, asked of the kernel through ``model``.  Returns how to leave. */
+/** Show the place of ``parameters`` in ``app``, with answers from the kernel through ``model``.  Returns a function that closes it. */
 export function mountExplorer(app, model, parameters) {
   const line = make("p", { className: "muted", hidden: true, aria: { role: "status" } });
   const stop = connect(model, (text) => { line.textContent = text; line.hidden = !text; });

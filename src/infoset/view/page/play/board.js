@@ -1,10 +1,10 @@
-/* Pommerman as one who plays sees it: the picture of each tick, gliding from the one before. */
+/* The board of Pommerman as a player sees it: the picture of each tick, animated from the one before. */
 
 import { make } from "../dom.js";
 import { PommermanStage } from "../pommerman/stage.js";
 import { isNight, onTheme } from "../theme.js";
 
-/** The board for one seat; ``setting`` is what it is drawn with, ``pace`` the ticks a second. */
+/** The board for one seat; ``setting`` holds its sprites and sizes, ``pace`` the ticks per second. */
 export class SeatBoard {
   constructor(setting, seat, pace) {
     this.stage = new PommermanStage({ ...setting, frames: [] });
@@ -34,13 +34,13 @@ export class SeatBoard {
     this.stage.dress(isNight(this.element));
   }
 
-  /** The picture of the next tick. */
+  /** Add the picture of the next tick. */
   push(picture) {
     if (picture.kind !== "pommerman" || !picture.a) return;
     const { film } = this.stage;
     if (film.last >= 0 && film.frame(film.last).step >= picture.step) film.frames.length = 0; // another game
     film.push(picture);
-    if (film.frames.length > 8) film.frames.splice(0, film.frames.length - 4); // what is past is not needed
+    if (film.frames.length > 8) film.frames.splice(0, film.frames.length - 4); // past frames are not needed
     this.came = performance.now();
     const [alive, , ammo, blast, kick] = picture.a[this.seat];
     this.bar.textContent = alive

@@ -1,4 +1,4 @@
-/* How it came out, over the stage at the end. */
+/* The result, shown over the stage at the end. */
 
 import { make, signed } from "../dom.js";
 
@@ -26,7 +26,7 @@ export class Banner {
   }
 }
 
-/** Who was paid what, those with the same together. */
+/** Return the payoffs, with the players of equal payoff together. */
 function pays(returns, players) {
   return [...new Set(returns)].map((pay) => {
     const who = players.filter((_, k) => returns[k] === pay);

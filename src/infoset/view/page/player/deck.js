@@ -1,8 +1,8 @@
-/* Below the stage: the timeline with its marks, the buttons, the speed. */
+/* The controls below the stage: the timeline with its marks, the buttons, the speed. */
 
 import { draw, glyph, make } from "../dom.js";
 
-const BASE = 28; // the track's upper edge in the timeline
+const BASE = 28; // the upper edge of the track in the timeline
 
 export class Deck {
   constructor(player) {
@@ -49,7 +49,7 @@ export class Deck {
     this.player.speed = Number(this.speed.value);
   }
 
-  /** The marks, and how long the timeline is. */
+  /** Draw the marks, and set the length of the timeline. */
   build() {
     const { last } = this.player.stage, at = (frame) => `${100 * frame / Math.max(1, last)}%`;
     this.scrub.max = last;
@@ -74,7 +74,7 @@ function toggleButton({ name, key, label, title, lines }, player) {
     picture, make("span", { textContent: label }));
 }
 
-/** One mark on the timeline: a ``bar`` above the track, a ``line`` across it, or a ``dot``. */
+/** Draw one mark on the timeline: a ``bar`` above the track, a ``line`` across it, or a ``dot``. */
 function drawMark({ kind, color, high = 8, low = 0 }, x) {
   const mark = {
     bar: () => draw("rect", { x, y: BASE - high - low, width: 1.5, height: high, transform: "translate(-0.75)" }),

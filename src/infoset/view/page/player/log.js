@@ -1,4 +1,4 @@
-/* What happened, a line each; a click leads to its step. */
+/* The events, one per line; a click leads to the event's step. */
 
 import { make } from "../dom.js";
 
@@ -28,7 +28,7 @@ export class Log {
     return make("li", { className: kind, style: who === null ? {} : { "--tint": player.stage.tint(who) } }, button);
   }
 
-  /** What is told of a frame in a view. */
+  /** Return the texts about a frame in a view. */
   texts(at, view) {
     const told = ({ frame, kind, views }) => frame === at && kind !== "end" && (views?.includes(view) ?? true);
     return this.lines.filter(told).map(({ text }) => `${text}.`);

@@ -1,4 +1,4 @@
-/* Every game that is shown in pictures, in the player. */
+/* The player's stage for every game that is shown in pictures. */
 
 import { hue, lasting, make, signed } from "../dom.js";
 import { drawPicture } from "../pictures.js";
@@ -6,9 +6,9 @@ import { drawPicture } from "../pictures.js";
 const FAULTS = { illegal: "an illegal move", late: "a late move", error: "an error" };
 
 /**
- * What the player asks of a stage: its ``element``, ``title`` and ``game``, the name of the view in which there is
+ * The interface of a stage for the player: its ``element``, ``title`` and ``game``, the name of the view that shows
  * ``everything``, whether it is always ``moving``, ``speed``, ``speeds`` and ``toggles``; ``last``, the number of the last frame, and the
- * ``step`` of one; ``fit``, ``dress`` and ``paint``; and for what is around it ``tint``, ``portrait``, ``status``,
+ * ``step`` of one; ``fit``, ``dress`` and ``paint``; and, for the parts around it, ``tint``, ``portrait``, ``status``,
  * ``lines`` and ``marks``.
  */
 export class PictureStage {
@@ -75,7 +75,7 @@ export class PictureStage {
 
   refreshHeads() {}
 
-  /** The last move of a player and how long it thought. */
+  /** Return the last move of a player and its thinking time. */
   status(player) {
     const moved = make("span", { className: "latest" }), time = make("span", { className: "muted number" });
     const stock = make("span", { className: "stock" }, moved, time);
@@ -98,12 +98,12 @@ export class PictureStage {
     };
   }
 
-  /** Everything that was played; and, for each player's eyes, what that player was told. */
+  /** Return everything that was played; and, for each player's view, the events that this player observed. */
   lines() {
     return this.frames.flatMap((frame, number) => linesOf(frame, number, this.recording.players));
   }
 
-  /** Moves as bars in the colours of those who made them, nature's in grey; faults as dots. */
+  /** Return moves as bars in the colours of their players, chance in grey; faults as dots. */
   marks() {
     return this.frames.flatMap((frame, number) => {
       const made = frame.moves.flatMap((move, k) => move === null ? [] : [k]);

@@ -1,8 +1,8 @@
-/* Who plays: whose eyes it is seen with, and a card a player. */
+/* The players: the choice of a view, and a card per player. */
 
 import { agentTitle, make } from "../dom.js";
 
-/** A button for everything and for what each player sees. */
+/** Buttons for the complete state and for each player's view. */
 export class Views {
   constructor(player) {
     this.player = player;
@@ -24,7 +24,7 @@ export class Views {
   }
 }
 
-/** A card a player, teams together. */
+/** A card per player, teams together. */
 export class Cards {
   constructor(player) {
     this.player = player;

@@ -4,7 +4,7 @@ import { BACK, DOWN, Film, LEFT, RIGHT, RIGID, TURNS, UP, WOOD } from "./film.js
 
 const TAU = 2 * Math.PI;
 
-/** Draws shapes in units of a cell; the context is scaled by the caller. */
+/** Draw shapes in units of a cell; the caller has scaled the context. */
 function drawShapes(pen, shapes, colors) {
   for (const shape of shapes) {
     const alpha = pen.globalAlpha, [kind, ...fields] = shape;
@@ -41,7 +41,7 @@ function paintWith(pen, color, opacity, colors) {
   pen.globalAlpha *= opacity;
 }
 
-/** Sprites on a small canvas of their own, in the square from ``(-x, -y)`` to ``(span - x, span - y)``. */
+/** Draw sprites on a small canvas of their own, in the square from ``(-x, -y)`` to ``(span - x, span - y)``. */
 export function drawSmall(canvas, names, film, colors, x = 0, y = 0, span = 1) {
   const side = (canvas.clientWidth || 64) * devicePixelRatio, pen = canvas.getContext("2d");
   canvas.width = canvas.height = side;
@@ -54,17 +54,17 @@ export function drawPortrait(canvas, agent, alive, film, colors) {
   drawSmall(canvas, [`agent${agent}`, alive ? "face" : "faint"], film, colors, 0.14, 0.27, 1.28);
 }
 
-/** A board as it is, in everybody's eyes. */
+/** The complete board, in nobody's view. */
 export const PLAIN = { view: null, ranges: false, hides: false, hover: -1 };
 
-const OVER = 0.5; // cells that a sprite may reach over its own
-const FADE = 1.6; // steps for which a dead agent fades
-const REMAINS = 0.7; // how far: what is left marks where it died
-const RISE = 0.2; // cells that it rises by while it fades: what lies behind it must not hide it
+const OVER = 0.5; // cells by which a sprite may extend beyond its own
+const FADE = 1.6; // steps during which a dead agent fades
+const REMAINS = 0.7; // how far it fades: the rest marks the place where it died
+const RISE = 0.2; // cells by which it rises while it fades: things behind it must not hide it
 
 /**
  * A canvas and the film that it shows.  ``film`` may be a ``new Film(setting)`` to which frames are pushed while the game
- * goes on; ``look`` is how it is seen (see ``paint``).
+ * goes on; ``look`` holds the options of the view (see ``paint``).
  */
 export class Board {
   constructor(canvas, film) {
@@ -75,13 +75,13 @@ export class Board {
     this.cell = 0;
   }
 
-  /** The colours to paint with, by name. */
+  /** Set the colours to paint with, by name. */
   dress(colors) {
     this.colors = colors;
     this.stamps.clear();
   }
 
-  /** Fit into a square of so many CSS pixels. */
+  /** Fit into a square of ``width`` CSS pixels. */
   fit(width, ratio) {
     const { margin } = this.film.art, span = this.film.size + 2 * margin;
     const cell = Math.max(8, Math.floor(width * ratio / span));
@@ -92,14 +92,14 @@ export class Board {
     this.canvas.style.width = this.canvas.style.height = `${this.canvas.width / ratio}px`;
   }
 
-  /** The cell at a place in CSS pixels from the canvas's corner, or -1. */
+  /** Return the cell at a point in CSS pixels from the canvas's corner, or -1. */
   cellAt(x, y) {
     const [column, row] = [x, y].map((at) => Math.floor((at * this.ratio - this.edge) / this.cell));
     const inside = Math.min(column, row) >= 0 && Math.max(column, row) < this.film.size;
     return inside ? row * this.film.size + column : -1;
   }
 
-  /** Where a cell's upper middle is in CSS pixels. */
+  /** Return the middle of a cell's upper edge in CSS pixels. */
   placeOf(cell) {
     const size = this.film.size;
     return [(this.edge + (cell % size + 0.5) * this.cell) / this.ratio,
@@ -107,8 +107,8 @@ export class Board {
   }
 
   /**
-   * Paint the film at ``time``, counted in frames.  ``now`` in seconds moves what is never still.
-   * ``look``: the agent whose ``view`` it is (null: nobody's), whether to show ``ranges`` of all bombs and what wood
+   * Paint the film at ``time``, counted in frames.  ``now`` in seconds drives the animations that never stop.
+   * ``look``: the agent whose ``view`` it is (null: nobody's), whether to show ``ranges`` of all bombs and the items that wood
    * ``hides``, and the ``hover``ed cell.
    */
   paint(time, now, look) {
@@ -130,7 +130,7 @@ export class Board {
     this.paintWords(moment);
   }
 
-  /** Draw with a cell as the unit, the board's corner as the origin. */
+  /** Draw with a cell as the unit, and the board's corner as the origin. */
   inCells(draw, x = 0, y = 0) {
     const { pen, cell, edge } = this;
     pen.save();
@@ -152,7 +152,7 @@ export class Board {
     return this.stamps.get(name);
   }
 
-  /** A sprite on a cell, scaled about the middle of its foot. */
+  /** Draw a sprite on a cell, scaled about the middle of its foot. */
   put(name, x, y, alpha = 1, wide = 1, high = wide) {
     const { pen, cell, edge } = this, stamp = this.stamp(name);
     const left = edge + (x + 0.5 - wide * (0.5 + OVER)) * cell, top = edge + (y + 0.9 - high * (0.9 + OVER)) * cell;
@@ -166,13 +166,13 @@ export class Board {
     return [cell % this.film.size, Math.floor(cell / this.film.size)];
   }
 
-  /** On the way from a cell to another one; to none, where that is not seen, nothing goes. */
+  /** Return a point between two cells; it stays at the first where the second is not seen. */
   between(start, goal, phase) {
     const [x, y] = this.place(start), [u, v] = this.place(goal ?? start);
     return [x + (u - x) * phase, y + (v - y) * phase];
   }
 
-  /** What the agent whose view it is sees of the board, in cells; null is all. */
+  /** Return the part of the board that the viewing agent sees, in cells; null is the whole board. */
   window({ frame, after, phase, look }) {
     const { view: reach, size } = this.film;
     if (frame.window) {
@@ -197,7 +197,7 @@ export class Board {
     }
   }
 
-  /** The cells, with wood or without, that bombs will burn: all of them, or the one under the pointer. */
+  /** Paint the cells, with or without wood, that bombs will burn: for all bombs, or the one under the pointer. */
   paintRanges({ frame, look, now }, wood) {
     const { pen, film } = this, worst = new Map();
     for (const { bomb, left, cells } of film.fuses(frame, look.view)) {
@@ -244,7 +244,7 @@ export class Board {
     }
   }
 
-  /** Walls, items, bombs and agents, from the top row to the bottom row. */
+  /** Paint walls, items, bombs and agents, from the top row to the bottom row. */
   paintStanding(moment) {
     const { film } = this, { frame, look, phase, now, index, window } = moment, things = [];
     for (let cell = 0; cell < film.cells; cell++) {
@@ -267,7 +267,7 @@ export class Board {
         things.push([y, 3, () => this.paintAgent(moment, k, x, y), x]);
       } else if (frame.ground[agent.cell] !== RIGID && frame.ground[agent.cell] !== WOOD) {
         const [x, y] = this.place(agent.cell), gone = died ? Math.min(REMAINS, (index + phase - died) / FADE) : REMAINS;
-        things.push([y - 0.5, 0, () => this.paintGhost(k, x, y, gone), x, y]); // where it died, below all that still moves
+        things.push([y - 0.5, 0, () => this.paintGhost(k, x, y, gone), x, y]); // at the place of its death, below all that still moves
       }
     });
     const within = (at, low, high) => at > low - 1 && at < high;
@@ -289,7 +289,7 @@ export class Board {
     }
   }
 
-  /** Where a bomb will be a step later, also if it goes off there. */
+  /** Return the cell of a bomb one step later, even if it explodes there. */
   goal({ after }, bomb) {
     return [...after.bombs, ...after.blasts].find((other) => other.id === bomb.id)?.cell ?? bomb.cell;
   }
@@ -335,7 +335,7 @@ export class Board {
     pen.fillText(words, this.edge + x * this.cell, this.edge + y * this.cell);
   }
 
-  /** The frame in which an agent is dead for the first time, or 0 if it still lives by then. */
+  /** Return the first frame in which an agent is dead, or 0 if it is still alive. */
   died(agent, index) {
     for (let k = index; k > 0 && !this.film.frames[k].agents[agent].alive; k--) {
       if (this.film.frames[k - 1].agents[agent].alive) return k;
@@ -355,7 +355,7 @@ export class Board {
     if (glance) this.put("face", x + glance[0], y - hop + glance[1], 1, 1 / breath, breath);
   }
 
-  /** A ring on the floor around whose view it is. */
+  /** Paint a ring on the floor around the viewing agent. */
   paintHalo(agent, x, y, now) {
     const { pen } = this;
     this.inCells(() => {
@@ -374,7 +374,7 @@ export class Board {
     this.put("faint", x, rise, 1 - gone);
   }
 
-  /** What was just picked up floats away over the agent. */
+  /** Paint the items just picked up, which float away above the agent. */
   paintFinds({ index, phase }) {
     for (const event of this.film.events) {
       if (event.kind !== "item" || event.frame !== index) continue;
@@ -383,7 +383,7 @@ export class Board {
     }
   }
 
-  /** Everything that the agent whose view it is does not see. */
+  /** Paint fog over everything that the viewing agent does not see. */
   paintFog({ window: { left, top, right, bottom }, now, look }) {
     const { pen, film, cell, edge } = this, size = film.size;
     const outline = () => pen.roundRect(left, top, right - left, bottom - top, 0.25);
@@ -427,7 +427,7 @@ export class Board {
     });
   }
 
-  /** Radio: bubbles over those who speak; in an agent's view only what it says and hears, also out of the fog. */
+  /** Paint radio words in bubbles; an agent's view has only those that it says or hears, even out of the fog. */
   paintWords({ frame, after, phase, look }) {
     const { film } = this;
     frame.words.forEach((words, k) => {
@@ -466,7 +466,7 @@ export class Board {
   }
 }
 
-/** One layer of the fire in a cell, as wide as that: see ``flame`` in ``art.py``. */
+/** Draw one layer of the fire in a cell with the width ``wide``: see ``flame`` in ``art.py``. */
 function drawFlame(pen, { waves, tongue }, links, wide) {
   const ways = [UP, DOWN, LEFT, RIGHT].filter((direction) => links >> direction & 1);
   pen.beginPath();
@@ -493,7 +493,7 @@ function drawArm(pen, direction, wide, reach, outline) {
   pen.closePath();
 }
 
-/** Paint one position: a whole one, or what one agent sees of it.  Returns the board, whose ``film`` goes on. */
+/** Paint one position: a complete one, or one agent's view of it.  Returns the board, to whose ``film`` frames can be added. */
 export function paintPosition(canvas, setting, picture, { night = false, width = canvas.clientWidth || 320 } = {}) {
   const board = new Board(canvas, new Film(setting));
   board.film.push(picture);

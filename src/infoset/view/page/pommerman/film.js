@@ -1,4 +1,4 @@
-/* What stood where after each step: a recorded game, or one that goes on. */
+/* The positions after each step of a game, recorded or still going on. */
 
 export const STOP = 0, UP = 1, DOWN = 2, LEFT = 3, RIGHT = 4, BOMB = 5;
 export const RIGID = 1, WOOD = 2;
@@ -6,8 +6,8 @@ export const TURNS = { [UP]: [0, -1], [DOWN]: [0, 1], [LEFT]: [-1, 0], [RIGHT]: 
 export const BACK = { [UP]: DOWN, [DOWN]: UP, [LEFT]: RIGHT, [RIGHT]: LEFT };
 
 /**
- * The frames unpacked: each holds the whole position.  ``data`` is a recording, or the ``setting`` of a game, to which
- * frames are pushed while it is played: whole ones (with ``key``), or changes against the frame before.
+ * The unpacked frames, each with the complete position.  ``data`` is a recording, or the ``setting`` of a game to which
+ * frames are pushed while it is played: complete ones (with ``key``), or changes against the frame before.
  */
 export class Film {
   constructor({ frames = [], events = [], ...setting }) {
@@ -41,7 +41,7 @@ export class Film {
     this.frames.push(frame);
   }
 
-  /** Add what happened: ``[frame, kind, agent, what, text]``. */
+  /** Add events: ``[frame, kind, agent, what, text]``. */
   tell(events) {
     this.events.push(...events.map(([frame, kind, agent, what, text]) => ({ frame, kind, agent, what, text })));
   }
@@ -50,7 +50,7 @@ export class Film {
     return this.frames[Math.max(0, Math.min(this.last, index))];
   }
 
-  /** The cells without fog: agents see a rectangle. */
+  /** Return the cells without fog: an agent sees a rectangle. */
   clearing(fog) {
     const clear = [...Array(this.cells).keys()].filter((cell) => !fog.has(cell));
     const columns = clear.map((cell) => cell % this.size), rows = clear.map((cell) => Math.floor(cell / this.size));
@@ -60,7 +60,7 @@ export class Film {
     };
   }
 
-  /** An agent does not see which bomb is which: those that burn on where they lay or beside are the same. */
+  /** Number the bombs of an agent's view: one that burns on in its cell or an adjacent one is taken for the same bomb. */
   recognise(frame, before) {
     const old = [...before?.bombs ?? []];
     this.laid ??= 0;
@@ -73,13 +73,13 @@ export class Film {
     }
   }
 
-  /** The cell next to another one, or -1. */
+  /** Return the next cell in a direction, or -1. */
   beyond(cell, direction) {
     const [dx, dy] = TURNS[direction], x = cell % this.size + dx, y = Math.floor(cell / this.size) + dy;
     return x < 0 || y < 0 || x >= this.size || y >= this.size ? -1 : y * this.size + x;
   }
 
-  /** The cells that a bomb will burn as walls and wood stand now. */
+  /** Return the cells that a bomb would burn with the present walls and wood. */
   reach(bomb, ground) {
     const cells = [bomb.cell];
     for (const direction of [UP, DOWN, LEFT, RIGHT]) {
@@ -94,7 +94,7 @@ export class Film {
     return cells;
   }
 
-  /** For each bomb in a view when it goes off at the latest, other ones setting it off. */
+  /** Return for each bomb in a view the latest time of its explosion, with chain reactions. */
   fuses(frame, view) {
     const bombs = frame.bombs.filter((bomb) => view === null || this.sees(view, bomb.cell, frame));
     const reach = bombs.map((bomb) => new Set(this.reach(bomb, frame.ground))), left = bombs.map((bomb) => bomb.life);
@@ -110,7 +110,7 @@ export class Film {
     return bombs.map((bomb, k) => ({ bomb, left: left[k], cells: reach[k] }));
   }
 
-  /** Whether an agent sees a cell from where it stands in a frame. */
+  /** Return whether an agent sees a cell from its position in a frame. */
   sees(agent, cell, frame) {
     if (frame.fog) return cell !== null && !frame.fog.has(cell);
     if (this.view === null) return true;

@@ -1,4 +1,4 @@
-/* Pommerman in the player: the board, what agents have at hand, what happened. */
+/* The player's stage for Pommerman: the board, the agents' supplies, the events. */
 
 import { glyph, make } from "../dom.js";
 import { Board, PLAIN, drawPortrait, drawSmall } from "./board.js";
@@ -16,7 +16,7 @@ const THINGS = {
   wood: "Wood", extra_bomb: "Another bomb", incr_range: "A longer blast", kick: "A boot to kick with",
 };
 
-/** See ``PictureStage`` for what the player asks of a stage. */
+/** See ``PictureStage`` for the interface of a stage. */
 export class PommermanStage {
   constructor(recording) {
     this.film = new Film(recording);
@@ -84,7 +84,7 @@ export class PommermanStage {
     this.canvas.setAttribute("aria-label", `The board${whose}. ${text}`);
   }
 
-  /** What is under the pointer, and where that is in CSS pixels from the canvas's corner. */
+  /** Return the text about the cell under the pointer, and its position in CSS pixels from the canvas's corner. */
   point(x, y, index) {
     const cell = this.board.cellAt(x - this.canvas.offsetLeft, y - this.canvas.offsetTop);
     this.look.hover = cell;
@@ -117,7 +117,7 @@ export class PommermanStage {
     return here.join("\n");
   }
 
-  /* Around it */
+  /* The parts around the board */
 
   portrait(agent) {
     const head = { canvas: make("canvas"), agent, alive: true };
@@ -129,7 +129,7 @@ export class PommermanStage {
     drawPortrait(canvas, agent, alive, this.film, this.colors);
   }
 
-  /** Portraits show whether an agent is alive, but on the banner. */
+  /** Update the portraits, which show whether an agent is alive, except on the banner. */
   refreshHeads(index) {
     const { agents } = this.film.frame(index);
     for (const head of this.heads) {
@@ -140,7 +140,7 @@ export class PommermanStage {
     }
   }
 
-  /** What an agent has at hand, on its card. */
+  /** Return the agent's supplies for its card. */
   status(agent) {
     const icon = (name) => {
       const canvas = make("canvas");
@@ -156,7 +156,7 @@ export class PommermanStage {
     return { elements: [stock, fate], refresh };
   }
 
-  /** In an agent's view the cards, too, tell only what that agent knows. */
+  /** Update the cards; in an agent's view they show only what that agent knows. */
   refreshStatus({ ammo, blast, kick, stock, fate }, k, index, view) {
     const { film } = this, frame = film.frame(index), agent = frame.agents[k], name = film.players[k];
     const own = view === null || view === k, seen = own || film.sees(view, agent.cell, frame);
@@ -181,12 +181,12 @@ export class PommermanStage {
     };
   }
 
-  /** What the log tells: the same in every view. */
+  /** Return the lines of the log, which are the same in every view. */
   lines() {
     return this.film.events.map((event) => ({ ...event, player: event.agent, views: null }));
   }
 
-  /** Blasts as bars, deaths as dots in the colour of the dead, walls that close in as lines. */
+  /** Return blasts as bars, deaths as dots in the colour of the dead, closing walls as lines. */
   marks() {
     const blasts = this.film.frames.flatMap((frame, k) => frame.blasts.length
       ? [{ frame: k, kind: "bar", color: "var(--blast)", high: Math.min(17, 4 + 3 * frame.blasts.length) }] : []);
