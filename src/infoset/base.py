@@ -149,7 +149,7 @@ class Game(Protocol):
 class Facts(NamedTuple):
     """The facts that hold in the states of a game, one column per fact: the input of learners."""
 
-    position: IntArray  # (S,) where the step of each state begins
+    position: IntArray  # (S,) the position at which each state's step begins
     holds: npt.NDArray[np.uint8]  # (S, bytes) packed bits, the least significant first
 
 
@@ -337,10 +337,10 @@ class Teamed(Protocol):
 
 @runtime_checkable
 class Factored(Protocol):
-    """A turn-based game whose states consist of a *core*, which is common to all, and a private part for each player.
+    """A turn-based game whose states consist of a *core*, what truly happened, and a private part for each player.
 
     A player's private part does not concern the others: whether a move is legal and what it does depends on the core
-    and on the mover's private part; another player's observation of it depends on the core, the move and the observer's
+    and on the mover's private part; a player's observation of the move depends on the core, the move and that player's
     own private part.  The histories of one core are then a product, which the factored form never multiplies out
     (``tree.factored_form``).
 

@@ -312,7 +312,7 @@ class _Made(Compiled):
 
     @property
     def game(self) -> Game:  # type: ignore[override]
-        """Raises ``UnsupportedGameError``."""
+        """Not available: raises ``UnsupportedGameError``."""
         what = "sequence form" if self.only_form else "tree"
         raise UnsupportedGameError(f"{self.name} is given as a {what} alone; this needs the game itself")
 

@@ -13,6 +13,7 @@ InfosetError
 ├── PolicyError             (ValueError)    a policy that is broken or belongs to another game
 ├── CheckpointError         (ValueError)    a saved run that cannot be continued
 ├── MissingExtraError       (ImportError)   an optional dependency that is not installed
+├── RemoteError             (OSError)       a remote program that cannot be reached, or whose answer is invalid
 └── UnsupportedSystemError  (OSError)       something that this operating system cannot do
 
 Every message is one line: the offending value, its place, and the values that are allowed.

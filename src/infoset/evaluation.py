@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
 
 What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..., Any]"
-"""Anything that plays: a name or file, a policy, an agent that tells its chances, realisation weights, a function."""
+"""Anything that plays: a name or file, a policy, an agent, realisation weights, a function."""
 
 FEW_HISTORIES = 300_000  # the largest tree for a sampled policy
 MOST_SECONDS = 1e9

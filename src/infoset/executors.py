@@ -50,7 +50,7 @@ def check_executor(where: Where) -> None:
 
 @contextmanager
 def executor(where: Where, workers: int | None = None) -> Iterator[Executor]:
-    """Open an executor for ``workers`` parallel tasks, by default one per core; one that was given stays open.
+    """Open an executor for ``workers`` parallel tasks, by default one per core; a given one stays open afterwards.
 
     ``ray`` starts Ray on this machine, ``ray:ADDRESS`` joins a cluster.  Raises as ``check_executor``, and
     ``UnsupportedSystemError`` where there is no cluster.

@@ -24,7 +24,7 @@ class Rows(NamedTuple):
     """The rows found so far, concatenated; ``size[0]`` is their number."""
 
     slots: LongArray  # (a power of two,) number of a row, or EMPTY
-    begin: LongArray  # (rows + 1,) where each begins in ``data``
+    begin: LongArray  # (rows + 1,) the index in ``data`` at which each begins
     data: LongArray
     size: LongArray  # (1,)
 
@@ -216,7 +216,7 @@ def find_slot(slots, key):
 @kernel
 @borrowing
 def place_states(slots, parent, token, count):
-    """Fill an empty table of slots."""
+    """Fill an empty table of slots with states."""
     for k in range(count):
         key = state_key(parent[k], token[k])
         slot = find_slot(slots, key)

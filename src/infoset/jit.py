@@ -234,7 +234,7 @@ def kernel(function: F) -> F:
 
 
 def inner_kernel(function: F) -> F:
-    """Compile a kernel that only kernels call: an entry point from Python costs as much as the body of many."""
+    """Compile a kernel that only kernels call, without an entry point from Python: one may cost as much as the body."""
     return _made(function, from_python=False, linked=False)
 
 

@@ -79,7 +79,7 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str:
-        """The folder."""
+        """The folder of compiled kernels."""
         return str(cache_folder())
 
     def file(self, signature: Any, codegen: Any) -> Path:

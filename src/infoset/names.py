@@ -153,7 +153,7 @@ def _scalar(word: str) -> Value:
     except ValueError:
         return word
     try:
-        return int(word) if isfinite(number) else number  # an integer that no float could hold is read as infinite
+        return int(word) if isfinite(number) else number  # an integer beyond all floats is read as infinite
     except ValueError:
         return number
 

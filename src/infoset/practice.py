@@ -106,7 +106,7 @@ class Cost(NamedTuple):
     move: str
     best: str
     worth: float | None
-    """``None`` where this point is never reached against players who play like that."""
+    """The value of the move; ``None`` where this point is never reached against players who play like that."""
     best_worth: float | None
 
     @property

@@ -1,4 +1,4 @@
-"""Differences between operating systems in processes: groups, limits, cores.  All other modules ask here.
+"""Processes on different operating systems: groups, limits, cores.  All other modules use these functions.
 
 On Linux and macOS a process may have a group of its own that ends as a whole; on Windows it is ended alone.  Memory is
 limited where the system supports such a limit; macOS refuses one on addresses, and Windows has none.  The number of
@@ -78,7 +78,7 @@ def _limit(name: str, size: int) -> str:
 
 
 def end_with(file: int) -> None:
-    """End this process and its group when the other end of an open socket closes, whatever they do; for a thread."""
+    """End this process and its group once the other end of an open socket closes, whatever they do; for a thread."""
     line = select.poll()
     line.register(file, select.POLLHUP)  # Linux always reports it, macOS only when requested
     while not any(event & GONE for _, event in line.poll()):

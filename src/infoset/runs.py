@@ -384,7 +384,7 @@ class RunFolder(Folder[RunConfig, Point, Work]):
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
         super().go_on(saved)
-        self._result.unlink(missing_ok=True)  # until there is a new one
+        self._result.unlink(missing_ok=True)  # the result of the earlier part no longer holds
 
     def save_result(self, result: RunResult) -> None:
         """Save the result of the run, so that it can be inspected without computing anything again."""

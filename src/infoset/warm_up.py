@@ -39,7 +39,7 @@ FILE = Path(__file__).with_name("kernels.json")
 class Entry(msgspec.Struct, frozen=True, array_like=True):
     """A kernel with argument types, and the earlier entries that it calls by their address.
 
-    ``name`` is the kernel's in its module; or ``maker module:piece`` for one that ``maker`` makes around a piece.
+    ``name`` is the kernel's name in its module, or ``maker module:piece`` for one that ``maker`` makes around a piece.
     """
 
     module: str
@@ -78,7 +78,8 @@ def _types(entry: Entry) -> tuple[Any, ...]:
 def ready(*names: str) -> None:
     """Compile the kernels of these sets, once per machine, and load them, so that nothing is compiled on a clock.
 
-    Compiles in as many processes as there are cores.  A kernel that fails here is compiled when it is called.
+    Compiles in as many processes as there are cores, eight at most.  A kernel that fails here is compiled when it is
+    called.
     """
     for name in names if not config.DISABLE_JIT else ():
         if name not in _DONE:
@@ -129,7 +130,7 @@ def _missing(numbers: Iterable[int]) -> list[int]:
 def _alone() -> Iterator[None]:
     """Let one process at a time run compilers; another one waits meanwhile, and then finds the work done."""
     with ExitStack() as stack:
-        with suppress(OSError):  # a folder that cannot be written, or a system without locks
+        with suppress(OSError):  # the folder may be read-only, or the system have no locks
             file = stack.enter_context((cache_folder() / "compiling.lock").open("w"))
             end = time.monotonic() + LONGEST_WAIT
             while not lock_file(file.fileno()) and time.monotonic() < end:
@@ -183,7 +184,7 @@ class _Compilers:
     def _ask(self, number: int) -> None:
         process = self.idle.get()
         assert process.stdin is not None and process.stdout is not None
-        with suppress(OSError, ValueError):  # it died, or was stopped
+        with suppress(OSError, ValueError):  # the process died, or was stopped
             process.stdin.write(f"{number}\n")
             process.stdin.flush()
             process.stdout.readline()

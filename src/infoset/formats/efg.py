@@ -269,7 +269,7 @@ class EfgGame(NotebookGame):
         self.paid = _paid(efg, self.children)
         menus = [distinct(s.actions) for s in efg.infosets]
         self.places: list[dict[Action | None, int]] = [{m: k for k, m in enumerate(menu)} for menu in menus]
-        menus.append(())  # the menu of an end, whose information set is number -1
+        menus.append(())  # the menu of terminal nodes, whose information set is number -1
         self.moves: list[tuple[Action, ...]] = [menus[node.infoset] for node in efg.nodes]
         self.labels = _labels(efg)
         self.information_map = self
