@@ -1,4 +1,4 @@
-"""infoset: describe a hidden-information game once, solve it exactly, say with a number how good the answer is.
+"""infoset: describe a hidden-information game once, solve it exactly, and measure how good the answer is.
 
 Only the names in ``__all__`` are public, with the modules ``errors`` and ``testing``; each is imported when it
 is first used, so that ``import infoset`` stays quick.

@@ -1,4 +1,4 @@
-"""``python -m infoset`` is ``infoset``."""
+"""Entry point: ``python -m infoset`` is ``infoset``."""
 
 from infoset.cli import main
 

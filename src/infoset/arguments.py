@@ -1,7 +1,7 @@
-"""Arguments of public functions checked against their annotations: one line from our errors instead of one from inside.
+"""Checks of public functions' arguments against their annotations: one line from us instead of an error deep inside.
 
 ``checks_arguments`` reads the annotations as text, so that nothing is imported for them.  It knows the atoms below,
-classes of this package by their names, and ``X | Y``, ``Sequence[X]``, ``Callable[…]``; what else an annotation says is
+classes of this package by their names, and ``X | Y``, ``Sequence[X]``, ``Callable[…]``; any other annotation is
 left to the function itself.
 """
 
@@ -27,7 +27,7 @@ GAME, AGENT = ("name", "players", "start"), ("begin", "observe", "act", "end")
 
 
 class _Kind(NamedTuple):
-    """Which values an annotation allows, and how that is said."""
+    """The values that an annotation allows, as a test and in words."""
 
     allows: Callable[[Any], bool]
     words: str
@@ -59,7 +59,9 @@ ATOMS = {
 
 
 def checks_arguments(function: F) -> F:
-    """``function``, which raises ``ParameterError`` for an argument that its annotations do not allow.
+    """Wrap ``function`` to raise ``ParameterError`` for an argument that its annotations do not allow.
+
+    Arrays of realisation weights or of behaviour that come with a ``form`` must have one number for each sequence.
 
     Arrays of realisation weights or of behaviour, beside a ``form``, also have to have a number for each sequence.
 
@@ -94,7 +96,7 @@ def checks_arguments(function: F) -> F:
 
 
 def _check_shape(function: str, name: str, array: Any, form: Any) -> None:
-    """A number for each sequence: kernels do not look at lengths."""
+    """Check that an array has one number for each sequence: kernels do not check lengths."""
     if array is not None and array.shape != (form.num_sequences,):
         raise ParameterError(
             f"{function}: {name} has shape {array.shape}; {form.name} has {form.num_sequences:,} sequences, so that "
@@ -103,14 +105,14 @@ def _check_shape(function: str, name: str, array: Any, form: Any) -> None:
 
 
 def _shown(value: Any) -> str:
-    """A value in a message: small ones as they are written, others by their class."""
+    """Return a value as a message shows it: simple values as they are written, others by their class."""
     if value is None or isinstance(value, (str, int, float, complex, bytes)):
         return one_line(repr(value))
     return f"a {type(value).__name__}" if not isinstance(value, type) else f"the class {value.__name__}"
 
 
 def _kind(annotation: str) -> _Kind | None:
-    """What an annotation allows; ``None``: whatever the function itself does."""
+    """Return the values that an annotation allows; ``None`` leaves the check to the function itself."""
     found = [_atom(part) for part in _parts(annotation.strip("'\""))]
     known = [kind for kind in found if kind is not None]
     if not known or len(known) < len(found):
@@ -134,7 +136,10 @@ def _atom(text: str) -> _Kind | None:
 
 
 def _sequence(items: str) -> _Kind:
-    """Several of a kind, which a text is not; what makes an agent is told by the function that needs them."""
+    """Return the kind of sequences of ``items``; a text is no sequence.
+
+    Items that are agents are checked by the function itself.
+    """
     kind = None if "Agent" in items else _kind(items)
 
     def allows(value: Any) -> bool:
@@ -145,7 +150,7 @@ def _sequence(items: str) -> _Kind:
 
 
 def _parts(annotation: str) -> list[str]:
-    """The alternatives of ``X | Y``, those inside brackets left alone."""
+    """Return the alternatives of ``X | Y``; those inside brackets are left alone."""
     parts, depth, begin = [], 0, 0
     for place, sign in enumerate(annotation):
         depth += (sign in "[(") - (sign in "])")

@@ -1,8 +1,8 @@
-"""The vocabulary of infoset: what a game, a state, a step, a policy and an agent are.
+"""The vocabulary of infoset: protocols for games, states, steps, policies and agents.
 
-A game is a finite factored-observation stochastic game: everyone who moves moves at once, nature answers
-the joint move, and every step sends each player a private observation.  A turn-based game is the case in
-which one player has moves.  Nothing here computes anything; every room above speaks in these words.
+A game is a finite factored-observation stochastic game: all players who have legal actions move at once, chance
+answers the joint move, and every step sends each player a private observation.  A turn-based game is the case in
+which one player has moves.  Nothing here computes anything; all other modules build on these definitions.
 
 Letters used for shapes throughout the package: ``n`` players, ``S`` sequences, ``I`` information sets,
 ``T`` terminal rows, ``N`` histories (nodes of the tree).
@@ -23,35 +23,36 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 Action: TypeAlias = "int | str | tuple[Action, ...]"
-"""A move of a player or an answer of nature."""
+"""A move of a player or a chance outcome."""
 
 Observation: TypeAlias = "int | str | tuple[Observation, ...] | None"
-"""What one player learns from one step; ``None`` means not even that time has passed."""
+"""The observation that one player receives from one step; ``None`` means that the player does not notice the step."""
 
 JointMove: TypeAlias = "Sequence[Action | None]"
-"""One entry a player, ``None`` for those who do not move."""
+"""One entry per player, ``None`` for players who do not move."""
 
 Token: TypeAlias = "tuple[Action | None, Observation]"
 """One entry of an information state: (own move or ``None``, observation)."""
 
 InformationState: TypeAlias = "tuple[Token, ...]"
-"""What a player knows: its own moves and observations since the start, in order."""
+"""The knowledge of a player: its own moves and observations since the start, in order."""
 
 
 Picture: TypeAlias = dict[str, Any]
-"""What is to be seen, as JSON can hold it, by ``kind``; the other keys are the kind's own, those in brackets optional.
+"""A picture of a game as JSON data, by ``kind``; the other keys depend on the kind, and those in brackets are optional.
 
-``table``: ``areas``, each with ``title``, ``cards`` (texts), ``hidden`` (how many more lie face down), ``note``,
-[``as``: ``die`` where they are dice], [``chips``: how many], [``player``: whose it is, from 0].
+``table``: ``areas``, each with ``title``, ``cards`` (texts), ``hidden`` (the number of further cards that lie face
+down), ``note``, [``as``: ``die`` where they are dice], [``chips``: a number], [``player``: the owner, from 0].
 ``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``moves``: ``"r,c"`` to the number of the legal
 move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``],
 [``hexagons``: 1 where each row lies half a cell to the right of the one above it, -1 to the left].
 ``facts``: ``relations``, each with ``name`` and ``rows`` of texts.
 ``payoffs``: of a one-shot game ``players``, their ``strategies``, ``tables`` (one, or one for each choice of a third
 player), each with ``title`` and ``cells`` by row and column of ``paid`` (texts) and ``best`` (whether a player's choice
-is a best answer), ``chosen`` (each player's place or ``None``), ``mover`` (who may choose), ``equilibria`` (lines).
-``path``: ``steps``, each with ``who`` and ``move``, ``moves`` (those on offer), [``note``].
-``pommerman``: what its painter needs.  ``group``: ``parts``, pictures side by side.
+is a best response), ``chosen`` (each player's choice by its index, or ``None``), ``mover`` (the players who may
+choose), ``equilibria`` (lines).
+``path``: ``steps``, each with ``who`` and ``move``, ``moves`` (the legal ones), [``note``].
+``pommerman``: the data that its painter needs.  ``group``: ``parts``, pictures side by side.
 """
 
 
@@ -65,16 +66,19 @@ class Step(Protocol):
 
     @property
     def state(self) -> State:
-        """The state that it leads to."""
+        """The state that the step leads to."""
         ...
 
     def observation(self, player: int) -> Observation:
-        """What ``player`` sees of it; ``None`` where not even that time has passed."""
+        """Return the observation of ``player``; ``None`` where the player does not notice the step."""
         ...
 
 
 class State(Protocol):
     """One state of a game: an immutable, hashable value that determines everything that can still happen.
+
+    Histories with the same future may (and for speed should) share one state: the past is kept in the players'
+    information states, not here.
 
     Histories that agree on what is to come may (and for speed should) share one state: the past is kept in
     the players' information states, not here.
@@ -92,35 +96,35 @@ class State(Protocol):
         ...
 
     def legal(self, player: int) -> tuple[Action, ...]:
-        """The moves of ``player``, in a fixed order; ``()`` when that player does not move."""
+        """Return the legal moves of ``player``, in a fixed order; ``()`` when that player does not move."""
         ...
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """Nature's answers to a joint move with their probabilities; ``()`` when none is needed.
+        """Return the chance outcomes that can follow a joint move, with their probabilities; ``()`` without chance.
 
-        Raises ``UnsupportedGameError`` where they are too many to list; ``draw`` still gives one.
+        Raises ``UnsupportedGameError`` where there are too many outcomes to list; ``draw`` still samples one.
         """
         ...
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
-        """One answer of nature, also where the answers are too many to list; ``None`` when none is needed."""
+        """Sample one chance outcome, also where there are too many to list; ``None`` without chance."""
         ...
 
     def play(self, moves: JointMove, nature: Action | None = None) -> Step:
-        """The step that a joint move and nature's answer lead to.  Raises ``IllegalMoveError``."""
+        """Return the step that a joint move and the chance outcome ``nature`` lead to.  Raises ``IllegalMoveError``."""
         ...
 
     def returns(self) -> tuple[float, ...]:
-        """Each player's payoff so far; final at a terminal state."""
+        """Return each player's payoff so far; final at a terminal state."""
         ...
 
 
 @runtime_checkable
 class Game(Protocol):
-    """The rules: a name that ``infoset.load`` understands, the players in payoff order, and a start.
+    """The rules of a game: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
-    What else it may say of itself are the protocols ``Passing``, ``Teamed``, ``Factored``, ``Mapped``,
-    ``Pictured``, ``Narrated`` and ``Rehearsed`` below.
+    Optional features of a game are the protocols ``Passing``, ``Teamed``, ``Factored``, ``Mapped``, ``Pictured``,
+    ``Narrated`` and ``Rehearsed`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -129,7 +133,7 @@ class Game(Protocol):
 
     @property
     def name(self) -> str:
-        """What ``infoset.load`` makes it from."""
+        """The name from which ``infoset.load`` makes the game."""
         ...
 
     @property
@@ -138,21 +142,21 @@ class Game(Protocol):
         ...
 
     def start(self) -> Step:
-        """The state it begins in, with what each player sees of that."""
+        """Return the initial state with each player's first observation."""
         ...
 
 
 class Facts(NamedTuple):
-    """What holds in the states of a game, a column for each fact: what learners see."""
+    """The facts that hold in the states of a game, one column per fact: the input of learners."""
 
-    position: IntArray  # (S,) where the step of each state begins
+    position: IntArray  # (S,) the position at which each state's step begins
     holds: npt.NDArray[np.uint8]  # (S, bytes) packed bits, the least significant first
 
 
 class Positions(NamedTuple):
-    """Every distinct position of a game, as flat arrays: what ``tree.graph.GameGraph`` is made of, and says.
+    """Every distinct position of a game, as flat arrays: the content of a ``tree.graph.GameGraph``.
 
-    A game may have a method ``positions(check) -> Positions | None`` that finds them faster than questions to its
+    A game may have a method ``positions(check) -> Positions | None`` that enumerates them faster than queries of its
     states do; ``check(positions, edges)`` is called now and then and raises where there are too many.
     """
 
@@ -171,8 +175,8 @@ class Positions(NamedTuple):
 class InformationMap(Protocol):
     """Information that differs from "everything a player has seen": imperfect recall, a team as one player.
 
-    A game that has one carries it as the attribute ``information_map``; where there is none, a player's
-    information set is its information state.
+    A game with such a map carries it as the attribute ``information_map``; without one, a player's information set is
+    its information state.
 
     >>> game = infoset.ProductForm(
     ...     "forgetful",
@@ -191,14 +195,14 @@ class InformationMap(Protocol):
         ...
 
     def key(self, state: State, player: int) -> Hashable:
-        """The label of the information set in which ``player`` moves at ``state``."""
+        """Return the label of the information set in which ``player`` moves at ``state``."""
         ...
 
 
 class Observed(NamedTuple):
-    """The plain ``Step``: a state and the observations, one a player.
+    """The plain ``Step``: a state and the observations, one per player.
 
-    ``observations`` has one entry a player, (n,).
+    ``observations`` has one entry per player, (n,).
 
     >>> infoset.Observed(state=infoset.Ended((1.0, -1.0)), observations=("won", "lost")).observation(1)
     'lost'
@@ -208,15 +212,16 @@ class Observed(NamedTuple):
     observations: tuple[Observation, ...]
 
     def observation(self, player: int) -> Observation:
-        """What ``player`` sees of it."""
+        """Return the observation of ``player``."""
         return self.observations[player]
 
 
 @runtime_checkable
 class Policy(Protocol):
-    """What everybody plays: chances of the moves at each information state.
+    """A strategy of every player: the probabilities of the moves at each information state.
 
-    Tables, trees of states, agents that are asked, functions: whatever can be evaluated or played is one.
+    Tables, trees of states, agents that report their probabilities and functions are all policies, which can be
+    evaluated or played.
 
     >>> policy = infoset.solve("kuhn_poker", "lp").policy
     >>> isinstance(policy, infoset.Policy), policy.row(1, ((None, "K"), (None, "bet")), ("pass", "bet"))
@@ -224,25 +229,25 @@ class Policy(Protocol):
     """
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float] | None:
-        """A chance for each of the moves, which sum to one; ``None`` where it says nothing: then all are alike."""
+        """Return the probabilities of the moves, which sum to one; ``None`` where undefined, to be read as uniform."""
         ...
 
 
 @runtime_checkable
 class Drawing(Protocol):
-    """A policy of players who agree beforehand: what they play is drawn for every game, for all of them at once."""
+    """A policy of players who coordinate beforehand: one joint strategy for all of them is drawn for every game."""
 
     def draw(self, rng: np.random.Generator) -> Policy:
-        """What everybody plays in a game; players who agree are given equal ``rng``."""
+        """Draw the policy of all players for one game; players who coordinate are given equal ``rng``."""
         ...
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """Who plays: a policy, a search, a network, a person and a remote process are all agents.
+    """A player of games: a policy, a search, a network, a person and a remote process are all agents.
 
     An agent is handed the rules, which everybody knows, and beyond them only what its player may know; never
-    a state.  It is told when a game begins and ends and keeps nothing between the two that would change how
+    a state.  It is notified when a game begins and ends and keeps nothing between the two that would change how
     it plays, so one object plays game after game; in one game it holds one seat.
 
     A deadline is a moment of ``time.monotonic``, in seconds; ``None`` means that there is no limit.
@@ -257,72 +262,72 @@ class Agent(Protocol):
     """
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """A game begins in the seat ``player``; ``rng`` is this agent's own source of randomness for it.
+        """Begin a game in the seat ``player``; ``rng`` is this agent's own source of randomness for it.
 
         Raises ``UnsupportedGameError`` for a game, ``ParameterError`` for a setting, that it cannot play.
         """
         ...
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        """One step was played: the own move as it was executed (``None`` without one) and what is seen of it.
+        """Record one step: the player's own move as it was executed (``None`` without one) and its observation.
 
-        Called for the start, where that shows something, and after every step in which the player moves or
-        observes something: these are the tokens of its information state, in order.
+        Called for the start if that yields an observation, and after every step in which the player moves or observes
+        something: these are the tokens of its information state, in order.
         """
         ...
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        """One of the moves ``legal``, at the latest at ``deadline``."""
+        """Return one of the moves ``legal``, at the latest at ``deadline``."""
         ...
 
     def end(self, returns: tuple[float, ...]) -> None:
-        """The game is over; ``returns`` holds every player's payoff."""
+        """End the game; ``returns`` holds every player's payoff."""
         ...
 
 
 @runtime_checkable
 class Telling(Agent, Protocol):
-    """An agent that can also say with what chances it would move: only such a one can be evaluated exactly."""
+    """An agent that can also report the probabilities of its moves: only such an agent can be evaluated exactly."""
 
     def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
-        """With what chances it would make each of the moves now, in place of ``act``."""
+        """Return the probability of each legal move now, in place of ``act``."""
         ...
 
 
 @runtime_checkable
 class Prompted(Agent, Protocol):
-    """An agent that thinks elsewhere: those who move at once are all asked before the first answer is waited for."""
+    """An agent that computes elsewhere: agents that move at once are all prompted before any answer is awaited."""
 
     def prompt(self, legal: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
-        """Ask, and do not wait: what comes back does, for the move and the moment at which it came.
+        """Request a move without waiting; the function returned waits for the move and the moment at which it came.
 
-        That raises ``TimeoutError`` at ``deadline``, and what ``act`` would.
+        That function raises ``TimeoutError`` at ``deadline``, and whatever ``act`` would raise.
         """
         ...
 
 
 @runtime_checkable
 class Accountable(Protocol):
-    """An agent that says how it played."""
+    """An agent that reports on how it played."""
 
     def account(self) -> str:
-        """One line about its games so far: by which method, with which beliefs, how often at random; may be empty."""
+        """Return one line about its games so far: the method, the beliefs, the number of random moves; may be empty."""
         ...
 
 
 @runtime_checkable
 class Passing(Protocol):
-    """A game that says what is executed for a player whose move is faulty."""
+    """A game that defines the move to execute for a player whose move is faulty."""
 
     @property
     def pass_move(self) -> Action:
-        """That move."""
+        """The move that is executed instead."""
         ...
 
 
 @runtime_checkable
 class Teamed(Protocol):
-    """A game in which players win together."""
+    """A game in which players form teams that win together."""
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
@@ -332,11 +337,12 @@ class Teamed(Protocol):
 
 @runtime_checkable
 class Factored(Protocol):
-    """A game of turns whose states are a *core*, what truly happened, and what each player has to itself besides.
+    """A turn-based game whose states consist of a *core*, what truly happened, and a private part for each player.
 
-    What a player has to itself is nothing to the others: whether a move is on offer and what it does depends on the
-    core and on what its mover has; what somebody sees of it, on the core, the move and what that one has.  Then the
-    histories of one core are a product, which the factored form never multiplies out (``tree.factored_form``).
+    A player's private part does not concern the others: whether a move is legal and what it does depends on the core
+    and on the mover's private part; a player's observation of the move depends on the core, the move and that player's
+    own private part.  The histories of one core are then a product, which the factored form never multiplies out
+    (``tree.factored_form``).
 
     >>> game = infoset.load("liars_dice")
     >>> isinstance(game, infoset.Factored), isinstance(infoset.load("kuhn_poker"), infoset.Factored)
@@ -347,20 +353,23 @@ class Factored(Protocol):
     """
 
     def split(self, state: Any) -> tuple[Hashable, tuple[Hashable, ...]] | None:
-        """The core of a state, and what each player has (n,); of an end ``None`` where that matters for its payoffs."""
+        """Return the core of a state and the private parts (n,); ``None`` for some terminal states.
+
+        These are the terminal states whose payoffs depend on the private parts.
+        """
         ...
 
     def join(self, core: Any, own: Any) -> State:
-        """The state of a core and of what each player has: the inverse of ``split``."""
+        """Return the state with this core and these private parts: the inverse of ``split``."""
         ...
 
 
 @runtime_checkable
 class Dealt(Factored, Protocol):
-    """A factored game for two that begins with a deal: what one player has is nothing to the other, but for the cards
-    that only one can hold, and for who has more at the end.
+    """A factored two-player game that begins with a deal: hands interact only by shared cards and at the showdown.
 
-    Of its ends ``split`` says nothing.  What an end pays depends, besides the core, on whose ``strength`` is higher.
+    Cards that one player holds cannot be held by the other, and the hands are compared at the end.  ``split`` does not
+    cover terminal states: the payoff of one depends, besides the core, on whose ``strength`` is higher.
 
     >>> game = infoset.load("holdem_river(range1='AhAd KhQh:0.5',range2=JcTc)")
     >>> isinstance(game, infoset.Dealt)
@@ -370,17 +379,18 @@ class Dealt(Factored, Protocol):
     """
 
     def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Any, float]]]]:
-        """The core behind the deal, and what each player may have then, what it sees of it, and its weight: a joint
-        deal is as likely as the product of its weights, if no card is in it twice.
+        """Return the core after the deal and each player's possible private parts with observations and weights.
+
+        The probability of a joint deal is proportional to the product of its weights, and zero if it repeats a card.
         """
         ...
 
     def cards(self, what: Any) -> Sequence[Hashable]:
-        """What of it nobody else can have: of what a player has, or of what nature answers behind the deal."""
+        """Return the cards that nobody else can have: those of a private part, or of a chance outcome after a deal."""
         ...
 
     def strength(self, core: Any, own: Any) -> int:
-        """Who has more wins."""
+        """Return the strength of a hand: the higher one wins."""
         ...
 
 
@@ -390,43 +400,43 @@ class Mapped(Protocol):
 
     @property
     def information_map(self) -> InformationMap | None:
-        """What they are; ``None`` where they are information states after all."""
+        """The map of the information sets; ``None`` where they are information states after all."""
         ...
 
 
 @runtime_checkable
 class Pictured(Protocol):
-    """A game that says what it looks like; any other is shown as the moves that were made."""
+    """A game that can be drawn; any other is shown as the sequence of its moves."""
 
     def picture(self, known: Sequence[InformationState | None]) -> Picture:
-        """What these players know together: one information state a player, ``None`` for those left out.
+        """Return a picture of the joint knowledge of some players: one information state each, ``None`` for the others.
 
-        With all of them it is everything; with one it is what this player sees.
+        With all of them it shows everything; with one it shows the view of that player.
         """
         ...
 
 
 @runtime_checkable
 class Narrated(Protocol):
-    """A game that says in words what happened to a player in one step."""
+    """A game that describes in words what happened to a player in one step."""
 
     def told(self, player: int, token: Token, before: InformationState) -> str:
-        """``token``, after ``before``, as in ``you bet`` or ``P1 passes``."""
+        """Describe ``token``, which follows ``before``, as in ``you bet`` or ``P1 passes``."""
         ...
 
 
 @runtime_checkable
 class Rehearsed(Protocol):
-    """A game on one of whose agents foreign ones may be built."""
+    """A game with a stock agent on which foreign agents may be built."""
 
     @property
     def rehearsal(self) -> str:
-        """Its name: it plays a few moves before a clock runs, so that none of them compiles on its own time."""
+        """The agent's name: it plays a few moves before a clock runs, so that kernels are compiled on nobody's time."""
         ...
 
 
 def own_token(move: Action | None, observation: Observation) -> Token | None:
-    """By what an information state grows; ``None`` where a step leaves it as it was."""
+    """Return the token that a step appends to an information state; ``None`` where the step leaves it unchanged."""
     if move is None and observation is None:
         return None
     return (move, () if observation is None else observation)

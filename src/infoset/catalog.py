@@ -1,4 +1,4 @@
-"""The one way in: a game by name, by file, from the library of descriptions or from OpenSpiel."""
+"""Loading of games: by name, by file, from the library of descriptions or from OpenSpiel."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ POMMERMAN = "pommerman:"
 FILE_PARAMETERS = frozenset({"state"})
 """Parameters of shipped games whose value is the path of a file."""
 CONFIG = "config.json"
-"""What a run's folder is known by."""
+"""The file that identifies a run's folder."""
 
 
 def _read_efg(path: str) -> Game:
@@ -92,7 +92,7 @@ READERS: dict[str, Callable[[str], Game]] = {
 
 
 def game_of_run(name: str) -> str | None:
-    """The name of the game of the run, or of the training, in folder ``name``; ``None`` where that is no such folder.
+    """Return the name of the game of the run or training in folder ``name``; ``None`` where that is no such folder.
 
     Raises ``FormatError`` for a broken one.
     """
@@ -110,14 +110,16 @@ class _Run(msgspec.Struct):
 
 
 def name_of(game: Any) -> str:
-    """The name by which ``load`` finds a game, or what is made of one, again: of a run's folder that of its game."""
+    """Return the name by which ``load`` finds a game again; for a run's folder, the name of its game."""
     return game_of_run(game) or game if isinstance(game, str) else own_name(game) or str(game.name)
 
 
 @checks_arguments
 def load(name: str) -> Game:
-    """A game by name (``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``), file
-    (``.efg``, ``.nfg``, ``.gbt``, ``.csv``, ``.gdl``, ``.kif``), ``"openspiel:NAME(…)"``, or your own,
+    """Load a game by its name, from a file, or from your own Python code.
+
+    A name is such as ``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"`` or
+    ``"openspiel:NAME(…)"``; a file is an ``.efg``, ``.nfg``, ``.gbt``, ``.csv``, ``.gdl`` or ``.kif``; your own game is
     ``"python:FILE.py:Class(…)"``.  A run's folder stands for the game of that run.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
@@ -149,7 +151,7 @@ def load(name: str) -> Game:
 
 
 def _load_known(name: str, hints: bool = True) -> Game:
-    """A game that has a name here; ``hints``: whether files of other names may be suggested."""
+    """Load a game that is known by name here; ``hints``: whether files of similar names may be suggested."""
     parsed = parse_name(name)
     if parsed.word not in GAMES and parsed.word not in known_games():
         if hints and (problem := path_problem(parsed.word, "names")):
@@ -169,7 +171,7 @@ def _load_known(name: str, hints: bool = True) -> Game:
 
 
 def _load_own(name: str) -> Game:
-    """A game of the user's own, whose code is run for it."""
+    """Load a game of the user's own by running its code."""
     parsed = parse_name(name)
     game = build_own("game", parsed)
     if isinstance(game, type) or not isinstance(game, Game):
@@ -179,7 +181,7 @@ def _load_own(name: str) -> Game:
 
 
 def load_named(name: str, where: str) -> Game:
-    """A game that a file names.  Raises ``UnsupportedGameError`` where that would run a user's code."""
+    """Load a game that a file names.  Raises ``UnsupportedGameError`` where that would run a user's code."""
     check_trusted(name, where)
     return load(name)
 
@@ -187,7 +189,7 @@ def load_named(name: str, where: str) -> Game:
 def load_shipped(name: str, where: str) -> Game:
     """Load a game that comes with infoset, by a name from somebody who must not reach the files of this machine.
 
-    ``where`` says in errors whose name it is.  Nothing outside of the package is opened, looked for or run: files,
+    ``where`` says in errors who gave the name.  Nothing outside of the package is opened, looked for or run: files,
     folders of runs, ``python:`` and ``openspiel:`` (whose games may name files as well) raise
     ``UnsupportedGameError``, and so does a parameter that names a file.  Otherwise raises what ``load`` does.
     """
@@ -202,7 +204,7 @@ def load_shipped(name: str, where: str) -> Game:
 
 
 def game_entries() -> list[Entry]:
-    """Every game that has a name, with its parameters and a line about it."""
+    """Return every game that has a name, with its parameters and a line about it."""
     from infoset.gdl.library import about, library
     from infoset.pommerman.config import CONFIGS, parameters
 
@@ -212,7 +214,7 @@ def game_entries() -> list[Entry]:
 
 
 def about(name: str) -> str:
-    """A line about a game by its name; nothing about files and games of the user's own."""
+    """Return a line about a game by its name; empty for files and games of the user's own."""
     from infoset.gdl.library import about, library
     from infoset.pommerman.config import CONFIGS
 
@@ -227,7 +229,7 @@ def about(name: str) -> str:
 
 
 def known_games() -> list[str]:
-    """Every game that has a name: the native ones, the library's descriptions, the variants of Pommerman."""
+    """Return every game that has a name: the native ones, the library's descriptions, the variants of Pommerman."""
     from infoset.gdl.library import library
     from infoset.pommerman.config import CONFIGS
 

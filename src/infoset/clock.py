@@ -1,4 +1,4 @@
-"""A moment from which on work is to stop: looked at after every step of a game's rules, since one may take long."""
+"""A clock that ends work at a given moment: checked after every step of a game's rules, since one may take long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from infoset.errors import ClockError
 
 
 class Clock:
-    """Called, it raises ``ClockError`` from the moment ``until`` (of ``time.monotonic``) on."""
+    """A callable that raises ``ClockError`` after the moment ``until`` (of ``time.monotonic``)."""
 
     def __init__(self, until: float = inf) -> None:
         self.until = until
@@ -24,7 +24,7 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """Seconds until then; 0 from then on."""
+        """The seconds left until then; 0 afterwards."""
         return max(self.until - time.monotonic(), 0.0)
 
 
@@ -35,7 +35,7 @@ _making: ContextVar[float | None] = ContextVar("making", default=None)
 
 @contextmanager
 def making_within(seconds: float | None) -> Iterator[None]:
-    """Within it foreign agents may take so many seconds to be made, ``None`` for what they may take anyhow."""
+    """Limit the seconds that foreign agents may take to be made in this context; ``None`` for their default limit."""
     token = _making.set(seconds)
     try:
         yield
@@ -50,7 +50,7 @@ def seconds_to_make() -> float | None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Without garbage collections, which take most of a second where a game's rules are millions of objects."""
+    """Disable garbage collection, which takes most of a second where a game's rules are millions of objects."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""A game and what was made of it: positions, tree, sequence form, walk, each at most once and when it is needed."""
+"""A game with its derived forms: positions, tree, sequence form and walk, each built at most once and on demand."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from infoset.tree.walk import Walk
 AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
 
 FEW_HISTORIES = 3_000_000
-"""Up to which a tree is as good as products."""
+"""The number of histories up to which a tree is as good as the factored form."""
 FEW_JOINT = 1_000_000
-"""Private states beside each other that are looked at where nobody has asked for public states."""
+"""The number of joint private states up to which public states are examined without being asked for."""
 
 
 def check_is_game(game: object) -> None:
-    """Raise ``UnsupportedGameError`` for an object that is none."""
+    """Raise ``UnsupportedGameError`` for an object that is not a game."""
     if isinstance(game, type):
         raise UnsupportedGameError(f"{game.__name__} is a class, not a game; make a game of it: {game.__name__}(…)")
     if missing := [name for name in ("name", "players", "start") if not hasattr(game, name)]:
@@ -45,8 +45,8 @@ def check_is_game(game: object) -> None:
 class Compiled:
     """A game with its compiled forms.
 
-    ``max_histories`` bounds the tree, by default half of the free memory does; ``progress`` is told how many positions
-    or histories there are by now.  Whatever does not fit raises ``BudgetError`` when it is asked for.
+    ``max_histories`` bounds the tree, by default half of the free memory does; ``progress`` is called with the number
+    of positions or histories so far.  A form that does not fit raises ``BudgetError`` when it is requested.
 
     >>> from infoset.compiled import Compiled
     >>> compiled = Compiled.of("kuhn_poker")
@@ -63,7 +63,7 @@ class Compiled:
     def of(
         cls, game: AnyGame, max_histories: int | None = None, progress: Callable[[int], object] | None = None
     ) -> Compiled:
-        """From a name, a game, or a form of one that is made already.  Raises what ``load`` raises."""
+        """Create it from a name, a game, or a form of one that is made already.  Raises what ``load`` raises."""
         if max_histories is not None:
             check_range("max_histories", max_histories, 0, MAX_COUNT)
         if isinstance(game, Compiled):
@@ -79,23 +79,23 @@ class Compiled:
 
     @property
     def name(self) -> str:
-        """What ``load`` makes the game from."""
+        """The name from which ``load`` makes the game."""
         return self.game.name
 
     @property
     def players(self) -> tuple[str, ...]:
-        """(n,) their names."""
+        """(n,) the names of the players."""
         return self.game.players
 
     @property
     def map_name(self) -> str:
-        """Of the information map that its policies' keys belong to; "" for the players' information states."""
+        """The name of the information map of its policies' keys; "" for the players' information states."""
         found = self.game.information_map if isinstance(self.game, Mapped) else None
         return "" if found is None else found.name
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...] | None:
-        """Who wins together, where the game says so."""
+        """The teams of players who win together, where the game defines them."""
         return self.game.teams if isinstance(self.game, Teamed) else None
 
     def _report(self, count: int) -> None:
@@ -104,26 +104,26 @@ class Compiled:
 
     @cached_property
     def graph(self) -> GameGraph:
-        """Every distinct position."""
+        """The graph of all distinct positions."""
         return explore(self.game, progress=self._report)
 
     @property
     def histories(self) -> float:
-        """How many there are, counted on the graph, or by the factored rules where the game has them."""
+        """The number of histories, counted on the graph, or by the factored rules where the game has them."""
         if "graph" not in self.__dict__ and self.factors and isinstance(self._asked, FactoredRules):
             return self._asked.sizes.histories
         return self.graph.count_histories()
 
     @cached_property
     def factors(self) -> bool:
-        """Whether the game says what of its states is a core, or its rules show it."""
+        """Whether the game declares the core of its states, or its rules reveal one."""
         return isinstance(self.game, Factored) or cores_of(self.game) is not None
 
     @property
     def better_factored(self) -> bool:
-        """Whether the factored form is the one to work on: there is one, and a tree is not at hand and large.
+        """Whether to prefer the factored form: there is one, no tree is built yet, and a tree would be large.
 
-        Of a game that says nothing of cores the tree has to be too large.
+        For a game that declares no cores the tree has to be too large.
         """
         if self.made_whole:
             return False
@@ -135,16 +135,16 @@ class Compiled:
 
     @property
     def _better_public(self) -> bool:
-        """The same of public states: only where positions are at hand, and tables that are soon made."""
+        """The same for public states: only where positions are known, and the tables are made quickly."""
         if "graph" not in self.__dict__ or self.histories <= self.limit:
             return False
         return isinstance(self._soon_asked, FactoredRules) and self.quickly_factored
 
     @property
     def works_factored(self) -> bool:
-        """Whether work without a form asked for is on the factored one: it is better, or all that fits.
+        """Whether work uses the factored form unless told otherwise: it is better, or all that fits.
 
-        Makes the tree where that is not known before.  Raises ``BudgetError`` where neither fits.
+        Builds the tree where needed to decide that.  Raises ``BudgetError`` where neither fits.
         """
         if self.made_whole:
             return False
@@ -152,18 +152,18 @@ class Compiled:
             try:
                 _ = self.tree
             except BudgetError:
-                if not self.better_factored:  # where the tree's positions are known by now
+                if not self.better_factored:  # the attempt may have found the positions
                     raise
-        return not self.made_whole  # as it is by now if that fits
+        return not self.made_whole  # the tree is built by now if it fits
 
     @cached_property
     def quickly_factored(self) -> bool:
-        """Whether the factored form is built in minutes: one that is not has to be asked for where cores were found."""
+        """Whether the factored form is built within minutes; where cores were found, a slower one must be requested."""
         return is_quick(self.factored_rules)
 
     @cached_property
     def _asked(self) -> FactoredRules | InfosetError:
-        """The factored rules, or why there are none: that is not found out twice."""
+        """The factored rules, or the error that explains why there are none: it is determined only once."""
         if self.factors:
             return self._ask(lambda: FactoredRules.of(self.game, self._report))
         if isinstance(self.__dict__.get("_soon_asked"), FactoredRules):
@@ -180,7 +180,7 @@ class Compiled:
 
     @cached_property
     def _soon_asked(self) -> FactoredRules | InfosetError:
-        """Those of public states, where that is done at once: nobody has asked for them."""
+        """The factored rules by public states, where they are found at once, since nobody has asked for them."""
         return self._ask(lambda: FactoredRules.of_positions(self.graph, self._report, FEW_JOINT))
 
     def _ask(self, asking: Callable[[], FactoredRules]) -> FactoredRules | InfosetError:
@@ -192,7 +192,7 @@ class Compiled:
 
     @property
     def factored_rules(self) -> FactoredRules:
-        """Cores, and what players may have there; of a game that says nothing of them, its public states.
+        """The cores and the players' private states there; for a game that declares no cores, its public states.
 
         Raises ``UnsupportedGameError`` for a game that does not factor, ``BudgetError`` for too many cores or
         positions.
@@ -210,7 +210,7 @@ class Compiled:
 
     @cached_property
     def factored_images(self) -> FactoredForm:
-        """The same with what it takes to evaluate profiles that are not symmetric."""
+        """The same form with the data to evaluate profiles that are not symmetric."""
         if "factored" in self.__dict__ and self.factored.group.order == 1:
             return self.factored
         form = FactoredForm.of(self.factored_rules, symmetric=True, progress=self._report, elements=True)
@@ -228,25 +228,25 @@ class Compiled:
 
     @property
     def only_form(self) -> bool:
-        """Whether there is nothing but a sequence form."""
+        """Whether only a sequence form is available."""
         return False
 
     @property
     def made_whole(self) -> bool:
-        """Whether all histories are at hand."""
+        """Whether all histories are listed already."""
         return "tree" in self.__dict__
 
     @property
     def limit(self) -> int:
-        """How many histories a tree may have."""
+        """The number of histories that a tree may have."""
         return default_max_histories() if self.max_histories is None else self.max_histories
 
     @cached_property
     def tree(self) -> GameTree:
-        """Every history.  Raises ``BudgetError`` before memory is taken."""
+        """The tree of all histories.  Raises ``BudgetError`` before memory is allocated."""
         if "graph" in self.__dict__:
             return GameTree.unroll(self.graph, self.max_histories, self._report)
-        known = self._asked if isinstance(self.game, Dealt) else None  # which is soon told
+        known = self._asked if isinstance(self.game, Dealt) else None  # its rules are found quickly
         if isinstance(known, FactoredRules) and known.sizes.histories > self.limit:
             raise BudgetError(
                 f"{self.name} has {known.sizes.histories:,.0f} histories, more than a tree may have ({self.limit:,}); "
@@ -261,7 +261,7 @@ class Compiled:
         return SequenceForm.of(self.tree, progress=self._report)
 
     def check_recall(self) -> None:
-        """Raise ``ImperfectRecallError`` where a player forgets; the sequence form is built for it."""
+        """Raise ``ImperfectRecallError`` where a player forgets; this builds the sequence form."""
         assert self.form
 
     @cached_property
@@ -275,33 +275,33 @@ class Compiled:
 
     @cached_property
     def walk(self) -> Walk:
-        """The positions that differ by more than a symmetry, as kernels walk them."""
+        """The positions up to symmetry, in the form that kernels traverse."""
         return Walk.of(self.graph, find_symmetry(self.graph))
 
     @cached_property
     def plain_walk(self) -> Walk:
-        """All positions, as kernels walk them."""
+        """All positions, in the form that kernels traverse."""
         return Walk.of(self.graph)
 
     @property
     def payoffs(self) -> FloatArray:
-        """(rows, n) the payoffs of the ends that are reached."""
+        """(rows, n) the payoffs of the terminal positions that are reached."""
         rows = np.unique(self.graph.content[self.graph.player == TERMINAL])
         return np.asarray(self.graph.payoffs[rows])
 
     @property
     def constant_sum(self) -> bool:
-        """Whether all payoffs of an end always sum to the same."""
+        """Whether the payoffs of all players have the same sum at every end."""
         return constant_sum_of(self.payoffs) is not None
 
     @property
     def common_payoff(self) -> bool:
-        """Whether there are several players, who are all paid the same at every end."""
+        """Whether there are several players, who all receive the same payoff at every end."""
         return len(self.players) > 1 and are_common(self.payoffs)
 
 
 class _Made(Compiled):
-    """Of a tree or a sequence form alone: the rules are not at hand."""
+    """A tree or a sequence form alone: the rules are not available."""
 
     def __init__(self, made: GameTree | SequenceForm, max_histories: int | None) -> None:
         self.max_histories, self.progress, self.made = max_histories, None, made
@@ -312,7 +312,7 @@ class _Made(Compiled):
 
     @property
     def game(self) -> Game:  # type: ignore[override]
-        """Raises ``UnsupportedGameError``."""
+        """Not available: raises ``UnsupportedGameError``."""
         what = "sequence form" if self.only_form else "tree"
         raise UnsupportedGameError(f"{self.name} is given as a {what} alone; this needs the game itself")
 

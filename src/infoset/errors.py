@@ -1,21 +1,22 @@
-"""Everything that infoset raises on purpose.
+"""The errors that infoset raises on purpose.
 
 InfosetError
 ├── UnknownNameError        (LookupError)   no game, method or parameter of that name
 ├── ParameterError          (ValueError)    a value outside what is allowed
 ├── FormatError             (ValueError)    a file that cannot be read; carries file, line and column
 ├── GameRuleError           (ValueError)    a game that breaks the game model's contract
-│   └── IllegalMoveError                    a move or an answer of nature that is not on offer
+│   └── IllegalMoveError                    a move or a chance outcome that is not legal
 ├── UnsupportedGameError    (ValueError)    a sound game that this algorithm is not made for
-│   └── ImperfectRecallError                a player forgets; names the information set
+│   └── ImperfectRecallError                a player forgets what it knew; names the information set
 ├── BudgetError             (MemoryError)   a game too large for the memory or the histories allowed
 │   └── ClockError                          the time allowed is over
 ├── PolicyError             (ValueError)    a policy that is broken or belongs to another game
 ├── CheckpointError         (ValueError)    a saved run that cannot be continued
 ├── MissingExtraError       (ImportError)   an optional dependency that is not installed
+├── RemoteError             (OSError)       a remote program that cannot be reached, or whose answer is invalid
 └── UnsupportedSystemError  (OSError)       something that this operating system cannot do
 
-Every message is one line: the offending value, where it stands, what would be allowed.
+Every message is one line: the offending value, its place, and the values that are allowed.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 MOST_LISTED, FEW = 12, 5
-"""Names in one message, and how many of them where there are more."""
+"""The number of names that one message lists, and the number shown where there are more."""
 LONGEST = 1000
-"""Characters of a message, whatever stands in it."""
+"""The maximal length of a message in characters."""
 LISTS = ("agent", "game", "method")
 """Kinds of names that the command line lists."""
 
 
 class InfosetError(Exception):
-    """The root of the tree above.
+    """The base class of all errors that infoset raises on purpose.
 
     As text it is one line of at most ``LONGEST`` characters that can be printed, whatever foreign values it quotes.
     """
@@ -45,8 +46,8 @@ class InfosetError(Exception):
 class UnknownNameError(InfosetError, LookupError):
     """No game, method or parameter of that name.
 
-    Of the names that are known the one most like it is suggested; a family in front (``gdl:``) may be missing or wrong.
-    Of a family alone its names are listed; else each family once.  Of many names some are.
+    The message suggests the most similar known name; a family in front (``gdl:``) may be missing or wrong.  For a
+    family alone its names are listed; otherwise each family once.  Long lists are abbreviated.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
@@ -67,12 +68,12 @@ class UnknownNameError(InfosetError, LookupError):
 
 
 def _spelled(name: str) -> str:
-    """What is alike in spellings of one name: ``cfr_plus`` and ``cfr+``, ``Linear_CFR`` and ``linear-cfr``."""
+    """Return a normal form of a name: equal for ``cfr_plus`` and ``cfr+``, for ``Linear_CFR`` and ``linear-cfr``."""
     return re.sub(r"[\s_-]+", "", name.lower()).replace("plus", "+")
 
 
 def _listed(names: list[str], kind: str) -> str:
-    """The names, if they are few; else the first of them, and where the others are."""
+    """Return the names, if they are few; else the first of them, and where to find the others."""
     if len(names) <= MOST_LISTED:
         return ", ".join(names) or "none"
     where = f"{len(names)}; 'infoset {kind}s' lists them" if kind in LISTS else f"and {len(names) - FEW} more"
@@ -97,7 +98,7 @@ class GameRuleError(InfosetError, ValueError):
 
 
 class IllegalMoveError(GameRuleError):
-    """A move or an answer of nature that is not on offer."""
+    """A move or a chance outcome that is not legal."""
 
 
 class UnsupportedGameError(InfosetError, ValueError):
@@ -132,7 +133,7 @@ class MissingExtraError(InfosetError, ImportError):
 
 
 class RemoteError(InfosetError, OSError):
-    """A program elsewhere that cannot be reached, or whose answer is none."""
+    """A remote program that cannot be reached, or whose answer is invalid."""
 
 
 class UnsupportedSystemError(InfosetError, OSError):
@@ -140,31 +141,31 @@ class UnsupportedSystemError(InfosetError, OSError):
 
 
 def bound(text: str, limit: int = LONGEST) -> str:
-    """Return a message of at most ``limit`` characters: of a longer one the beginning and the end, which says more."""
+    """Return a message cut to at most ``limit`` characters: its beginning and its end, which is more informative."""
     end = limit // 3
     return text if len(text) <= limit else f"{text[: limit - end - 3]} … {text[-end:]}"
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """``text``, cut to ``limit`` characters so that a hostile value cannot flood a message."""
+    """Return ``text``, cut to ``limit`` characters so that a hostile value cannot flood a message."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def printable(text: str, sign: str = "?") -> str:
-    """Return ``text`` with ``sign`` for each character that could command a terminal, hide or reorder what is shown.
+    r"""Return ``text`` with ``sign`` for each character that could command a terminal, hide or reorder what is shown.
 
-    These are control characters (also those of C1), invisible ones and marks that turn the direction of a text, lone
-    surrogates, and what XML may not hold.  Line feeds and tabs stay.
+    These are control characters (also those of C1), invisible ones and marks that change the direction of a text, lone
+    surrogates, and characters that XML does not allow.  Line feeds and tabs stay.
 
     >>> from infoset.errors import printable
-    >>> printable("\\x1b[2J red\\x9b31m \\u202etxt.exe")
+    >>> printable("\x1b[2J red\x9b31m \u202etxt.exe")
     '?[2J red?31m ?txt.exe'
     """
     return _COMMANDS.sub(sign, text)
 
 
 def one_line(text: str, limit: int = 80) -> str:
-    """A stranger's ``text`` as one line of what can be printed, shortened."""
+    """Return untrusted ``text`` as one printable line, shortened to ``limit`` characters."""
     return shorten(printable(" ".join(text[: 4 * limit].split())), limit)
 
 

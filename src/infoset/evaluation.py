@@ -1,7 +1,7 @@
-"""How good is it?  One answer for whatever plays: a policy of any kind, an agent, a function, uniform play.
+"""Evaluation of policies of any kind, agents, functions and uniform play: values, best responses and exploitability.
 
-Exactly where the tree, the public subgames, or the information states of a sampled policy fit; otherwise a best
-response is learnt and played, which bounds the exploitability from below, with its interval and the reason.
+Figures are exact where the tree, the public subgames, or the information states of a sampled policy fit; otherwise a
+best response is learnt and played, which bounds the exploitability from below, with its interval and the reason.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
 
 What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..., Any]"
-"""Whatever plays: a name or file, a policy, an agent that tells its chances, realisation weights, a function."""
+"""Anything that plays: a name or file, a policy, an agent, realisation weights, a function."""
 
-FEW_HISTORIES = 300_000  # up to which a sampled policy is put on the tree
+FEW_HISTORIES = 300_000  # the largest tree for a sampled policy
 MOST_SECONDS = 1e9
-SECONDS = 10.0  # to learn responses in, where nothing is said
+SECONDS = 10.0  # the default time to learn responses
 
 
 @checks_arguments
@@ -66,20 +66,21 @@ def evaluate(
     progress: Callable[[int], object] | None = None,
     keep: Callable[[PolicyEvaluation], object] | None = None,
 ) -> Evaluation:
-    """How good ``what`` is as everybody's strategy in ``game``: expected payoffs, best responses and what they gain.
+    """Evaluate ``what`` as everybody's strategy in ``game``: expected payoffs, best responses and their gains.
 
     ``what``: the name of an agent (``"random"``, ``"search(method=tree)"``), of a policy's file or of a run's folder; a
     policy; an agent; realisation weights (S,); or a function of an information set's key and
-    moves.  With ``respond`` the best responses come along as a policy, ``best_response``.
+    moves.  With ``respond`` the best responses are also returned as a policy, ``best_response``.
 
-    The figures are exact where the game's tree fits (at most ``max_histories``), its public subgames do, or the policy
-    was sampled.  Else, or for an agent that does not tell its chances, each player's best response is learnt for
-    ``seconds`` and then played, by ``seed``: ``exact`` is false, the gains are lower bounds, and ``reason`` says why.
+    The figures are exact where the game's tree fits (at most ``max_histories``), its public subgames fit, or the policy
+    was sampled.  Otherwise, or for an agent that does not report its probabilities, each player's best response is
+    learnt for ``seconds`` and then played, by ``seed``: ``exact`` is false, the gains are lower bounds, and ``reason``
+    says why.
 
-    ``executor``: where the best responses to a policy that was sampled are worked out, a task for each player, if not
-    in threads of this process; ``ParameterError`` where there is nothing to share out.
+    ``executor`` says where the best responses to a sampled policy are computed, a task for each player, if not in
+    threads of this process; ``ParameterError`` for an evaluation that has no such tasks.
 
-    Where a player forgets what it knew, its best response is not computed: only ``values`` are exact then.
+    Where a player has imperfect recall, its best response is not computed: only ``values`` are exact then.
 
     Raises what ``load`` and ``load_agent`` raise, and ``PolicyError`` for a policy of another game.
 
@@ -106,14 +107,14 @@ def evaluate(
         return lower_bound(compiled, policy, learn_for, seed, why)
     try:
         return _exactly(policy, compiled, respond, keep)
-    except ClockError:  # of whoever asks
+    except ClockError:  # raised by the caller's own clock
         raise
     except BudgetError as error:
         return lower_bound(compiled, policy, learn_for, seed, str(error))
 
 
 def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
-    """Of teams that draw plans, or a mediator.  Raises ``ParameterError`` where responses are asked for."""
+    """Evaluate teams that draw plans, or a mediator.  Raises ``ParameterError`` where responses are asked for."""
     if respond:
         raise ParameterError("respond: where plans are drawn, an answer is a plan too, not chances of moves")
     if len(policy.policy.lotteries) == 1:
@@ -121,12 +122,12 @@ def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -
     with signs.during("looking for the teams' best answers"):
         form = compiled.form
         looking = Background(lambda: evaluate_lotteries(form, policy.policy))
-        looking.wait()  # where Ctrl-C is heard
+        looking.wait()  # so that Ctrl-C interrupts it
         return looking.result
 
 
 def _shared(what: What, compiled: Compiled, respond: bool, where: Where) -> Evaluation:
-    """As ``_on_walk``, but elsewhere.  Raises ``ParameterError`` for what is done in one piece."""
+    """Evaluate as ``_on_walk`` does, but elsewhere.  Raises ``ParameterError`` for work without independent parts."""
     policy = None if isinstance(what, np.ndarray) else _chosen(what, compiled)
     if not isinstance(policy, Policy) or _tree_first(policy, compiled) or isinstance(policy, PublicPlay):
         raise ParameterError("executor: this is evaluated in one piece; what was sampled on a large game has parts")
@@ -144,7 +145,7 @@ def _shared(what: What, compiled: Compiled, respond: bool, where: Where) -> Eval
 def _exactly(
     policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
 ) -> Evaluation:  # fmt: skip
-    """By whichever form of the game fits.  Raises ``BudgetError`` where none does."""
+    """Evaluate on the first form of the game that fits.  Raises ``BudgetError`` where none does."""
     if isinstance(policy, PublicPlay):
         return evaluate_public(policy.policy, policy.graph, respond)
     if isinstance(policy, CorrelatedPlay):
@@ -157,7 +158,10 @@ def _exactly(
 
 
 def _on_lists(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:
-    """On the tree, or where that does not fit on products.  Raises ``BudgetError`` where neither does."""
+    """Evaluate on the tree, or where that does not fit on the factored form.
+
+    Raises ``BudgetError`` where neither fits.
+    """
     if compiled.works_factored:
         return _on_factored(policy, compiled, respond)
     try:
@@ -168,16 +172,16 @@ def _on_lists(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:
 
 
 def policy_of(what: What, compiled: Compiled) -> Policy:
-    """Whatever plays, as a policy on a game.
+    """Return anything that plays as a policy on a game.
 
-    Raises as ``evaluate`` does, and ``UnsupportedGameError`` for an agent that does not tell its chances.
+    Raises as ``evaluate`` does, and ``UnsupportedGameError`` for an agent that does not report its probabilities.
     """
     found = _chosen(what, compiled)
     return found if isinstance(found, Policy) else AskedPolicy(compiled.game, found)
 
 
 def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
-    """The same; an agent that does not tell its chances stays what it is."""
+    """Do what ``policy_of`` does, but leave an agent that does not report its probabilities as it is."""
     if isinstance(what, str):
         what = UniformPolicy() if what == "random" else _named(what)
     if isinstance(what, SavedPolicy):
@@ -195,7 +199,7 @@ MANY = "where thousands of games are played"
 
 
 def check_what(name: str) -> str | SavedPolicy:
-    """The policy of a file, or the name of an agent; raises what a wrong one does, before anything slow begins."""
+    """Return the policy of a file, or the name of an agent; raise the errors of a wrong name before any long work."""
     if policy_file(name) is not None:
         return load_policy(name)
     if name != "random":
@@ -214,10 +218,10 @@ def _named(name: str) -> SavedPolicy | Agent:
 
 
 def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArray:
-    """Realisation weights (S,) of a policy on the tree; it is asked everywhere."""
+    """Return the realisation weights (S,) of a policy on the tree; it is queried at every information set."""
     if isinstance(policy, TabularPolicy):
         return policy.plan(form)
-    if compiled.only_form and isinstance(policy, FunctionPolicy):  # which needs keys alone
+    if compiled.only_form and isinstance(policy, FunctionPolicy):  # a function needs keys alone, not the game
         return TabularPolicy.from_function(form, policy.choose).plan(form)
     if isinstance(policy, WalkPolicy):
         return policy.plan(compiled.tree, form)
@@ -225,7 +229,7 @@ def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArra
 
 
 def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> TabularPolicy:
-    """Whatever plays as a table with readable keys.
+    """Return anything that plays as a table with readable keys.
 
     Raises as ``evaluate`` does, and ``BudgetError`` where the tree does not fit.
 
@@ -248,21 +252,21 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
 
 
 def _tree_first(policy: Policy, compiled: Compiled) -> bool:
-    """Whether the tree is the way to exact figures: else the information states that the policy has are."""
+    """Return whether to evaluate on the tree, and not on the information states that the policy has."""
     if isinstance(policy, WalkPolicy):
         return compiled.histories <= min(compiled.limit, FEW_HISTORIES)
     return compiled.only_form or not (isinstance(policy, UniformPolicy) and compiled.histories > compiled.limit)
 
 
 def _factored_first(policy: Policy, compiled: Compiled) -> bool:
-    """Whether the factored form is: where the tree would be large."""
+    """Return whether to evaluate on the factored form: where the tree would be large."""
     if compiled.made_whole or isinstance(policy, WalkPolicy):
         return False
     return isinstance(policy, FactoredPlay) or compiled.better_factored
 
 
 def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:
-    """Over symmetries where the policy keeps to them; else it is asked everywhere."""
+    """Evaluate over symmetries where the policy respects them; else query it at every information state."""
     factored, strategy = compiled.factored, None
     if isinstance(policy, FactoredPlay):
         strategy = policy.behaviour(factored)
@@ -295,7 +299,7 @@ def _on_tree(form: SequenceForm, plan: FloatArray, respond: bool) -> Evaluation:
 def _on_walk(
     policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
 ) -> Evaluation:  # fmt: skip
-    """By beliefs, without histories (``belief_response``)."""
+    """Evaluate by beliefs, without listing histories (``belief_response``)."""
     work = _responses(policy, compiled, respond)
     with signs.during("evaluating exactly"):
         if keep is not None:
@@ -328,7 +332,7 @@ def _walk(game: str) -> Walk:
 
 
 def respond_to(game: str, policy: InfosetPolicy, player: int, record: bool) -> dict[str, Any]:
-    """In whatever process: a player's best response, as ``BeliefResponse`` saves it."""
+    """Compute a player's best response in any process, and return it as ``BeliefResponse`` saves it."""
     from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse
 
     response = BeliefResponse(_walk(game), policy, player, record)
@@ -338,7 +342,7 @@ def respond_to(game: str, policy: InfosetPolicy, player: int, record: bool) -> d
 
 
 def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation:
-    """What everybody is paid, where a player forgets: by the probabilities of all histories."""
+    """Return the expected payoffs alone, by the probabilities of all histories, for a game of imperfect recall."""
     tree, graph = compiled.tree, compiled.tree.graph
     rows = [row_at(policy.row, tree, infoset) for infoset in range(len(tree.infoset_player))]
     reach = np.ones(len(tree.parent))

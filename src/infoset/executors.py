@@ -1,8 +1,8 @@
-"""Where work goes that can be shared out: processes of this machine, or a cluster that Ray runs (extra ``cluster``).
+"""Executors for work that can be distributed: processes of this machine, or a cluster run by Ray (extra ``cluster``).
 
-Both are executors of ``concurrent.futures``, and any other one will do as well.  What is submitted is a function of a
-module, with arguments that are data, and gives the same wherever and however often it runs: so a lost process costs
-time and nothing else.  What a task has to build first it keeps for the next one.
+Both are executors of ``concurrent.futures``, and any other one can be used as well.  A task is a function of a
+module, with arguments that are data, and has the same result wherever and however often it runs: a lost process costs
+time and nothing else.  Whatever a task has to build first is cached for the next one.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ R = TypeVar("R")
 LOCAL, RAY = "local", "ray"
 MAX_WORKERS = 1000
 LOST = 20
-"""How often Ray begins a task again whose process was lost."""
+"""The number of times that Ray restarts a task whose process was lost."""
 Where: TypeAlias = str | Executor
 """``local``, ``ray``, ``ray:ADDRESS``, or an executor."""
 
 
 def check_executor(where: Where) -> None:
-    """Raises ``UnknownNameError``, ``ParameterError``, and ``MissingExtraError`` where Ray is not installed."""
+    """Raise ``UnknownNameError``, ``ParameterError``, or ``MissingExtraError`` where Ray is not installed."""
     if isinstance(where, Executor):
         return
     if not isinstance(where, str):
@@ -50,7 +50,7 @@ def check_executor(where: Where) -> None:
 
 @contextmanager
 def executor(where: Where, workers: int | None = None) -> Iterator[Executor]:
-    """Open for so many tasks at once, by default as many as there are cores; one that was given stays open.
+    """Open an executor for ``workers`` parallel tasks, by default one per core; a given one stays open afterwards.
 
     ``ray`` starts Ray on this machine, ``ray:ADDRESS`` joins a cluster.  Raises as ``check_executor``, and
     ``UnsupportedSystemError`` where there is no cluster.
@@ -67,13 +67,13 @@ def executor(where: Where, workers: int | None = None) -> Iterator[Executor]:
 
 
 def width(opened: Executor) -> int:
-    """How many tasks it does at once, as far as it says."""
+    """Return the number of tasks that an executor runs in parallel, or the number of cores where it is unknown."""
     return int(getattr(opened, "_max_workers", 0)) or usable_cores()
 
 
 def local(workers: int) -> ProcessPoolExecutor:
-    """Processes that end with this one, however that ends, and that Ctrl-C does not reach."""
-    from concurrent.futures import ProcessPoolExecutor  # slow to import, and not for every verb
+    """Return a pool of processes that end with this one, however that ends, and that Ctrl-C does not reach."""
+    from concurrent.futures import ProcessPoolExecutor  # slow to import, and not needed by every verb
     from multiprocessing import get_context
 
     return ProcessPoolExecutor(workers, get_context("spawn"), _begin)
@@ -94,7 +94,7 @@ def _end_with_parent() -> None:
 
 
 class RayExecutor(Executor):
-    """Tasks of one core each on a cluster; Ray places them, brings what they need, and begins lost ones again."""
+    """An executor on a cluster, with one core per task; Ray places tasks, sends their data, and restarts lost ones."""
 
     def __init__(self, address: str = "", workers: int | None = None) -> None:
         ray = _ray()
@@ -113,18 +113,18 @@ class RayExecutor(Executor):
         return found
 
     def send(self, value: Any) -> Sent:
-        """What stands for something large that many tasks are given: it goes to each machine once."""
+        """Return a reference to a large argument of several tasks: its data is sent to each machine once."""
         return Sent(self.ray.put(pickle.dumps(value)))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """A cluster that was joined is left, one that was started ends."""
+        """Shut the cluster down if it was started here; one that was joined is left running."""
         del wait, cancel_futures
         if self.own:
             self.ray.shutdown()
 
 
 class Sent:
-    """In the place of an argument; the value itself travels beside what is pickled."""
+    """A placeholder for an argument; the value itself travels beside the pickled call."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -134,7 +134,10 @@ class Sent:
 
 
 def _call(body: bytes, *sent: bytes) -> bytes:
-    """In a process of the cluster.  Arrays come as copies: Ray's own are read-only, for which no kernel is compiled."""
+    """Execute a task in a process of the cluster.
+
+    Arrays come as copies: Ray's own are read-only, for which no kernel is compiled.
+    """
     call, args, kwargs = pickle.loads(body)
     rest = iter(sent)
     given = [pickle.loads(next(rest)) if isinstance(value, Sent) else value for value in args]
@@ -144,12 +147,12 @@ def _call(body: bytes, *sent: bytes) -> bytes:
 def _settle(found: Future[Any], answer: Future[bytes]) -> None:
     try:
         found.set_result(pickle.loads(answer.result()))
-    except BaseException as error:  # is raised where it is waited for
+    except BaseException as error:  # raised again where the result is awaited
         found.set_exception(error)
 
 
 def send(opened: Executor, value: R) -> R:
-    """What stands for a large argument of several tasks of this executor."""
+    """Return a reference to a large argument of several tasks of this executor."""
     return cast("R", opened.send(value)) if isinstance(opened, RayExecutor) else value
 
 
@@ -173,5 +176,5 @@ def _join(ray: Any, address: str, workers: int | None) -> None:
     except (ConnectionError, ValueError, RuntimeError, OSError, TimeoutError) as error:
         first = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise UnsupportedSystemError(f"executor=ray:{shorten(address)}: {shorten(first, 200)}") from None
-    with suppress(AttributeError):  # it tells of lost processes on standard output, where our results are
+    with suppress(AttributeError):  # it reports lost processes on standard output, which carries our results
         ray._private.worker.print_to_stdstream = lambda *_, **__: None

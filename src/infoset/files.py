@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and archives of arrays that cannot do harm."""
+"""Files that are written in full or not at all, and safe reading of archives of arrays."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from infoset.errors import FormatError, InfosetError, ParameterError, shorten
 T = TypeVar("T")
 
 POLICY = "policy.npz"
-"""What the policy of a run is called in its folder."""
+"""The name of the policy's file in a run's folder."""
 SUFFIXES = (".npz", ".json")
-"""Of files of policies."""
+"""The suffixes of policy files."""
 PARTIAL = re.compile(r"\..+\.\d+\.partial")
-"""Names of files while they are written; a process that is killed may leave one."""
+"""Names of files that are being written; a process that is killed may leave one."""
 MAX_BYTES = 2 << 30
 MAX_TEXT_BYTES = 16 << 20
-MAX_RATIO = 100  # policies are packed to a twentieth
+MAX_RATIO = 100  # policies are compressed to a twentieth
 FREE_BYTES = 16 << 20
 WINDOWS = os.name == "nt"
 NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK}
-"""What making a hard link fails with where the file system, such as FAT, has none."""
+"""The errors that making a hard link fails with where the file system, such as FAT, has none."""
 
 BROKEN_ARCHIVE = (
     OSError, EOFError, KeyError, TypeError, ValueError, MemoryError, NotImplementedError, RecursionError,
     zipfile.BadZipFile, zlib.error, OverflowError,
 )  # fmt: skip
-"""What reading a damaged archive may raise."""
+"""The exceptions that reading a damaged archive may raise."""
 PLAIN_KINDS = "?bBiufUS"
-"""Kinds of arrays that are read: numbers and texts, no objects and no complex numbers."""
+"""The kinds of arrays that are read: numbers and texts, no objects and no complex numbers."""
 
 
 class DamageError(ValueError):
-    """What is wrong with the content of a file, in words for whoever uses it."""
+    """An error that describes what is wrong with the content of a file, in words for users."""
 
 
 def describe_damage(error: BaseException) -> str:
-    """Say what is wrong with a file, from whatever reading it raised.
+    """Describe what is wrong with a file, given the exception that reading it raised.
 
-    The wordings of inner libraries speak of their own inside and are replaced.
+    The messages of libraries speak of their own internals and are replaced.
     """
     for kind, text in _DAMAGE.items():
         if isinstance(error, kind):
@@ -78,18 +78,18 @@ _DAMAGE: dict[type[BaseException], str] = {
 
 
 def create_file(path: Path, body: bytes) -> None:
-    """Write a file that must not be there yet; it appears whole or not at all.
+    """Write a file that must not exist yet, in full or not at all.
 
     On a file system without hard links a process that is killed in between may leave it empty.  Raises
-    ``FileExistsError`` where it is there, and ``OSError`` that names ``path``, a full disk included.
+    ``FileExistsError`` where it exists, and ``OSError`` that names ``path``, a full disk included.
     """
     _write_then(path, lambda file: file.write(body), _claim)
 
 
 def _claim(partial: Path, path: Path) -> None:
-    """Give a whole file its name, unless another has it."""
+    """Give a complete file its name, unless another file has it."""
     try:
-        os.link(partial, path)  # which, unlike a renaming, replaces nothing
+        os.link(partial, path)  # unlike renaming, linking replaces nothing
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
@@ -103,7 +103,7 @@ def _claim(partial: Path, path: Path) -> None:
 
 
 def _write_then(path: Path, write: Callable[[Any], object], name: Callable[[Path, Path], object]) -> None:
-    """Write a neighbour of ``path`` whole, and then give it that name; it is gone afterwards, whatever happens."""
+    """Write a temporary file beside ``path`` in full and then give it that name; remove it whatever happens."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with naming(path):
         make_folder(path.parent)
@@ -113,7 +113,7 @@ def _write_then(path: Path, write: Callable[[Any], object], name: Callable[[Path
                 write(file)
                 file.flush()
                 os.fsync(file.fileno())
-                if WINDOWS:  # where an open file cannot be renamed, nor removed by others
+                if WINDOWS:  # there an open file can be neither renamed nor removed by others
                     file.close()
                 name(partial, path)
         finally:
@@ -121,10 +121,10 @@ def _write_then(path: Path, write: Callable[[Any], object], name: Callable[[Path
 
 
 def _create_locked(partial: Path) -> Any:
-    """Open a file to be written, which ``clear_partials`` of other processes leaves alone."""
+    """Open a file for writing that ``clear_partials`` of other processes does not remove."""
     while True:
         file = open(partial, "wb")  # noqa: SIM115
-        with suppress(OSError):  # of a file system without locks
+        with suppress(OSError):  # the file system may have no locks
             lock_file(file.fileno())
         try:
             if partial.stat().st_ino == os.fstat(file.fileno()).st_ino:
@@ -135,7 +135,7 @@ def _create_locked(partial: Path) -> Any:
 
 
 _cleared: set[Path] = set()
-"""Folders in which this process has looked for what killed ones left."""
+"""Folders that this process has cleared of unfinished files."""
 
 
 def _clear_once(folder: Path) -> None:
@@ -159,20 +159,20 @@ def clear_partials(folder: Path) -> None:
 
 
 def check_path(name: str, path: object) -> Path:
-    """``path`` as a ``Path``.  Raises ``ParameterError`` for what is neither a text nor a path."""
+    """Return ``path`` as a ``Path``.  Raises ``ParameterError`` unless it is a text or a path."""
     if not isinstance(path, (str, os.PathLike)):
         raise ParameterError(f"{name}={shorten(repr(path))} is no path; allowed: a text or a Path")
     return Path(path)
 
 
 def policy_path(path: str | Path) -> Path:
-    """The file of a policy: ``path`` itself, or the one in a run's folder."""
+    """Return the file of a policy: ``path`` itself, or the one in a run's folder."""
     path = Path(path)
     return path / POLICY if path.is_dir() else path
 
 
 def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
-    """Write to a neighbour and rename it: whoever reads ``path``, even after a crash, sees a whole file.
+    """Write to a temporary file and rename it: readers of ``path`` see a complete file, even after a crash.
 
     Raises ``OSError`` that names ``path``, a full disk included.
     """
@@ -181,15 +181,15 @@ def replace_file(path: Path, write: Callable[[Any], object]) -> Path:
 
 
 def check_folder(path: Path) -> None:
-    """Raise ``ParameterError`` where files could not be made in a folder, which need not be there yet.
+    """Raise ``ParameterError`` where files could not be made in a folder, which need not exist yet.
 
-    It is for a word before long work; nothing is left behind.
+    It allows an early error before long work; nothing is left behind.
     """
     _check_above(path, (path, *path.parents))
 
 
 def check_file(path: Path) -> None:
-    """The same for a file, which may be there and is replaced then."""
+    """Raise ``ParameterError`` where a file could not be written; one that exists is to be replaced."""
     if path.is_dir():
         raise ParameterError(f"{path}: cannot be written: it is a folder")
     _check_above(path, path.parents)
@@ -205,17 +205,20 @@ def _check_above(path: Path, folders: Sequence[Path]) -> None:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """An ``OSError`` from in here is about ``path``: not about a neighbour, and never about no file at all."""
+    """Make any ``OSError`` in this context name ``path``, instead of a temporary file or no file at all."""
     try:
         yield
-    except NotADirectoryError:  # about a folder that was named by itself
+    except NotADirectoryError:  # its error names the path in the way already
         raise
     except OSError as error:
         raise OSError(error.errno or errno.EIO, error.strerror or str(error), str(path)) from None
 
 
 def make_folder(path: Path) -> None:
-    """A folder and those above it, where they are not there.  Raises ``NotADirectoryError`` with what is in the way."""
+    """Make a folder and its parents where they do not exist.
+
+    Raises ``NotADirectoryError`` that names the file in the way.
+    """
     for folder in (path, *path.parents):
         if folder.is_dir():
             break
@@ -225,9 +228,9 @@ def make_folder(path: Path) -> None:
 
 
 def lock_file(file: int) -> bool:
-    """Keep other processes from this lock until the descriptor is closed or this process ends; whether it was free.
+    """Lock a file against other processes until the descriptor is closed; return whether it was free.
 
-    Where the system has no such locks it always is.
+    The end of this process releases the lock, too.  Where the system has no such locks it is always free.
     """
     try:
         import fcntl
@@ -244,23 +247,23 @@ ENDINGS = {
     *SUFFIXES, ".csv", ".db", ".efg", ".gbt", ".gdl", ".ipynb", ".kif", ".nfg", ".npy", ".pkl", ".py", ".pt",
     ".safetensors", ".toml", ".txt", ".zip",
 }  # fmt: skip
-"""By which a word is known to name a file."""
-MOST_NAMES = 10_000  # of a folder that are looked at
+"""The suffixes by which a word is recognised as the name of a file."""
+MOST_NAMES = 10_000  # the most names of a folder that are compared
 
 
 def looks_like_path(word: str) -> bool:
-    """Whether somebody who typed this meant a file or a folder."""
+    """Return whether a word that somebody typed was meant as a file or a folder."""
     return "/" in word or os.sep in word or word.startswith(("~", ".")) or Path(word).suffix.lower() in ENDINGS
 
 
 def no_such_path(path: str | Path, what: str = "file") -> str:
-    """``no such file``, and the one that is there and most like it: ``no such file; did you mean 'runs/leduc'?``."""
+    """Return ``no such file``, with the most similar path: ``no such file; did you mean 'runs/leduc'?``."""
     near = nearest_path(path)
     return f"no such {what}; did you mean {shorten(near, 200)!r}?" if near else f"no such {what}"
 
 
 def nearest_path(path: str | Path) -> str:
-    """A file or folder that is there, of names like those of ``path`` or beginning like them; empty where none is."""
+    """Return an existing file or folder whose name is similar to or begins like ``path``; empty where there is none."""
     path = Path(path)
     found = Path(path.anchor)
     try:
@@ -281,18 +284,18 @@ def nearest_path(path: str | Path) -> str:
 
 
 def read_text(path: Path) -> str:
-    """The text of a game's file of at most ``MAX_TEXT_BYTES`` bytes.  Raises ``FormatError``."""
+    """Read a game's file of at most ``MAX_TEXT_BYTES`` bytes as text.  Raises ``FormatError``."""
     if "\0" in str(path):
         raise FormatError("no file can have this name", shorten(repr(str(path))))
     try:
         about = path.stat()
-        if not (S_ISREG(about.st_mode) or S_ISDIR(about.st_mode)):  # a pipe is waited for, a device never ends
+        if not (S_ISREG(about.st_mode) or S_ISDIR(about.st_mode)):  # reading a pipe may block, and a device never ends
             raise FormatError("cannot be read: it is a device, a pipe or a socket; allowed: a file", str(path))
         if about.st_size > MAX_TEXT_BYTES:
             raise FormatError(f"{about.st_size:,} bytes; at most {MAX_TEXT_BYTES:,} are read", str(path))
         with open(path, "rb") as file:
             found = file.read(MAX_TEXT_BYTES + 1)
-        if len(found) > MAX_TEXT_BYTES:  # it grew, or says that it is empty, as files of /proc do
+        if len(found) > MAX_TEXT_BYTES:  # it grew, or reports size 0, as files of /proc do
             raise FormatError(f"more than {MAX_TEXT_BYTES:,} bytes; no more are read", str(path))
         text = found.decode("utf-8", errors="replace").removeprefix("\ufeff")
         return text.replace("\r\n", "\n").replace("\r", "\n")
@@ -303,7 +306,7 @@ def read_text(path: Path) -> str:
 
 
 def decode_json(body: bytes | str, kind: type[T]) -> T:
-    """Return a JSON text as a ``kind`` of ``msgspec``; no object may have a key twice.  Raises ``DamageError``."""
+    """Decode a JSON text as a ``kind`` of ``msgspec``; no object may have a key twice.  Raises ``DamageError``."""
     try:
         found = msgspec.json.decode(body, type=kind)
         json.loads(body, object_pairs_hook=_check_keys, parse_int=len, parse_float=len)
@@ -318,7 +321,7 @@ def _check_keys(pairs: list[tuple[str, Any]]) -> None:
 
 
 def find_twice(names: Sequence[T]) -> T | None:
-    """Return the first name that stands twice in a list; ``None`` where none does."""
+    """Return the first name that occurs twice in a list; ``None`` where none does."""
     if len(set(names)) == len(names):
         return None
     seen: set[T] = set()
@@ -326,7 +329,7 @@ def find_twice(names: Sequence[T]) -> T | None:
 
 
 def check_rows(keys: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Raise ``DamageError`` where a player's table has an information set, or one of these a move, twice."""
+    """Raise ``DamageError`` where a player's table has an information set twice, or an information set a move twice."""
     if (key := find_twice(keys)) is not None:
         raise DamageError(f"the information set {shorten(key)!r} stands twice in it")
     for key, row in zip(keys, rows, strict=True):
@@ -335,7 +338,7 @@ def check_rows(keys: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:
-    """The arrays of an ``.npz`` file.  Nothing is run, and no more is unpacked than ``check_archive`` allows.
+    """Read the arrays of an ``.npz`` file; no code is run, and no more is unpacked than ``check_archive`` allows.
 
     Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``.
     """
@@ -351,11 +354,10 @@ def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:
 
 
 def check_archive(path: Path, most: int | None = None) -> None:
-    """By its directory, without unpacking anything: an archive may unpack to ``most`` bytes.
+    """Check by its directory, without unpacking anything, that an archive unpacks to at most ``most`` bytes.
 
-    Where what it needs is not known, to ``MAX_BYTES``, and to no more than ``MAX_RATIO`` times its own size unless that
-    is little: a file made to fill the memory is mostly zeros.
-    Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``.
+    By default the limit is ``MAX_BYTES``, and ``MAX_RATIO`` times the archive's own size unless it unpacks to little: a
+    file made to fill the memory is mostly zeros.  Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``.
     """
     with zipfile.ZipFile(path) as archive:
         size = sum(entry.file_size for entry in archive.infolist())
@@ -368,6 +370,9 @@ def check_archive(path: Path, most: int | None = None) -> None:
 
 
 def archive_names(path: Path) -> set[str]:
-    """Which arrays an ``.npz`` file holds.  Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``."""
+    """Return the names of the arrays in an ``.npz`` file.
+
+    Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``.
+    """
     with zipfile.ZipFile(path) as archive:
         return {name.removesuffix(".npy") for name in archive.namelist()}

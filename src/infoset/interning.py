@@ -17,14 +17,14 @@ from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 A = TypeVar("A", bound=npt.NDArray[Any])
 
 EMPTY = -1
-SPARE = 2  # slots for each row, at least
+SPARE = 2  # the least number of slots per row
 
 
 class Rows(NamedTuple):
-    """The rows found so far, one behind the other; ``size[0]`` is their number."""
+    """The rows found so far, concatenated; ``size[0]`` is their number."""
 
     slots: LongArray  # (a power of two,) number of a row, or EMPTY
-    begin: LongArray  # (rows + 1,) where each begins in ``data``
+    begin: LongArray  # (rows + 1,) the index in ``data`` at which each begins
     data: LongArray
     size: LongArray  # (1,)
 
@@ -34,7 +34,7 @@ class Rows(NamedTuple):
         return cls(np.full(1, EMPTY, dtype=np.int64), nothing, np.zeros(0, dtype=np.int64), nothing.copy())
 
     def with_room(self, rows: int, words: int) -> Rows:
-        """As it is, or with twice the room, for so many more rows of so many words in all."""
+        """Return the rows with room for ``rows`` more rows of ``words`` words in total; full arrays are doubled."""
         count = int(self.size[0])
         begin = longer(self.begin, count + rows + 1)
         data = longer(self.data, int(self.begin[count]) + words)
@@ -45,29 +45,29 @@ class Rows(NamedTuple):
         return Rows(slots, begin, data, self.size)
 
     def cut(self, rows: int) -> None:
-        """Forget all but the first so many rows."""
+        """Keep only the first ``rows`` rows."""
         self.size[0] = rows
         self.slots[:] = EMPTY
         place_all(self.slots, self.begin, self.data, rows)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is filled."""
+        """The bytes of the filled part."""
         count = int(self.size[0])
         return self.slots.nbytes + 8 * (count + int(self.begin[count]))
 
     def lists(self) -> list[list[int]]:
-        """The rows in order."""
+        """Return the rows in order."""
         begin = self.begin.tolist()
         return [self.data[begin[k] : begin[k + 1]].tolist() for k in range(int(self.size[0]))]
 
     def table(self, width: int) -> LongArray:
-        """(rows, width) the rows, where all have one width."""
+        """Return the rows as an array (rows, width), where all have this width."""
         return self.data[: int(self.size[0]) * width].reshape(-1, width)
 
 
 def distinct(values: LongArray) -> tuple[LongArray, LongArray]:
-    """The values (K,) that differ, in the order in which they first stand there, and the place of each among them (K,).
+    """Return the distinct values (K,), in order of first appearance, and the index of each value among them (K,).
 
     >>> import numpy as np
     >>> from infoset.interning import distinct
@@ -81,13 +81,13 @@ def distinct(values: LongArray) -> tuple[LongArray, LongArray]:
 
 
 def sums(place: LongArray | IntArray, numbers: FloatArray, size: int) -> FloatArray:
-    """What the numbers (K,) at each of ``size`` places (K,) add up to: (size,)."""
+    """Return the sum (size,) of the numbers (K,) at each of ``size`` places (K,)."""
     return np.asarray(np.bincount(place, numbers, size), dtype=np.float64)
 
 
 @kernel
 def _distinct(values, slots, met, place):
-    """Write the values that differ to ``met`` and the place of each to ``place``; returns how many there are."""
+    """Write the distinct values to ``met`` and the index of each value to ``place``; return their number."""
     last, count = np.uint64(len(slots) - 1), 0
     for k in range(len(values)):
         word = (np.uint64(values[k]) + STRIDE) * FIRST_MIX
@@ -102,7 +102,7 @@ def _distinct(values, slots, met, place):
 
 
 def longer(array: A, size: int) -> A:
-    """``array`` itself where it has ``size`` rows, else a copy with twice as many, zeros behind it."""
+    """Return ``array`` itself if it has ``size`` rows, else a copy with room for twice ``size``, padded with zeros."""
     if size <= len(array):
         return array
     grown = np.zeros((2 * size, *array.shape[1:]), dtype=array.dtype)
@@ -113,7 +113,7 @@ def longer(array: A, size: int) -> A:
 @linked_kernel
 @borrowing
 def _mixed(word, more):
-    """One more word of a row."""
+    """Mix one more word of a row into a hash."""
     word = (word ^ np.uint64(more)) * FIRST_MIX + STRIDE
     return (word ^ (word >> np.uint64(29))) * SECOND_MIX
 
@@ -121,7 +121,7 @@ def _mixed(word, more):
 @linked_kernel
 @borrowing
 def hash_row(row):
-    """64 bits that depend on every word of a row and on its length."""
+    """Return a hash of 64 bits that depends on every word of a row and on its length."""
     word = np.uint64(len(row))
     for k in range(len(row)):
         word = _mixed(word, row[k])
@@ -131,7 +131,7 @@ def hash_row(row):
 @linked_kernel
 @borrowing
 def hash_pair(first, second):
-    """The same of a row of two words."""
+    """Return the hash of a row of two words."""
     word = _mixed(_mixed(np.uint64(2), first), second)
     return word ^ (word >> np.uint64(32))
 
@@ -139,7 +139,7 @@ def hash_pair(first, second):
 @kernel
 @borrowing
 def place_all(slots, begin, data, count):
-    """Fill an empty table with rows that all differ."""
+    """Fill an empty table with rows that are all distinct."""
     last = np.uint64(len(slots) - 1)
     for k in range(count):
         slot = hash_row(data[begin[k] : begin[k + 1]]) & last
@@ -151,7 +151,7 @@ def place_all(slots, begin, data, count):
 @kernel
 @borrowing
 def intern(rows, row):
-    """The number of ``row``, which is added where it is new; ``with_room`` has made room for it."""
+    """Return the number of ``row``, which is added if it is new; ``with_room`` must have made room for it."""
     last = np.uint64(len(rows.slots) - 1)
     slot = hash_row(row) & last
     while rows.slots[slot] != EMPTY:
@@ -179,7 +179,7 @@ def intern(rows, row):
 @inner_kernel
 @borrowing
 def intern_pair(rows, one, other):
-    """``intern`` where all rows have two words, of the row ``one``, ``other``."""
+    """Do what ``intern`` does for the row ``one``, ``other``, where all rows have two words."""
     last = np.uint64(len(rows.slots) - 1)
     slot = hash_pair(one, other) & last
     while rows.slots[slot] != EMPTY:
@@ -202,7 +202,7 @@ def state_key(parent, token):
 
 @inline_kernel
 def find_slot(slots, key):
-    """Where a state is, or would be."""
+    """Return the slot that holds a state, or in which it would be inserted."""
     word = np.uint64(key)
     word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
     word = (word ^ (word >> np.uint64(27))) * SECOND_MIX
@@ -216,7 +216,7 @@ def find_slot(slots, key):
 @kernel
 @borrowing
 def place_states(slots, parent, token, count):
-    """Fill an empty table of slots."""
+    """Fill an empty table of slots with states."""
     for k in range(count):
         key = state_key(parent[k], token[k])
         slot = find_slot(slots, key)

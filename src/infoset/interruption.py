@@ -1,4 +1,4 @@
-"""Whose ``KeyboardInterrupt`` it is: that of the user's Ctrl-C, or one that foreign code raised itself."""
+"""The origin of a ``KeyboardInterrupt``: the user's Ctrl-C, or foreign code that raised one itself."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _heard: list[bool] = []
-"""An entry for each ``listening`` that is open: whether a Ctrl-C came meanwhile."""
+"""An entry for each ``listening`` that is open: whether a Ctrl-C came since."""
 
 
 @contextmanager
 def listening() -> Iterator[None]:
-    """Note a Ctrl-C, which does what it did before; of use in the main thread, where it arrives."""
+    """Record a Ctrl-C, whose effect stays the same; of use in the main thread, where it arrives."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
@@ -34,12 +34,12 @@ def listening() -> Iterator[None]:
 
 
 def is_users(error: BaseException) -> bool:
-    """Return whether an exception is the user's Ctrl-C, as far as that can be told.
+    """Return whether an exception is the user's Ctrl-C, as far as that can be determined.
 
-    It arrives in the main thread alone; there it may be the user's unless somebody is ``listening`` and heard nothing.
+    It arrives in the main thread alone; there it may be the user's unless a ``listening`` is open and recorded none.
     """
     if type(error) is not KeyboardInterrupt:
-        return isinstance(error, KeyboardInterrupt)  # one of the library's own, as of a person who leaves
+        return isinstance(error, KeyboardInterrupt)  # a subclass is ours, such as a person's leaving
     if threading.current_thread() is not threading.main_thread():
         return False
     return not _heard or _heard[-1]

@@ -1,6 +1,6 @@
-"""How kernels are compiled: by Numba, each by itself, calling others by their address.
+"""Compilation of kernels with Numba: each kernel separately, with calls to other kernels by address.
 
-This leans on the inside of Numba; the versions with which it was tried stand in ``pyproject.toml``.
+This depends on internals of Numba; the tested versions are listed in ``pyproject.toml``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _StableSymbol(AnalysisPass):  # type: ignore[misc]
-    """Drops the running number from a kernel's symbol: a caller finds the kernel that another process compiled."""
+    """A pass that drops the running number from a kernel's symbol, so that other processes' code links to it."""
 
     _name = "stable_symbol"
 
@@ -46,7 +46,7 @@ class _StableSymbol(AnalysisPass):  # type: ignore[misc]
 
 
 class _Flags(Flags):  # type: ignore[misc]
-    """Numba's flags of a compilation, compared quickly: every typed call looks up a key that holds them."""
+    """Numba's compilation flags with a fast comparison: every typed call looks up a key that holds them."""
 
     __slots__ = ()
 
@@ -57,11 +57,11 @@ class _Flags(Flags):  # type: ignore[misc]
         return _HASH_OF_FLAGS
 
 
-_HASH_OF_FLAGS = hash(Flags())  # the names of all flags, so that it is one number for all
+_HASH_OF_FLAGS = hash(Flags())  # of the flags' names, so that all instances have this one hash
 
 
 class _Pipeline(Compiler):  # type: ignore[misc]
-    """Numba's own, with stable symbols."""
+    """Numba's pipeline with stable symbols."""
 
     def define_pipelines(self) -> list[Any]:
         pipelines: list[Any] = super().define_pipelines()
@@ -72,7 +72,7 @@ class _Pipeline(Compiler):  # type: ignore[misc]
 
 
 def find_kernel(module: str, name: str) -> Any:
-    """The kernel of that name, or by ``maker module:piece …`` the one that ``maker`` makes around pieces."""
+    """Return the kernel of that name, or for ``maker module:piece …`` the one that ``maker`` makes of pieces."""
     name, *pieces = name.split(" ")
     found = getattr(importlib.import_module(module), name)
     return found(*[find_kernel(*piece.split(":")) for piece in pieces]) if pieces else found
@@ -84,7 +84,7 @@ def _is_ours(function: Callable[..., Any]) -> bool:
 
 @dataclass(frozen=True)
 class Callee:
-    """A kernel that another one calls by its address, and has to be loaded before it."""
+    """A kernel that another one calls by its address, so that it has to be loaded before the caller."""
 
     module: str
     name: str
@@ -93,7 +93,7 @@ class Callee:
     returns: Any
 
     def __call__(self) -> None:
-        """Have it ready, from the cache if it is there.  Raises ``StaleKernelError`` where it is another by now."""
+        """Load the kernel, from the cache if possible.  Raises ``StaleKernelError`` where it has changed."""
         found = find_kernel(self.module, self.name)
         found.compile(self.types)
         compiled = found.overloads[self.types]
@@ -102,11 +102,11 @@ class Callee:
 
 
 class StaleKernelError(Exception):
-    """Code in a cache calls a kernel that has changed: the caller must be compiled again."""
+    """An error for cached code that calls a kernel that has changed: the caller must be compiled again."""
 
 
 class _ByAddress:
-    """What a caller links in place of a kernel's code: nothing, but that the kernel has to be loaded first."""
+    """The library that a caller links in place of a kernel's code: empty, with the kernel to load first."""
 
     def __init__(self, kernel: Kernel, compiled: Any) -> None:
         function, signature = kernel.py_func, compiled.signature
@@ -129,7 +129,7 @@ class _ByAddress:
 
 
 def _rebuild(result: type[CompileResult], *parts: Any) -> CompileResult:
-    """Numba's own, which forgets what code from the cache needs to be loaded first, should others link it."""
+    """Rebuild a result as Numba does, and also keep the code to load first, which callers that link it need."""
     compiled = _numbas_rebuild(result, *parts)
     compiled.library._reload_init.update(compiled.reload_init or ())
     return compiled
@@ -140,7 +140,7 @@ CompileResult._rebuild = classmethod(_rebuild)
 
 
 class _Heard(event.Listener):  # type: ignore[misc]
-    """Tells what is being compiled; callees that are compiled on the way belong to it."""
+    """A listener that reports what is being compiled; callees compiled on the way are not reported separately."""
 
     def __init__(self) -> None:
         self.told: list[AbstractContextManager[None]] = []
@@ -163,8 +163,8 @@ event.register("numba:compile", _Heard())
 class Kernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function.  Other kernels call it by its address, or link its code in and optimise it once more.
 
-    Linking is what Numba does by itself: a chain of kernels is then optimised again at every level, which made three
-    quarters of the time that compiling took.
+    Linking is Numba's default: a chain of kernels is then optimised again at every level, which accounted for three
+    quarters of the compile time.
     """
 
     def __init__(self, function: Callable[..., Any], from_python: bool, linked: bool) -> None:
@@ -178,7 +178,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         self._cache = KernelCache(function)
 
     def is_cached(self, types: tuple[Any, ...]) -> bool:
-        """Whether the code for these argument types is on disk."""
+        """Return whether the code for these argument types is on disk."""
         return self._cache.file(types, self.targetctx.codegen()).exists()
 
     def __reduce__(self) -> Any:
@@ -189,12 +189,12 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def _is_found(self) -> bool:
-        """Whether it is what stands under its name in a module of ours, where any process finds it."""
+        """Whether a module of infoset holds this kernel under its name, where any process finds it."""
         function = self.py_func
         return _is_ours(function) and getattr(sys.modules.get(function.__module__), function.__name__, None) is self
 
     def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        """As a kernel that calls sees it: one kernel for all integers, be they constants or come from an array."""
+        """Resolve a call from another kernel, with one kernel for all signed integers, constants included."""
         return super().get_call_template(tuple(map(_plain, args)), {name: _plain(kws[name]) for name in kws})
 
     def add_overload(self, compiled: Any) -> None:
@@ -213,12 +213,12 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @cached_property
     def _entry(self) -> Kernel:
-        """The same with a way in from Python, which only tests need."""
+        """The same kernel with an entry point from Python, which only tests need."""
         return Kernel(_renamed(self.py_func, f"{self.py_func.__name__}_entry"), from_python=True, linked=True)
 
 
 def _plain(kind: Any) -> Any:
-    """The type that a kernel takes for an argument of this one: no constants, no signed integers of other widths."""
+    """Return a kernel's type for such an argument: constants and signed integers of other widths become int64."""
     types: Any = numba.types
     kind = types.unliteral(kind)
     return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
@@ -234,17 +234,17 @@ def kernel(function: F) -> F:
 
 
 def inner_kernel(function: F) -> F:
-    """A kernel that only kernels call: no way in from Python is compiled, which costs as much as the body of many."""
+    """Compile a kernel that only kernels call, without an entry point from Python: one may cost as much as the body."""
     return _made(function, from_python=False, linked=False)
 
 
 def linked_kernel(function: F) -> F:
-    """An inner kernel so short that a call costs more than it does: its code is linked into every caller."""
+    """Compile an inner kernel so short that a call costs more than its body: its code is linked into every caller."""
     return _made(function, from_python=False, linked=True)
 
 
 def short_kernel(function: F) -> F:
-    """A linked kernel that Python calls as well."""
+    """Compile a linked kernel that Python calls as well."""
     return _made(function, from_python=True, linked=True)
 
 
@@ -252,31 +252,33 @@ _BORROWING: set[Callable[..., Any]] = set()
 
 
 def borrowing(function: F) -> F:
-    """Mark a function, before it is made a kernel, that makes no arrays and returns none: no references are counted.
+    """Mark a function, before it becomes a kernel, that neither makes nor returns arrays: no references are counted.
 
     Numba counts those to every array of a tuple whenever that is passed on, in memory that all threads share.  That can
-    cost several times what a short kernel does.
+    cost several times as much as a short kernel.
     """
     _BORROWING.add(function)
     return function
 
 
 def checked_kernel(function: F) -> F:
-    """A kernel around a user's code, compiled once a process: an index out of bounds is an ``IndexError`` there instead
-    of memory overwritten."""
+    """Compile a kernel around a user's code, once per process, with bounds checks.
+
+    An index out of bounds is an ``IndexError`` there instead of memory overwritten.
+    """
     checked: F = numba.njit(nogil=True, error_model="numpy", boundscheck=True)(function)
     return checked
 
 
 def inline_kernel(function: F) -> F:
-    """A piece of a kernel: pasted into every kernel that calls it."""
+    """Compile a piece of a kernel that is inlined into every kernel that calls it."""
     piece: F = numba.njit(inline="always", error_model="numpy")(function)
     return piece
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def lowest_one(typing: Any, word: Any) -> Any:
-    """The index of the lowest bit that is set in a word that is not 0."""
+    """Return the index of the lowest bit that is set in a word that is not 0."""
     del typing
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -288,7 +290,7 @@ def lowest_one(typing: Any, word: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def count_ones(typing: Any, word: Any) -> Any:
-    """How many bits of a word are set."""
+    """Return the number of bits of a word that are set."""
     del typing
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -299,7 +301,7 @@ def count_ones(typing: Any, word: Any) -> Any:
 
 
 def with_piece(function: F, piece: str, replacement: Callable[..., Any]) -> F:
-    """``function`` with the global name ``piece`` meaning ``replacement``: one kernel a variant, one source.
+    """Return ``function`` with the global name ``piece`` meaning ``replacement``: one kernel per variant, one source.
 
     The copy has a name of its own, so that the variants do not share an entry of the cache.
     """
@@ -308,7 +310,7 @@ def with_piece(function: F, piece: str, replacement: Callable[..., Any]) -> F:
 
 
 def _renamed(function: F, name: str, names: dict[str, Any] | None = None) -> F:
-    """A copy of a function under another name, and with other global names if they are given."""
+    """Copy a function under another name, and with other global names if they are given."""
     copy = FunctionType(function.__code__, function.__globals__ if names is None else names, name)
     copy.__qualname__ = name
     copy.__module__ = function.__module__

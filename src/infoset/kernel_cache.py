@@ -1,9 +1,9 @@
-"""Compiled kernels on disk: one file for a kernel with its argument types, written whole or not at all.
+"""Compiled kernels on disk: one file for a kernel with its argument types, written in full or not at all.
 
 Numba's own cache keeps an index file for each kernel, which processes that save at the same time overwrite for each
-other; it does not notice when a function called from another file changes; and what it loads may call code that is
-not there.  Here the folder is named after a hash of all sources that hold kernels or constants of theirs, and the file
-after all that the code depends on.  Whatever cannot be loaded is compiled again.
+other; it does not notice when a function called from another file changes; and the code that it loads may call code
+that is not loaded.  Here the folder is named after a hash of all sources that hold kernels or constants that they use,
+and the file after everything that the code depends on.  Whatever cannot be loaded is compiled again.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from infoset.files import replace_file
 from infoset.kernel_types import spell_type
 
 SETTINGS = ("OPT", "DEBUGINFO_DEFAULT", "BOUNDSCHECK", "ENABLE_AVX")
-"""Of Numba's configuration: what the code depends on."""
+"""Settings of Numba's configuration that the code depends on."""
 OURS = ("jit", "kernel_cache")
 IMPORT = re.compile(rb"^from (infoset[\w.]*) import (\w+|\()", re.M)
 
 
 @cache
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: a folder of the user's cache, or a temporary one where that cannot be written.
+    """Return the folder of compiled kernels: in the user's cache, or a temporary one where that cannot be written.
 
     A folder that was filled beforehand need not be writable.
     """
@@ -52,7 +52,7 @@ def cache_folder() -> Path:
 
 
 def _sources(root: Path) -> list[bytes]:
-    """The files that hold kernels, and those from which they import: constants become a part of the code."""
+    """Return the source files that hold kernels, and those that they import from: constants become part of the code."""
     found = {file: file.read_bytes() for file in sorted(root.glob("infoset/**/*.py"))}
     holding = [source for file, source in found.items() if file.stem in OURS or b"from infoset.jit import" in source]
     names = {b"/".join(match).decode().replace(".", "/") for source in holding for match in IMPORT.findall(source)}
@@ -61,7 +61,7 @@ def _sources(root: Path) -> list[bytes]:
 
 
 def _serves(folder: Path) -> bool:
-    """Whether kernels can be kept there, or were."""
+    """Return whether kernels can be kept in a folder, or are there already."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -71,7 +71,7 @@ def _serves(folder: Path) -> bool:
 
 
 class KernelCache:
-    """The files of one kernel, in the form in which Numba's dispatcher asks for them."""
+    """The cache files of one kernel, in the form that Numba's dispatcher requests."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.name = f"{function.__module__}.{function.__qualname__}"
@@ -79,28 +79,28 @@ class KernelCache:
 
     @property
     def cache_path(self) -> str:
-        """The folder."""
+        """The folder of compiled kernels."""
         return str(cache_folder())
 
     def file(self, signature: Any, codegen: Any) -> Path:
-        """Where the code for these argument types and this processor is kept."""
+        """Return the file for the code for these argument types and this processor."""
         settings = [str(getattr(config, name)) for name in SETTINGS]
         kinds = [_spelled(kind) for kind in sigutils.normalize_signature(signature)[0]]
-        source = "" if self.name.startswith("infoset.") else _digest(self.source)  # those stand in the folder's name
+        source = "" if self.name.startswith("infoset.") else _digest(self.source)  # the folder's name covers ours
         key = repr((self.name, source, kinds, codegen.magic_tuple(), sys.implementation.cache_tag, settings))
         return cache_folder() / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.kernel"
 
     def load_overload(self, signature: Any, target: Any) -> CompileResult | None:
-        """The code and all that it calls by address, ready to run; None where it has to be compiled."""
+        """Load the code and all that it calls by address, ready to run; None where it has to be compiled."""
         target.refresh()
         file = self.file(signature, target.codegen())
         try:
             return CompileResult._rebuild(target, *pickle.loads(file.read_bytes()))
-        except Exception:  # it is not there, is spoilt, or calls what is no longer as it was
+        except Exception:  # it is missing or damaged, or calls a kernel that has changed
             return None
 
     def save_overload(self, signature: Any, compiled: CompileResult) -> None:
-        """Keep the code, where there is room for it."""
+        """Save the code, if the disk has room for it."""
         if compiled.library.has_dynamic_globals or compiled.lifted:
             return
         code = serialize.dumps(compiled._reduce())
@@ -108,12 +108,12 @@ class KernelCache:
             replace_file(self.file(signature, compiled.codegen), lambda file: file.write(code))
 
     def flush(self) -> None:
-        """Nothing: there is no index."""
+        """Do nothing: there is no index."""
 
 
 @cache
 def _digest(source: str) -> str:
-    with suppress(OSError):  # a cell of a notebook, for one
+    with suppress(OSError):  # the source may be a cell of a notebook
         return hashlib.sha256(Path(source).read_bytes()).hexdigest()
     return source
 

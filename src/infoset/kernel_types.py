@@ -1,7 +1,7 @@
-"""Argument types of kernels as plain data, so that they can be kept in a file of this project's own form.
+"""Argument types of kernels as plain data, so that they can be stored in files of this project's own format.
 
-``"int64"`` is a scalar, ``"int16[2]"`` a contiguous array of two dimensions, ``"int16[1]r"`` one that is only read; a
-list is a tuple, and a list that begins with ``"module:Class"`` a named one.
+``"int64"`` is a scalar, ``"int16[2]"`` a contiguous array of two dimensions, ``"int16[1]r"`` a read-only one; a
+list is a tuple, and a list that begins with ``"module:Class"`` a named tuple.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 import numba
 
-types: Any = numba.types  # whose annotations know little of it
+types: Any = numba.types  # its annotations are incomplete
 
 Spelled: TypeAlias = Any  # str | list[Spelled]
 
 
 def spell_type(kind: Any) -> Spelled:
-    """A type as data.  Raises ``TypeError`` for what kernels of this project do not take."""
+    """Return a type as data.  Raises ``TypeError`` for a type that kernels of this project do not take."""
     if isinstance(kind, types.BaseNamedTuple):
         made = kind.instance_class
         return [f"{made.__module__}:{made.__qualname__}", *map(spell_type, kind)]
@@ -32,7 +32,7 @@ def spell_type(kind: Any) -> Spelled:
 
 
 def read_type(spelled: Spelled) -> Any:
-    """The type that was written so."""
+    """Return the type that ``spell_type`` wrote."""
     if isinstance(spelled, str):
         return _array(spelled) if "[" in spelled else getattr(types, spelled)
     name, *parts = spelled

@@ -1,4 +1,4 @@
-"""Locks as people write them: a player that plays a policy, an information set that plays by given chances."""
+"""Locks in the user's notation: a player fixed to a policy, an information set fixed to given probabilities."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Where: TypeAlias = "str | int | tuple[str | int, str]"
 """A player, by name or number; an information set, by its key, with its player in front where several have that key."""
 
 AnyLock: TypeAlias = Mapping[Any, Any]  # of Where; the types of keys are invariant
-"""What is kept to at each ``Where``: chances of moves; of a player whatever plays, or its information sets."""
+"""The locked strategy at each ``Where``: probabilities of moves; for a player anything that plays, or its sets."""
 
 
 def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
-    """By player and information set, with all chances.
+    """Return a lock by player and information set, with all probabilities.
 
-    Raises ``UnknownNameError``, ``ParameterError``, and of a policy what ``evaluate`` raises.
+    Raises ``UnknownNameError``, ``ParameterError``, and for a policy what ``evaluate`` raises.
 
     >>> from infoset.compiled import Compiled
     >>> from infoset.locking import read_lock
@@ -48,14 +48,14 @@ def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
 
 
 def _add(found: dict[str, Any], name: str, what: Any) -> None:
-    """Raise ``ParameterError`` for what is given twice."""
+    """Add an entry.  Raises ``ParameterError`` for one that is given twice."""
     if name in found:
         raise ParameterError(f"lock: {shorten(str(name))} is given twice")
     found[name] = what
 
 
 def _place(compiled: Compiled, where: Where) -> tuple[str, str | None]:
-    """A player, and an information set where one is named."""
+    """Return a player, and an information set where one is named."""
     if not isinstance(where, (str, int)):
         if not isinstance(where, tuple) or len(where) != 2 or not isinstance(where[0], (str, int)):
             raise ParameterError(f"lock: {where!r} is no place; allowed: a player, a key, (player, key)")
@@ -83,9 +83,9 @@ def _player(compiled: Compiled, player: str | int) -> str:
 
 
 def read_locks(texts: Iterable[str]) -> dict[str, Any]:
-    """As the command line has them: ``PLAYER=WHATEVER PLAYS``, or a ``.json`` file as ``Lock`` is.
+    """Parse the locks of the command line: ``PLAYER=WHATEVER PLAYS``, or a ``.json`` file that holds a ``Lock``.
 
-    Raises ``FormatError`` for such a file that is broken, ``ParameterError`` for neither.
+    Raises ``FormatError`` for such a file that is broken, ``ParameterError`` for other texts.
 
     >>> from infoset.locking import read_locks
     >>> read_locks(["P1=random"])

@@ -1,4 +1,4 @@
-"""How much memory there is, and whether what is about to be made fits: looked at before memory is taken."""
+"""Available memory, and checks that data will fit before it is allocated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEMORY_FILES = (
 
 
 def free_memory() -> int:
-    """Bytes of memory that can be taken without swapping, within a container's limit; 4 GiB if nothing is known."""
+    """Return the bytes that can be allocated without swapping, within a container's limit; 4 GiB if unknown."""
     found = [4 << 30]
     for path, pattern, unit in MEMORY_FILES:
         try:

@@ -1,4 +1,4 @@
-"""The one grammar of names: ``name(key=value,…)``, as OpenSpiel writes it, for games, methods and agents.
+"""The grammar of names, ``name(key=value,…)`` as in OpenSpiel, for games, methods and agents.
 
 Values are integers, floats, ``true``/``True``, ``false``/``False``, ``none``/``None``, words, quoted strings,
 lists ``[a,b]`` and names with parameters of their own.
@@ -21,7 +21,7 @@ T = TypeVar("T")
 MAX_LENGTH = 10_000
 MAX_DEPTH = 20
 MAX_COUNT = 2**53
-"""Of iterations and the like: a float holds exactly as many."""
+"""The largest number of iterations and the like: a float represents all integers up to it exactly."""
 NOTHING_YET = "start"
 _TOKEN = re.compile(r"""\s*(?:([(),=\[\]])|"([^"]*)"|'([^']*)'|([^\s(),=\[\]"']+))""")
 _PLAIN = re.compile(r"[^\s\[\](),\"\\]+")
@@ -41,7 +41,7 @@ class Name(NamedTuple):
 
 
 def format_value(value: Value) -> str:
-    """A parameter's value as the grammar reads it back."""
+    """Return a parameter's value in a form that the grammar reads back."""
     if isinstance(value, Name):
         return str(value)
     if isinstance(value, tuple):
@@ -54,7 +54,7 @@ def format_value(value: Value) -> str:
 
 
 def parse_name(text: str) -> Name:
-    """Read ``name(key=value,…)``.  Raises ``FormatError`` with the column."""
+    """Parse ``name(key=value,…)``.  Raises ``FormatError`` with the column."""
     if len(text) > MAX_LENGTH:
         raise FormatError(f"a name of {len(text)} characters; at most {MAX_LENGTH} are allowed", "name")
     parser = _Parser(text)
@@ -74,7 +74,7 @@ class _Parser:
         )
 
     def peek(self) -> tuple[str, str]:
-        """The next token as (punctuation, word); one of the two is empty, both are at the end."""
+        """Return the next token as (punctuation, word); one of the two is empty, both are at the end."""
         match = _TOKEN.match(self.text, self.position)
         if not match:
             return "", ""
@@ -153,13 +153,13 @@ def _scalar(word: str) -> Value:
     except ValueError:
         return word
     try:
-        return int(word) if isfinite(number) else number  # an integer that no float could hold is read as infinite
+        return int(word) if isfinite(number) else number  # an integer beyond all floats is read as infinite
     except ValueError:
         return number
 
 
 def build(kind: str, name: Name, makers: Mapping[str, Callable[..., T]]) -> T:
-    """Call the maker that ``name`` names with its parameters; names and types are checked first.
+    """Call the maker that ``name`` refers to with its parameters; names and types are checked first.
 
     Raises what ``check_parameters`` raises and ``ParameterError`` for a value out of range (the maker's own check).
     """
@@ -168,8 +168,11 @@ def build(kind: str, name: Name, makers: Mapping[str, Callable[..., T]]) -> T:
 
 
 def check_parameters(kind: str, name: Name, makers: Mapping[str, Callable[..., object]]) -> None:
-    """Raise ``UnknownNameError`` for a name or parameter that is not there, ``ParameterError`` for a value of the
-    wrong type."""
+    """Raise an error for a wrong name or parameter.
+
+    That is ``UnknownNameError`` for a name or parameter that does not exist, ``ParameterError`` for a value of the
+    wrong type.
+    """
     if name.word not in makers:
         raise UnknownNameError(kind, name.word, makers)
     if not name.parameters:
@@ -186,8 +189,11 @@ _OPTIONAL = {f"{kind.__name__} | None": kind for kind in (int, float, str)}
 
 
 def _check_type(word: str, key: str, value: Value, parameter: inspect.Parameter) -> None:
-    """A value must be of the default's type, or, where that is none, of the annotated one; an integer may stand for a
-    float.  A maker that takes any ``Value`` checks it itself."""
+    """Raise ``ParameterError`` for a value of the wrong type.
+
+    It must have the type of the default, or, where that is ``None``, the annotated one; an integer may stand for a
+    float.  A maker that takes any ``Value`` checks it itself.
+    """
     default, optional = parameter.default, _OPTIONAL.get(str(parameter.annotation))
     kind = type(default) if optional is None else optional
     free = parameter.annotation == "Value" or default is parameter.empty
@@ -200,7 +206,7 @@ def _check_type(word: str, key: str, value: Value, parameter: inspect.Parameter)
 
 
 def full_name(word: str, maker: Callable[..., object], **values: Value) -> str:
-    """The name that builds the same thing again: ``word`` with the parameters that are not ``maker``'s defaults."""
+    """Return the name that builds an object again: ``word`` with the parameters that differ from the defaults."""
     defaults = inspect.signature(maker).parameters
     return str(Name(word, tuple((k, v) for k, v in values.items() if v != defaults[k].default)))
 
@@ -214,7 +220,7 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
 
 
 def is_number(value: object) -> bool:
-    """Whether ``value`` is an integer or a float, of Python or NumPy; truth values are none."""
+    """Return whether ``value`` is an integer or a float, of Python or NumPy; truth values are not numbers."""
     return type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
 
 
@@ -237,17 +243,17 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def information_key(tokens: tuple[tuple[object, object], ...]) -> str:
-    """The readable key of an information state: observations as they are, own moves in brackets.
+    """Return the readable key of an information state: observations as they are, own moves in brackets.
 
     ``K [pass] bet`` is a player who saw a king, passed, and then saw a bet; ``[pass]:bet`` would be one who
-    saw the bet in the step of its own move.  Distinct states give distinct keys: a word that could be
+    saw the bet in the step of its own move.  Distinct states have distinct keys: a word that could be
     mistaken for anything else is quoted.
     """
     return " ".join(map(_token_text, tokens)) or NOTHING_YET
 
 
 def policy_key(known: tuple[tuple[object, object], ...], map_name: str) -> str:
-    """The key by which policies know an information set: of a game with an information map the label last observed.
+    """Return the key of an information set in policies: for a game with an information map the label last observed.
 
     >>> from infoset.names import policy_key
     >>> policy_key(((None, "Q against a bet"),), "labels"), policy_key(((None, "K"), ("pass", ())), "")
@@ -268,13 +274,13 @@ def _token_text(token: tuple[object, object]) -> str:
 
 
 def move_words(menu: tuple[object, ...]) -> tuple[str, ...]:
-    """The moves of one menu as words: texts as they are, unless two moves would then look alike."""
+    """Return the moves of one menu as words: texts as they are, unless two moves would then look alike."""
     words = tuple([move if isinstance(move, str) else format_action(move) for move in menu])
     return words if len(set(words)) == len(words) else tuple(map(format_action, menu))
 
 
 def format_action(action: object) -> str:
-    """A move or observation as one readable word; quoted where it could be misread."""
+    """Return a move or observation as one readable word; quoted where it could be misread."""
     if isinstance(action, tuple):
         return f"({','.join(map(format_action, action))})"
     text = str(action)

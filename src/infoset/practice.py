@@ -1,4 +1,4 @@
-"""For people who play: whom where nobody is named, and afterwards what each of their moves cost."""
+"""Support for human players: a default opponent, and the cost of each of their moves afterwards."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from infoset.solving import Solution, solve
 from infoset.tree.payoff_scale import smallest_range
 
 EQUILIBRIUM = "equilibrium"
-"""What the policy of a game solved here is called."""
+"""The name of the policy of a game that is solved here."""
 CUSTOMARY = {"gdl:blind_tic_tac_toe": "blind_tic_tac_toe", "gdl:meier": "meier"}
 EDGES, HISTORIES = 50_000, 300_000
-SECONDS = 3.0  # to look at a game at the terminal, and again to solve it where that is not exact
-EXACTLY = 60.0  # seconds that a method may take which has no answer before its end
-NEAR = 1e-6  # of the smallest range of a player's payoffs: as good as solved
+SECONDS = 3.0  # to enumerate a game at the terminal, and again to solve it where that is not exact
+EXACTLY = 60.0  # seconds for a method that has no answer before its end
+NEAR = 1e-6  # share of the smallest range of a player's payoffs that counts as solved
 
 
 def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = None) -> Solution:
-    """Solve by the method that ``auto`` chooses, until the answer is as good as exact or so many seconds are over.
+    """Solve by the method that ``auto`` chooses, until the answer is near exact or ``seconds`` have passed.
 
-    Whatever solves for people who wait goes through here.  A method without an answer before its end has up to
+    All solving for people who wait goes through here.  A method without an answer before its end has up to
     ``EXACTLY`` seconds.  Raises ``UnsupportedGameError``, ``BudgetError``, and what the hooks of ``watcher`` raise.
 
     >>> from infoset.compiled import Compiled
@@ -45,13 +45,13 @@ def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = Non
     limits: dict[str, Any] = {}
     if "seconds" in method.takes:
         limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)
-    if "target" in method.takes and not isinstance(method, Logit):  # whose path settles everywhere only at its end
+    if "target" in method.takes and not isinstance(method, Logit):  # its path converges everywhere only at its end
         limits["target"] = NEAR * smallest_range(compiled.payoffs)
     return replace(solve(compiled, method, watcher=watcher, **limits), reason=why)
 
 
 def solve_at_once(compiled: Compiled) -> Solution:
-    """The game solved within seconds.  Raises ``UnsupportedGameError`` or ``BudgetError`` where that cannot be.
+    """Solve the game within seconds.  Raises ``UnsupportedGameError`` or ``BudgetError`` where that is impossible.
 
     >>> from infoset.compiled import Compiled
     >>> from infoset.practice import solve_at_once
@@ -68,7 +68,7 @@ def solve_at_once(compiled: Compiled) -> Solution:
 
 
 def _look(compiled: Compiled) -> None:
-    """Enumerate the positions unless they are too many."""
+    """Enumerate the positions.  Raises ``BudgetError`` where they are too many."""
     from infoset.tree.graph import explore
 
     latest = monotonic() + SECONDS
@@ -84,7 +84,7 @@ def _look(compiled: Compiled) -> None:
 
 
 def try_to_solve(compiled: Compiled) -> Solution | None:
-    """``solve_at_once``, ``None`` where that cannot be."""
+    """Do what ``solve_at_once`` does; return ``None`` where that is impossible."""
     try:
         return solve_at_once(compiled)
     except (BudgetError, ImperfectRecallError, UnsupportedGameError):
@@ -92,35 +92,35 @@ def try_to_solve(compiled: Compiled) -> Solution | None:
 
 
 def customary(name: str) -> str:
-    """The opponent of a game that is not solved at once: the stock agent of Pommerman, a rule of thumb, or chance."""
+    """Return the opponent for a game not solved at once: Pommerman's stock agent, a rule of thumb, or random."""
     return "simple" if name.startswith("pommerman:") else CUSTOMARY.get(name, "random")
 
 
 class Cost(NamedTuple):
-    """One choice among several, by the words that policies have for moves; worths are in units of payoffs."""
+    """One choice among several moves, named as policies name them; ``worth`` and ``best_worth`` are payoffs."""
 
     step: int
-    """Of the match, counted from 1."""
+    """The step of the match, counted from 1."""
     known: InformationState
-    """What the player knew."""
+    """The player's information state."""
     move: str
     best: str
     worth: float | None
-    """``None`` where nobody comes there against players who play like that."""
+    """The value of the move; ``None`` where this point is never reached against players who play like that."""
     best_worth: float | None
 
     @property
     def lost(self) -> float | None:
-        """What the move gave away, on average; ``None`` where that is not known."""
+        """The expected loss of the move; ``None`` where it is unknown."""
         return None if self.worth is None or self.best_worth is None else self.best_worth - self.worth
 
 
 def costs(
     moves: Callable[[int, InformationState], Sequence[Move]], match: Match, steps: Sequence[Step], seat: int
 ) -> Iterator[Cost]:
-    """What each choice of ``seat`` cost: the worth of the best move at its information set less that of the own.
+    """Yield the cost of each choice of ``seat``: the value of the best move at the information set minus its own.
 
-    ``moves`` says what is known of the moves there (``Study.moves``), ``steps`` is what ``replay_steps`` gives.
+    ``moves`` returns what is known of the moves there (``Study.moves``), ``steps`` is the result of ``replay_steps``.
     """
     known: InformationState = ()
     for number, step in enumerate(steps):

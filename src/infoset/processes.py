@@ -1,8 +1,9 @@
-"""What systems do differently with processes: groups, limits, cores.  Everything else asks here.
+"""Processes on different operating systems: groups, limits, cores.  All other modules use these functions.
 
 On Linux and macOS a process may have a group of its own that ends as a whole; on Windows it is ended alone.  Memory is
-limited where the system takes such a limit; macOS refuses one on addresses, and Windows has none.  How many processes
-one starts is watched from outside, where the system lists them: Linux's own limit binds no administrator.
+limited where the system supports such a limit; macOS refuses one on addresses, and Windows has none.  The number of
+processes that one starts is watched from outside, where the system lists them: Linux's own limit does not bind
+administrators.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import msgspec
 from infoset.errors import UnsupportedSystemError
 
 SYSTEM = os.name
-LEFT_BEHIND = "left behind"  # the name of threads whose calls cannot be broken off
+LEFT_BEHIND = "left behind"  # the name of threads whose calls cannot be interrupted
 GONE = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
 WORDS = {"RLIMIT_AS": "memory", "RLIMIT_CPU": "time", "RLIMIT_FSIZE": "files"}
 PROCESSES = Path("/proc")
@@ -32,22 +33,25 @@ TICK = 0.1  # seconds between two counts of processes
 
 
 def limit_memory(size: int) -> str:
-    """Let this process have no more than ``size`` bytes of addresses; why that cannot be, or "" where it is so."""
+    """Limit this process to ``size`` bytes of addresses; return why that is impossible, or "" on success."""
     return _limit("RLIMIT_AS", size)
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Of a process; 0 is none.  ``memory`` and ``files`` (the largest that it may write) in MiB, ``cpu`` in seconds."""
+    """Limits of a process; 0 is none.
+
+    ``memory`` and ``files`` (the largest that it may write) are in MiB, ``cpu`` in seconds.
+    """
 
     memory: int = 0
     cpu: int = 0
     files: int = 0
     processes: int = 0
-    """How many it may be with all that it starts, for ``end_crowd``."""
+    """The most processes, itself and all that it starts, for ``end_crowd``."""
 
 
 def limit(limits: Limits) -> str:
-    """Set them for this process and all that it starts; what cannot be limited here, or "" where all is."""
+    """Set the limits for this process and all that it starts; return what cannot be limited here, or "" on success."""
     missed = []
     for name, size in (
         ("RLIMIT_AS", limits.memory << 20), ("RLIMIT_CPU", limits.cpu),
@@ -74,24 +78,24 @@ def _limit(name: str, size: int) -> str:
 
 
 def end_with(file: int) -> None:
-    """End this process and its group when the other end of an open socket is gone, whatever they do; for a thread."""
+    """End this process and its group once the other end of an open socket closes, whatever they do; for a thread."""
     line = select.poll()
-    line.register(file, select.POLLHUP)  # which Linux always tells and macOS only when asked
+    line.register(file, select.POLLHUP)  # Linux always reports it, macOS only when requested
     while not any(event & GONE for _, event in line.poll()):
-        sleep(0.05)  # a system may also tell that there is something to read
+        sleep(0.05)  # a system may also report that there is data to read
     _kill_session(os.getpid())
     os.killpg(0, signal.SIGKILL)
 
 
 def own_group() -> dict[str, Any]:
-    """The arguments of ``Popen`` for a process that Ctrl-C does not reach and that ``end_group`` ends."""
+    """Return the arguments of ``Popen`` for a process that Ctrl-C does not reach and that ``end_group`` ends."""
     if hasattr(os, "killpg"):
         return {"start_new_session": True}
     return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
 
 
 def in_session(leader: int) -> list[int]:
-    """The processes of a session, those that ended and were not asked how included; none where they are not listed."""
+    """Return the processes of a session, also ended ones that were not waited for; none where they are not listed."""
     found = []
     numbers = [file.name for file in PROCESSES.iterdir()] if PROCESSES.is_dir() else []
     for number in map(int, filter(str.isdigit, numbers)):
@@ -102,19 +106,19 @@ def in_session(leader: int) -> list[int]:
 
 
 def end_copy(number: int) -> None:
-    """End this process at once where it is not the one of that number, but a copy that came back from a fork."""
+    """End this process at once if its number is another one: it is then a copy that returned from a fork."""
     if os.getpid() != number:
         os._exit(1)
 
 
 def end_group(process: subprocess.Popen[bytes]) -> int:
-    """End a process at once, and where the system has groups all that it started; returns its exit status."""
+    """End a process at once, and where the system has groups all that it started; return its exit status."""
     _kill_group(process)
     return process.wait()
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS may deny what is gone
+    with suppress(ProcessLookupError, PermissionError):  # macOS may deny access to a process that is gone
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
@@ -123,9 +127,9 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _kill_session(leader: int) -> None:
-    """Those included that have a group of their own, this process alone left out."""
+    """Kill a session, including processes in groups of their own, but not this process."""
     killed = list[int]()
-    while (left := in_session(leader)) != killed:  # until no new ones come
+    while (left := in_session(leader)) != killed:  # until no new ones appear
         for one in left:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(one, signal.SIGKILL if one != os.getpid() else 0)
@@ -133,7 +137,7 @@ def _kill_session(leader: int) -> None:
 
 
 def end_crowd(process: subprocess.Popen[bytes], most: int, crowded: threading.Event) -> None:
-    """Kill a process and all that it started once they are more than ``most``, and say so; for a thread."""
+    """Kill a process and all that it started once they are more than ``most``, and set ``crowded``; for a thread."""
     while process.returncode is None:
         if len(in_session(process.pid)) > most:
             crowded.set()
@@ -142,17 +146,17 @@ def end_crowd(process: subprocess.Popen[bytes], most: int, crowded: threading.Ev
 
 
 def ending(status: int) -> str:
-    """An exit status in words."""
+    """Return an exit status in words."""
     return f"status {status}" if status >= 0 else f"signal {-status}"
 
 
 def may_be_killed(status: int) -> bool:
-    """Whether this may be the doing of somebody else, or of the system where memory ran out: SIGKILL, SIGTERM."""
+    """Return whether somebody else, or the system when out of memory, may have ended it: SIGKILL, SIGTERM."""
     return status in (-9, -15)
 
 
 def leave(status: int) -> NoReturn:
-    """End this program.  A thread that was left behind in compiled code is not waited for, nor its world taken down."""
+    """End this program without waiting for a thread left behind in compiled code, nor tearing down its state."""
     if any(thread.name == LEFT_BEHIND for thread in threading.enumerate()):
         atexit._run_exitfuncs()
         sys.stdout.flush()
@@ -170,7 +174,7 @@ def check_shared_files(what: str) -> None:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,6 +1,6 @@
 """Random words inside kernels: SplitMix64 (Steele et al. 2014) seeded from NumPy's ``SeedSequence``.
 
-A stream is an array of one word; who has several streams holds several such arrays, or rows of one.
+A stream is an array of one word; several streams are several such arrays, or rows of one.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ HALF = np.uint64(32)
 
 
 def streams(seed: int, count: int) -> Words:
-    """(count,) the first words of so many independent streams."""
+    """Return (count,) the first words of ``count`` independent streams."""
     return np.random.SeedSequence(seed).generate_state(count, np.uint64).astype(np.uint64)
 
 
 @linked_kernel
 def next_word(stream):
-    """64 random bits."""
+    """Return 64 random bits."""
     stream[0] += STRIDE
     word = stream[0]
     word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
@@ -36,7 +36,7 @@ def next_word(stream):
 
 @linked_kernel
 def below(stream, bound):
-    """A uniform integer in [0, bound) for 0 < bound < 2**32, without bias (Lemire 2019)."""
+    """Return a uniform integer in [0, bound) for 0 < bound < 2**32, without bias (Lemire 2019)."""
     size = np.uint64(bound)
     product = (next_word(stream) >> HALF) * size
     if product & LOW_HALF < size:
@@ -47,13 +47,13 @@ def below(stream, bound):
 
 
 def generators(seed: int, count: int) -> Words:
-    """(4, count) the states of ``count`` independent xoshiro256++ generators (Blackman and Vigna 2021)."""
+    """Return (4, count) the states of ``count`` independent xoshiro256++ generators (Blackman and Vigna 2021)."""
     return streams(seed, 4 * count).reshape(4, count)
 
 
 @inner_kernel
 def next_row(state, row):
-    """64 random bits from every generator side by side, in the processor's vector units."""
+    """Write 64 random bits of every generator to ``row``, in the processor's vector units."""
     for w in range(len(row)):
         a, b, c, d = state[0, w], state[1, w], state[2, w], state[3, w]
         total = a + d

@@ -1,7 +1,7 @@
-"""Registries: what is known by name, each word with the place of its maker, imported when it is first asked for.
+"""Registries that map names to makers, each imported when it is first requested.
 
-Lists, help texts and the suggestions in errors are made from them.  ``python:FILE.py:Class(parameter=value)`` and
-``python:package.module:Class`` name something of the user's own wherever a registry is asked.
+Lists, help texts and the suggestions in errors are derived from them.  ``python:FILE.py:Class(parameter=value)`` and
+``python:package.module:Class`` name the user's own classes wherever a registry is used.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ T = TypeVar("T")
 PYTHON = "python:"
 MAX_HINTS = 3
 READY_MADE = {"game", "method"}
-"""What may stand in a user's file as an object: every match makes its agents anew."""
+"""Kinds of which a user's file may hold a finished object; other kinds, such as agents, are made anew each time."""
 
 
 class Entry(NamedTuple):
-    """What a list says of one maker."""
+    """The entry of one maker in a list."""
 
     name: str
     parameters: dict[str, Any]
@@ -52,7 +52,7 @@ class Entry(NamedTuple):
 
 
 class Registry(Mapping[str, Callable[..., T]], Generic[T]):
-    """Makers by name, from strings ``module:attribute``.
+    """A mapping from names to makers, given as strings ``module:attribute``.
 
     >>> from infoset.catalog import GAMES
     >>> GAMES.build("kuhn_poker(players=3)").players
@@ -75,7 +75,10 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         return len(self.homes)
 
     def build(self, name: str | Name) -> T:
-        """What the name stands for.  Raises ``UnknownNameError``, ``ParameterError`` or ``FormatError``."""
+        """Build the object that a name refers to.
+
+        Raises ``UnknownNameError``, ``ParameterError`` or ``FormatError``.
+        """
         parsed = parse_name(name) if isinstance(name, str) else name
         return build_own(self.kind, parsed) if parsed.word.startswith(PYTHON) else build(self.kind, parsed, self)
 
@@ -90,21 +93,21 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         return parsed, self
 
     def entry(self, word: str) -> Entry:
-        """What a list says of it."""
+        """Return the list entry of a maker."""
         maker = self[word]
         text = (inspect.getdoc(maker) or "").strip().partition("\n\n")[0]
         return Entry(word, parameters_of(maker), " ".join(text.replace("``", "").split()))
 
     def entries(self) -> list[Entry]:
-        """All, by name."""
+        """Return all entries, sorted by name."""
         return [self.entry(word) for word in sorted(self)]
 
 
 def parameters_of(maker: Callable[..., object]) -> dict[str, Any]:
-    """A maker's parameters with their default values."""
+    """Return a maker's parameters with their default values."""
     try:
         parameters = inspect.signature(maker).parameters.values()
-    except ValueError:  # of some classes that come with Python
+    except ValueError:  # some built-in classes have no signature
         name = getattr(maker, "__name__", type(maker).__name__)
         raise ParameterError(
             f"{name} does not say which arguments it takes; allowed: a function or a class in Python"
@@ -113,7 +116,7 @@ def parameters_of(maker: Callable[..., object]) -> dict[str, Any]:
 
 
 def listed(entry: Entry) -> str:
-    """A name as a list shows it, with its parameters."""
+    """Return a name as a list shows it, with its parameters."""
     return str(Name(entry.name, tuple((k, _shown(v)) for k, v in entry.parameters.items())))
 
 
@@ -122,7 +125,7 @@ def _shown(value: Any) -> Value:
 
 
 def classes_of(file: Path) -> list[str]:
-    """The classes that a Python file defines; it is read, not run."""
+    """Return the classes that a Python file defines; the file is parsed, not run."""
     try:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -131,8 +134,8 @@ def classes_of(file: Path) -> list[str]:
 
 
 def python_hint(path: Path, use: str) -> str:
-    """What a file or folder of Python is, and how a class in it is named; "" for other things.  No code is run."""
-    if os.path.isdir(path):  # noqa: PTH112  # which a name too long for a path does not upset
+    """Describe a Python file or folder and how to name a class in it; "" for other paths.  No code is run."""
+    if os.path.isdir(path):  # noqa: PTH112  # os.path copes with names that are too long for a path
         what, files = "a folder", sorted(path.glob("*.py"))
     elif path.suffix == ".py" and os.path.isfile(path):  # noqa: PTH113
         what, files = "a Python file", [path]
@@ -146,7 +149,7 @@ def python_hint(path: Path, use: str) -> str:
 
 
 def path_problem(word: str, use: str) -> InfosetError | None:
-    """What is wrong with a word that was meant as a file or a folder, and no name; ``None`` for other words.
+    """Return the error for a word that was meant as a file or a folder, not as a name; ``None`` for other words.
 
     ``use`` says what a class of a Python file does here.  No code is run.
     """
@@ -163,7 +166,7 @@ def path_problem(word: str, use: str) -> InfosetError | None:
 
 
 def check_python(word: str) -> None:
-    """Raise ``FormatError`` or ``ParameterError`` for what is soon seen to name nothing; no code is run."""
+    """Raise ``FormatError`` or ``ParameterError`` for a name that can be seen to be wrong without running code."""
     rest = word.removeprefix(PYTHON)
     place, _, attribute = rest.rpartition(":")
     package = os.path.isfile(f"{place}/__init__.py")  # noqa: PTH113
@@ -178,8 +181,10 @@ def check_python(word: str) -> None:
 
 
 def build_own(kind: str, name: Name) -> Any:
-    """Call what a ``python:`` name names; an object that is no class and no function, such as a method or a game, is
-    taken as it is.  Raises ``ParameterError``, in one line, where its code fails.
+    """Call the maker that a ``python:`` name refers to.
+
+    An object that is neither a class nor a function, such as a method or a game, is returned as it is.  Raises
+    ``ParameterError``, in one line, where its code fails.
     """
     found = find_python(name.word, kind in READY_MADE)
     if not callable(found) and kind in READY_MADE:
@@ -201,9 +206,9 @@ def build_own(kind: str, name: Name) -> Any:
 
 
 def load_python(word: str) -> Callable[..., Any]:
-    """The class or function that ``python:FILE.py:Class`` or ``python:package.module:Class`` names.
+    """Return the class or function that ``python:FILE.py:Class`` or ``python:package.module:Class`` names.
 
-    The file or module is run for it.  Raises ``FormatError`` where that fails, ``UnknownNameError`` for no such class,
+    This runs the file or module.  Raises ``FormatError`` where that fails, ``UnknownNameError`` for no such class,
     and what ``check_python`` raises.
     """
     found = find_python(word)
@@ -213,9 +218,9 @@ def load_python(word: str) -> Callable[..., Any]:
 
 
 def find_python(word: str, objects: bool = True) -> Any:
-    """Whatever a ``python:`` name names: a class, a function, or an object.  The same is run and raised.
+    """Return the class, function or object that a ``python:`` name refers to; runs and raises as ``load_python`` does.
 
-    ``objects`` says whether an object may be meant by a name that is not there.
+    ``objects`` says whether the error for a missing name may suggest objects, too.
     """
     check_python(word)
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
@@ -239,7 +244,7 @@ def _unknown_python(word: str, objects: bool = False) -> UnknownNameError:
 
 
 def _is_made(value: object) -> bool:
-    """Whether it is an object of somebody's class, not a module, a number, a text or a container."""
+    """Return whether a value is an object of a user's class, not a module, a number, a text or a container."""
     return not isinstance(value, ModuleType) and type(value).__module__ not in {"builtins", "__future__"}
 
 
@@ -250,14 +255,14 @@ def _module_named(place: str) -> ModuleType:
 
 @cache
 def _module_of_file(path: Path) -> ModuleType:
-    """The module of a Python file, run once a process; what lies beside it can be imported."""
+    """Import a Python file, once per process; modules beside it can be imported, too."""
     if not path.is_file():
         raise FormatError(no_such_path(path), str(path))
     name = f"infoset_user_{path.stem}_{crc32(str(path).encode()):08x}"
     spec = spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
-    sys.modules[name] = module  # where dataclasses look for it
+    sys.modules[name] = module  # dataclasses look for it there
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
     process = os.getpid()
@@ -289,7 +294,7 @@ def _module(name: str) -> ModuleType:
 
 
 def absolute(name: str) -> str:
-    """A ``python:`` name with its file's whole path, so that it is found from anywhere; other names as they are."""
+    """Return a ``python:`` name with the absolute path of its file, so that it works anywhere; others unchanged."""
     if not name.startswith(PYTHON):
         return name
     parsed = parse_name(name)
@@ -300,17 +305,18 @@ def absolute(name: str) -> str:
 
 
 def check_trusted(name: str, where: str) -> None:
-    """Raise ``UnsupportedGameError`` where a file names Python code: that is run only where the user names it."""
-    if PYTHON in name:  # also inside quotes, which the parameters of another name may hold
+    """Raise ``UnsupportedGameError`` where a name from a file refers to Python code, which only the user may name."""
+    if PYTHON in name:  # also inside quotes, in the parameters of another name
         raise UnsupportedGameError(
             f"{where} names Python code, {shorten(name)}; it is run only where you name it yourself, as GAME or game="
         )
 
 
 def own_name(thing: object) -> str:
-    """The name by which an object of a user's class can be made again; "" where there is none.
+    """Return the name by which an object of a user's class can be made again; "" where there is none.
 
-    Its class must stand in a file or module under its own name; its parameters are those that a dataclass has.
+    Its class must be defined at the top level of a file or module, and its parameters be attributes of the same names,
+    as in a dataclass.
     """
     kind = type(thing)
     module = sys.modules.get(kind.__module__)

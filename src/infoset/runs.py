@@ -1,6 +1,6 @@
-"""What a run leaves behind: a folder that can be looked at, loaded again and resumed.
+"""Run folders: the files of a run, which can be inspected, loaded again and resumed.
 
-``config.json`` (what was asked), ``metrics.jsonl`` (the curve, a line a point), ``checkpoint.npz`` (the
+``config.json`` (the request), ``metrics.jsonl`` (the curve, a line per point), ``checkpoint.npz`` (the
 work's arrays); of a solver ``policy.npz`` (the average profile), ``solution.json`` (its figures, once it is over) and
 ``convergence.png``.
 """
@@ -51,11 +51,11 @@ CHECKSUM, CONFIG = "checksum", "config"
 FRESH = "*"
 CHECKPOINT_SECONDS = 5.0
 EVALUATION_SECONDS = 60.0
-SAVING_SHARE = 20.0  # times as long as saving takes passes between two times
+SAVING_SHARE = 20.0  # the least interval between two checkpoints, as a multiple of the time that saving takes
 
 
 class RunConfig(msgspec.Struct, frozen=True):
-    """What a run was asked to do, as far as resuming must know."""
+    """The request of a run, as far as it is needed to resume."""
 
     game: str
     method: str
@@ -76,7 +76,7 @@ NO_FIGURES = ("config", "schema")
 
 
 class RunResult(msgspec.Struct, frozen=True):
-    """What a run came to: the figures of its ``Solution``, at ``iterations``."""
+    """The result of a run: the figures of its ``Solution``, at ``iterations``."""
 
     game: str
     iterations: int
@@ -95,11 +95,11 @@ class RunResult(msgspec.Struct, frozen=True):
     payoff_range: float | None = None
     building_seconds: float = 0.0
     evaluating_seconds: float = 0.0
-    config: str = ""  # a digest of what was asked, in ``config.json``
+    config: str = ""  # a digest of the request in ``config.json``
     schema: int = SCHEMA
 
     def figures(self) -> dict[str, Any]:
-        """Return the fields that are those of the ``Solution`` by the same names."""
+        """Return the fields that are also fields of ``Solution``."""
         return {name: value for name, value in msgspec.structs.asdict(self).items() if name not in NO_FIGURES}
 
 
@@ -109,7 +109,7 @@ W = TypeVar("W", bound=Any)
 
 
 class Saving(Protocol):
-    """Work that can be cut short: its arrays by name; in a checkpoint with ``iteration`` among them."""
+    """Work that can be interrupted: its arrays by name; in a checkpoint with ``iteration`` among them."""
 
     def save(self) -> dict[str, Any]: ...
 
@@ -117,16 +117,16 @@ class Saving(Protocol):
 
 
 class UnsavedWarning(UserWarning):
-    """A run that could not be saved on the way, as on a full disk, goes on all the same."""
+    """Warning that a run could not be saved on the way, as on a full disk, and continues nevertheless."""
 
 
 class Folder(Generic[C, P, W]):
-    """One run's folder: what it was asked, a struct with ``game``, ``method`` and ``schema``, and its points."""
+    """One run's folder: its configuration, a struct with ``game``, ``method`` and ``schema``, and its points."""
 
     config_type: type[C]
     point_type: type[P]
     may_change: frozenset[str] = frozenset()
-    """What in ``config.json`` a person may change between two parts of a run."""
+    """Fields of ``config.json`` that may be edited between two parts of a run."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -135,20 +135,20 @@ class Folder(Generic[C, P, W]):
         self._held: int | None = None
         self._unsaved = b""
         self.failed: OSError | None = None
-        """Why something could not be written, see ``attempt``."""
+        """The first error of writing something, see ``attempt``."""
 
     @classmethod
     def create(cls, path: str | Path | None, config: C) -> Self:
-        """A new run at ``path``, or at a fresh name below ``runs/``; ``DIR/*`` is a fresh name below ``DIR``.
+        """Create a run at ``path``, or at a fresh name in ``runs/``; ``DIR/*`` is a fresh name in ``DIR``.
 
-        Raises ``CheckpointError`` where a run stands already: nothing computed is overwritten.
+        Raises ``CheckpointError`` where a run exists already: nothing computed is overwritten.
         """
         try:
             folder = cls(_claim_fresh(config, path) if _is_fresh(path) else Path(str(path)))
             try:
                 create_file(folder.path / "config.json", msgspec.json.format(msgspec.json.encode(config)))
             except BaseException:
-                with suppress(OSError):  # of a folder with anything in it
+                with suppress(OSError):  # the folder is not empty
                     folder.path.rmdir()
                 raise
         except FileExistsError:
@@ -167,7 +167,7 @@ class Folder(Generic[C, P, W]):
 
     @classmethod
     def open(cls, path: str | Path) -> tuple[Self, C, dict[str, Any] | None]:
-        """A run to go on with: its folder, what it was asked, and its checkpoint if it left one."""
+        """Open a run to continue it; return its folder, its configuration, and its checkpoint if there is one."""
         folder, config = cls(Path(path)), cls.read_config(path)
         folder._lock()
         clear_partials(folder.path)
@@ -179,7 +179,7 @@ class Folder(Generic[C, P, W]):
 
     @classmethod
     def read_config(cls, path: str | Path) -> C:
-        """What a run was asked."""
+        """Read the configuration of a run."""
         file = Path(path) / "config.json"
         try:
             config: C = decode_json(file.read_bytes(), cls.config_type)
@@ -192,14 +192,14 @@ class Folder(Generic[C, P, W]):
         return config
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
-        """Drop what the run noted after the checkpoint ``saved``; call it when the run really goes on."""
+        """Drop the points noted after the checkpoint ``saved``; call it when the run is really continued."""
         self._cut_points(-1 if saved is None else int(saved["iteration"]))
 
     @contextmanager
     def attempt(self, on_the_way: bool = False) -> Iterator[None]:
-        """Go on where something cannot be written, as on a full disk: ``failed`` keeps the first reason.
+        """Continue where something cannot be written, as on a full disk: ``failed`` keeps the first reason.
 
-        ``on_the_way`` it is tried again later, and the first time there is an ``UnsavedWarning``.
+        With ``on_the_way`` the write is tried again later, and the first failure gives an ``UnsavedWarning``.
         """
         try:
             yield
@@ -212,7 +212,7 @@ class Folder(Generic[C, P, W]):
     def add_point(self, point: P) -> None:
         """Append a point of the curve; a resumed run does not repeat one.
 
-        One that cannot be written is written with the next one, or with the checkpoint.
+        A point that cannot be written is written with the next one, or with the checkpoint.
         """
         if point.iteration > self._last_iteration:
             self._last_iteration = point.iteration
@@ -220,7 +220,7 @@ class Folder(Generic[C, P, W]):
             self._write_points()
 
     def _write_points(self) -> None:
-        """Append all of the points that are not in the file, or nothing."""
+        """Append all points that are not in the file yet, or none."""
         metrics = self.path / "metrics.jsonl"
         if self._unsaved:
             with naming(metrics), open(metrics, "ab", buffering=0) as file:
@@ -235,9 +235,9 @@ class Folder(Generic[C, P, W]):
             self._unsaved = b""
 
     def points(self) -> list[P]:
-        """The whole curve, with the part before a resumption.  Raises ``CheckpointError`` for a line that is no point.
+        """Return the whole curve, including the part before a resumption.
 
-        The last line may be one that a killed run did not finish.
+        The last line may be one that a killed run did not finish.  Raises ``CheckpointError`` for another invalid line.
         """
         metrics = self.path / "metrics.jsonl"
         try:
@@ -260,12 +260,12 @@ class Folder(Generic[C, P, W]):
         return points
 
     def checkpoint(self, work: W, seconds: float) -> None:
-        """Save the work if the last time is a few seconds ago; what takes long to save is saved less often."""
+        """Save the work if the last checkpoint is a few seconds old; work that is slow to save is saved less often."""
         if time.monotonic() - self._last_checkpoint >= self._pause:
             self.save_checkpoint(work, seconds)
 
     def save_checkpoint(self, work: W, seconds: float) -> None:
-        """Save the work's arrays, and what can be played; each file is replaced whole."""
+        """Save the work's arrays and its playable result; each file is replaced in full."""
         began = time.monotonic()
         try:
             self.save_state(work, seconds)
@@ -281,7 +281,7 @@ class Folder(Generic[C, P, W]):
         self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds), CONFIG: config})
 
     def _config_digest(self) -> str:
-        """Return a digest of what was asked, as it stands in ``config.json``, without what may be changed."""
+        """Return a digest of the configuration in ``config.json``, without the fields that may be changed."""
         body = decode_json((self.path / "config.json").read_bytes(), dict[str, Any])
         kept = {name: value for name, value in body.items() if name not in self.may_change}
         return hashlib.blake2b(msgspec.json.encode(kept, order="sorted"), digest_size=16).hexdigest()
@@ -293,7 +293,7 @@ class Folder(Generic[C, P, W]):
         )
 
     def save_playable(self, work: W) -> None:
-        """Save what the work came to so far as something that plays."""
+        """Save the present result of the work as something that plays."""
 
     def _save_arrays(self, name: str, arrays: dict[str, Any]) -> None:
         arrays = {label: np.asarray(array) for label, array in arrays.items()}
@@ -301,12 +301,12 @@ class Folder(Generic[C, P, W]):
         replace_file(self.path / name, lambda file: np.savez(file, **arrays))
 
     def _load_arrays(self, name: str) -> dict[str, Any]:
-        """Read what ``_save_arrays`` wrote; kernels walk these arrays without looking at bounds.
+        """Read the arrays that ``_save_arrays`` wrote; kernels traverse these arrays without bounds checks.
 
-        Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``, among them for arrays that were changed since.
+        Raises ``FileNotFoundError`` or one of ``BROKEN_ARCHIVE``, also for arrays that were changed since.
         """
         path = self.path / name
-        arrays = read_arrays(path, path.stat().st_size)  # which are not packed
+        arrays = read_arrays(path, path.stat().st_size)  # the arrays are not compressed, so this bounds their size
         if CHECKSUM not in arrays:
             raise DamageError("it has no checksum: an older version wrote it, or it was changed since")
         if not np.array_equal(arrays.pop(CHECKSUM), _checksum(arrays)):
@@ -314,21 +314,21 @@ class Folder(Generic[C, P, W]):
         return arrays
 
     def _cut_points(self, iteration: int) -> None:
-        """Drop what a killed run noted after its last checkpoint, and a line that it did not finish."""
+        """Drop the points that a killed run noted after its last checkpoint, and a line that it did not finish."""
         kept = [point for point in self.points() if point.iteration <= iteration]
         lines = "".join(json.dumps(asdict(point)) + "\n" for point in kept)
         self._write("metrics.jsonl", lines.encode())
         self._last_iteration = max((point.iteration for point in kept), default=-1)
 
     def _lock(self) -> None:
-        """Keep other processes out until ``close`` or the end of this one."""
+        """Lock the run against other processes until ``close`` or the end of this process."""
         self._held = os.open(self.path / "config.json", os.O_RDONLY)
         if not lock_file(self._held):
             self.close()
             raise CheckpointError(f"{self.path}: another process is at this run")
 
     def close(self) -> None:
-        """Let other processes at the run; the end of this one does so too."""
+        """Release the lock on the run; the end of this process does so too."""
         if self._held is not None:
             os.close(self._held)
             self._held = None
@@ -341,7 +341,7 @@ class Folder(Generic[C, P, W]):
         try:
             saved = self._load_arrays(path.name)
             seconds, iteration = float(saved["seconds"]), int(saved["iteration"])
-            asked = saved.pop(CONFIG, None)  # which those of older versions lack
+            asked = saved.pop(CONFIG, None)  # checkpoints of older versions lack it
             if asked is not None and str(asked) != self._config_digest():
                 raise self._edited("checkpoint")
         except FileNotFoundError:
@@ -356,7 +356,7 @@ class Folder(Generic[C, P, W]):
 
 
 class RunFolder(Folder[RunConfig, Point, Work]):
-    """A solver's run, by any method."""
+    """The folder of a solver's run, by any method."""
 
     config_type, point_type = RunConfig, Point
     may_change = frozenset({"iterations", "target", "seconds", "reason"})
@@ -367,13 +367,13 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         self._noted = -inf
 
     def save_playable(self, work: Work) -> None:
-        """The policy as it stands."""
+        """Save the current policy."""
         policy = work.policy()
         if policy is not None:
             self.save_policy(policy)
 
     def save_policy(self, policy: SavedPolicy) -> None:
-        """Where it is found by the folder's name."""
+        """Save a policy where it is found by the folder's name."""
         policy.save(self.path / POLICY)
 
     def finish(self, title: str) -> None:
@@ -384,15 +384,15 @@ class RunFolder(Folder[RunConfig, Point, Work]):
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
         super().go_on(saved)
-        self._result.unlink(missing_ok=True)  # until there is a new one
+        self._result.unlink(missing_ok=True)  # the result of the earlier part no longer holds
 
     def save_result(self, result: RunResult) -> None:
-        """Keep what the run came to, so that it can be looked at without working anything out again."""
+        """Save the result of the run, so that it can be inspected without computing anything again."""
         kept = msgspec.structs.replace(result, config=self._config_digest())
         self._write(self._result.name, msgspec.json.format(msgspec.json.encode(kept)))
 
     def result(self) -> RunResult | None:
-        """What the run came to; ``None`` where it was cut before it was over.  Raises ``CheckpointError``."""
+        """Read the result of the run; ``None`` where it was interrupted.  Raises ``CheckpointError``."""
         try:
             found = decode_json(self._result.read_bytes(), RunResult)
         except FileNotFoundError:
@@ -410,7 +410,7 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         return self.path / "solution.json"
 
     def keep_evaluation(self, evaluation: Saving, now: bool = False) -> None:
-        """Keep how far it is, now and then; one that begins goes on with what was kept of the same policy."""
+        """Save an evaluation's progress now and then; a new one resumes from the progress saved for the same policy."""
         if self._evaluating is not evaluation:
             self._evaluating, self._noted = evaluation, time.monotonic()
             with suppress(*BROKEN_ARCHIVE, CheckpointError):
@@ -420,7 +420,7 @@ class RunFolder(Folder[RunConfig, Point, Work]):
             self._noted = time.monotonic()
 
     def forget_evaluation(self) -> None:
-        """It is over."""
+        """Remove the saved progress of an evaluation that is over."""
         self._evaluation.unlink(missing_ok=True)
 
     @property
@@ -451,7 +451,7 @@ def _above(path: str | Path | None) -> Path:
 
 
 def _claim_fresh(config: Any, path: str | Path | None) -> Path:
-    """A new folder ``GAME-METHOD``, numbered where that exists; two processes never get the same."""
+    """Make a new folder ``GAME-METHOD``, numbered where that exists; two processes never get the same."""
     stem = re.sub(r"[^\w.+=]+", "-", f"{Path(config.game).name}-{config.method}").strip("-")[:100]
     for number in count(1):
         fresh = _above(path) / (stem if number == 1 else f"{stem}-{number}")

@@ -1,6 +1,6 @@
-"""Signs of life: what the library is busy with, told to whoever listens; nothing is printed here.
+"""Progress reports: what the library is working on, sent to listeners; nothing is printed here.
 
-Work that may take longer than a second runs inside ``during``.  The command line listens and says what lasts.
+Work that may take longer than a second runs inside ``during``.  The command line listens and prints what takes long.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Listener = Callable[[str | None], None]
-"""Is told in a few words what is being done now; None: nothing that takes long."""
+"""Called with a short description of the present work; None: nothing that takes long."""
 
 listeners: list[Listener] = []
 _works: list[str] = []
@@ -17,7 +17,7 @@ _works: list[str] = []
 
 @contextmanager
 def during(work: str) -> Iterator[None]:
-    """Tell the listeners that this work has begun, and when it is over what it was a part of."""
+    """Report to the listeners that this work has begun, and at its end the work that it was a part of."""
     _works.append(work)
     _tell()
     try:
@@ -28,12 +28,12 @@ def during(work: str) -> Iterator[None]:
 
 
 def detail(work: str) -> None:
-    """Say more exactly what the innermost work is now.  Nothing where none is told of."""
+    """Report a more exact description of the innermost work.  Does nothing outside ``during``."""
     for listener in listeners if _works else ():
         listener(work)
 
 
 def _tell() -> None:
-    latest = _works[-1:]  # at once: other threads may be at work, too
+    latest = _works[-1:]  # read only once: other threads may be at work, too
     for listener in listeners:
         listener(latest[0] if latest else None)

@@ -1,4 +1,4 @@
-"""``solve``: a game and a method's name in; an evaluated strategy out, and a folder to look at and to resume."""
+"""``solve``: from a game and a method to an evaluated policy, optionally kept in a folder that can be resumed."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ if TYPE_CHECKING:
 
 STOPPED = "stopped before it was evaluated; --resume goes on with that"
 LEAST_SECONDS = 10.0
-"""What building may always take: a limit on solving of one second is no reason to give up after one."""
+"""The seconds that building a game may always take, even where the limit on solving is shorter."""
 LEAST_EVALUATING = 60.0
-"""What exact figures of the policy may always take, in seconds."""
+"""The seconds that the exact figures of the policy may always take."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A policy, how good it is, and how it came about; the same for every method.
+    """A policy with its exact figures and a record of how it was found; the same for every method.
 
     ``values`` (n,), ``nash_conv``, ``exploitability`` and ``epsilon`` are exact figures of ``policy``, in units of
-    payoffs, as in ``Evaluation``; ``None`` where they were not worked out, which ``why_not`` explains.  For players who
-    share a payoff, ``bound`` is what no policy earns more than, ``gap`` what is left to it, and ``proof`` what proves
-    it.
+    payoffs, as in ``Evaluation``; ``None`` where they were not computed, which ``why_not`` explains.  For players who
+    share a payoff, ``bound`` is an upper bound on the value of every policy, ``gap`` its distance from the value found,
+    and ``proof`` the argument that proves it.
 
     ``stopped``: ``exact`` (nothing is left to do or to gain), ``rounding errors`` (an answer found in one piece from
     which somebody would gain more than a millionth of the range of its payoffs), ``target``, ``iterations``,
-    ``seconds``, ``memory`` or ``interrupted``.  ``seconds``: the method's own time, with that before a resumption;
-    beside it this call took ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds``
-    for the exact figures of the curve and of the policy.  ``curve`` holds one ``Point`` for each look at the
-    work, ``runs`` what each of several runs came to.  ``reason`` says why ``auto`` took the method.
+    ``seconds``, ``memory`` or ``interrupted``.  ``seconds``: the method's own time, including that before a resumption;
+    in addition this call took ``building_seconds`` to read, enumerate and compile the game, and ``evaluating_seconds``
+    for the exact figures of the curve and of the policy.  ``curve`` holds one ``Point`` for each measurement of the
+    work, ``runs`` the result of each of several runs.  ``reason`` says why ``auto`` chose the method.
 
     >>> solution = infoset.solve("kuhn_poker", "lp")
     >>> solution.stopped, round(solution.values[0], 6)
@@ -92,7 +92,7 @@ class Solution:
     reason: str = ""
     why_not: str = ""
     lock: Lock | None = field(default=None, repr=False)
-    """What was kept to; the figures are then those of the rest."""
+    """The locked part of the strategies; the figures are then those of the rest."""
     notes: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
     payoff_range: float | None = None
@@ -102,7 +102,7 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """How far from the best: what is left to ``bound``, else the exploitability."""
+        """The distance from the optimum: from ``bound`` where there is one, else the exploitability."""
         if self.bound is not None and self.values is not None:
             return max(self.bound - self.values[0], 0.0)
         return self.exploitability
@@ -110,9 +110,9 @@ class Solution:
     @classmethod
     @checks_arguments
     def load(cls, folder: str | Path) -> Solution:
-        """The solution of the run in ``folder``, also of one that was cut: then it is that of its last checkpoint.
+        """Load the solution of the run in ``folder``; for an interrupted run, the solution at its last checkpoint.
 
-        Nothing is worked out again, and the game is not built.  Raises ``CheckpointError`` where the folder holds no
+        Nothing is recomputed, and the game is not built.  Raises ``CheckpointError`` where the folder holds no
         run, ``PolicyError`` for a broken policy.
 
         >>> solution = infoset.solve("kuhn_poker", "cfr", iterations=20, out="kept")
@@ -122,9 +122,9 @@ class Solution:
         return _loaded(check_path("folder", folder))
 
     def plot(self, axes: Any = None) -> Any:
-        """The convergence curve on axes of matplotlib, which are returned (extra ``plot``).
+        """Plot the convergence curve on axes of matplotlib, which are returned (extra ``plot``).
 
-        Raises ``ParameterError`` where there is none, as of a linear program, and ``MissingExtraError``.
+        Raises ``ParameterError`` where there is no curve, as for a linear program, and ``MissingExtraError``.
         """
         from infoset.view.curves import plot_convergence
 
@@ -156,42 +156,44 @@ def solve(
     executor: Where = LOCAL,
     watcher: Watcher | None = None,
 ) -> Solution:
-    """Solve ``game`` and say how good the answer is.
+    """Solve ``game`` and report how good the answer is.
 
     ``game``: a name, a game, its tree or its sequence form.  ``method``: a name such as ``"dcfr(alpha=1.5,beta=0)"`` or
-    a method object; by default ``"auto"``, which takes the one that suits the game and says why (``reason``).
+    a method object; by default ``"auto"``, which chooses the one that suits the game and says why (``reason``).
 
-    It stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds`` (of solving alone; building
-    the game may take as long again, or 10 seconds, the exact figures of the curve and of the policy as long again, or
-    a minute: see ``Solution``); where none is given, at what the method has for itself.  Where ``target`` or
-    ``seconds`` is given it also stops once nobody can gain more than rounding errors, 1e-12 of the range of payoffs.
+    Solving stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds``; where none is given, at
+    the default limits of the method.  ``seconds`` limits solving alone: building the game may take as long again (at
+    least 10 seconds), and so may the exact figures of the curve and of the policy (at least a minute): see
+    ``Solution``.  Where ``target`` or ``seconds`` is given, solving also stops once nobody can gain more than rounding
+    errors, 1e-12 of the range of payoffs.
 
-    ``start="random"`` draws the first profile with ``seed``; ``runs`` are independent.
-    An option that the method does not understand is refused.  ``max_histories`` bounds the tree.
+    ``start="random"`` draws the first profile with ``seed``; ``runs`` is a number of independent runs.
+    An option that the method does not understand is rejected.  ``max_histories`` bounds the tree.
 
-    ``lock`` solves around what some keep to, with the methods of the shared loop: ``{"P1": "random"}`` (a player, and
-    whatever plays), ``{"K bet": {"bet": 1.0}}`` or ``{("P2", "K bet"): …}`` (an information set, and its chances).  The
-    figures are then those of the rest: nobody gains by deviating where it is locked, and who is locked everywhere does
-    not count in the exploitability; ``evaluate`` of the policy alone counts everybody.
+    ``lock`` solves around strategies that some players keep to, with the methods of the shared loop: ``{"P1":
+    "random"}`` (a player, and anything that plays), ``{"K bet": {"bet": 1.0}}`` or ``{("P2", "K bet"): …}`` (an
+    information set, and its probabilities).  The figures are then those of the rest: nobody gains by deviating where it
+    is locked, and a player who is locked everywhere does not count in the exploitability; ``evaluate`` of the policy
+    alone counts everybody.
 
-    ``form`` is what the method works on: ``"tree"``, a list of all histories; ``"factored"``, which lists none, of a
-    game that says what of its states is a core (``Factored``), or by the public states of any other whose positions can
-    be listed; ``"sampled"``.  Without it: the tree, where it fits.
+    ``form`` is the representation that the method works on: ``"tree"``, a list of all histories; ``"factored"``, which
+    lists none, of a game that declares its cores (``Factored``), or by the public states of any other whose positions
+    can be listed; ``"sampled"``.  By default the tree, where it fits.
 
-    ``teams`` says who plays together, by seats from 1 or by names: ``"1+3,2"``, ``"P1+P3"`` (whoever is in none plays
-    alone); without it those that the game names.
+    ``teams`` says who plays together, by seats from 1 or by names: ``"1+3,2"``, ``"P1+P3"`` (a player in no team plays
+    alone); by default the teams that the game names.
 
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
-    ``resume`` goes on with the run in ``out``, bit for bit, whose game and method need not be named again; limits that
-    are given take the place of the run's own.  Without a folder it is what the work saved (``Work.save``, with the
-    ``seconds`` spent if they shall count).
+    ``resume`` continues the run in ``out``, bit for bit, whose game and method need not be named again; limits that
+    are given replace the run's own.  Without a folder, ``resume`` is the state that the work saved (``Work.save``, with
+    the ``seconds`` spent if they shall count).
 
-    ``executor``: where the ``runs`` of a method are made, if not one after the other in this process: ``ray`` starts
-    Ray on this machine, ``ray:ADDRESS`` joins a cluster, and any executor of ``concurrent.futures`` will do.  They come
-    to the same.  A run that was cut is then begun again.
+    ``executor`` says where the ``runs`` of a method are executed, if not one after the other in this process: ``ray``
+    starts Ray on this machine, ``ray:ADDRESS`` joins a cluster, and any executor of ``concurrent.futures`` can be
+    given.  The results are the same.  An interrupted run is then started again from its beginning.
 
-    Ctrl-C stops it with the best answer so far.  Raises ``UnsupportedGameError``, ``BudgetError``, ``GameRuleError``,
-    ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
+    Ctrl-C stops solving with the best answer so far.  Raises ``UnsupportedGameError``, ``BudgetError``,
+    ``GameRuleError``, ``ParameterError``, ``UnknownNameError`` or ``CheckpointError``.
 
     >>> solution = infoset.solve("kuhn_poker", "pcfr+", target=1e-6)
     >>> solution.exploitability <= 1e-6
@@ -222,7 +224,7 @@ def solve(
 
 @contextmanager
 def _shared(task: _Task, max_histories: int | None, where: Where) -> Iterator[None]:
-    """Its runs are made elsewhere, while this is open."""
+    """Execute the runs of a task elsewhere, while this context is open."""
     if where == LOCAL:
         yield
         return
@@ -238,7 +240,7 @@ def _shared(task: _Task, max_histories: int | None, where: Where) -> Iterator[No
 
 
 def _check_shared(work: Work, method: str, game: str) -> None:
-    """Raises ``ParameterError`` for what cannot be done elsewhere."""
+    """Raise ``ParameterError`` unless the work consists of runs that can be executed in other processes."""
     if not isinstance(work, Runs):
         raise ParameterError(f"executor: {method} does not make one run after the other, to be shared out")
     try:
@@ -250,7 +252,7 @@ def _check_shared(work: Work, method: str, game: str) -> None:
 def _one_run(
     game: str, max_histories: int | None, method: str, options: Options, number: int, trials: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """In whatever process: what a run came to."""
+    """Execute one run in any process and return its result."""
     work = _runs(game, max_histories, method, options)
     work.results = trials
     run = work.make(number)
@@ -266,7 +268,7 @@ def _runs(game: str, max_histories: int | None, method: str, options: Options) -
 
 
 class _Plan(NamedTuple):
-    """What is to be done, before the game is built."""
+    """A request to solve, before the game is built."""
 
     game: AnyGame
     name: str
@@ -278,7 +280,7 @@ class _Plan(NamedTuple):
     saved: dict[str, Any] | None = None
 
     def config(self, method: str, reason: str) -> RunConfig:
-        """What the folder keeps."""
+        """Return the configuration that the folder keeps."""
         o = self.options
         return RunConfig(
             self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, o.lock, reason,
@@ -297,7 +299,7 @@ class _Task(NamedTuple):
 def _prepared(
     plan: _Plan, max_histories: int | None, out: str | Path | None, watcher: Watcher, elsewhere: bool
 ) -> _Task:
-    """The game built, the method chosen, its work where it begins or goes on; then the folder is made, or taken up."""
+    """Build the game, choose the method, create or restore its work, and then create or reopen the folder."""
     compiled = Compiled.of(plan.game, max_histories, within(plan.limits.seconds, watcher.building))
     if plan.options.lock:
         plan = plan._replace(options=replace(plan.options, lock=read_lock(compiled, plan.options.lock)))
@@ -334,7 +336,7 @@ def _method(method: str | AnyMethod) -> AnyMethod:
 
 
 def _name(game: AnyGame) -> str:
-    """By which a run finds its game again."""
+    """Return the name by which a run finds its game again."""
     if not isinstance(game, str) and not hasattr(game, "name"):
         check_is_game(game)
     return name_of(game)
@@ -343,7 +345,7 @@ def _name(game: AnyGame) -> str:
 def _resumed(
     game: AnyGame | None, method: str | AnyMethod | None, asked: Options, seed: int | None, out: str | Path
 ) -> _Plan:  # fmt: skip
-    """Goes on with what a folder holds, which the user may name again, but not change."""
+    """Continue the run in a folder; game and method may be named again, but not changed."""
     folder, config, saved = RunFolder.open(out)
     try:
         return _gone_on_with(folder, config, saved, game, method, asked, seed)
@@ -398,7 +400,7 @@ def _load(name: str, out: str | Path) -> Game:
 
 
 def within(seconds: float | None, building: Callable[[int], object]) -> Callable[[int], object]:
-    """``building``, which raises ``ClockError`` once that took longer than ``seconds`` and ``LEAST_SECONDS``."""
+    """Wrap ``building`` to raise ``ClockError`` once it took longer than ``seconds`` and ``LEAST_SECONDS``."""
     if seconds is None:
         return building
     began, most = time.monotonic(), max(seconds, LEAST_SECONDS)
@@ -415,14 +417,14 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
 
 
 def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
-    """Work until a limit ends it, keep it, and say how good it is; ``building`` is how many seconds were before."""
+    """Work until a limit is reached, save the result and evaluate it; ``building`` is the seconds spent before."""
     compiled, choice, work, plan, folder = task
-    if compiled is not plan.game:  # whose clock was for building
+    if compiled is not plan.game:  # its clock was the one for building
         compiled.progress = watcher.building
     limits, curve = plan.limits, [] if folder is None else folder.points()
     if limits == Limits():
         limits = choice.method.default
-    if isinstance(work, Runs):  # its iterations are those of each run
+    if isinstance(work, Runs):  # the limit holds for each run, not for the number of runs
         limits = replace(limits, iterations=None)
     watcher.begin(work, limits)
 
@@ -442,7 +444,7 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
 
     def done(work: Work, spent: float) -> None:
         if folder is not None:
-            folder.failed = None  # what failed on the way is in here
+            folder.failed = None  # this write includes what failed earlier
             with folder.attempt():
                 folder.save_state(work, spent)
         watcher.done(work, spent)
@@ -463,7 +465,7 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
     watcher.solved(solution)
     if folder is not None:
-        if folder.failed is None:  # no result stands beside an older policy
+        if folder.failed is None:  # never keep a result beside an older policy
             with folder.attempt():
                 folder.save_result(_result(solution))
                 folder.finish(f"{solution.game}: {solution.method}")
@@ -473,7 +475,7 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
 
 
 def _labelled(task: _Task) -> Any:
-    """The policy of the work as it stands, which says how it came about."""
+    """Return the current policy of the work, labelled with the method, options and iterations that made it."""
     policy: Any = task.work.policy()
     options, method = task.plan.options, task.choice.method.name
     start = options.start or "uniform"
@@ -507,20 +509,20 @@ def _solution(
 
 
 def _result(solution: Solution) -> RunResult:
-    """What the folder keeps of it, beside what was asked, the curve and the policy."""
+    """Return the figures that the folder keeps beside its configuration, curve and policy."""
     kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
     lists = {name: list(kept[name]) for name in ("players", "runs")}
     return RunResult(**kept | lists | {"values": None if solution.values is None else list(solution.values)})
 
 
 def _loaded(path: Path) -> Solution:
-    """What stands in a run's folder."""
+    """Read the solution from a run's folder."""
     folder, config = RunFolder(path), RunFolder.read_config(path)
     if not (path / POLICY).is_file():
         raise CheckpointError(f"{path} holds a run without a policy: it was cut before its first checkpoint")
     policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
     if found is None:
-        made = policy.made_by.get("iterations", 0)  # of a file, which may hold anything
+        made = policy.made_by.get("iterations", 0)  # the file may hold anything
         iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
         at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
         values = None if at.values is None else list(at.values)
@@ -540,7 +542,7 @@ def _loaded(path: Path) -> Solution:
 
 
 def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]:
-    """The players' names, where the policy has them."""
+    """Return the players' names from the policy, or ``P1``, ``P2``, … where it has none."""
     names = getattr(policy, "players", None)
     return names if isinstance(names, tuple) else tuple(f"P{k + 1}" for k in range(len(values or ())))
 
@@ -548,7 +550,7 @@ def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]
 def _figures(
     work: Work, policy: SavedPolicy, task: _Task, watcher: Watcher, interrupted: bool
 ) -> tuple[Evaluation | None, str]:  # fmt: skip
-    """How good the policy is, or why that is not known."""
+    """Evaluate the policy, or return the reason why that was not done."""
     compiled, folder, seconds = task.compiled, task.folder, task.plan.limits.seconds
     most = inf if seconds is None else max(seconds, LEAST_EVALUATING)
     clock = Clock(time.monotonic() + most)
@@ -562,7 +564,7 @@ def _figures(
     found = work.evaluation()
     if found is not None:
         return found, found.reason if isnan(found.nash_conv) else ""
-    if interrupted and not compiled.made_whole:  # nothing that lasts is begun after Ctrl-C
+    if interrupted and not compiled.made_whole:  # start nothing that takes long after Ctrl-C
         return None, STOPPED
     with interrupts() as stop:
 
@@ -588,4 +590,4 @@ def _figures(
 
 
 class _StoppedError(Exception):
-    """An evaluation was interrupted."""
+    """The error raised where an evaluation is interrupted."""

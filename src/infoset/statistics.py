@@ -1,4 +1,4 @@
-"""Means and shares with their 95 % intervals; and a draw by weights."""
+"""Means and shares with their 95 % intervals, and sampling by weights."""
 
 from __future__ import annotations
 
@@ -13,25 +13,27 @@ if TYPE_CHECKING:
 
     from infoset.base import Action
 
-NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
+NORMAL_95 = 1.959963984540054  # 95 % of a normal distribution lie within this many standard deviations
 
 
 def student_95(count: int) -> float:
-    """Return how many standard errors a mean of ``count`` figures, at least two, lies from the true one at most, 95 %
-    of the time, where the deviation is estimated from the same figures (Student 1908).
+    """Return the half-width of a 95 % interval of a mean in standard errors, for ``count`` figures, at least two.
+
+    The deviation is estimated from the same figures (Student 1908).
 
     >>> from infoset.statistics import student_95
     >>> round(student_95(2), 3), round(student_95(10), 3), round(student_95(10_000), 3)
     (12.706, 2.262, 1.96)
     """
-    from scipy.special import stdtrit  # takes long to load, and whoever draws needs no interval
+    from scipy.special import stdtrit  # slow to load, and not needed to draw
 
     return float(stdtrit(count - 1, 0.975))
 
 
 def margin(count: int, deviations: float) -> float | None:
-    """Half the width of the 95 % interval of a mean of ``count`` figures, from the sum of their squared deviations
-    from it; ``None`` with fewer than two figures.
+    """Return half the width of the 95 % interval of a mean of ``count`` figures; ``None`` with fewer than two.
+
+    ``deviations`` is the sum of their squared deviations from it.
     """
     if count < 2:
         return None
@@ -47,7 +49,7 @@ class Mean:
 
     @classmethod
     def of(cls, count: int, total: float, squares: float) -> Mean:
-        """From the sum and the sum of squares of ``count`` figures."""
+        """Create it from the sum and the sum of squares of ``count`` figures."""
         if not count:
             return cls(None, None)
         return cls(total / count, margin(count, squares - total * total / count))
@@ -60,8 +62,9 @@ class Mean:
 
 @dataclass(frozen=True)
 class Share:
-    """The mean of ``count`` figures between 0 and 1 with its 95 % interval (Wilson 1927): too wide, if anything, where
-    some are neither 0 nor 1, and never of no width.
+    """The mean of ``count`` figures between 0 and 1 with its 95 % interval (Wilson 1927).
+
+    The interval is too wide, if anything, where some figures are neither 0 nor 1, and its width is never zero.
     """
 
     value: float
@@ -69,12 +72,12 @@ class Share:
 
     @classmethod
     def of(cls, figures: Sequence[float]) -> Share:
-        """Of at least one figure."""
+        """Create it from at least one figure."""
         return cls(sum(figures) / len(figures), len(figures))
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Its ends, from 0 to 1."""
+        """The ends of the interval, from 0 to 1."""
         scale = 1 + NORMAL_95**2 / self.count
         middle = (self.value + NORMAL_95**2 / (2 * self.count)) / scale
         half = (
@@ -88,7 +91,7 @@ class Share:
 
 
 def draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
-    """One of ``moves``; weights are at least 0 and sum to about 1."""
+    """Return one of ``moves`` by weights that are at least 0 and sum to about 1."""
     left = float(rng.random()) * sum(weights)
     chosen = moves[0]
     for move, weight in zip(moves, weights, strict=True):

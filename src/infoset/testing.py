@@ -1,4 +1,4 @@
-"""Conformance: what every game must satisfy, checked by play.  Public, for games of ours and of users."""
+"""Conformance tests for games, ours and users': the game model's contract, checked by random play."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_SUCH_MOVE = ("no", "such", "move")
 
 @dataclass(frozen=True)
 class GameCheck:
-    """What a check saw: plays, their mean length in steps, and distinct information states with a move.
+    """The result of a check: plays, their mean length in steps, and distinct information states with a move.
 
     >>> infoset.testing.check_game(infoset.load("kuhn_poker"), plays=10).information_states <= 12
     True
@@ -35,12 +35,13 @@ class GameCheck:
 def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100_000) -> GameCheck:
     """Play ``game`` at random and check the game model's contract at every step.
 
-    Checked: names and players; states are hashable values that survive pickling; legal moves are distinct and
-    only of non-terminal states; nature's probabilities sum to one and ``draw`` stays among them; ``play``
+    Checked: names and players; states are hashable values that survive pickling; legal moves are distinct and only
+    exist at non-terminal states; chance probabilities sum to one and ``draw`` returns one of the outcomes; ``play``
     gives equal steps for equal arguments, whose states have equal moves and payoffs, leaves the state as it was and
-    refuses what is not on offer; somebody can move or nature answers until the end; the end comes; payoffs are finite;
-    observations are hashable; and a player's moves follow from its information state.  Of a ``Factored`` game also that
-    what players have to themselves is nothing to the others.  Raises ``GameRuleError`` that names the history.
+    rejects illegal moves; somebody can move or there is a chance outcome until the end; the game ends; payoffs are
+    finite; observations are hashable; and a player's legal moves follow from its information state.  For a ``Factored``
+    game also that the private parts of players do not affect the others.  Raises ``GameRuleError`` that names the
+    history.
 
     ``max_steps`` bounds the length of a play.
 
@@ -58,7 +59,7 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
 
 
 class _Outcome(NamedTuple):
-    """What is on offer; where a move leads, and what its mover has and learns then."""
+    """The legal moves; the core that a move leads to, and the mover's private part and observation there."""
 
     offered: object
     core: object = None
@@ -74,7 +75,7 @@ class _Checker:
         self.showdowns: dict[Hashable, tuple[list[object], tuple[float, ...]]] = {}
 
     def play_guarded(self) -> int:
-        """One play; a game that trips over its own contract is named too."""
+        """Play once; any exception that the game raises by itself is reported as a ``GameRuleError``."""
         self.history: list[object] = []
         try:
             return self.play_once()
@@ -103,7 +104,7 @@ class _Checker:
         raise self._broken(f"has not ended after {self.max_steps:,} steps")
 
     def _check_factored(self, game: Factored, state: State, moves: JointMove, answer: Action | None) -> None:
-        """What the mover may do and what comes of it must not depend on what the others had to themselves elsewhere."""
+        """Check that a mover's actions and their effect do not depend on the private parts that others had before."""
         found = game.split(state)
         if found is None or game.join(*found) != state:
             raise self._broken(f"join of what split says is not the state {shorten(repr(state))}")
@@ -113,7 +114,7 @@ class _Checker:
             raise self._broken("players move at once, which does not factor")
         player = movers[0] if movers else None
         if isinstance(game, Dealt):
-            if player is None:  # hands depend on each other
+            if player is None:  # the deal: hands depend on each other
                 return
             self._check_showdown(game, state, moves)
         history, theirs = self.cores.setdefault(core, (list(self.history), own))
@@ -127,7 +128,7 @@ class _Checker:
             )
 
     def _check_showdown(self, game: Dealt, state: State, moves: JointMove) -> None:
-        """Hands must have no card in common, and an end pay what it paid elsewhere if the same one has more."""
+        """Check that hands share no card, and that an end pays the same wherever the same player's hand is stronger."""
         core, own = game.split(state)  # type: ignore[misc]
         if set(game.cards(own[0])) & set(game.cards(own[1])):
             raise self._broken(f"both players have a card of {own!r}")
@@ -145,7 +146,7 @@ class _Checker:
     def _outcome(
         self, game: Factored, state: State, moves: JointMove, answer: Action | None, player: int | None
     ) -> _Outcome:  # fmt: skip
-        """Of a move, or of nature's answers."""
+        """Return the outcome of a move, or of chance."""
         if player is None:
             return _Outcome(state.chance(moves))
         offered = state.legal(player)
@@ -167,7 +168,7 @@ class _Checker:
         except TypeError as error:
             raise self._broken(f"the state is no hashable value: {error}") from None
         except (pickle.PicklingError, AttributeError):
-            same = True  # a state that holds a foreign object need not travel
+            same = True  # a state that holds a foreign object need not be picklable
         if not same:
             raise self._broken("a copy of the state does not equal it")
 
@@ -211,12 +212,12 @@ class _Checker:
     def _comes_to_a_listed(
         self, state: State, moves: JointMove, answers: tuple[tuple[Action, float], ...], answer: Action | None
     ) -> bool:
-        """Where answers are many, one may be drawn that the list holds under another name."""
+        """Return whether a drawn outcome leads to the same step as a listed one, which may have another name."""
         drawn = state.play(moves, answer)
         return any(self._same(drawn, state.play(moves, listed)) for listed, _ in answers)
 
     def _found(self, state: State) -> tuple[object, ...]:
-        """What follows from a state: everybody's moves and what is paid."""
+        """Return what follows from a state: everybody's legal moves and the payoffs."""
         return (*[state.legal(p) for p in range(self.n)], state.returns())
 
     def _same(self, one: Step, other: Step) -> bool:
@@ -239,7 +240,7 @@ class _Checker:
         if not self._same(step, again):
             raise self._broken(f"playing {moves!r} twice gives different steps")
         for one, other in zip(self._found(step.state), self._found(again.state), strict=True):
-            if one != other:  # a draw that the state leaves out
+            if one != other:  # the step drew something that the state does not record
                 raise self._broken(
                     f"playing {moves!r} twice gives equal states of which one has {one!r}, one {other!r}"
                 )

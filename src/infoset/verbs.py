@@ -1,4 +1,4 @@
-"""What the command line does in one line, in Python in one line; ``solve``, ``evaluate`` and the like stand elsewhere.
+"""The verbs of the command line as Python functions; ``solve``, ``evaluate`` and others stand in their own modules.
 
 Each verb is a function that returns what the command prints or writes.
 """
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from infoset.match.replay import Match
     from infoset.solvers.tabular.stability import Stability
 
-RECORDS = {"state", "blob"}  # keys by which a recording of Pommerman's reference is known
+RECORDS = {"state", "blob"}  # keys that identify a recording of Pommerman's reference
 
 
 def list_games() -> list[Entry]:
-    """The games that are known by name, with their parameters and a line about each.
+    """List the games that are known by name, with their parameters and a line about each.
 
     >>> [entry.name for entry in infoset.list_games()][:2]
     ['battleship', 'cooperative_matching_pennies']
@@ -46,7 +46,7 @@ def list_games() -> list[Entry]:
 
 
 def list_methods() -> list[Entry]:
-    """The methods of ``solve``, with their parameters and a line about each; it ends with the options that each takes.
+    """List the methods of ``solve``, with their parameters and a line about each, then the options that it takes.
 
     >>> next(entry.parameters for entry in infoset.list_methods() if entry.name == "team-exact")
     {'by': 'auto'}
@@ -61,7 +61,7 @@ def list_methods() -> list[Entry]:
 
 
 def list_agents() -> list[Entry]:
-    """The agents that are known by name, with their parameters and a line about each.
+    """List the agents that are known by name, with their parameters and a line about each.
 
     >>> [entry.name for entry in infoset.list_agents() if entry.about.startswith("Any game")]
     ['adaptive', 'search']
@@ -80,9 +80,9 @@ def show(
     pdf: str | Path | None = None,
     max_histories: int | None = None,
 ) -> str:
-    """A game's tree, or a strategy (whatever ``evaluate`` takes), as text; small trees also as pictures in files.
+    """Show a game's tree, or a strategy (whatever ``evaluate`` takes), as text; small trees also as pictures in files.
 
-    As ``svg`` a strategy of hold'em is drawn as matrices of hands, one for each decision.  Raises
+    In an ``svg`` file a strategy of hold'em is drawn as matrices of hands, one for each decision.  Raises
     ``BudgetError`` for a game whose tree does not fit, and what ``evaluate`` raises.
 
     >>> print(infoset.show("kuhn_poker", "random").splitlines()[0])
@@ -94,7 +94,7 @@ def show(
 
 
 class Shown(NamedTuple):
-    """What is shown as text, and what writes the pictures that were asked for, which may fail, as on a full disk."""
+    """The text to show, and functions that write the requested pictures, which may fail, as on a full disk."""
 
     text: str
     pictures: tuple[Callable[[], object], ...] = ()
@@ -113,7 +113,7 @@ def show_first(
     pdf: str | Path | None = None,
     max_histories: int | None = None,
 ) -> Shown:
-    """Do what ``show`` does, and leave the drawing to the caller."""
+    """Do what ``show`` does, but leave writing the pictures to the caller."""
     from infoset.view.guide import title_of
     from infoset.view.text import factored_text, plans_text, policy_text, summary_text, tree_text
 
@@ -155,7 +155,7 @@ def show_first(
 
 
 def _show_payoffs(compiled: Compiled) -> str:
-    """Of a small game in which all choose at once, once: its table of payoffs with its equilibria.  Else empty."""
+    """Return the payoff table of a small one-shot simultaneous game with its equilibria; empty for other games."""
     from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
     from infoset.view.pictures import picture_text
 
@@ -166,7 +166,7 @@ def _show_payoffs(compiled: Compiled) -> str:
 
 
 def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> Shown:
-    """Of a game of hands in ranges: what is done where; matrices of hands are drawn in place of a tree.  Else empty."""
+    """Show the decisions of a game of hands in ranges; matrices of hands replace a tree.  Empty for other games."""
     from infoset.games.holdem import HoldemRules
 
     if compiled.only_form or not isinstance(compiled.game, HoldemRules):
@@ -184,10 +184,10 @@ def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> Shown
 
 @checks_arguments
 def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *, axes: Any = None) -> Any:
-    """The convergence curves of several runs over each other, each with its name; returns the axes of matplotlib.
+    """Plot the convergence curves of several runs together, each with its name; return the axes of matplotlib.
 
-    ``runs`` are folders or solutions.  Drawn is the exploitability of each average profile against the iterations, or
-    where none is known what the best policy so far earns.  With ``out`` the picture goes to that file (``.png``,
+    ``runs`` are folders or solutions.  The curves show the exploitability of each average profile by iteration, or
+    where that is unknown the value of the best policy so far.  With ``out`` the picture goes to that file (``.png``,
     ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a curve, ``CheckpointError`` for a folder
     without a run, ``MissingExtraError`` without matplotlib.
 
@@ -209,7 +209,7 @@ def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *
 
 
 def show_stability(game: AnyGame, what: What | None, max_histories: int | None = None) -> Stability:
-    """Whether a profile (whatever ``evaluate`` takes) is a rest point of replicator dynamics, and a stable one.
+    """Test whether a profile (whatever ``evaluate`` takes) is a rest point of replicator dynamics, and a stable one.
 
     >>> infoset.verbs.show_stability("rock_paper_scissors", "random").verdict
     'neutral'
@@ -224,7 +224,7 @@ def show_stability(game: AnyGame, what: What | None, max_histories: int | None =
 
 
 def show_propnet(name: str, file: str | Path) -> str:
-    """Draw the rules of a game in GDL as a propositional network; returns its size in a line.
+    """Draw the rules of a game in GDL as a propositional network; return its size in a line.
 
     Raises ``UnsupportedGameError`` for other games, and for rules that are too large to ground.
 
@@ -248,7 +248,7 @@ def show_propnet(name: str, file: str | Path) -> str:
 
 @checks_arguments
 def check(file: str) -> list[Defect]:
-    """The defects of a game description: a file, or ``gdl:NAME``.  Raises ``FormatError``.
+    """Return the defects of a game description: a file, or ``gdl:NAME``.  Raises ``FormatError``.
 
     >>> infoset.check("gdl:meier")
     []
@@ -265,14 +265,16 @@ def check(file: str) -> list[Defect]:
 def convert(
     source: str | Path | Game, target: str | Path, *, max_histories: int | None = None, normalise: bool = False
 ) -> Path:
-    """A game to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
+    """Convert a game, a policy or a replay to the file format of ``target``.
+
+    A game goes to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
     reference's game_state.json and back.
 
-    Games by name, by file, or as they are.  What a .json file holds is told by its keys: "state" or "blob" is the
-    reference's, "steps" a replay, anything else a policy.  Labels are written so that Gambit takes them, with a
-    ``GambitWarning`` where some had to be changed.  ``normalise``: chances in an .efg file that sum only to about one
-    become the fractions that were meant; without it such a game does not go to .efg.  Raises ``FormatError`` for
-    anything else.
+    Games are given by name, by file, or as objects.  The content of a .json file is recognised by its keys: "state" or
+    "blob" is the reference's, "steps" a replay, anything else a policy.  Labels are written so that Gambit accepts
+    them, with a ``GambitWarning`` where some had to be changed.  ``normalise``: chance probabilities in an .efg file
+    that sum to one only approximately become the fractions that were meant; without it such a game does not go to .efg.
+    Raises ``FormatError`` for anything else.
 
     >>> infoset.convert("kuhn_poker", "kuhn.efg").name
     'kuhn.efg'
@@ -335,7 +337,7 @@ GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}
 
 
 def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
-    """Any saved policy; what has no readable keys gets them from the game that it was made for."""
+    """Convert any saved policy; one without readable keys gets them from the game that it was made for."""
     from infoset.catalog import load_named
 
     policy = load_policy(source)
@@ -354,7 +356,7 @@ def _refuse_limit(max_histories: int | None) -> None:
 
 
 def read_match(path: str) -> Match:
-    """A replay, or one of the reference's recordings.  Raises ``FormatError``."""
+    """Read a replay, or a recording of Pommerman's reference.  Raises ``FormatError``."""
     from infoset.match.replay import Match
 
     if not json_keys(path) & RECORDS:
@@ -365,7 +367,7 @@ def read_match(path: str) -> Match:
 
 
 def json_keys(path: str) -> set[str]:
-    """The keys of the object in a .json file that is no larger than a replay may be; none of anything else."""
+    """Return the keys of the object in a .json file of at most ``MAX_TEXT_BYTES``; no keys for other files."""
     import msgspec
 
     file = Path(path)
@@ -381,7 +383,7 @@ def json_keys(path: str) -> set[str]:
 def watch(
     replay: str | Path, out: str | Path | None = None, *, step: int | None = None, speed: float | None = None
 ) -> Path:
-    """Write a page that plays a recorded game; returns its path, by default beside the replay.
+    """Write a page that plays a recorded game; return its path, by default beside the replay.
 
     The page begins at ``step`` and plays ``speed`` steps a second (None: 6 in Pommerman, else 1).  Raises
     ``FormatError`` for a file that is no recording of a game, ``ParameterError`` for a step that it does not have.
@@ -399,7 +401,7 @@ def watch(
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """What came of ``train``: the run's folder, which plays as ``trained:DIR``, and the last ``Epoch`` of its curve.
+    """The result of ``train``: the run's folder, which plays as ``trained:DIR``, and the last ``Epoch`` of its curve.
 
     >>> training = infoset.train("gdl:scissors_double", epochs=1, games=2, out="learnt")
     >>> training.folder.name, training.last.iteration
@@ -412,13 +414,13 @@ class TrainingRun:
     last: Any
 
     def points(self) -> list[Any]:
-        """The curve: an ``Epoch`` for each that was trained, as the folder holds it."""
+        """Return the curve: an ``Epoch`` for each that was trained, as the folder holds it."""
         from infoset.learn.train import TrainingFolder
 
         return TrainingFolder(self.folder).points()
 
     def plot(self, axes: Any = None) -> Any:
-        """The losses and what the start is held to be worth, on two axes of matplotlib (extra ``plot``).
+        """Plot the losses and the estimated value of the start, on two axes of matplotlib (extra ``plot``).
 
         Raises ``ParameterError`` for a training of fewer than two epochs, and ``MissingExtraError``.
         """
@@ -445,15 +447,15 @@ def train(
     watcher: Watcher | None = None,
     **parameters: Any,
 ) -> TrainingRun:
-    """Train a network (extra ``learn``) for so many seconds or epochs in all; ``trained:DIR`` plays it.
+    """Train a network (extra ``learn``) for a number of seconds or epochs in all; ``trained:DIR`` plays it.
 
     ``parameters``: ``method`` (``self-play``, ``resolving``, ``tree-search``; of Pommerman ``ppo``, ``a2c``, ``dqn`` or
     ``dagger``) and its fields, as the command line has them: those of ``Training``, ``PublicTraining``,
-    ``TreeTraining``, ``PpoTraining`` …; without a method it is ``ppo`` in Pommerman, else ``self-play`` where all
-    positions are soon listed, else ``tree-search``.  ``out`` is the folder, a fresh one below
-    ``runs/`` by default; ``resume`` goes on with what is there.  Ctrl-C ends it without loss.  ``workers`` processes of
-    this machine, or of the cluster that ``executor`` names (``ray``, ``ray:ADDRESS``), play the games, as many as
-    there are ``parts`` at most; that changes no result.
+    ``TreeTraining``, ``PpoTraining`` …; the default method is ``ppo`` in Pommerman, else ``self-play`` where all
+    positions are soon listed, else ``tree-search``.  ``out`` is the folder, a fresh one under ``runs/`` by default;
+    ``resume`` continues the training there.  Ctrl-C ends it without loss.  ``workers`` processes of this machine, or of
+    the cluster that ``executor`` names (``ray``, ``ray:ADDRESS``), play the games, at most one for each of the
+    ``parts``; their number changes no result.
 
     Raises ``ParameterError``, ``CheckpointError``, ``BudgetError`` and ``MissingExtraError``.
 

@@ -1,9 +1,9 @@
-"""Compiling ahead: the kernels that an agent or a solver calls, side by side in processes, before a clock runs.
+"""Compilation ahead of time: the kernels of an agent or a solver, in parallel processes, before a clock runs.
 
-Numba compiles a kernel when it is first called, one after the other.  Which kernels with which argument types are
-needed for what is known beforehand: ``kernels.json`` was recorded by ``benchmarks/record_kernels.py``, a list in which
-each kernel stands behind those that it calls by address.  What is not in the list, or no longer fits, is compiled when
-it is called: only time is lost.
+Numba compiles a kernel when it is first called, one after the other.  The kernels and argument types that each use
+needs are known beforehand: ``kernels.json`` was recorded by ``benchmarks/record_kernels.py``, a list in which
+each kernel follows those that it calls by address.  A kernel that is not in the list, or no longer fits, is compiled
+when it is called: only time is lost.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from infoset.kernel_types import Spelled, read_type
 from infoset.processes import usable_cores
 
 COMPILING = "compiling, once on this machine"
-LONGEST_WAIT = 600.0  # seconds for another process that compiles: it may have been stopped
+LONGEST_WAIT = 600.0  # seconds to wait for another process that compiles: it may have been stopped
 FILE = Path(__file__).with_name("kernels.json")
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
     """A kernel with argument types, and the earlier entries that it calls by their address.
 
-    ``name`` is the kernel's in its module; or ``maker module:piece`` for one that ``maker`` makes around a piece.
+    ``name`` is the kernel's name in its module, or ``maker module:piece`` for one that ``maker`` makes around a piece.
     """
 
     module: str
@@ -49,24 +49,24 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What is compiled for what: ``sets`` holds numbers of entries, those that are needed included."""
+    """The recorded list: ``sets`` holds for each use the numbers of its entries, including those that they need."""
 
     entries: tuple[Entry, ...]
     sets: dict[str, tuple[int, ...]]
 
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Is told how many kernels are done, of how many, and which is the last."""
+"""Called with the number of kernels done, their total number, and the name of the last one."""
 
 
 @cache
 def recorded() -> Recorded:
-    """The list that comes with the package."""
+    """Return the list that comes with the package."""
     return msgspec.json.decode(FILE.read_bytes(), type=Recorded)
 
 
 def compile_entry(number: int) -> None:
-    """Have one entry of the list compiled and loaded."""
+    """Compile and load one entry of the list."""
     entry = recorded().entries[number]
     find_kernel(entry.module, entry.name).compile(_types(entry))
 
@@ -76,9 +76,10 @@ def _types(entry: Entry) -> tuple[Any, ...]:
 
 
 def ready(*names: str) -> None:
-    """Have the kernels of these sets compiled, once on a machine, and loaded: nothing is compiled on a clock.
+    """Compile the kernels of these sets, once per machine, and load them, so that nothing is compiled on a clock.
 
-    Compiles in as many processes as there are cores.  What cannot be had ready is compiled when it is called.
+    Compiles in as many processes as there are cores, eight at most.  A kernel that fails here is compiled when it is
+    called.
     """
     for name in names if not config.DISABLE_JIT else ():
         if name not in _DONE:
@@ -91,20 +92,20 @@ def ready(*names: str) -> None:
             _DONE.add(name)
 
 
-_DONE: set[str] = set()  # sets that this process has loaded
+_DONE: set[str] = set()  # the sets that this process has loaded
 
 
 class Compiled(NamedTuple):
-    """How many kernels were compiled, and how many could not be."""
+    """The number of kernels that were compiled, and the number that could not be."""
 
     kernels: int
     failed: int
 
 
 def compile_sets(names: Iterable[str], progress: Progress | None = None, processes: int | None = None) -> Compiled:
-    """Compile what these sets need and the cache does not hold.
+    """Compile the kernels that these sets need and the cache does not hold.
 
-    ``processes``: as many as there are cores, eight at most, by default.  Raises ``OSError`` where none can be started.
+    ``processes``: by default one per core, eight at most.  Raises ``OSError`` where none can be started.
     """
     wanted = {number for name in names for number in recorded().sets[name]}
     if config.DISABLE_JIT or not _missing(wanted):
@@ -118,7 +119,7 @@ def compile_sets(names: Iterable[str], progress: Progress | None = None, process
 
 
 def _missing(numbers: Iterable[int]) -> list[int]:
-    """Those of these entries that the cache does not hold."""
+    """Return the entries among these that the cache does not hold."""
     entries = recorded().entries
     return [
         k for k in sorted(numbers) if not find_kernel(entries[k].module, entries[k].name).is_cached(_types(entries[k]))
@@ -127,9 +128,9 @@ def _missing(numbers: Iterable[int]) -> list[int]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """One process lets compile at a time; another that comes meanwhile waits, and finds it done."""
+    """Let one process at a time run compilers; another one waits meanwhile, and then finds the work done."""
     with ExitStack() as stack:
-        with suppress(OSError):  # a folder that cannot be written, or a system without locks
+        with suppress(OSError):  # the folder may be read-only, or the system have no locks
             file = stack.enter_context((cache_folder() / "compiling.lock").open("w"))
             end = time.monotonic() + LONGEST_WAIT
             while not lock_file(file.fileno()) and time.monotonic() < end:
@@ -142,7 +143,7 @@ def _say(done: int, total: int, last: str) -> None:
 
 
 def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None:
-    """Every entry behind those that it needs."""
+    """Compile every entry after those that it needs."""
     entries, wanted = recorded().entries, set(numbers)
     order = TopologicalSorter({number: wanted.intersection(entries[number].needs) for number in numbers})
     order.prepare()
@@ -163,7 +164,7 @@ def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None
 
 
 class _Compilers:
-    """Processes that compile one entry at a time.  What one that dies leaves undone is compiled when it is called."""
+    """Processes that compile one entry at a time.  An entry left by one that dies is compiled when it is called."""
 
     def __init__(self, count: int) -> None:
         self.processes: list[subprocess.Popen[str]] = []
@@ -183,7 +184,7 @@ class _Compilers:
     def _ask(self, number: int) -> None:
         process = self.idle.get()
         assert process.stdin is not None and process.stdout is not None
-        with suppress(OSError, ValueError):  # it died, or was stopped
+        with suppress(OSError, ValueError):  # the process died, or was stopped
             process.stdin.write(f"{number}\n")
             process.stdin.flush()
             process.stdout.readline()
@@ -194,7 +195,7 @@ class _Compilers:
 
     def __exit__(self, *_: object) -> None:
         for process in self.processes:
-            process.terminate()  # those that are not idle were interrupted: what they compile is of no use
+            process.terminate()  # those that are not idle were interrupted: their work is of no use
         self.pool.shutdown(cancel_futures=True)
         for process in self.processes:
             process.communicate()
@@ -215,10 +216,10 @@ def _start() -> subprocess.Popen[str]:
 
 
 def _serve() -> None:
-    """What a process does: numbers of entries come in, and go out when they are compiled."""
-    _DONE.update(recorded().sets)  # it is what others wait for
+    """Serve as a compiling process: read numbers of entries, compile them, and write the numbers back."""
+    _DONE.update(recorded().sets)  # others wait for this process, so it must not start compilers itself
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever else is printed is no answer
+    os.dup2(2, 1)  # other output must not be read as an answer
     for line in sys.stdin:
         with suppress(Exception):  # an entry that no longer fits its source is compiled when it is called
             compile_entry(int(line))

@@ -1,4 +1,4 @@
-"""A game as learners want it: moves as numbers, what a player knows as arrays."""
+"""Numeric coding of a game for learners: moves as numbers, information states as arrays."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from infoset.errors import BudgetError, IllegalMoveError, ParameterError, shorte
 from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.tree.graph import GameGraph, explore
 
-LARGEST = 100_000  # moves in all positions of a game that is enumerated for its learners
+LARGEST = 100_000  # the most moves in all positions of a game that is enumerated for learners
 MASK = np.int8
 
 
 class Coding:
-    """``moves[k]`` is the move of action ``k``, for every player; ``encode`` makes arrays of what a player knows."""
+    """A numeric coding of a game: ``moves[k]`` is the move of action ``k``, for every player.
+
+    ``encode`` makes arrays of information states.
+    """
 
     def __init__(self, game: Game, moves: Sequence[Action] | None, encode: Encoder | None) -> None:
-        """What is ``None`` is Pommerman's own, and otherwise found by enumerating the game.
+        """Take the moves and the encoder; ``None`` selects Pommerman's own, or enumerates any other game.
 
-        Raises ``BudgetError`` where the game is too large for that, ``ParameterError`` for moves that come twice or
-        an encoder that is none.
+        Raises ``BudgetError`` where the game is too large for that, ``ParameterError`` for repeated moves or an invalid
+        encoder.
         """
         if encode is not None and not isinstance(encode, Encoder):
             raise ParameterError(f"{shorten(repr(encode))} is no encoder; it needs space and __call__(player, known)")
@@ -43,7 +46,7 @@ class Coding:
             raise ParameterError(f"moves={shorten(repr(self.moves))}: each may come once")
 
     def mask(self, legal: tuple[Action, ...]) -> npt.NDArray[np.int8]:
-        """(moves,) 1 for a legal move, 0 for others.  Raises ``ParameterError`` for one that has no number."""
+        """Return (moves,) 1 for a legal move, 0 for others.  Raises ``ParameterError`` for one that has no number."""
         mask = np.zeros(len(self.moves), dtype=MASK)
         try:
             mask[[self._number[move] for move in legal]] = 1
@@ -52,7 +55,7 @@ class Coding:
         return mask
 
     def move(self, player: str, action: Any, legal: tuple[Action, ...]) -> Action:
-        """The legal move of an action; whoever has no choice makes the only one.  Raises ``IllegalMoveError``."""
+        """Return the legal move of an action; the only one where there is no choice.  Raises ``IllegalMoveError``."""
         if len(legal) == 1:
             return legal[0]
         try:
@@ -69,7 +72,7 @@ class Coding:
 
 
 def all_moves(graph: GameGraph) -> tuple[Action, ...]:
-    """Every move of every player, in the order in which the rules offer them."""
+    """Return every move of every player, in the order in which the rules list them."""
     menus = np.unique(graph.content[graph.player >= 0])
     return tuple(dict.fromkeys(move for menu in menus for move in graph.menus[menu]))
 
@@ -85,7 +88,7 @@ def _enumerate(game: Game) -> GameGraph:
 
 
 def settled(state: State, player: int) -> bool:
-    """Whether nothing that is still to come concerns a player: the end, or its death where all play for themselves."""
+    """Return whether nothing to come concerns a player: at the end, or at its death where there are no teams."""
     if state.terminal:
         return True
     alone = isinstance(state, PommermanState) and not state.game.config.teams

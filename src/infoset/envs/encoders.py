@@ -1,4 +1,4 @@
-"""What a player knows as arrays: its whole history for small games, planes for Pommerman."""
+"""Encoders of information states as arrays: the whole history for small games, planes for Pommerman."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ INT16 = np.iinfo(np.int16)
 
 @runtime_checkable
 class Encoder(Protocol):
-    """What a player knows as a value of ``space``, which is the same for every player."""
+    """An encoder of information states as values of ``space``, which is the same for every player."""
 
     @property
     def space(self) -> spaces.Space[Any]: ...
 
     def __call__(self, player: int, known: Sequence[Token]) -> Any:
-        """``known`` is the player's information state: (own move or None, observation) for every step it noticed.
+        """Encode ``known``, the player's information state: (own move or None, observation) for every step it noticed.
 
-        A new value each time, with nothing of it kept.
+        The value is new each time, and the encoder keeps no reference to it.
         """
         ...
 
 
 def learn(known: list[Token], move: Action | None, observation: Observation) -> None:
-    """Add one step to what a player knows; nothing where not even time has passed for it."""
+    """Append one step to an information state, unless the player does not notice it."""
     if move is not None or observation is not None:
         known.append((move, () if observation is None else observation))
 
 
 class HistoryEncoder:
-    """An information state as it is: row ``k`` is its ``k``-th token, as a one among zeros.
+    """A one-hot encoder: row ``k`` marks the ``k``-th token of the information state.
 
-    Rows that are still to come are zero.  ``tokens`` names the columns.
+    Rows of future tokens are zero.  ``tokens`` names the columns.
     """
 
     def __init__(self, tokens: Sequence[Token], length: int) -> None:
-        """``length`` is the number of tokens in the longest information state."""
+        """Take the tokens; ``length`` is the number of tokens in the longest information state."""
         self.tokens = tuple(tokens)
         self.space = spaces.Box(0, 1, (length, len(self.tokens)), np.int8)
         self._column = {token: k for k, token in enumerate(self.tokens)}
@@ -57,7 +57,7 @@ class HistoryEncoder:
         return cls(graph.tokens, longest_state(graph))
 
     def __call__(self, player: int, known: Sequence[Token]) -> npt.NDArray[np.int8]:
-        """(length, tokens)."""
+        """Return the encoding (length, tokens)."""
         rows = np.zeros(self.space.shape, dtype=np.int8)
         for row, token in enumerate(known):
             rows[row, self._column[token]] = 1
@@ -65,7 +65,7 @@ class HistoryEncoder:
 
 
 def longest_state(graph: GameGraph) -> int:
-    """How many tokens the longest information state of any player has.  Raises ``GameRuleError`` for endless play."""
+    """Return the most tokens in an information state of any player.  Raises ``GameRuleError`` for endless play."""
     graph.count_histories()
     grows = (graph.token != NO_TOKEN).astype(np.int32)  # (E, n)
     source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
@@ -81,7 +81,7 @@ def longest_state(graph: GameGraph) -> int:
 
 
 class PlanesEncoder:
-    """Pommerman's planes (channels, n, n) and scalars, see ``infoset.pommerman.planes``: of the last step alone."""
+    """An encoder of Pommerman's last step as planes (channels, n, n) and scalars, see ``infoset.pommerman.planes``."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -94,7 +94,7 @@ class PlanesEncoder:
         )
 
     def __call__(self, player: int, known: Sequence[Token]) -> dict[str, npt.NDArray[Any]]:
-        """``planes`` and ``scalars``."""
+        """Return ``planes`` and ``scalars``."""
         seen = known[-1][1]
         assert isinstance(seen, Seen)
         planes, scalars = encode_seen(seen, self.config, player)

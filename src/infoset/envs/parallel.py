@@ -23,17 +23,17 @@ Dictionary = dict[str, Any]
 
 
 class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
-    """A game by name or as an object; its players are the agents.
+    """A PettingZoo environment of a game, given by name or as an object; its players are the agents.
 
-    One step of the environment is one step of the game; steps in which only nature moves are played along.  An
+    One step of the environment is one step of the game; steps in which only chance moves are played along.  An
     observation is ``{"observation": …, "action_mask": …}``.  Action ``k`` plays ``moves[k]``; the mask, int8, is 1
-    where that is legal.  Whoever has one legal move or none has no choice, and its action is ignored; without any the
+    where that is legal.  The action of an agent with at most one legal move is ignored; without any legal move the
     mask is zero.
 
-    Rewards are what a player's payoff has grown by in the step, so they sum to its final payoff.  In Pommerman they
+    Rewards are the increments of a player's payoff, so they sum to its final payoff.  In Pommerman they
     are the reference's; where all play for themselves, an agent is terminated when it dies.
 
-    Nature draws from a generator made from the seed of ``reset``: the same seed and actions give the same episode.
+    Chance is sampled by a generator made from the seed of ``reset``: the same seed and actions give the same episode.
 
     Raises ``IllegalMoveError`` for an action that is not legal, ``BudgetError`` for a game too large to find its moves,
     what ``load`` raises, and ``MissingExtraError`` without the extra ``interop``.
@@ -55,7 +55,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         max_steps: int | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """``moves`` and ``encode`` are needed where the game is too large to enumerate, see ``Coding``.
+        """Take a game; ``moves`` and ``encode`` are needed where it is too large to enumerate, see ``Coding``.
 
         ``max_steps`` truncates longer episodes; games that end by their rules, as Pommerman does, need none.
         Raises ``BudgetError``, ``ParameterError``, or ``UnsupportedGameError`` where two players share a name.
@@ -86,7 +86,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         return found
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Dictionary, Dictionary]:
-        """A new episode: observations and (empty) infos.  Without a seed the generator of the last one goes on."""
+        """Begin an episode; return observations and (empty) infos.  Without a seed the last generator is continued."""
         del options
         if seed is not None or self.np_random is None:
             self.np_random = np_random(seed)[0]
@@ -100,13 +100,14 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         return self._observations(), self._infos()
 
     def step(self, actions: Mapping[str, Any]) -> tuple[Dictionary, Dictionary, Dictionary, Dictionary, Dictionary]:
-        """Observations, rewards, terminations, truncations and (empty) infos of the agents that were in the game.
+        """Return observations, rewards, terminations, truncations and (empty) infos of the agents in the game.
 
-        Raises ``IllegalMoveError`` for an action that is missing or not legal, ``GameRuleError`` after the end.
+        Agents that leave it in this step are included.  Raises ``IllegalMoveError`` for an action that is missing or
+        not legal, ``GameRuleError`` after the end.
         """
         if not self.agents:
             raise GameRuleError(f"{self.game.name}: the episode is over; call reset")
-        if not self.game_state.terminal:  # nature may have ended the game before anyone was asked
+        if not self.game_state.terminal:  # chance may have ended the game before anyone moved
             self.game_state = self._until_asked(self._play(self.game_state, self._moves(actions)))
         self.steps += 1
         before, self.paid = self.paid, tuple(map(float, self.game_state.returns()))
@@ -122,11 +123,11 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         return observations, rewards, terminations, truncations, infos
 
     def render(self) -> str | None:
-        """With ``render_mode="ansi"`` the state as text; everything, also what players do not see."""
+        """Return the state as text with ``render_mode="ansi"``, including what players do not see."""
         return draw(self.game_state) if self.render_mode else None
 
     def close(self) -> None:
-        """Nothing is left to close."""
+        """Do nothing: there is nothing to close."""
 
     def _moves(self, actions: Mapping[str, Any]) -> tuple[Action | None, ...]:
         moves: list[Action | None] = []
@@ -144,7 +145,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         return step.state
 
     def _until_asked(self, state: State) -> State:
-        """Let nature play until somebody has a move."""
+        """Play chance steps until a player has a legal move."""
         nobody = (None,) * len(self.possible_agents)
         while not state.terminal and not any(map(state.legal, range(len(nobody)))):
             state = self._play(state, nobody)

@@ -1,4 +1,4 @@
-"""States as text, for ``render_mode="ansi"``."""
+"""Rendering of states as text, for ``render_mode="ansi"``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ RENDER_MODES = ("ansi",)
 
 
 def check_render_mode(mode: str | None) -> str | None:
-    """The mode, if it is one.  Raises ``ParameterError``."""
+    """Return the mode.  Raises ``ParameterError`` for an unknown one."""
     if mode is not None:
         check_choice("render_mode", mode, RENDER_MODES)
     return mode
 
 
 def draw(state: State) -> str:
-    """A state as text."""
+    """Return a state as text."""
     return draw_board(state.row, state.game.config) if isinstance(state, PommermanState) else repr(state)

@@ -22,11 +22,11 @@ from infoset.names import check_range
 MAX_SEED = 2**53
 
 Shaping: TypeAlias = Callable[[State, State, int], float]
-"""What is added to a reward: of the state in which the seat was asked, the next one (or the last), and the seat."""
+"""A term added to rewards, from the state in which the seat moved, the next such state (or the last), and the seat."""
 
 
 class SeatedLearner:
-    """The agent in the learner's seat: it plays ``move`` and remembers what it is told."""
+    """The agent in the learner's seat: it plays ``move`` and records its observations."""
 
     name = "learner"
     move: Action
@@ -38,7 +38,7 @@ class SeatedLearner:
         learn(self.known, own_move, observation)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        """``move``; where there is no choice the only one."""
+        """Return ``move``; the only legal move where there is no choice."""
         return legal[0] if len(legal) == 1 else self.move
 
     def end(self, returns: tuple[float, ...]) -> None:
@@ -46,13 +46,13 @@ class SeatedLearner:
 
 
 class SeatEnv(gymnasium.Env[Any, np.int64]):
-    """``seat`` is a player's number, from 0; ``others`` are the agents of the other seats, in order.
+    """A Gymnasium environment of one seat: ``seat`` is its number, from 0; ``others`` are the other agents, in order.
 
-    Agents are names or objects, driven as in a match; what they do wrong is handled as there and listed in
-    ``info["faults"]``.  A step goes on until the seat has a choice again or the game is over for it.
+    Agents are names or objects, run as in a match; their faults are handled as there and listed in
+    ``info["faults"]``.  A step continues until the seat has a choice again or the game is over for it.
 
-    Action ``k`` plays ``moves[k]``.  ``info["action_mask"]``, int8, and ``action_masks()`` tell which are legal.
-    Rewards are what the seat's payoff has grown by; ``shaping`` adds to them.
+    Action ``k`` plays ``moves[k]``.  ``info["action_mask"]``, int8, and ``action_masks()`` give the legal ones.
+    Rewards are the increments of the seat's payoff; ``shaping`` adds to them.
 
     Every episode is the match that ``play_match`` plays with the same agents and the seed ``info["seed"]``.  The
     seeds follow from that of ``reset``.  A game that is left before its end, by ``reset`` or by a death in Pommerman
@@ -80,7 +80,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         shaping: Shaping | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """``moves`` and ``encode`` are needed where the game is too large to enumerate, see ``Coding``.
+        """Take a game; ``moves`` and ``encode`` are needed where it is too large to enumerate, see ``Coding``.
 
         Raises ``BudgetError``, ``ParameterError``, or what looking up names raises.
         """
@@ -99,7 +99,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         self.over = True
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """A new episode: the observation and ``action_mask``, ``faults`` and ``seed``.
+        """Begin an episode; return the observation and an info with ``action_mask``, ``faults`` and ``seed``.
 
         Raises what agents raise in ``begin`` as ``UnsupportedGameError`` or ``ParameterError``.
         """
@@ -109,14 +109,14 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         return self._observation(), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Observation, reward, terminated, truncated (never), info.
+        """Return observation, reward, terminated, truncated (never), info.
 
         Raises ``IllegalMoveError`` for an action that is not legal, ``GameRuleError`` after the end.
         """
         if self.over:
             raise GameRuleError(f"{self.game.name}: the episode is over; call reset")
         before = self.game_state
-        if not settled(before, self.seat):  # the game may have ended before the seat was asked
+        if not settled(before, self.seat):  # the game may have ended before the seat moved
             player = self.game.players[self.seat]
             self.learner.move = self.coding.move(player, action, before.legal(self.seat))
             self.game_state = self._until_asked(self.round.step(before))
@@ -126,11 +126,11 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         return self._observation(), self._reward(before), self.over, False, self._info()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """(moves,) which actions are legal now."""
+        """Return (moves,) which actions are legal now."""
         return self._mask().astype(bool)
 
     def render(self) -> str | None:
-        """With ``render_mode="ansi"`` the state as text; everything, also what the seat does not see."""
+        """Return the state as text with ``render_mode="ansi"``, including what the seat does not see."""
         return draw(self.game_state) if self.render_mode else None
 
     def _until_asked(self, state: State) -> State:

@@ -1,1 +1,1 @@
-"""Games from elsewhere: Gambit's extensive-form files and OpenSpiel."""
+"""Games from other sources: Gambit's files, tables of payoffs, OpenSpiel, nashpy and pygambit."""

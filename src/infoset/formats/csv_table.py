@@ -1,14 +1,14 @@
-"""Tables of payoffs as spreadsheets keep them (``.csv``): a game of two players who choose at once.
+"""Payoff tables from spreadsheets (``.csv``): simultaneous games of two players.
 
-A row for each strategy of the first player, a column for each of the second; commas, semicolons or tabs between::
+A row for each strategy of the first player, a column for each of the second, separated by commas, semicolons or tabs::
 
     ,left,right
     up,3 3,0 5
     down,5 0,1 1
 
-A cell holds both payoffs, or the first player's alone: then a second table may follow after an empty line, the other's
-payoffs; without one they are its losses.  Names of strategies may stand before and above the numbers, which may be
-fractions.
+A cell holds both payoffs, or the first player's alone: then a second table with the second player's payoffs may follow
+after an empty line; without one they are the negated payoffs of the first.  Names of strategies may stand before and
+above the numbers, which may be fractions.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Table(NamedTuple):
 
     @property
     def strategies(self) -> tuple[tuple[str, ...], ...]:
-        """Their names, or numbers from 1."""
+        """The names of the strategies, or numbers from 1."""
         numbers = (tuple(str(k + 1) for k in range(size)) for size in self.shape)
         return tuple(given or own for given, own in zip(self.names, numbers, strict=True))
 
@@ -56,7 +56,7 @@ def read_csv(path: str | Path) -> NfgGame:
 
 
 def parse_csv(text: str, file: str = "") -> Nfg:
-    """Read the text of a table of payoffs.  Raises ``FormatError`` with the line."""
+    """Parse the text of a table of payoffs.  Raises ``FormatError`` with the line."""
     blocks = groupby(_rows(text, file), key=lambda row: any(row.cells))
     tables = [_table(list(block), file) for full, block in blocks if full]
     if not tables:
@@ -81,12 +81,12 @@ def parse_csv(text: str, file: str = "") -> Nfg:
 
 
 def _both(cell: Cell, other: Cell) -> Cell:
-    """Both players' payoffs of a cell."""
+    """Return both players' payoffs of a cell."""
     return cell if len(cell) == 2 else (*cell, *(other or (-cell[0],)))
 
 
 def _rows(text: str, file: str) -> list[_Row]:
-    """The cells of every line, what stands empty at their ends left out."""
+    """Return the cells of every line, without empty ones at its end."""
     mark = next((mark for mark in ";\t" if mark in text), ",")
     reader, found = csv.reader(text.splitlines(), delimiter=mark, skipinitialspace=True), []
     try:
@@ -101,7 +101,7 @@ def _rows(text: str, file: str) -> list[_Row]:
 
 
 def _table(rows: list[_Row], file: str) -> _Table:
-    """A block of lines: numbers, with names before and above them or not; under an empty corner all are names."""
+    """Parse a block of lines: numbers, with or without names before and above them; an empty corner implies names."""
     corner = not rows[0].cells[0]
     above = rows[0].cells if corner or _are_names(rows[0].cells[1:], rows[0], file) else []
     body = rows[bool(above) :]
@@ -130,7 +130,7 @@ def _table(rows: list[_Row], file: str) -> _Table:
 
 
 def _are_names(cells: list[str], row: _Row, file: str) -> bool:
-    """Whether cells in a row or column are names; numbers are payoffs, and both together a mistake."""
+    """Return whether cells in a row or column are names, not payoffs.  Raises ``FormatError`` where they are mixed."""
     for cell in cells:
         _refuse_commas(cell, row, file)
     numbers = [_is_number(cell) for cell in cells]
@@ -143,7 +143,7 @@ def _are_names(cells: list[str], row: _Row, file: str) -> bool:
 
 
 def _cells(row: _Row, before: bool, width: int, file: str) -> list[Cell]:
-    """The payoffs of a line."""
+    """Return the payoffs of a line."""
     words = row.cells[before:]
     if len(words) != width:
         raise FormatError(f"{len(words)} payoffs where the first line of the table has {width}", file, row.line)
@@ -174,7 +174,7 @@ def _refuse_commas(word: str, row: _Row, file: str) -> None:
 
 
 def _is_number(word: str) -> bool:
-    """Whether a cell is meant to hold payoffs, right or wrong, and no name: a name such as ``1`` is not told apart."""
+    """Return whether a cell is meant to hold payoffs, valid or not; a name such as ``1`` counts as a payoff."""
     try:
         return bool(word) and all(list(map(float, part.split("/"))) for part in word.split())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Gambit's extensive-form files (``.efg``), read and written whole.
+"""Gambit's extensive-form files (``.efg``), read and written completely.
 
 The format: a header ``EFG 2 R "title" { "player" … } "comment"``, then the nodes in prefix order::
 
@@ -7,7 +7,7 @@ The format: a header ``EFG 2 R "title" { "player" … } "comment"``, then the no
     t "name" outcome "name" { 1, 2 }                                     end
 
 An information set's label and moves, and an outcome's name and payoffs, stand where they first occur and may
-be left out afterwards; outcome 0 is none.  Payoffs of the outcomes along a path add up.  Numbers are kept as
+be omitted afterwards; outcome 0 is none.  Payoffs of the outcomes along a path add up.  Numbers are kept as
 fractions.
 """
 
@@ -37,7 +37,7 @@ NO_OUTCOME = 0
 
 
 class Outcome(NamedTuple):
-    """A named payoff vector; ``number`` is the file's own."""
+    """A named payoff vector; ``number`` is the one in the file."""
 
     number: int
     name: str
@@ -55,7 +55,7 @@ class Infoset(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A node in prefix order; an end has no information set; children are found by ``Efg.children``."""
+    """A node in prefix order; a terminal node has no information set; ``Efg.children`` finds the children."""
 
     name: str
     infoset: int
@@ -74,7 +74,7 @@ class Efg:
     nodes: tuple[Node, ...] = field(repr=False)
 
     def children(self) -> list[tuple[int, ...]]:
-        """The children of every node, as indices."""
+        """Return the children of every node, as indices."""
         below: list[list[int]] = [[] for _ in self.nodes]
         open_nodes: list[int] = []
         for index, node in enumerate(self.nodes):
@@ -184,7 +184,7 @@ class _Reader(Reader):
 
 
 def parse_efg(text: str, file: str = "") -> Efg:
-    """Read the text of an ``.efg`` file.  Raises ``FormatError`` with line and column."""
+    """Parse the text of an ``.efg`` file.  Raises ``FormatError`` with line and column."""
     return _Reader(text, file).game()
 
 
@@ -194,7 +194,7 @@ def read_efg(path: str | Path) -> EfgGame:
 
 
 def write_efg(efg: Efg) -> str:
-    """The text of an ``.efg`` file; reading it gives the same ``Efg`` again."""
+    """Return the text of an ``.efg`` file; reading it gives the same ``Efg`` again."""
     lines = [f"EFG 2 R {quote(efg.title)} {{ {' '.join(map(quote, efg.players))} }}", quote(efg.comment), ""]
     for node in efg.nodes:
         if node.outcome == NO_OUTCOME:
@@ -222,7 +222,7 @@ class _Fields(NamedTuple):
 
 
 class EfgState(NativeState, _Fields):
-    """A node of an ``.efg`` game; a player observes its information set's label when it is asked, nothing else."""
+    """A node of an ``.efg`` game; a player observes the label of its information set before it moves, nothing else."""
 
     __slots__ = ()
 
@@ -263,13 +263,13 @@ class EfgGame(NotebookGame):
     """An ``.efg`` file as a game; also the information map of the file's own information sets."""
 
     def __init__(self, efg: Efg, name: str, file: str = "") -> None:
-        """``file``: by which another process finds it."""
+        """Take a file's content; ``file`` is the path by which another process finds it."""
         self.efg, self.name, self.players, self.file = efg, name, efg.players, file
         self.children = efg.children()
         self.paid = _paid(efg, self.children)
         menus = [distinct(s.actions) for s in efg.infosets]
         self.places: list[dict[Action | None, int]] = [{m: k for k, m in enumerate(menu)} for menu in menus]
-        menus.append(())  # the menu of an end, whose information set is number -1
+        menus.append(())  # the menu of terminal nodes, whose information set is number -1
         self.moves: list[tuple[Action, ...]] = [menus[node.infoset] for node in efg.nodes]
         self.labels = _labels(efg)
         self.information_map = self
@@ -295,27 +295,27 @@ class EfgGame(NotebookGame):
         return self.step(0)
 
     def step(self, node: int) -> Observed:
-        """The step that arrives at ``node``."""
+        """Return the step that arrives at ``node``."""
         infoset = self.efg.nodes[node].infoset
         mover = CHANCE_PLAYER if infoset == NO_INFOSET else self.efg.infosets[infoset].player
         label = self.labels[infoset] if mover != CHANCE_PLAYER else None
         return Observed(EfgState(self, node), tuple(label if p == mover else None for p in range(len(self.players))))
 
     def key(self, state: object, player: int) -> Hashable:
-        """The file's information set in which ``player`` moves."""
+        """Return the file's information set in which ``player`` moves."""
         assert isinstance(state, EfgState)
         return self.labels[self.efg.nodes[state.node].infoset]
 
 
 def _labels(efg: Efg) -> list[str]:
-    """A name for each information set: its own where that is unique for the player, else its number."""
+    """Return a name for each information set: its own where that is unique for the player, else its number."""
     named = Counter((s.player, s.name) for s in efg.infosets)
     own = [bool(s.name) and s.name[0] != "#" and named[s.player, s.name] == 1 for s in efg.infosets]
     return [s.name if unique else f"#{s.number}" for s, unique in zip(efg.infosets, own, strict=True)]
 
 
 def _paid(efg: Efg, children: list[tuple[int, ...]]) -> list[tuple[Fraction, ...]]:
-    """What every player has been paid when a node is reached, the node's own outcome included."""
+    """Return each player's accumulated payoffs at every node, including the node's own outcome."""
     zero = (Fraction(0),) * len(efg.players)
     paid = [zero] * len(efg.nodes)
     for node, below in enumerate(children):
@@ -330,7 +330,7 @@ def _paid(efg: Efg, children: list[tuple[int, ...]]) -> list[tuple[Fraction, ...
 
 
 def game_to_efg(game: Game, max_histories: int | None = None) -> Efg:
-    """Any game as an ``.efg``: its tree, its information sets, its payoffs; an ``.efg`` game as it was read."""
+    """Convert any game to ``.efg``: its tree, information sets and payoffs; an ``.efg`` game as it was read."""
     if isinstance(game, EfgGame):
         return game.efg
     return _from_tree(GameTree.of(game, max_histories))
@@ -369,8 +369,8 @@ def _from_tree(tree: GameTree) -> Efg:
 def efg_for_gambit(efg: Efg, name: str, normalise: bool = False, stacklevel: int = 1) -> Efg:
     """Return ``efg`` so that Gambit 16.7 and 17 read it, with a ``GambitWarning`` where labels had to be changed.
 
-    With ``normalise``, chances that sum only to about one become the fractions that were meant.  Raises
-    ``UnsupportedGameError`` for them without it.
+    With ``normalise``, probabilities that sum to one only approximately become the fractions that were meant.  Without
+    it they raise ``UnsupportedGameError``.
     """
     labels = Labels()
     players = labels.group(efg.players)

@@ -1,4 +1,4 @@
-"""What Gambit's files (``.efg``, ``.nfg``) are made of: texts in quotes, braces, numbers; read with line and column."""
+"""Tokens of Gambit's files (``.efg``, ``.nfg``): texts in quotes, braces, numbers; read with line and column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIGNS = str.maketrans(
     | {"–": "-", "—": "-", "−": "-", "→": "->", "←": "<-", "×": "x", "·": ".", "≥": ">=", "≤": "<=", "∅": "{}"}
     | {"“": '"', "”": '"', "‘": "'", "’": "'", "\\": "/", "ß": "ss", "æ": "ae", "ø": "o", "ł": "l"}
 )
-"""Signs that have a spelling in ASCII; of letters with marks the letter is kept."""
+"""Signs that have a spelling in ASCII; letters with diacritics are reduced to the plain letter."""
 
 _TOKEN = re.compile(r'\s*(?:"([^"\\]*(?:\\.[^"\\]*)*)"|([{},])|([^\s"{},]+)|("))', re.DOTALL)
 _KINDS = ("", "text", "mark", "word")
@@ -38,7 +38,10 @@ class Token(NamedTuple):
 
 
 def exact_number(text: str) -> Fraction:
-    """A number as files have them: an integer, a decimal or a fraction.  Raises ``ValueError`` with what it lacks."""
+    """Parse a number of a file: an integer, a decimal or a fraction.
+
+    Raises ``ValueError`` with the missing property.
+    """
     match = _NUMBER.fullmatch(text)
     if not match:
         raise ValueError(", a finite number")
@@ -53,7 +56,7 @@ def exact_number(text: str) -> Fraction:
 
 
 class Reader:
-    """A recursive-descent reader of a flat grammar; nesting lives in a counter, not on the stack."""
+    """A recursive-descent reader of a flat grammar; nesting is kept in a counter, not on the stack."""
 
     def __init__(self, text: str, file: str) -> None:
         self.text, self.file = text, file
@@ -119,7 +122,7 @@ class Reader:
         return value
 
     def title(self, kind: str, version: str) -> str:
-        """The file's header up to its title."""
+        """Read the file's header up to its title."""
         self.word(kind, f"the header '{kind} {version} R'")
         self.word(version, f"format version {version}")
         if self.token.value not in ("R", "D"):
@@ -128,7 +131,7 @@ class Reader:
         return self.string("a title")
 
     def names(self) -> tuple[str, ...]:
-        """The players' names in braces."""
+        """Read the players' names in braces."""
         self.expect("{")
         players: list[str] = []
         while not self.accept("}"):
@@ -140,19 +143,19 @@ class Reader:
         return tuple(players)
 
     def word(self, value: str, what: str) -> None:
-        """Take this very word."""
+        """Read exactly this word."""
         if self.token.kind != "word" or self.token.value != value:
             raise self.fail(what)
         self.take()
 
 
 def quote(text: str) -> str:
-    """A text as these files hold it."""
+    """Return a text in the quotes of these files."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def distinct(actions: tuple[str, ...]) -> tuple[str, ...]:
-    """Moves with names of their own: unnamed ones get their number, repeated ones a suffix."""
+    """Return distinct names for moves: unnamed ones get their number, repeated ones a suffix."""
     names: dict[str, None] = {}
     for number, action in enumerate(actions, start=1):
         name = action or str(number)
@@ -163,41 +166,41 @@ def distinct(actions: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class GambitWarning(UserWarning):
-    """Labels of a game that Gambit would refuse are written otherwise."""
+    """Warning that labels were changed which Gambit would reject."""
 
 
 def plain(text: str) -> str:
-    """Return ``text`` in ASCII without a backslash, of which Gambit 16.7 and 17 read two as three."""
+    """Return ``text`` in ASCII without backslashes, since Gambit 16.7 and 17 read two of them as three."""
     bare = unicodedata.normalize("NFKD", text.translate(SIGNS))
     kept = (one for one in bare if not unicodedata.combining(one))
     return "".join(one if one.isascii() else "?" for one in kept).replace("\\", "/")
 
 
 def plain_label(text: str) -> str:
-    """Return ``text`` as a label that Gambit 16.7 and 17 take.
+    """Return ``text`` as a label that Gambit 16.7 and 17 accept.
 
-    Gambit 16.7 takes printable ASCII with single blanks and none at the ends; 17 also other letters, which are spelled
-    out for both.
+    Gambit 16.7 accepts printable ASCII with single blanks and none at the ends; 17 also other letters, which are
+    replaced for both.
     """
     words = "".join(one if one.isprintable() else " " for one in plain(text)).split()
     return " ".join(words)
 
 
 class Labels:
-    """Labels as Gambit takes them: plain, and in a group unique or empty; remembers what was changed."""
+    """Labels that Gambit accepts: plain, and unique or empty within a group; records the changes."""
 
     def __init__(self) -> None:
         self.changed: dict[tuple[str, str], None] = {}
 
     def one(self, text: str, spelled: str | None = None) -> str:
-        """Return a label as it is to be written; a text that is no label comes as ``spelled``."""
+        """Return a label as it is to be written; a text that is not a label is given as ``spelled``."""
         found = plain_label(text) if spelled is None else spelled
         if found != text:
             self.changed[text, found] = None
         return found
 
     def group(self, texts: Sequence[str], numbers: Sequence[int] = ()) -> tuple[str, ...]:
-        """Return the labels of things that are told apart by them; repeated ones get their number."""
+        """Return labels for objects that are distinguished by them; repeated labels get their number."""
         found: list[str] = []
         taken = {""}
         for text, number in zip(texts, numbers or range(1, len(texts) + 1), strict=True):
@@ -209,7 +212,7 @@ class Labels:
         return tuple(found)
 
     def warn(self, name: str, stacklevel: int) -> None:
-        """Say once what was changed, if anything was."""
+        """Warn once of the labels that were changed, if any."""
         if self.changed:
             (old, new), more = next(iter(self.changed)), len(self.changed) - 1
             others = f", and {more:,} other{'s'[: more != 1]}" if more else ""

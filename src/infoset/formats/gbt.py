@@ -1,8 +1,8 @@
-"""What Gambit's window saves (``.gbt``): colours, fonts and profiles in XML, and among them an .efg or .nfg file.
+"""Files of Gambit's window (``.gbt``): colours, fonts and profiles in XML, and among them an .efg or .nfg file.
 
-The game stands between the tags ``<efgfile>`` or ``<nfgfile>`` as it is: Gambit escapes nothing in it, so that a label
-with ``&`` or ``<`` is no XML any more.  It is therefore found as text, and no XML is parsed: entities and document
-types mean nothing here.
+The game stands between the tags ``<efgfile>`` or ``<nfgfile>`` verbatim: Gambit escapes nothing in it, so that a label
+with ``&`` or ``<`` makes the file invalid XML.  The game is therefore found as text, and no XML is parsed: entities and
+document types have no effect.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from infoset.formats.efg import EfgGame, parse_efg
 from infoset.formats.nfg import NfgGame, parse_nfg
 
 GAME = re.compile(r"<(efgfile|nfgfile)(?:\s[^<>]*)?>")
-"""Before the text of a game."""
+"""The tag before the text of a game."""
 
 
 def read_gbt(path: str | Path) -> EfgGame | NfgGame:
@@ -34,7 +34,7 @@ def read_gbt(path: str | Path) -> EfgGame | NfgGame:
 
 
 def _game_text(text: str, file: str) -> tuple[str, str]:
-    """Return the kind of the first game and its text, as many lines and columns down as it stands in the file."""
+    """Return the kind and the text of the first game, padded so that its lines and columns are those of the file."""
     begin = GAME.search(text)
     if begin is None:
         raise FormatError("found no game, expected one in <efgfile> or <nfgfile>, as Gambit's window saves it", file)

@@ -1,5 +1,7 @@
-"""Games of nashpy and of pygambit, Gambit's Python package, as ours, and ours as theirs (extras ``interop`` and
-``gambit``)."""
+"""Conversion of games of nashpy and pygambit, Gambit's Python package, to ours and back.
+
+This needs the extras ``interop`` and ``gambit``.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ from infoset.formats.nfg import NfgGame, game_to_nfg, nfg_for_gambit, parse_nfg,
 
 
 def from_nashpy(game: Any) -> NfgGame:
-    """A game of nashpy, by its two tables.
+    """Convert a game of nashpy, given by its two payoff tables.
 
-    Raises ``ParameterError`` for what is no game of nashpy, and for tables without numbers.
+    Raises ``ParameterError`` for an object that is no game of nashpy, and for tables without numbers.
 
     >>> from infoset.formats.interop import from_nashpy, to_nashpy
     >>> infoset.solve(from_nashpy(to_nashpy(infoset.load("rock_paper_scissors")))).values
@@ -30,7 +32,7 @@ def from_nashpy(game: Any) -> NfgGame:
 
 
 def to_nashpy(game: Game, max_histories: int | None = None) -> Any:
-    """A game of two players as one of nashpy: its (reduced) normal form, strategies in the order of ``.nfg`` files.
+    """Convert a two-player game to nashpy: its (reduced) normal form, strategies in the order of ``.nfg`` files.
 
     Raises ``UnsupportedGameError`` for more or fewer players, ``BudgetError`` for too large a table, and
     ``MissingExtraError``.
@@ -46,12 +48,15 @@ def to_nashpy(game: Game, max_histories: int | None = None) -> Any:
     nfg = game_to_nfg(game, max_histories)
     shape = [len(own) for own in nfg.strategies]
     payoffs = np.array([list(map(float, cell)) for cell in nfg.payoffs])
-    tables = [payoffs[:, player].reshape(shape, order="F") for player in range(2)]  # the row runs fastest
+    tables = [payoffs[:, player].reshape(shape, order="F") for player in range(2)]  # the row index varies fastest
     return nashpy.Game(*tables)
 
 
 def from_gambit(game: Any) -> EfgGame | NfgGame:
-    """A game of pygambit: its tree, or its table where it has none.  Raises ``ParameterError`` and ``FormatError``."""
+    """Convert a game of pygambit: its tree, or its table where it has none.
+
+    Raises ``ParameterError`` and ``FormatError``.
+    """
     _check_theirs(game, "pygambit", "is_tree")
     name = str(game.title) or "gambit"
     if game.is_tree:
@@ -60,11 +65,12 @@ def from_gambit(game: Any) -> EfgGame | NfgGame:
 
 
 def to_gambit(game: Game, max_histories: int | None = None, normalise: bool = False) -> Any:
-    """Any game as one of pygambit: a table where all choose at once by one, else its tree.
+    """Convert any game to pygambit: an ``NfgGame`` to its table, any other to its tree.
 
-    Labels that Gambit does not take are changed, with a ``GambitWarning``.  ``normalise``: chances in a file that sum
-    only to about one become the fractions that were meant; without it they are refused.  Raises ``BudgetError`` for
-    too large a tree, ``UnsupportedGameError`` for what Gambit does not take, and ``MissingExtraError``.
+    Labels that Gambit rejects are changed, with a ``GambitWarning``.  ``normalise``: probabilities in a file that sum
+    to one only approximately become the fractions that were meant; without it they are rejected.  Raises
+    ``BudgetError`` for too large a tree, ``UnsupportedGameError`` for a game that Gambit does not accept, and
+    ``MissingExtraError``.
     """
     gambit = _their("pygambit", "gambit")
     check_is_game(game)
@@ -80,7 +86,7 @@ def to_gambit(game: Game, max_histories: int | None = None, normalise: bool = Fa
 
 
 def _check_theirs(game: object, package: str, mark: str) -> None:
-    """Raise ``ParameterError`` for what is no game of ``package``, by an attribute that these have."""
+    """Raise ``ParameterError`` for an object without the attribute that identifies games of ``package``."""
     if isinstance(game, type) or not hasattr(game, mark):
         raise ParameterError(f"game={one_line(repr(game))} is not allowed; allowed: a game of {package}")
 

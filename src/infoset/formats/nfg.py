@@ -1,7 +1,7 @@
 """Gambit's normal-form files (``.nfg``), both kinds, read and written.
 
-The format: a header, the players, and their strategies by name or by number; then payoffs, the first player's strategy
-running fastest, or outcomes with payoffs and a number for each cell, 0 for none::
+The format: a header, the players, and their strategies by name or by number; then payoffs, with the first player's
+strategy varying fastest, or outcomes with payoffs and a number for each cell, 0 for none::
 
     NFG 1 R "title" { "Row" "Column" } { 2 2 }   3 3  5 0  0 5  1 1
     NFG 1 R "title" { "Row" "Column" } { { "C" "D" } { "C" "D" } } "comment"
@@ -44,7 +44,7 @@ class Nfg:
     players: tuple[str, ...]
     strategies: tuple[tuple[str, ...], ...]
     payoffs: tuple[tuple[Fraction, ...], ...] = field(repr=False)
-    """Of each cell, the first player's strategy running fastest."""
+    """The payoffs of each cell, with the first player's strategy varying fastest."""
     comment: str = ""
 
 
@@ -62,7 +62,7 @@ class _Reader(Reader):
         return Nfg(title, players, strategies, tuple(payoffs), comment)
 
     def strategies(self, players: int) -> tuple[tuple[str, ...], ...]:
-        """By name, or how many there are."""
+        """Read the strategies, given by name or by number."""
         found: list[tuple[str, ...]] = []
         self.expect("{")
         while not self.accept("}"):
@@ -90,7 +90,7 @@ class _Reader(Reader):
         return value
 
     def outcomes(self, cells: int, players: int) -> list[tuple[Fraction, ...]]:
-        """Each cell's payoffs by its outcome's number."""
+        """Read each cell's payoffs, given by the number of its outcome."""
         listed = [(Fraction(0),) * players]
         while not self.accept("}"):
             self.expect("{")
@@ -101,7 +101,7 @@ class _Reader(Reader):
 
 
 def parse_nfg(text: str, file: str = "") -> Nfg:
-    """Read the text of an ``.nfg`` file.  Raises ``FormatError`` with line and column."""
+    """Parse the text of an ``.nfg`` file.  Raises ``FormatError`` with line and column."""
     return _Reader(text, file).game()
 
 
@@ -111,7 +111,7 @@ def read_nfg(path: str | Path) -> NfgGame:
 
 
 def write_nfg(nfg: Nfg) -> str:
-    """The text of an ``.nfg`` file; reading it gives the same ``Nfg`` again."""
+    """Return the text of an ``.nfg`` file; reading it gives the same ``Nfg`` again."""
     players = " ".join(map(quote, nfg.players))
     strategies = " ".join("{ " + " ".join(map(quote, own)) + " }" for own in nfg.strategies)
     lines = [f"NFG 1 R {quote(nfg.title)} {{ {players} }}", f"{{ {strategies} }}", quote(nfg.comment), ""]
@@ -123,7 +123,7 @@ class _Fields(NamedTuple):
 
 
 class NfgState(NativeState, _Fields):
-    """The one state in which anybody moves: all at once."""
+    """The only state with legal actions: all players move at once."""
 
     __slots__ = ()
 
@@ -143,10 +143,10 @@ class NfgState(NativeState, _Fields):
 
 
 class NfgGame(NotebookGame):
-    """An ``.nfg`` file as a game: everybody chooses a strategy at once."""
+    """An ``.nfg`` file as a game: all players choose a strategy at once."""
 
     def __init__(self, nfg: Nfg, name: str, file: str = "") -> None:
-        """``file``: by which another process finds it."""
+        """Take a file's content; ``file`` is the path by which another process finds it."""
         self.nfg, self.name, self.players, self.file = nfg, name, nfg.players, file
         self.strategies: tuple[tuple[Action, ...], ...] = nfg.strategies
         self.places: list[dict[Action | None, int]] = [{s: k for k, s in enumerate(own)} for own in nfg.strategies]
@@ -172,7 +172,7 @@ def table_game(
     players: Sequence[str] = (),
     strategies: Sequence[Sequence[str]] = (),
 ) -> NfgGame:
-    """A game in which all choose at once, by a table of payoffs a player: (K1, K2) of two, (K1, K2, K3) of three.
+    """Create a simultaneous game from one payoff table per player: (K1, K2) of two, (K1, K2, K3) of three.
 
     A single table of two dimensions is a zero-sum game.  Players are ``P1`` … and strategies numbers where no names are
     given.  Raises ``ParameterError`` for tables that do not fit each other or hold no finite numbers.
@@ -209,7 +209,7 @@ def table_game(
 
 
 def game_to_nfg(game: Game, max_histories: int | None = None) -> Nfg:
-    """Any small game as an ``.nfg``: its reduced normal form; an ``.nfg`` game as it was read.
+    """Convert any small game to ``.nfg``: its reduced normal form; an ``.nfg`` game as it was read.
 
     Raises ``BudgetError`` where the table is too large, and what the sequence form raises.
     """

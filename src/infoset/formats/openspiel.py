@@ -1,4 +1,4 @@
-"""Any game of OpenSpiel as an infoset game, and our policies as OpenSpiel's (extra ``interop``)."""
+"""Games of OpenSpiel as infoset games, and our policies as OpenSpiel's (extra ``interop``)."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 PREFIX = "openspiel:"
 MAX_SEED = 1 << 31
-SEED = "rng_seed"  # what games that draw their chance themselves call it
-BROKEN_COPIES = {"morpion_solitaire"}  # a copy of its states looks into the memory of the one that was copied
+SEED = "rng_seed"  # the parameter of games that sample their chance internally
+BROKEN_COPIES = {"morpion_solitaire"}  # a copy of a state reads the memory of the original
 Move: TypeAlias = "int | tuple[int, ...]"
-"""What OpenSpiel applies in one step: an action, or one for each player where all move at once."""
+"""The argument of one step of OpenSpiel: an action, or one for each player where all move at once."""
 Parameters: TypeAlias = dict[str, Any]
-"""A game's parameters as OpenSpiel reads them from its name, which stands under ``name``; games inside likewise."""
+"""A game's parameters as OpenSpiel parses its name, which is stored as ``name``; nested games likewise."""
 
 
 @lru_cache(maxsize=16)
 def load_openspiel(name: str) -> OpenSpielGame:
-    """Return ``openspiel:NAME(…)``, given without the prefix.
+    """Load ``openspiel:NAME(…)``, given without the prefix.
 
-    Raises ``UnknownNameError``, ``ParameterError``, or ``UnsupportedGameError`` for what is no game of moves chosen
-    from a list (mean-field games, ``crossword``).
+    Raises ``UnknownNameError``, ``ParameterError``, or ``UnsupportedGameError`` for games without a list of legal moves
+    (mean-field games, ``crossword``).
     """
     pyspiel = _pyspiel()
     word = name.partition("(")[0].strip()
@@ -57,7 +57,7 @@ def load_openspiel(name: str) -> OpenSpielGame:
         parameters = pyspiel.game_parameters_from_string(name)
         return OpenSpielGame(name, parameters, _load(parameters))
     except (pyspiel.SpielError, IndexError, RuntimeError) as error:
-        said = re.sub(r"^\S+\.(cc|h):\d+\s+", "", str(error))  # where in its source OpenSpiel says so
+        said = re.sub(r"^\S+\.(cc|h):\d+\s+", "", str(error))  # without the place in OpenSpiel's source
         raise ParameterError(f"openspiel:{shorten(name)}: {one_line(said, 200)}") from None
 
 
@@ -70,12 +70,12 @@ def _pyspiel() -> Any:
 
 
 def _load(parameters: Parameters) -> Any:
-    """OpenSpiel's game of parameters in which it stands under ``name``."""
+    """Load OpenSpiel's game from parameters that include its ``name``."""
     return _pyspiel().load_game(parameters["name"], {key: each for key, each in parameters.items() if key != "name"})
 
 
 def _inside(parameters: Parameters) -> Iterator[Parameters]:
-    """The parameters of a game and of those that it is made of, as in ``misere(game=negotiation())``."""
+    """Yield the parameters of a game and of the games nested in it, as in ``misere(game=negotiation())``."""
     yield parameters
     for each in parameters.values():
         if isinstance(each, dict) and "name" in each:
@@ -83,13 +83,14 @@ def _inside(parameters: Parameters) -> Iterator[Parameters]:
 
 
 def _draws_itself(name: str, parameters: Parameters, spiel: Any) -> bool:
-    """Whether the game draws its chance itself: its chance nodes have one outcome, behind which anything may come.
+    """Return whether the game samples its chance internally: its chance nodes have one outcome with a random effect.
 
-    Raises ``UnsupportedGameError`` for what cannot be played move by move, ``ParameterError`` where a seed is given.
+    Raises ``UnsupportedGameError`` for a game that cannot be played move by move, ``ParameterError`` where a seed is
+    given.
     """
     kinds, types = _pyspiel().GameType, _types()
     parts = [(part, types[part["name"]]) for part in _inside(parameters)]
-    # what a wrapper is registered as is a guess, and what it says once it is made may leave out what its game says
+    # a wrapper is registered with a guess, and once made it may omit properties of the game inside
     found = [spiel.get_type(), *[each for _, each in parts if each.is_concrete]]
     if any(each.dynamics == kinds.Dynamics.MEAN_FIELD for each in found):
         raise UnsupportedGameError(
@@ -124,7 +125,7 @@ def _types() -> dict[str, Any]:
 
 
 class Undrawn(NativeState):
-    """The start of a game that draws its chance itself: nature answers with the seed for all of it.
+    """The start of a game that samples its chance internally: the first chance outcome is the seed for all of it.
 
     With the seed everything else follows from the moves, so that a play can be repeated.
     """
@@ -151,7 +152,7 @@ class Undrawn(NativeState):
         return ()
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """Raises ``UnsupportedGameError``: ``draw`` one of them."""
+        """Raise ``UnsupportedGameError``: the seeds are not listed, but ``draw`` samples one."""
         raise UnsupportedGameError(
             f"{self.game.name}: OpenSpiel draws the chance of this game itself and does not list it; it can be played, "
             "not solved or evaluated exactly"
@@ -171,20 +172,19 @@ class Undrawn(NativeState):
         return self.play_unchecked(moves, nature)
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        """Return what ``play`` does, of a seed that is one."""
+        """Do what ``play`` does, for a valid seed."""
         assert isinstance(nature, int)
         return self.game.step(self.game.replay(nature, ()))
 
     def returns(self) -> tuple[float, ...]:
-        """(n,) nothing so far."""
+        """Return (n,) zeros."""
         return (0.0,) * len(self.game.players)
 
 
 class OpenSpielState(NativeState):
-    """A state of OpenSpiel; its value is how it was reached: the moves and, where the game draws its chance itself,
-    the ``seed`` of that.
+    """A state of OpenSpiel, identified by its history and, where the game samples its chance internally, the ``seed``.
 
-    A player observes its own information-state string when it is asked, nothing else.
+    A player observes its own information-state string before it moves, nothing else.
     """
 
     __slots__ = ("game", "history", "seed", "spiel")
@@ -214,7 +214,7 @@ class OpenSpielState(NativeState):
         return bool(self.spiel.is_terminal())
 
     def asks(self, player: int) -> bool:
-        """Whether the player has a move to make here."""
+        """Return whether the player has a move to make here."""
         mover = self.spiel.current_player()
         return mover == player or (self.spiel.is_simultaneous_node() and bool(self.spiel.legal_actions(player)))
 
@@ -241,7 +241,7 @@ class OpenSpielState(NativeState):
         return tuple(self.spiel.returns())
 
     def _moves(self, player: int) -> dict[Any, int]:
-        """OpenSpiel's numbers behind the moves' names; the numbers themselves where names repeat."""
+        """Return OpenSpiel's action numbers by the moves' names; by the numbers themselves where names repeat."""
         numbers = self.spiel.legal_actions(player)
         names = [self.spiel.action_to_string(player, number) for number in numbers]
         return dict(zip(names if len(set(names)) == len(names) else numbers, numbers, strict=True))
@@ -258,16 +258,16 @@ class OpenSpielGame(NotebookGame):
     """A game of OpenSpiel; also the information map of its own information-state strings."""
 
     def __init__(self, name: str, parameters: Parameters, spiel: Any) -> None:
-        """``name`` without the prefix, ``parameters`` and ``spiel`` what OpenSpiel makes of it."""
+        """Take ``name`` without the prefix, and the ``parameters`` and ``spiel`` that OpenSpiel makes of it."""
         self.parameters, self.spiel = parameters, spiel
         own = str(spiel)
-        # some wrappers call themselves by what is no name of a game, or leave out what they are made of
+        # the text of some wrappers is no name of a game, or omits the game inside
         named = own if _pyspiel().game_parameters_from_string(own) == parameters else name.strip()
         self.name = f"{PREFIX}{named.removesuffix('()')}"
         self.players = tuple(f"P{p + 1}" for p in range(spiel.num_players()))
         kind = spiel.get_type()
         self.sampled = _draws_itself(self.name, parameters, spiel)
-        # all that is drawn is drawn anew, for copies of a state share one source of randomness
+        # states are replayed, not copied: copies share one source of randomness
         self.replays = self.sampled or any(part["name"] in BROKEN_COPIES for part in _inside(parameters))
         self.labelled = bool(kind.provides_information_state_string)
         if not self.labelled and not kind.provides_observation_string:
@@ -290,14 +290,14 @@ class OpenSpielGame(NotebookGame):
         return self.step(self.replay(None, ()))
 
     def replay(self, seed: int | None, history: tuple[Move, ...]) -> OpenSpielState:
-        """Return the state after the moves ``history``, nature's included; all chance by ``seed`` where it is drawn."""
+        """Return the state after the moves ``history``, chance included; a ``seed`` determines internal chance."""
         spiel = (self.spiel if seed is None else self._seeded(seed)).new_initial_state()
         for made in history:
             _apply(spiel, made)
         return OpenSpielState(self, spiel, history, seed)
 
     def _seeded(self, seed: int) -> Any:
-        """The game with a source of randomness that nobody has drawn from."""
+        """Return the game with a new source of randomness."""
         parameters = deepcopy(self.parameters)
         for part in _inside(parameters):
             if SEED in _types()[part["name"]].parameter_specification:
@@ -305,7 +305,7 @@ class OpenSpielGame(NotebookGame):
         return _load(parameters)
 
     def step(self, state: OpenSpielState) -> Observed:
-        """The step that arrives at ``state``."""
+        """Return the step that arrives at ``state``."""
         return Observed(state, tuple(self._see(state, p) for p in range(len(self.players))))
 
     def _see(self, state: OpenSpielState, player: int) -> str | None:
@@ -314,18 +314,18 @@ class OpenSpielGame(NotebookGame):
         return str(self.key(state, player)) if not state.terminal and state.asks(player) else None
 
     def key(self, state: object, player: int) -> Hashable:
-        """OpenSpiel's own information state."""
+        """Return OpenSpiel's own information state."""
         assert isinstance(state, OpenSpielState)
         return str(state.spiel.information_state_string(player))
 
 
 @checks_arguments
 def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
-    """Return whatever ``evaluate`` takes, of our ``game``, as an OpenSpiel ``TabularPolicy`` of the same game there.
+    """Convert whatever ``evaluate`` takes, of our ``game``, to an OpenSpiel ``TabularPolicy`` of the same game there.
 
-    The two trees are walked side by side, moves and nature's answers matched by their order.  A simultaneous
-    game must come as its turn-based version.  Raises ``PolicyError`` where the trees differ or where OpenSpiel gives
-    one information state to two information sets at which the policy plays differently, and as ``evaluate`` does.
+    The two trees are traversed in parallel, with moves and chance outcomes matched by their order.  A simultaneous game
+    must be given as its turn-based version.  Raises ``PolicyError`` where the trees differ or where OpenSpiel gives one
+    information state to two information sets at which the policy plays differently, and as ``evaluate`` does.
 
     Needs the extra ``interop``; raises ``MissingExtraError`` without it.
 
@@ -350,7 +350,7 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     compiled = Compiled.of(game)
     tree, table = compiled.tree, tabulated(compiled, policy)
     result = SpielPolicy(spiel_game)
-    written: dict[int, int] = {}  # row of OpenSpiel's table: the information set that it holds
+    written: dict[int, int] = {}  # by row of OpenSpiel's table, the information set written there
     todo = [(0, spiel_game.new_initial_state())]
     while todo:
         node, spiel = todo.pop()

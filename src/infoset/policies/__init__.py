@@ -1,1 +1,1 @@
-"""Policies: what everybody plays, as tables, trees and pieces, saved and loaded."""
+"""Policies for all players: tables, trees, factored and public pieces, saved and loaded."""

@@ -1,7 +1,7 @@
-"""Plans that several players agree on: before a game one of them is drawn, and everybody is told its own part.
+"""Policies of players who coordinate: before a game one joint plan is drawn, and every player learns its own part.
 
-Teams that agree beforehand play so (a team-maxmin equilibrium with a correlation device), and so do players who obey a
-mediator (a correlated equilibrium).
+Teams that agree beforehand play such policies (a team-maxmin equilibrium with a correlation device), and so do players
+who obey a mediator (a correlated equilibrium).
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ SCHEMA = 1
 
 @dataclass(frozen=True, eq=False)
 class Lottery:
-    """One of K plans is drawn, for all its members at once; lotteries are drawn apart from each other.
+    """A distribution over K plans, one of which is drawn for all members at once; lotteries are independent.
 
-    ``plans`` (K, R): chances of the moves at all information sets of the members, one member after the other, its sets
-    in the order of the policy's keys.
+    ``plans`` (K, R): probabilities of the moves at all information sets of the members, one member after the other, its
+    sets in the order of the policy's keys.
     """
 
     members: tuple[int, ...]
@@ -51,11 +51,10 @@ class Lottery:
 
 @dataclass(frozen=True, eq=False)
 class CorrelatedPolicy:
-    """What players do who draw plans together: every player is a member of one lottery.
+    """A policy of players who draw plans together: every player is a member of one lottery.
 
-    ``keys`` and ``moves``: of each player the information sets, and the moves at each.  Raises ``PolicyError`` for
-    chances that do not sum to 1, sets and moves that stand twice, and lotteries that leave a player out or have one
-    twice.
+    ``keys`` and ``moves``: the information sets of each player, and the moves at each.  Raises ``PolicyError`` for
+    probabilities that do not sum to 1, repeated sets or moves, and lotteries that omit or repeat a player.
 
     >>> solution = infoset.solve("kuhn_poker(players=3)", teams="P1+P2,P3")
     >>> [lottery.members for lottery in solution.policy.lotteries]
@@ -71,7 +70,7 @@ class CorrelatedPolicy:
     made_by: Mapping[str, Any] = field(default_factory=dict)
 
     mark: ClassVar[str] = "members"
-    """An array by which its files are known."""
+    """An array that identifies its files."""
 
     def __post_init__(self) -> None:
         seated = sorted(member for lottery in self.lotteries for member in lottery.members)
@@ -94,7 +93,10 @@ class CorrelatedPolicy:
         cls, form: SequenceForm, lotteries: Sequence[tuple[tuple[int, ...], FloatArray, Sequence[FloatArray]]],
         made_by: Mapping[str, Any] | None = None,
     ) -> CorrelatedPolicy:  # fmt: skip
-        """From the members, the chances (K,) and the realisation weights (S,) of K plans of each lottery."""
+        """Create a policy from the members, the probabilities (K,) and the K plans (S,) of each lottery.
+
+        A plan is given by its realisation weights.
+        """
         drawn = []
         for members, chances, plans in lotteries:
             own = np.concatenate([_moves_of(form, player) for player in members])
@@ -108,7 +110,7 @@ class CorrelatedPolicy:
 
     @cached_property
     def begins(self) -> tuple[dict[str, tuple[Lottery, int, tuple[str, ...]]], ...]:
-        """Of each player, by key: its lottery, where its row begins in a plan, and the moves there."""
+        """By player and key: its lottery, the index in a plan at which its row begins, and the moves there."""
         found: tuple[dict[str, tuple[Lottery, int, tuple[str, ...]]], ...] = tuple({} for _ in self.players)
         for lottery in self.lotteries:
             begin = 0
@@ -120,17 +122,17 @@ class CorrelatedPolicy:
 
     @property
     def num_infosets(self) -> int:
-        """With a choice, of all players together."""
+        """The number of information sets with a choice, of all players together."""
         return sum(map(len, self.keys))
 
     @property
     def num_plans(self) -> int:
-        """Of all lotteries together."""
+        """The number of plans, of all lotteries together."""
         return sum(len(lottery.chances) for lottery in self.lotteries)
 
     @property
     def about(self) -> str:
-        """Who draws one of how many plans."""
+        """A description of the lotteries of several players: the members and the number of plans."""
         return "; ".join(
             f"{'+'.join(self.players[player] for player in lottery.members)} draw one of {len(lottery.chances):,} plans"
             for lottery in self.lotteries
@@ -138,7 +140,7 @@ class CorrelatedPolicy:
         )
 
     def table(self, drawn: Sequence[int]) -> TabularPolicy:
-        """What everybody does once this plan of each lottery is drawn."""
+        """Return the policy of all players once these plans are drawn, one index per lottery."""
         number = {id(lottery): k for lottery, k in zip(self.lotteries, drawn, strict=True)}
         tables = tuple(
             {
@@ -152,12 +154,12 @@ class CorrelatedPolicy:
         return TabularPolicy(self.game, self.players, tables, self.map_name, self.made_by)
 
     def on(self, compiled: Compiled) -> CorrelatedPlay:
-        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         self.table([0] * len(self.lotteries)).on(compiled)
         return CorrelatedPlay(self)
 
     def save(self, path: str | Path) -> Path:
-        """As ``.npz``; the file appears whole or not at all."""
+        """Write an ``.npz`` file, in full or not at all; return the path."""
         if Path(path).suffix != ".npz":
             raise PolicyError(f"cannot save plans that are drawn for several as {Path(path).name!r}; allowed: .npz")
         header = _Header(
@@ -174,7 +176,7 @@ class CorrelatedPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> CorrelatedPolicy:
-        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
+        """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
         try:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
@@ -214,17 +216,17 @@ class _Header(msgspec.Struct):
 
 
 class CorrelatedPlay:
-    """What such a policy plays: a table, once the plans are drawn; without that, each player's own chances."""
+    """A correlated policy in play: a table, once the plans are drawn; before, each player's own probabilities."""
 
     def __init__(self, policy: CorrelatedPolicy) -> None:
         self.policy = policy
         self.tables: dict[tuple[int, ...], TabularPolicy] = {}
 
     def draw(self, rng: np.random.Generator) -> TabularPolicy:
-        """A plan of each lottery, by the lotteries' chances.
+        """Draw a plan of each lottery.
 
-        A lottery takes the random number of its first member: so teams that meet with plans of two files, drawn by
-        equal streams, do not draw alike.
+        A lottery uses the random number of its first member, so that teams that play plans of two files, drawn from
+        equal streams, do not draw in step.
         """
         points = rng.random(len(self.policy.players))
         drawn = tuple([_place(lottery.chances, points[lottery.members[0]]) for lottery in self.policy.lotteries])
@@ -233,7 +235,7 @@ class CorrelatedPlay:
         return self.tables[drawn]
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float] | None:
-        """The player's chances as others see them, who do not know the plan: that of each by what was done so far."""
+        """Return the player's probabilities for an observer who does not know the plan but the player's past moves."""
         found = self._chances(player, known, legal)
         if found is None:
             return None
@@ -249,7 +251,7 @@ class CorrelatedPlay:
         return [float(chance) for chance in row]
 
     def _chances(self, player: int, known: InformationState, moves: tuple[Action, ...]) -> FloatArray | None:
-        """(K, moves) of each plan, at the information set of what the player knows; ``None`` where there is none."""
+        """Return each plan's probabilities (K, moves) at the player's information set; ``None`` where it is unknown."""
         place = self.policy.begins[player].get(policy_key(known, self.policy.map_name))
         if place is None:
             return None
@@ -261,7 +263,7 @@ class CorrelatedPlay:
 
 
 def _check_chances(lottery: Lottery, sizes: list[int]) -> None:
-    """Raise ``PolicyError`` for what are no chances, of plans or of the moves of rows of these sizes."""
+    """Raise ``PolicyError`` unless the plans, and the moves in rows of these sizes, have valid probabilities."""
     begins = np.cumsum([0, *sizes])[:-1]
     totals = np.add.reduceat(lottery.plans, begins, axis=1) if sizes else np.ones((1, 1))
     for found in (totals, lottery.chances.sum(keepdims=True)):
@@ -272,11 +274,11 @@ def _check_chances(lottery: Lottery, sizes: list[int]) -> None:
 
 
 def _place(chances: FloatArray, point: float) -> int:
-    """Which of several a number from 0 to 1 draws."""
+    """Return the index that a number from 0 to 1 draws."""
     return min(int(np.searchsorted(np.cumsum(chances), point, side="right")), len(chances) - 1)
 
 
 def _moves_of(form: SequenceForm, player: int) -> LongArray:
-    """The sequences of a player's moves, its empty one left out."""
+    """Return the sequences of a player's moves, without the empty one."""
     own = form.player_sequences(player)
     return np.arange(own.start + 1, own.stop)

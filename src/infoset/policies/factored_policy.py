@@ -1,4 +1,4 @@
-"""What was solved in factored form: chances at every information state, in a file that says itself what of."""
+"""Policies found in factored form: probabilities at every information state, in a file that names its game."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Header(msgspec.Struct):
 
 @dataclass(frozen=True, eq=False)
 class FactoredPolicy:
-    """A policy by what players did and saw, over the game's symmetries; numbers of tokens and menus belong to it."""
+    """A policy by information states up to the game's symmetries, with its own numbering of tokens and menus."""
 
     game: str
     players: tuple[str, ...]
@@ -58,11 +58,11 @@ class FactoredPolicy:
     made_by: dict[str, Any] = field(default_factory=dict)
 
     mark: ClassVar[str] = "group.entry"
-    """An array by which its files are known."""
+    """An array that identifies its files."""
 
     @classmethod
     def of(cls, factored: FactoredForm, strategy: FloatArray, made_by: dict[str, Any] | None = None) -> FactoredPolicy:
-        """From behaviour (S,) on the form's sequences; moves that are equal by symmetry share alike."""
+        """Create a policy from behaviour (S,) on the form's sequences; symmetric moves have equal probabilities."""
         rules, states = factored.rules, layout(factored)
         behaviour = np.ones(len(states.behaviour))
         _spread(_columns(factored), strategy, behaviour)
@@ -73,17 +73,17 @@ class FactoredPolicy:
 
     @property
     def num_infosets(self) -> int:
-        """Information sets with a choice; of those that are equal by symmetry one."""
+        """The number of information sets with a choice, up to symmetry."""
         return int((self.policy.row != NO_ROW).sum())
 
     def on(self, compiled: Compiled) -> FactoredPlay:
-        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         if (self.game, self.players) != (compiled.name, compiled.players):
             raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name}")
         return FactoredPlay(self)
 
     def save(self, path: str | Path) -> Path:
-        """As ``.npz``; the file appears whole or not at all."""
+        """Write an ``.npz`` file, in full or not at all; return the path."""
         if Path(path).suffix != ".npz":
             raise PolicyError(f"cannot save what was solved in factored form as {Path(path).name!r}; allowed: .npz")
         header = _Header(
@@ -97,7 +97,7 @@ class FactoredPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> FactoredPolicy:
-        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
+        """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
         try:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
@@ -115,15 +115,15 @@ class FactoredPolicy:
 
 
 class FactoredPlay(StatePolicy):
-    """What such a policy plays."""
+    """A factored policy in play."""
 
     def __init__(self, saved: FactoredPolicy) -> None:
         super().__init__(saved.tokens, saved.menus, saved.start_tokens, saved.group, saved.policy)
 
     def behaviour(self, factored: FactoredForm) -> FloatArray | None:
-        """Behaviour (S,) on a form with the same states and symmetries; ``None`` on another one.
+        """Return behaviour (S,) on a form with the same states and symmetries; ``None`` on another one.
 
-        Raises ``PolicyError`` for chances that do not sum to one.
+        Raises ``PolicyError`` for probabilities that do not sum to one.
         """
         mine, theirs = self.policy, layout(factored)
         same = all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], theirs[:-1], strict=True))
@@ -137,7 +137,7 @@ class FactoredPlay(StatePolicy):
 
 
 def uniform_behaviour(factored: FactoredForm) -> FloatArray:
-    """Behaviour (S,) that makes every move of the game as likely as any other; a sequence may stand for several."""
+    """Return behaviour (S,) in which all moves of the game are equally likely; a sequence may cover several."""
     states = factored.states
     menus = states.menu[: factored.num_states][states.first[: factored.num_states] != NO_ROW]
     sizes = np.diff(factored.group.first_entry)[menus]
@@ -145,7 +145,7 @@ def uniform_behaviour(factored: FactoredForm) -> FloatArray:
 
 
 def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
-    """Behaviour (S, G) of whatever answers with rows, at all images of a form's sequences.
+    """Return behaviour (S, G) of a function that answers with rows, at all images of a form's sequences.
 
     Raises ``ParameterError`` for an answer that is no distribution.
     """
@@ -167,7 +167,7 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
 
 
 def least_moves(factored: FactoredForm, state: int) -> list[int]:
-    """The places in a state's menu of the least move of each orbit."""
+    """Return the indices of the least move of each orbit, in the menu of a state."""
     group, fixing, menu = factored.group, int(factored.states.fixing[state]), int(factored.states.menu[state])
     begin, end = group.first_entry[menu : menu + 2].tolist()
     if fixing == 1:
@@ -177,7 +177,7 @@ def least_moves(factored: FactoredForm, state: int) -> list[int]:
 
 
 def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:
-    """Behaviour (S,) from chances of moves in the order of the states' rows."""
+    """Return behaviour (S,) from probabilities of moves in the order of the states' rows."""
     strategy = np.zeros(factored.form.num_sequences)
     strategy[factored.form.arrays.sequences[:-1]] = 1.0
     _gather(_columns(factored), behaviour, strategy)
@@ -185,7 +185,7 @@ def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:
 
 
 def layout(factored: FactoredForm) -> InfosetPolicy:
-    """The states of a form as a policy has them, with room for chances."""
+    """Return the states of a form as an ``InfosetPolicy``, with space for probabilities."""
     if "layout" not in factored.kept:
         s, count = factored.states, factored.num_states
         rows, room = _rows(factored)
@@ -197,7 +197,7 @@ def layout(factored: FactoredForm) -> InfosetPolicy:
 
 
 def _rows(factored: FactoredForm) -> tuple[IntArray, int]:
-    """(states,) where the chances of each begin, in the order of the states; and how many chances there are."""
+    """Return the first index of each state's probabilities (states,), in the order of the states, and their number."""
     count = factored.num_states
     rows = np.full(count, NO_ROW, np.int32)
     chosen = np.flatnonzero(factored.states.first[:count] != NO_ROW)
@@ -207,13 +207,13 @@ def _rows(factored: FactoredForm) -> tuple[IntArray, int]:
 
 
 class _Columns(NamedTuple):
-    """What ``_spread`` and ``_gather`` read, by state."""
+    """The input of ``_spread`` and ``_gather``, by state."""
 
     group: Group
     fixing: LongArray
     menu: IntArray
     first: IntArray
-    begin: LongArray  # where the sequences of its player begin
+    begin: LongArray  # the first sequence of the state's player
     row: IntArray
 
 
@@ -226,7 +226,7 @@ def _columns(factored: FactoredForm) -> _Columns:
 
 @kernel
 def _spread(c, strategy, behaviour):
-    """Chances of moves from those of their orbits."""
+    """Write the probabilities of moves, given those of their orbits."""
     for state in range(len(c.row)):
         if c.row[state] != NO_ROW:
             for k in range(c.group.first_entry[c.menu[state] + 1] - c.group.first_entry[c.menu[state]]):
@@ -236,7 +236,7 @@ def _spread(c, strategy, behaviour):
 
 @kernel
 def _gather(c, behaviour, strategy):
-    """Chances of orbits from those of their moves."""
+    """Add up the probabilities of moves to those of their orbits."""
     for state in range(len(c.row)):
         if c.row[state] != NO_ROW:
             for k in range(c.group.first_entry[c.menu[state] + 1] - c.group.first_entry[c.menu[state]]):
@@ -251,7 +251,7 @@ def _frozen(value: Any) -> Any:
 def _check(
     group: Group, menus: list[tuple[Action, ...]], tokens: list[Any], header: _Header, policy: InfosetPolicy
 ) -> None:
-    """Raises ``ValueError`` for a group that kernels cannot use, or names that do not fit it."""
+    """Raise ``ValueError`` for a group that kernels cannot use, or names that do not fit it."""
     order, sizes = len(group.inverse), np.array([len(menu) for menu in menus])
     for names in (tokens, *menus):
         if (twice := find_twice(names)) is not None:

@@ -1,4 +1,4 @@
-"""A policy for games whose information states are many: a tree of what each player did and saw, in flat arrays."""
+"""A policy for games with many information states: a tree of what each player did and saw, in flat arrays."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
 from infoset.tree.walk import Walk, canonical, element_of, everything, measure_depths, state_of, view_of
 
-UNKNOWN = -1  # a state that was never met, and all behind it
-NO_ROW = -1  # of a state without a choice, or one that nothing is known of
-FEW = 8  # looked through one by one
+UNKNOWN = -1  # a state that was never visited, and all its descendants
+NO_ROW = -1  # of a state without a choice or without probabilities
+FEW = 8  # the number of children up to which the search is linear
 
 
 class InfosetPolicy(NamedTuple):
-    """States in breadth-first order, so that those behind one stand together; player p starts in state p.
+    """A policy on states in breadth-first order, so that siblings are contiguous; player p starts in state p.
 
-    A state's moves have the chances ``behaviour[row]`` on, in the order of the menu; those of states that are not
-    here, or have no row, are played uniformly.  Of states that the game's symmetries make equal only one is here.
+    The probabilities of a state's moves begin at ``behaviour[row]``, in the order of the menu; moves of states that are
+    not listed, or have no row, are uniform.  Of states that are equal by the game's symmetries only one is listed.
     """
 
     first_child: IntArray  # (S + 1,)
-    token: IntArray  # (S,) of the game's graph, ascending behind each state
-    fixing: LongArray  # (S,) the symmetries that leave a state as it is, a bit each
+    token: IntArray  # (S,) of the game's graph, ascending among siblings
+    fixing: LongArray  # (S,) the symmetries that fix a state, one bit each
     row: IntArray  # (S,) or NO_ROW
     behaviour: FloatArray
 
     @classmethod
     def unknown(cls, walk: Walk) -> InfosetPolicy:
-        """Of no state but where the players start: everything is played uniformly."""
+        """Create a policy of no states but the players' initial ones: all play is uniform."""
         n = walk.num_players
         start = np.arange(n, dtype=np.int32)
         fixing = np.full(n, everything(walk.group), dtype=np.int64)
@@ -40,7 +40,7 @@ class InfosetPolicy(NamedTuple):
     def of(
         cls, parent: IntArray | LongArray, token: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
     ) -> InfosetPolicy:
-        """The states of a tree, each behind its parent; -1 is the parent of those where players start."""
+        """Create a policy from the states of a tree, each after its parent; initial states have the parent -1."""
         order, number = _breadth_first(parent, token)
         above = np.where(parent[order] < 0, -1, number[parent[order]])
         first_child = np.searchsorted(above, np.arange(len(parent) + 1)).astype(np.int32)
@@ -49,10 +49,10 @@ class InfosetPolicy(NamedTuple):
     def with_player(
         self, player: int, parent: LongArray, token: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
     ) -> InfosetPolicy:
-        """The same, but ``player`` plays by a tree of its own: the start first, each state behind its parent."""
+        """Return the policy with another tree for ``player``: the start first, each state after its parent."""
         others = np.ones(len(self.row), dtype=np.bool_)
         begin, end = player, player + 1
-        while begin < end:  # its states of one depth stand together
+        while begin < end:  # its states of one depth are contiguous
             others[begin:end] = False
             begin, end = self.first_child[begin], self.first_child[end]
         others[player] = True
@@ -73,7 +73,7 @@ class InfosetPolicy(NamedTuple):
 
 
 def _breadth_first(parent: IntArray | LongArray, token: IntArray) -> tuple[LongArray, LongArray]:
-    """The states by depth, parent and token; and the place of each in that order."""
+    """Return the states sorted by depth, parent and token, and the index of each in that order."""
     depth = np.zeros(len(parent), dtype=np.int32)
     measure_depths(parent, depth)
     order = np.argsort(depth, kind="stable")
@@ -90,7 +90,7 @@ def _breadth_first(parent: IntArray | LongArray, token: IntArray) -> tuple[LongA
 
 @inline_kernel
 def behind(first_child, tokens, state, token):
-    """The state after one more token, or UNKNOWN."""
+    """Return the state after one more token, or UNKNOWN."""
     found = UNKNOWN
     if state != UNKNOWN:
         begin, end = first_child[state], first_child[state + 1]
@@ -109,7 +109,7 @@ def behind(first_child, tokens, state, token):
 
 @kernel
 def follow(policy, group, view, token):
-    """The view after one more token; of an UNKNOWN one only that is known."""
+    """Return the view after one more token; it stays UNKNOWN once it is."""
     state, element = state_of(view), element_of(view)
     if state != UNKNOWN:
         token, element = canonical(group, policy.fixing[state], element, token)

@@ -1,4 +1,4 @@
-"""A policy in pieces: one table for each public position, by what a player did and saw since it was there."""
+"""A policy in pieces: one table for each public position, by the player's moves and observations since then."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.steps import Steps, steps
 
 SCHEMA = 1
-KEPT = 1 << 16  # information states whose places are kept
+KEPT = 1 << 16  # the number of information states whose places are cached
 
 
 class _Header(msgspec.Struct):
@@ -44,33 +44,36 @@ class _Header(msgspec.Struct):
 
 @dataclass(frozen=True, eq=False)
 class PublicPolicy:
-    """``pieces[k]`` is the table from the public position ``roots[k]`` of the game's graph on, in topological order."""
+    """A policy in pieces: ``pieces[k]`` is the table from the public position ``roots[k]`` of the game's graph on.
+
+    The roots are in topological order.
+    """
 
     game: str
     players: tuple[str, ...]
     positions: int
-    """Of the graph that the roots are numbered in."""
+    """The number of positions of the graph in which the roots are numbered."""
     roots: tuple[int, ...]
     pieces: tuple[TabularPolicy, ...] = field(repr=False)
     made_by: Mapping[str, Any] = field(default_factory=dict)
 
     mark: ClassVar[str] = "roots"
-    """An array by which its files are known."""
+    """An array that identifies its files."""
 
     @property
     def num_infosets(self) -> int:
-        """Of all pieces together."""
+        """The number of information sets, of all pieces together."""
         return sum(piece.num_infosets for piece in self.pieces)
 
     def on(self, compiled: Compiled) -> PublicPlay:
-        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         graph = compiled.graph
         if (len(graph.player), graph.players) != (self.positions, self.players):
             raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {graph.name} as it is here")
         return PublicPlay(self, graph)
 
     def save(self, path: str | Path) -> Path:
-        """As ``.npz``; the file appears whole or not at all."""
+        """Write an ``.npz`` file, in full or not at all; return the path."""
         path = Path(path)
         if path.suffix != ".npz":
             raise PolicyError(f"cannot save a policy in pieces as {path.name!r}; allowed: .npz")
@@ -89,7 +92,7 @@ class PublicPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> PublicPolicy:
-        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
+        """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
         try:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
@@ -116,7 +119,7 @@ class PublicPolicy:
 
 
 def _check(header: _Header, roots: list[int], pieces: int) -> None:
-    """Raises ``ValueError`` for what cannot be a policy."""
+    """Raise ``ValueError`` unless schema, roots and tables are those of a policy."""
     if header.schema != SCHEMA:
         raise DamageError(f"policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
     rising = all(before < after for before, after in pairwise(sorted(roots)))
@@ -125,7 +128,7 @@ def _check(header: _Header, roots: list[int], pieces: int) -> None:
 
 
 class PublicPlay:
-    """Plays the pieces: keeps the positions that may be; a table begins where only a public one is left."""
+    """A policy in pieces in play: tracks the possible positions; a table begins where a single public one is left."""
 
     def __init__(self, policy: PublicPolicy, graph: GameGraph) -> None:
         self.policy, self.graph = policy, graph
@@ -143,12 +146,12 @@ class PublicPlay:
         return {row_of[root]: k for k, root in enumerate(self.policy.roots) if root in row_of}
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
-        """The chances that the current piece has for what was done and seen in it."""
+        """Return the probabilities of the current piece, given the player's tokens within it."""
         place = self._place(player, known)
         return self.policy.pieces[place.piece].row(player, known[place.begin :], legal)
 
     def _place(self, player: int, known: InformationState) -> _Place:
-        """Where the player is after these tokens, from the longest beginning of them that was asked for before."""
+        """Return the player's place after these tokens, computed from their longest known prefix."""
         if len(self.places) > KEPT:
             self.places.clear()
         end = len(known)
@@ -156,7 +159,7 @@ class PublicPlay:
             end -= 1
         place = self.places.get((player, known[:end])) or self._start(player)
         begun = int(end == 0 and bool(known) and self.graph.start_tokens[player] != NO_TOKEN)
-        for k in range(end + begun, len(known)):  # what is seen of the start is always the same
+        for k in range(end + begun, len(known)):  # the observation of the start is always the same
             place = self._after(place, player, self.number.get(known[k], NO_TOKEN), k + 1)
             self.places[player, known[: k + 1]] = place
         return place
@@ -177,7 +180,7 @@ class PublicPlay:
         return _Place(self._unseen(after, player), place.piece, place.begin)
 
     def _unseen(self, support: set[int], player: int) -> frozenset[int]:
-        """With what may have happened without the player's notice."""
+        """Add the positions that may be reached without the player's notice."""
         moves, todo = self._moves, list(support)
         while todo:
             row = todo.pop()
@@ -191,7 +194,7 @@ class PublicPlay:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a player may be: rows of the steps, the piece that it plays, and how many tokens led to that."""
+    """The place of a player: possible rows of the steps, the current piece, and the number of tokens before it."""
 
     support: frozenset[int]
     piece: int

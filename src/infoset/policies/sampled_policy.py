@@ -1,4 +1,4 @@
-"""What sampling found: an ``InfosetPolicy`` with the game that it belongs to, as a file and as what it plays."""
+"""Policies found by sampling: an ``InfosetPolicy`` with the game that it belongs to, saved, loaded and in play."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from infoset.tree.symmetry import Group
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
 SCHEMA = 1
-KEPT = 1 << 18  # states whose views are kept
+KEPT = 1 << 18  # the number of states whose views are cached
 
 
 class _Header(msgspec.Struct):
@@ -43,26 +43,26 @@ class SampledPolicy:
     game: str
     symmetric: bool
     fingerprint: str
-    """Of the walk: a policy is numbered as that is."""
+    """A digest of the walk, whose numbering the policy uses."""
     policy: InfosetPolicy = field(repr=False)
     made_by: dict[str, Any] = field(default_factory=dict)
 
     mark: ClassVar[str] = "first_child"
-    """An array by which its files are known."""
+    """An array that identifies its files."""
 
     @classmethod
     def of(cls, game: str, walk: Walk, policy: InfosetPolicy, made_by: dict[str, Any] | None = None) -> SampledPolicy:
         return cls(game, walk.group.order > 1, fingerprint(walk), policy, made_by or {})
 
     def on(self, compiled: Compiled) -> WalkPolicy:
-        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
-        for walk in (compiled.walk, compiled.plain_walk):  # which differ also without symmetries
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
+        for walk in (compiled.walk, compiled.plain_walk):  # the two differ also without symmetries
             if fingerprint(walk) == self.fingerprint:
                 return WalkPolicy(compiled.graph, walk, self.policy)
         raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name} as it is here")
 
     def save(self, path: str | Path) -> Path:
-        """As ``.npz``; the file appears whole or not at all."""
+        """Write an ``.npz`` file, in full or not at all; return the path."""
         header = _Header(SCHEMA, self.game, self.symmetric, self.fingerprint, self.made_by)
         if Path(path).suffix != ".npz":
             raise PolicyError(f"cannot save what was sampled as {Path(path).name!r}; allowed: .npz")
@@ -71,7 +71,7 @@ class SampledPolicy:
 
     @classmethod
     def load(cls, path: str | Path) -> SampledPolicy:
-        """Read a saved policy, or that of a run's folder; nothing in it is run.  Raises ``PolicyError``."""
+        """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
         try:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
@@ -84,24 +84,24 @@ class SampledPolicy:
 
 
 class StatePolicy:
-    """Chances at information states, by numbers of tokens; of states that are equal by symmetry it has one."""
+    """Probabilities at information states, by numbers of tokens; states that are equal by symmetry are stored once."""
 
     def __init__(
         self, tokens: list[Token], menus: list[tuple[Action, ...]], start_tokens: tuple[int, ...], group: Group,
         policy: InfosetPolicy,
     ) -> None:  # fmt: skip
-        """``tokens`` and ``menus`` by their numbers; ``start_tokens`` (n,) what players see before the first move."""
+        """Take ``tokens`` and ``menus`` by their numbers; ``start_tokens`` (n,) are the players' first observations."""
         self.tokens, self.start_tokens, self.group, self.policy = tokens, start_tokens, group, policy
         self.number = {token: k for k, token in enumerate(tokens)}
         self.menu_of = {menu: k for k, menu in enumerate(menus)}
         self.views: dict[tuple[int, InformationState], int] = {}
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
-        """The chances at a state; ``None`` where it was never met, or never had a choice."""
+        """Return the probabilities at a state; ``None`` where it was never visited, or has no choice."""
         return self._chances(self._view(player, known), legal)
 
     def _chances(self, view: int, legal: tuple[Action, ...]) -> list[float] | None:
-        """The same by the view."""
+        """Return the same, given the view."""
         menu, state, element = self.menu_of.get(legal), view >> ELEMENT_BITS, view & ELEMENT
         first = self.policy.row[state] if state != UNKNOWN else NO_ROW
         if first == NO_ROW or menu is None:
@@ -113,7 +113,7 @@ class StatePolicy:
         return row
 
     def _view(self, player: int, known: InformationState) -> int:
-        """The view after these tokens, from the longest beginning of them that was asked for before."""
+        """Return the view after these tokens, computed from their longest known prefix."""
         if not self.views or len(self.views) > KEPT:
             self.views = self._starts()
         end = len(known)
@@ -128,7 +128,7 @@ class StatePolicy:
         return view
 
     def _starts(self) -> dict[tuple[int, InformationState], int]:
-        """What is seen of the start is always the same, and no part of the tree."""
+        """Return the initial views; the observation of the start is always the same, and not in the tree."""
         views: dict[tuple[int, InformationState], int] = {}
         for player, token in enumerate(self.start_tokens):
             seen = () if token == NO_TOKEN else (self.tokens[token],)
@@ -137,14 +137,14 @@ class StatePolicy:
 
 
 class WalkPolicy(StatePolicy):
-    """Chances on the walk of a game."""
+    """A policy in play, with probabilities on the walk of a game."""
 
     def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
         super().__init__(graph.tokens, graph.menus, graph.start_tokens, walk.group, policy)
         self.graph, self.walk = graph, walk
 
     def plan(self, tree: GameTree, form: SequenceForm) -> FloatArray:
-        """Realisation weights (S,) on a tree of the graph; each state is followed from the one before, however deep."""
+        """Return realisation weights (S,) on a tree of the graph; each state's view follows from that of its parent."""
         views = [player << ELEMENT_BITS for player in range(len(tree.players))]
         for parent, token in zip(tree.states.parent[len(views) :], tree.states.token[len(views) :], strict=True):
             views.append(int(follow(self.policy, self.group, views[parent], token)))  # type: ignore[no-untyped-call]
@@ -157,7 +157,10 @@ class WalkPolicy(StatePolicy):
 
 
 def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
-    """From a file's arrays.  Raises ``KeyError``, and ``ValueError`` for those that kernels cannot walk."""
+    """Read a policy from a file's arrays.
+
+    Raises ``KeyError``, and ``ValueError`` for arrays that kernels cannot traverse.
+    """
     policy = InfosetPolicy(
         arrays["first_child"].astype(np.int32), arrays["token"].astype(np.int32), arrays["fixing"].astype(np.int64),
         arrays["row"].astype(np.int32), arrays["behaviour"].astype(np.float64),
@@ -174,7 +177,7 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
 
 
 def fingerprint(walk: Walk) -> str:
-    """Of everything by which a policy is numbered."""
+    """Return a digest of everything on which a policy's numbering depends."""
     digest = hashlib.sha256()
     for array in (walk.position, walk.edge, *walk.group):
         digest.update(np.ascontiguousarray(array).tobytes())

@@ -1,4 +1,4 @@
-"""What solving leaves behind, of whatever kind: a policy in a file, read by what is in it."""
+"""Policies in files, of any kind: a file is read according to its content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from infoset.policies.tabular import TabularPolicy
 
 @runtime_checkable
 class SavedPolicy(Protocol):
-    """A policy as a value: which game it was made for, and how; ``on`` a game it plays."""
+    """A policy as a value, with the game it was made for and how it was made; ``on`` returns it in play on a game."""
 
     @property
     def game(self) -> str: ...
@@ -28,16 +28,16 @@ class SavedPolicy(Protocol):
     def made_by(self) -> Any: ...
 
     def on(self, compiled: Compiled) -> Policy:
-        """What it plays there.  Raises ``PolicyError`` where it was made for another game."""
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         ...
 
     def save(self, path: str | Path) -> Path:
-        """Write it; the file appears whole or not at all."""
+        """Write the policy to a file, in full or not at all."""
         ...
 
 
 def policy_file(name: str) -> Path | None:
-    """The file that a name stands for: itself, or that of a run's folder; ``None`` where it is no such thing."""
+    """Return the policy file that a name refers to: itself, or that of a run's folder; ``None`` for other names."""
     path = Path(name)
     if path.suffix in SUFFIXES and "(" not in name:
         return path
@@ -45,7 +45,7 @@ def policy_file(name: str) -> Path | None:
 
 
 def load_policy(path: str | Path) -> SavedPolicy:
-    """Read a saved policy of any kind, or that of a run's folder; nothing in the file is run.
+    """Read a saved policy of any kind, or that of a run's folder; no code in the file is run.
 
     Raises ``PolicyError`` for a broken one.
 

@@ -1,4 +1,4 @@
-"""Policies that need no table: every move alike, a function of yours, an agent that is asked."""
+"""Policies without a table: uniform play, a user's function, an agent that reports its probabilities."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
-KEPT = 1 << 16  # information states whose chances are kept
+KEPT = 1 << 16  # the number of information states whose probabilities are cached
 
 
 class FunctionPolicy:
-    """A function of an information set's key and moves, which answers with chances of moves; 0 where left out."""
+    """A policy by a function from an information set's key and moves to probabilities; moves left out have 0."""
 
     def __init__(self, choose: Callable[[str, tuple[str, ...]], Mapping[str, float]], map_name: str = "") -> None:
-        """``map_name``: of the game's information map, by whose labels the function is then asked."""
+        """Take a function; ``map_name`` is the name of the game's information map, whose labels are then its keys."""
         self.choose, self.map_name = choose, map_name
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
-        """What the function says."""
+        """Return the probabilities that the function gives."""
         words = move_words(legal)
         found = answer_of(self.choose, policy_key(known, self.map_name), words)
         return [found.get(word, 0.0) for word in words]
 
 
 class UniformPolicy(FunctionPolicy):
-    """Every move as likely as any other."""
+    """The uniform policy: all moves are equally likely."""
 
     def __init__(self) -> None:
         super().__init__(lambda _, moves: dict.fromkeys(moves, 1 / len(moves)))
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
-        """The same chance for each."""
+        """Return the same probability for each move."""
         return [1 / len(legal)] * len(legal)
 
 
 class AskedPolicy:
-    """An agent that tells its chances: begun anew for every information state, and told of it token by token.
+    """A policy by an agent that reports its probabilities: for each information state it is begun anew.
 
-    Raises ``UnsupportedGameError`` for one that does not tell them.
+    It is then shown the tokens one by one.  Raises ``UnsupportedGameError`` for an agent that does not report them.
     """
 
     def __init__(self, game: Game, agent: Agent) -> None:
@@ -58,7 +58,7 @@ class AskedPolicy:
         self.rows: dict[tuple[int, InformationState, tuple[Action, ...]], Sequence[float]] = {}
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
-        """With what chances it would move."""
+        """Return the probabilities that the agent reports."""
         key = player, known, legal
         if key not in self.rows:
             if len(self.rows) >= KEPT:
@@ -71,11 +71,11 @@ class AskedPolicy:
 
 
 Row = Callable[[int, InformationState, tuple[Action, ...]], "Sequence[float] | None"]
-"""As ``Policy.row``: of a player, what it knows, and the moves on offer."""
+"""A function such as ``Policy.row``: of a player, its information state, and the legal moves."""
 
 
 def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray:
-    """Realisation weights (S,) of whatever answers with rows, on a tree and its sequence form.
+    """Return realisation weights (S,) of a function that answers with rows, on a tree and its sequence form.
 
     Raises ``ParameterError`` for an answer that is no distribution.
     """
@@ -90,13 +90,16 @@ def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray
 
 
 def row_at(row: Row, tree: GameTree, infoset: int) -> list[float]:
-    """The chances at an information set of a tree; alike where nothing is said of it."""
+    """Return the probabilities at an information set of a tree; uniform where undefined."""
     player, menu = int(tree.infoset_player[infoset]), tree.menu(infoset)
     return checked_row(row(player, tree.states.state(int(tree.infoset_state[infoset])), menu), menu)
 
 
 def checked_row(found: Sequence[float] | None, menu: tuple[Action, ...]) -> list[float]:
-    """The chances of the moves on offer; alike where nothing is said.  Raises ``ParameterError`` for what is no row."""
+    """Return the probabilities of the legal moves; uniform where undefined.
+
+    Raises ``ParameterError`` for anything but a distribution over these moves.
+    """
     if found is None:
         return [1 / len(menu)] * len(menu)
     total = sum(found)

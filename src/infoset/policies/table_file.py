@@ -1,6 +1,6 @@
-"""A table of chances as it lies in its file: keys, menus and numbers in flat arrays, read without making a row.
+"""A tabular policy as stored in its file: keys, menus and probabilities in flat arrays, read without building rows.
 
-What is only looked at need not become dictionaries: a million rows are read in a good half of a second.
+A viewer of a policy needs no dictionaries: a million rows are read in a good half of a second.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 SUM_TOLERANCE = 1e-6
-FEW = 100  # keys that are looked for one by one
-PIECE = 50_000  # of an index
+FEW = 100  # the number of keys that are searched for linearly
+PIECE = 50_000  # the number of keys per piece of an index
 
 
 class _Header(msgspec.Struct):
@@ -43,7 +43,7 @@ class _Header(msgspec.Struct):
 
 
 class Entry(NamedTuple):
-    """An information set with the chances of its moves."""
+    """An information set with the probabilities of its moves."""
 
     key: str
     moves: tuple[str, ...]
@@ -52,9 +52,9 @@ class Entry(NamedTuple):
 
 @dataclass(eq=False)
 class TableFile:
-    """Every player's rows behind one another: row k has the menu ``menus[menu[k]]`` and chances from ``first[k]`` on.
+    """The rows of all players in sequence: row k has the menu ``menus[menu[k]]`` and chances from ``first[k]`` on.
 
-    ``keys[p]`` are player p's, whose rows begin at ``begin[p]``.
+    ``keys[p]`` are those of player p, whose rows begin at ``begin[p]``.
 
     >>> from infoset.policies.table_file import TableFile
     >>> table = TableFile.read(infoset.solve("kuhn_poker", "lp").policy.save("kuhn.npz"))
@@ -74,10 +74,10 @@ class TableFile:
 
     @classmethod
     def read(cls, path: str | Path) -> TableFile:
-        """From ``.npz``; nothing in the file is run.  Raises ``PolicyError`` for a broken one."""
+        """Read an ``.npz`` file; no code in it is run.  Raises ``PolicyError`` for a broken one."""
         path = Path(path)
         collecting = gc.isenabled()
-        gc.disable()  # which would look at a million new objects again and again
+        gc.disable()  # a collection would traverse a million new objects again and again
         try:
             check_archive(path)
             encoded, chances = _unpacked(path)
@@ -106,7 +106,7 @@ class TableFile:
 
     @classmethod
     def of(cls, policy: TabularPolicy) -> TableFile:
-        """From a policy at hand."""
+        """Create the table of a policy in memory."""
         numbers: dict[tuple[str, ...], int] = {}
         menu, chances = list[int](), list[float]()
         for table in policy.tables:
@@ -120,7 +120,7 @@ class TableFile:
         )  # fmt: skip
 
     def policy(self) -> TabularPolicy:
-        """The same as dictionaries."""
+        """Return the table as a ``TabularPolicy``, with dictionaries."""
         from infoset.policies.tabular import TabularPolicy
 
         tables = tuple(
@@ -130,12 +130,12 @@ class TableFile:
         return TabularPolicy(self.game, self.players, tables, self.map_name, self.made_by)
 
     def entries(self, player: int) -> Iterator[Entry]:
-        """All of a player's rows in the file's order."""
+        """Yield all rows of a player in the file's order."""
         for row in range(self.begin[player], self.begin[player + 1]):
             yield self.at(player, row)
 
     def check(self) -> None:
-        """Raises ``ValueError`` for rows that are no distributions."""
+        """Raise ``ValueError`` for rows that are no distributions."""
         ends = self.first[1:]
         for names in (*self.keys, *self.menus):
             if (twice := find_twice(names)) is not None:
@@ -151,18 +151,18 @@ class TableFile:
 
     @cached_property
     def first(self) -> LongArray:
-        """(rows + 1,) where each row's chances begin."""
+        """(rows + 1,) the index of each row's first probability."""
         sizes = np.array([len(menu) for menu in self.menus], dtype=np.int64)
         return np.concatenate([[0], np.cumsum(sizes[self.menu])]).astype(np.int64)
 
     @cached_property
     def begin(self) -> list[int]:
-        """(n + 1,) the rows at which the players' begin."""
+        """(n + 1,) the first row of each player."""
         return [0, *np.cumsum([len(keys) for keys in self.keys]).tolist()]
 
     @property
     def num_infosets(self) -> int:
-        """How many rows."""
+        """The number of rows."""
         return len(self.menu)
 
     @cached_property
@@ -170,7 +170,7 @@ class TableFile:
         return [None for _ in self.keys]
 
     def find(self, player: int, key: str) -> int | None:
-        """The row of an information set."""
+        """Return the row of an information set; ``None`` where there is none."""
         places = self._places[player]
         if places is None:
             if self._looked < FEW:
@@ -179,7 +179,7 @@ class TableFile:
         return places.get(key)
 
     def _look(self, player: int, key: str) -> int | None:
-        """The row of one key, by looking through them all: for a few that is quicker than an index."""
+        """Return the row of one key by a linear search: for a few keys that is quicker than an index."""
         self._looked += 1
         try:
             return self.begin[player] + self.keys[player].index(key)
@@ -187,7 +187,7 @@ class TableFile:
             return None
 
     def index(self, player: int) -> dict[str, int]:
-        """The row of every key; made in pieces, so that other threads are not held up."""
+        """Return the row of every key; built in pieces, so that other threads are not blocked."""
         keys, begin, places = self.keys[player], self.begin[player], dict[str, int]()
         for first in range(0, len(keys), PIECE):
             part = keys[first : first + PIECE]
@@ -196,17 +196,17 @@ class TableFile:
         return places
 
     def at(self, player: int, row: int) -> Entry:
-        """What a row says."""
+        """Return the entry of a row."""
         chances = self.chances[self.first[row] : self.first[row + 1]].tolist()
         return Entry(self.keys[player][row - self.begin[player]], self.menus[self.menu[row]], chances)
 
     def entry(self, player: int, key: str) -> Entry | None:
-        """What it says of an information set; ``None`` where nothing."""
+        """Return the entry of an information set; ``None`` where there is none."""
         row = self.find(player, key)
         return None if row is None else self.at(player, row)
 
     def chances_of(self, player: int, key: str, moves: Sequence[str]) -> list[float] | None:
-        """A chance for each of the moves; ``None`` where it says nothing of them."""
+        """Return the probabilities of these moves; ``None`` where the table does not cover the information set."""
         found = self.entry(player, key)
         if found is None or not set(found.moves) <= set(moves):
             return None
@@ -215,7 +215,7 @@ class TableFile:
 
     @cached_property
     def sorted_rows(self) -> list[LongArray]:
-        """Of each player the rows in the order of their keys."""
+        """The rows of each player in the order of their keys."""
         found = []
         for player, keys in enumerate(self.keys):
             order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
@@ -224,10 +224,11 @@ class TableFile:
 
 
 def _pieces(rows: msgspec.Raw) -> list[bytes]:
-    """The rows of a JSON list of lists of strings, as they are written, their brackets left out.
+    """Return the rows of a JSON list of lists of strings, as they are written, without their brackets.
 
-    They are cut at the brackets between them.  Where such stand in a string it is cut, too, and is no JSON any more,
-    since it has but one of its quotes: then the rows are parsed, which takes five times as long.
+    The text is split at the brackets between rows.  A string that contains such brackets is split, too, into pieces
+    that are not valid JSON, since each has only one of its quotes: then the rows are parsed, which takes five times as
+    long.
     """
     text = bytes(rows)
     pieces = text[2:-2].split(b"],[") if text.startswith(b'[["') and text.endswith(b'"]]') else []
@@ -240,13 +241,13 @@ def _pieces(rows: msgspec.Raw) -> list[bytes]:
 
 
 def _unpacked(path: Path) -> tuple[memoryview, FloatArray]:
-    """The header's text and the chances, unpacked side by side."""
+    """Return the header's text and the probabilities, unpacked in parallel."""
     found: dict[str, Any] = {}
 
     def chances() -> None:
         try:
             found["chances"] = _array(path, "probabilities").astype(np.float64).ravel()
-        except BaseException as error:  # is raised where it is waited for
+        except BaseException as error:  # raised again by the waiting thread
             found["error"] = error
 
     thread = threading.Thread(target=chances)

@@ -1,7 +1,7 @@
-"""Policies as tables: a distribution at every information set, with readable keys, saved and loaded.
+"""Tabular policies: a distribution at every information set, with readable keys, saved and loaded.
 
 A file is a NumPy archive (``.npz``): the probabilities as one array and a JSON header with a schema version.
-Small policies also go to ``.json``, to be read and edited by hand.
+Small policies can also be saved as ``.json``, to be read and edited by hand.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
-OTHER_BYTES = 1 << 20  # of a file: players, how it came about
+OTHER_BYTES = 1 << 20  # of a file for all but the table: players, ``made_by``
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
-SOON = 1_000_000  # histories of a tree that is built to see whether a policy fits
-ENTRY_BYTES = 32  # of one probability, also in JSON
+SOON = 1_000_000  # the most histories of a tree that is built to check whether a policy fits
+ENTRY_BYTES = 32  # for one probability, also in JSON
 
-ARRAYS = {"header", "probabilities"}  # of a table's file
+ARRAYS = {"header", "probabilities"}  # in a table's file
 
 Tables = tuple[Mapping[str, Mapping[str, float]], ...]
 
 
 class PolicyRow(NamedTuple):
-    """What a policy does at one information set."""
+    """The probabilities that a policy has at one information set."""
 
     player: int
     key: str
@@ -63,11 +63,11 @@ class PolicyRow(NamedTuple):
 
 @dataclass(frozen=True)
 class TabularPolicy:
-    """``tables[player][key][move]`` is a probability.
+    """A policy as a table: ``tables[player][key][move]`` is a probability.
 
     ``game`` is the name it was made for; it fits every game with the same information sets and moves, such as
     the same rules with other payoffs.  ``map_name`` is the information map of its keys ("" for the players'
-    own information states); ``made_by`` says how it came about.
+    own information states); ``made_by`` records how it was found.
 
     Raises ``PolicyError`` for rows that are no distributions: entries from 0 to 1 that sum to 1 within 1e-6.
 
@@ -90,7 +90,7 @@ class TabularPolicy:
 
     @checks_arguments
     def probabilities(self, player: int | str, key: str) -> Mapping[str, float]:
-        """The distribution at one information set of ``player``, a seat counted from 0, or a name.
+        """Return the distribution at one information set of ``player``, a seat counted from 0, or a name.
 
         Raises ``PolicyError`` for a key that is not there, ``ParameterError`` for no such player.
         """
@@ -103,7 +103,7 @@ class TabularPolicy:
             raise PolicyError(f"no information set {shorten(key)!r} for {self.players[seat]}{hint}") from None
 
     def seat(self, player: int | str) -> int:
-        """A player's number, from 0, by that or by its name.  Raises ``ParameterError`` for one that there is not."""
+        """Return a player's number, from 0, given that or the name.  Raises ``ParameterError`` for no such player."""
         if isinstance(player, str) and player in self.players:
             return self.players.index(player)
         if isinstance(player, str) or not 0 <= player < len(self.players):
@@ -112,7 +112,7 @@ class TabularPolicy:
         return int(player)
 
     def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
-        """The chances at the information set of what the player knows; ``None`` where the table has no such moves.
+        """Return the probabilities at the player's information set; ``None`` where the table has no such set or moves.
 
         The keys of a policy for an information map (``.efg`` files, OpenSpiel) are the labels that players observe.
         """
@@ -120,22 +120,25 @@ class TabularPolicy:
         return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
     def key(self, known: InformationState) -> str:
-        """What names the information set in which a player moves that knows this."""
+        """Return the key of the information set in which a player with this information state moves."""
         return policy_key(known, self.map_name)
 
     def on(self, compiled: Compiled) -> TabularPolicy:
-        """Itself.  Raises ``PolicyError`` for a game with other information sets, as far as that is soon seen."""
+        """Return the policy itself.
+
+        Raises ``PolicyError`` for a game with other information sets, as far as that can be checked quickly.
+        """
         n, mine = len(compiled.players), compiled.map_name
         if n != len(self.players):
             raise PolicyError(f"the policy is for {len(self.players)} players, {compiled.name} has {n}")
         if mine != self.map_name:
             return self._by_keys(compiled)
-        if self.game not in ("", compiled.name) and not compiled.only_form:  # whose sets are looked at in any case
+        if self.game not in ("", compiled.name) and not compiled.only_form:  # forms are checked anyway
             self._check_other(compiled)
         return self
 
     def _by_keys(self, compiled: Compiled) -> TabularPolicy:
-        """For a game whose information sets are named otherwise as a whole: one by one they may be the same."""
+        """Return the policy for a game with another information map, if its keys are information sets there."""
         try:
             self._check_other(compiled)
         except PolicyError as error:
@@ -146,7 +149,10 @@ class TabularPolicy:
         return replace(self, map_name=compiled.map_name)
 
     def _check_other(self, compiled: Compiled) -> None:
-        """Another name may be the same rules with other payoffs: then all its information sets are known."""
+        """Raise ``PolicyError`` unless all information sets exist in a game of another name.
+
+        Such a game may have the same rules with other payoffs.
+        """
         try:
             tree = compiled.tree if compiled.made_whole else Compiled(compiled.game, min(compiled.limit, SOON)).tree
         except BudgetError:
@@ -163,7 +169,7 @@ class TabularPolicy:
 
     @cached_property
     def num_infosets(self) -> int:
-        """How many information sets it knows, of all players together."""
+        """The number of information sets in the table, of all players together."""
         return sum(map(len, self.tables))
 
     @classmethod
@@ -171,7 +177,10 @@ class TabularPolicy:
     def from_behaviour(
         cls, form: SequenceForm, strategy: FloatArray, made_by: Mapping[str, Any] | None = None
     ) -> TabularPolicy:
-        """From behaviour (S,) on a sequence form.  Raises ``PolicyError`` for rows that are no distributions."""
+        """Create a policy from behaviour (S,) on a sequence form.
+
+        Raises ``PolicyError`` for rows that are no distributions.
+        """
         tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in form.players)
         first, rows = form.arrays.first.tolist(), strategy.tolist()
         owners = form.infoset_player.tolist()
@@ -182,7 +191,7 @@ class TabularPolicy:
     @classmethod
     @checks_arguments
     def from_plan(cls, form: SequenceForm, plan: FloatArray, made_by: Mapping[str, Any] | None = None) -> TabularPolicy:
-        """From realisation weights (S,); uniform at information sets that are never reached."""
+        """Create a policy from realisation weights (S,); uniform at information sets that are never reached."""
         return cls.from_behaviour(form, behaviour(form, plan), made_by)
 
     @classmethod
@@ -190,9 +199,9 @@ class TabularPolicy:
     def from_function(
         cls, form: SequenceForm, choose: Callable[[str, tuple[str, ...]], Mapping[str, float]]
     ) -> TabularPolicy:
-        """From a function of an information set's key and moves, which answers with chances of moves; 0 where left out.
+        """Create a policy from a function of an information set's key and moves that returns probabilities of moves.
 
-        Raises ``PolicyError`` where they do not sum to 1.
+        Moves that it leaves out have probability 0.  Raises ``PolicyError`` where the probabilities do not sum to 1.
         """
         strategy = np.ones(form.num_sequences)
         for key, actions, begin in zip(form.keys, form.actions, form.arrays.first.tolist(), strict=True):
@@ -203,7 +212,7 @@ class TabularPolicy:
     @classmethod
     @checks_arguments
     def uniform(cls, form: SequenceForm) -> TabularPolicy:
-        """Every move of a set with equal probability."""
+        """Create the uniform policy: every move of an information set is equally likely."""
 
         def uniform(_: str, actions: tuple[str, ...]) -> Mapping[str, float]:
             return dict.fromkeys(actions, 1 / len(actions))
@@ -212,7 +221,7 @@ class TabularPolicy:
 
     @checks_arguments
     def behaviour(self, form: SequenceForm) -> FloatArray:
-        """Behaviour (S,) on a game's sequence form; 1 at the empty sequences.
+        """Return behaviour (S,) on a game's sequence form; 1 at the empty sequences.
 
         Raises ``PolicyError`` where the policy was made for another game.
         """
@@ -223,9 +232,10 @@ class TabularPolicy:
         return strategy
 
     def rows_on(self, game: SequenceForm | GameTree) -> list[PolicyRow]:
-        """The chances at each information set with a choice, by player; of a tree also where a player forgets.
+        """Return the probabilities at each information set with a choice, by player.
 
-        Raises ``PolicyError`` where the policy was made for another game.
+        Given a tree, also where a player has imperfect recall.  Raises ``PolicyError`` where the policy was made for
+        another game.
         """
         sets = _sets_of(game)
         self._check_game(game, sets)
@@ -245,7 +255,7 @@ class TabularPolicy:
 
     @checks_arguments
     def plan(self, form: SequenceForm) -> FloatArray:
-        """Realisation weights (S,) on a game's sequence form.  Raises ``PolicyError`` as ``behaviour`` does."""
+        """Return realisation weights (S,) on a game's sequence form.  Raises ``PolicyError`` as ``behaviour`` does."""
         return realisation(form, self.behaviour(form))
 
     def _check_game(self, game: SequenceForm | GameTree, sets: list[tuple[int, str, tuple[str, ...]]]) -> None:
@@ -264,7 +274,7 @@ class TabularPolicy:
         return PolicyError(f"the policy was made for {self.game}, this is {game.name}: {why}")
 
     def plot(self, player: int | str = 0, axes: Any = None) -> Any:
-        """One player's strategy as bars, one an information set, on axes of matplotlib (extra ``plot``).
+        """Plot one player's strategy as bars, one per information set, on axes of matplotlib (extra ``plot``).
 
         ``player`` is a seat, counted from 0, or a name.  Raises ``ParameterError`` for another, ``MissingExtraError``.
         """
@@ -273,13 +283,13 @@ class TabularPolicy:
         return plot_policy(self, player, axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import policy_html  # a floor up, for notebooks alone
+        from infoset.view.html import policy_html  # a higher layer, needed in notebooks alone
 
         return policy_html(self)
 
     @checks_arguments
     def save(self, path: str | Path) -> Path:
-        """Write ``.npz`` or ``.json``, by the suffix; returns the path.  The file appears whole or not at all.
+        """Write ``.npz`` or ``.json``, by the suffix; return the path.  The file is written in full or not at all.
 
         Raises ``PolicyError`` for another suffix, ``OSError`` where it cannot be written.
         """
@@ -309,10 +319,11 @@ class TabularPolicy:
     @classmethod
     @checks_arguments
     def load(cls, path: str | Path, form: SequenceForm | None = None) -> TabularPolicy:
-        """Read a saved policy, or that of a run's folder; nothing in the file is run.
+        """Read a saved policy, or that of a run's folder; no code in the file is run.
 
         Raises ``PolicyError`` for a broken one, and for one that is no table (``Solution.load`` reads those, too).
-        ``form``: of the game that it is for; a file that unpacks to more than a policy for that needs is then refused.
+        ``form``: the sequence form of its game; a file that unpacks to more than a policy for it needs is then
+        rejected.
         """
         path = policy_path(path)
         with _readable(path):
@@ -321,7 +332,7 @@ class TabularPolicy:
 
     @staticmethod
     def check_file(path: str | Path) -> None:
-        """Raise ``PolicyError`` for what is soon seen to be no policy file, before anything slow begins."""
+        """Raise ``PolicyError`` for a file that can quickly be seen to be no policy, before long work begins."""
         path = Path(path)
         with _readable(path):
             if path.suffix != ".json":
@@ -330,7 +341,7 @@ class TabularPolicy:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Whatever reading a policy's file raises becomes a ``PolicyError`` that names it."""
+    """Convert whatever reading a policy's file raises to a ``PolicyError`` that names the file."""
     try:
         if not path.is_file():
             raise PolicyError(f"{path}: {no_such_path(path)}")
@@ -342,7 +353,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def largest_policy(form: SequenceForm) -> int:
-    """The most bytes that a policy for a game takes as a file, unpacked: JSON may write a character in six."""
+    """Return the maximal unpacked size of a policy file for a game, in bytes; JSON may take six for one character."""
     names = sum(map(len, form.keys)) + sum(len(move) for menu in form.actions for move in menu)
     return OTHER_BYTES + 6 * names + MARKS * form.num_infosets + (MARKS + ENTRY_BYTES) * form.num_sequences
 
@@ -408,7 +419,7 @@ def _check_schema(path: Path, schema: int) -> None:
 
 
 def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, ...]]]:
-    """The information sets with a choice: player, key and moves of each, those of the first player first."""
+    """Return player, key and moves of each information set with a choice, in order of the players."""
     if isinstance(game, SequenceForm):
         return list(zip(game.infoset_player.tolist(), game.keys, game.actions, strict=True))
     menus = [(k, move_words(game.menu(k))) for k in range(len(game.infoset_player))]
@@ -419,7 +430,10 @@ def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, .
 def answer_of(
     choose: Callable[[str, tuple[str, ...]], Mapping[str, float]], key: str, moves: tuple[str, ...]
 ) -> Mapping[str, float]:
-    """What a user's function says of an information set.  Raises ``PolicyError`` where it fails or gives no chances."""
+    """Call a user's function for the probabilities at an information set.
+
+    Raises ``PolicyError`` where the function fails or returns no probabilities.
+    """
     name = getattr(choose, "__name__", "the function")
     try:
         found = choose(key, moves)
@@ -437,7 +451,7 @@ def answer_of(
 
 
 def _check_tables(policy: TabularPolicy) -> None:
-    """Raise ``PolicyError`` for anything but a name, names of players, and a table of tables for each of them."""
+    """Raise ``PolicyError`` unless the policy has a name, names of players, and a table for each of them."""
     players, tables = policy.players, policy.tables
     if not isinstance(policy.game, str) or not isinstance(policy.map_name, str):
         raise PolicyError("game and map_name of a policy are texts")
@@ -465,7 +479,7 @@ def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two policies differ: total variation, half the sum of absolute differences, at each information set.
+    """The difference between two policies: total variation, half the sum of absolute differences, per information set.
 
     ``largest`` and ``mean`` are between 0 and 1.
 
@@ -478,7 +492,7 @@ class Comparison:
     mean: float
     player: str
     key: str
-    """Where the difference is largest."""
+    """The information set with the largest difference."""
 
 
 @checks_arguments
