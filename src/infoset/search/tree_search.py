@@ -64,7 +64,7 @@ class Tree(NamedTuple):
     visits: FloatArray  # (moves,)
     total: FloatArray  # (moves,)
     prior: FloatArray  # (moves,) probabilities with which they should be made; equal where nothing is known
-    proof: IntArray  # (moves,) the terminal position that they are proved to reach, or one of equal payoff; OPEN where none is
+    proof: IntArray  # (moves,) the proved end of each move, or one of equal payoff; OPEN where none is
     size: LongArray  # (1,) moves in use
 
     @classmethod
@@ -247,7 +247,7 @@ def _make_node(tree, key, size):
 @linked_kernel
 @borrowing
 def _ends(g, walks, b, p):
-    """Return whether a walk ends before a decision at a new node, as a step begins there; otherwise it ends after it."""
+    """Return whether a walk ends before a decision at a new node, as a step begins there; else it ends later."""
     if not walks.fresh[b] and g.via[p] == OUTSIDE:
         return True
     walks.fresh[b] = True
@@ -571,9 +571,7 @@ class TreeSearch:
         self.walks += batch
         decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)
         points = np.concatenate([walks.position, walks.place[decided]])
-        leaf, row = distinct(
-            points
-        )  # in the order of the walks, since the numbers of positions depend on earlier queries
+        leaf, row = distinct(points)  # in the order of the walks: numbers depend on earlier queries
         worth, prior = self._worth(leaf)
         _learn(self.graph.arrays, self.tree, self.rule, walks, row[:batch], worth)
         if prior is not None:
