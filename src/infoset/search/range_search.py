@@ -126,7 +126,7 @@ class SubgameSolver:
         self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * seconds))
 
     def row(self, player: int, state: int) -> list[float] | None:
-        """Return the average profile's row at an information set; ``None`` where no subgame fits or no history is found."""
+        """Return the average profile's row at an information set; ``None`` where no subgame fits or none is reached."""
         kept = self.found.get(state)
         if kept is not None and kept.most >= self.most:
             self.cut |= kept.most < self.effort.histories
