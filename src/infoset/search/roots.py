@@ -17,8 +17,9 @@ def order_two(
     """Return worlds of the player's belief, and of the others' beliefs there, in which the player knows something else.
 
     At most ``sets`` worlds of the player's belief are drawn, and ``others`` for each information set of another.  The
-    weights of another's belief are scaled so that the worlds which are also in the player's belief weigh as much as there
-    (the knowledge graph cut at distance two, after Zhang & Sandholm 2021).  After the time ``until`` no world is added.
+    weights of another's belief are scaled so that its worlds that are also in the player's belief weigh as much as
+    they do there (the knowledge graph cut at distance two, after Zhang & Sandholm 2021).  After the time ``until``,
+    no world is added.
 
     >>> import numpy as np
     >>> from infoset.search.ranges import Ranges
