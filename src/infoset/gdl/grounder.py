@@ -63,7 +63,7 @@ class _Writer(clingo.Observer):
 def main(memory: int, limit: int, seconds: float) -> None:
     """Ground standard input within ``memory`` bytes, ``limit`` rules and ``seconds`` of this process's CPU time."""
     Thread(target=_end_after, args=(seconds,), daemon=True).start()
-    limit_memory(memory)  # where this is not supported, the limits of rules and characters and the caller's clock still hold
+    limit_memory(memory)  # where unsupported, the limits of rules and characters and the caller's clock still hold
     for part in ground_text(sys.stdin.read(), limit):
         sys.stdout.buffer.write(part)
 

@@ -22,7 +22,7 @@ from infoset.gdl.syntax import MAX_DEPTH, Argument, Clause, Description, Literal
 
 GROUNDER = "infoset.gdl.grounder"
 TOO_MANY, TOO_LONG = 3, 4  # exit statuses of the grounder's process: too many rules (or characters), too many seconds
-PATIENCE, MOST_PATIENCE = 60.0, 20.0  # a process is taken to be stuck after so many seconds, plus so many times the budget's
+PATIENCE, MOST_PATIENCE = 60.0, 20.0  # it counts as stuck after these seconds, plus these times the budget's
 MAX_SPLIT = 100  # literals; longer bodies are not split, as the search for parts is cubic in their number
 
 

@@ -148,7 +148,7 @@ def _make_moves(net, states, rows, numbers, moves, after, seen, num_seen):
 
 @kernel
 def _number_states(states, after, child, fresh):
-    """Number the states that follow, write new numbers to ``fresh`` and return how many these are."""
+    """Assign numbers to the states that follow; write new numbers to ``fresh`` and return how many these are."""
     count = 0
     for j in range(len(after)):
         known = states.size[0]

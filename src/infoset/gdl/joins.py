@@ -62,7 +62,7 @@ class Terms(dict[tuple[Any, ...], int]):
         self.term: Made[int, Term] = Made(lambda number: to_term(self.actions[number]))
 
     def __missing__(self, key: tuple[Any, ...]) -> int:
-        """Number a new term; its arguments have numbers already, so that there is no recursion."""
+        """Assign a number to a new term; its arguments have numbers already, so that there is no recursion."""
         name = key[0] if len(key) == 1 else self.keys_of[key[0]][0]
         depth = 1 + max((self.depths[k] for k in key[1:]), default=0)
         length = len(name) + sum(1 + len(self.texts[k]) for k in key[1:])

@@ -19,7 +19,7 @@ def random_playouts(
 ) -> Playouts:
     """Play ``plays`` games at random, each role uniformly among its distinct legal moves.
 
-    A game that grounds is played in batches of 64 plays to a machine word; any other game one play at a time.  Plays
+    A game that grounds is played 64 plays to a machine word; any other game one play at a time.  Plays
     longer than ``max_steps`` are given up and counted, and so are those that come to a nonterminal state in which a
     role has no legal move.  The same arguments give the same figures.  With a ``clock``, no budget error is raised, not
     even the clock's: the plays made by then are kept, and ``stopped`` says why there are no more.
