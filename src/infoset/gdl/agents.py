@@ -1,7 +1,7 @@
 """Handcrafted agents for two games of the GDL-II literature: Meier and Blind Tic-Tac-Toe.
 
 They are yardsticks for other agents, made as the literature describes them, and not equilibria.  The words of a game's
-vocabulary that they know stand at the top of each part; any game that uses these words will do.
+vocabulary that they know are listed at the top of each part; any game that uses these words will do.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ RANK: dict[tuple[object, ...], int] = {
 class MeierAgent:
     """Bluffs in proportion to its own roll and calls in proportion to the claim.
 
-    With the i-th lowest of the 21 values (i from 0) as the claim it calls with probability (i + 1)/21.  A roll
-    that does not beat the last claim becomes any higher claim with equal probability.  Another is claimed as
-    it is with probability (i + 1)/21, and otherwise replaced by any higher value, for which the same holds.
+    With the i-th lowest of the 21 values (i from 0) as the claim, it calls with probability (i + 1)/21.  For a roll
+    that does not beat the last claim, it claims any higher value with equal probability.  Any other roll is claimed as
+    it is with probability (i + 1)/21, and otherwise replaced by any higher value, to which the same rule is applied.
     """
 
     name = "meier"
@@ -114,7 +114,7 @@ Cell = tuple[str, int, int]
 class BlindTicTacToeAgent:
     """Takes the centre, then a random corner; then the opposite corner if it got both, else a neighbouring one.
 
-    After that it completes a line between two corners that it owns, else tries a random corner, else any cell.
+    After that, it completes a line between two corners that it owns, else tries a random corner, else any cell.
     Anyone who knows this can exploit it.
     """
 

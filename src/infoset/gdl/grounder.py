@@ -25,7 +25,7 @@ MAX_CHARACTERS = 1 << 28  # of all atoms together: terms with shared parts can b
 
 
 class _Writer(clingo.Observer):
-    """Keeps ground rules and atoms as they come; gives up beyond ``limit`` of either."""
+    """An observer that keeps ground rules and atoms as they come, and gives up beyond ``limit`` of either."""
 
     def __init__(self, limit: int) -> None:
         self.words = array("i")

@@ -164,7 +164,7 @@ def _binds(literal: Literal) -> bool:
 
 @dataclass
 class _Writer:
-    """Writes the grounder's language: every name becomes a letter and a number, so no symbol can confuse it."""
+    """A writer of the grounder's language: every name becomes a letter and a number, so no symbol can confuse it."""
 
     names: dict[tuple[str, str, int], str] = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)

@@ -102,7 +102,7 @@ class Spec(NamedTuple):
 
 
 class Shape:
-    """Fills indexes of one spec: a set of keys where nothing is to be read out, else lists of outs by key."""
+    """A builder of indexes of one spec: a set of keys where nothing is to be read out, else lists of outs by key."""
 
     def __init__(self, spec: Spec, terms: Terms) -> None:
         self.spec, self.keys_of = spec, terms.keys_of

@@ -102,7 +102,7 @@ class _Own(local):
 
 
 class LazyEvaluator:
-    """Evaluates the states of a game, with results derived on request and cached.
+    """An evaluator of the states of a game, with results derived on request and cached.
 
     A state is the set of the numbers of its facts, which are valid only in the evaluator that assigned them.  ``memo``
     bounds the facts, moves and percepts in cached results.  Raises ``BudgetError`` where terms grow without end or one

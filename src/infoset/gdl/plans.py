@@ -94,7 +94,7 @@ class Plan:
 
 
 class Planner:
-    """Makes the plan of one clause for one access to its head.
+    """The construction of the plan of one clause for one access to its head.
 
     ``model`` holds what is derived so far; the sizes of its relations determine the order.
     """

@@ -93,7 +93,7 @@ def _add_goals(found: list[tuple[int, ...]], goals: list[dict[int, int]], tally:
 
 
 def findings(game: GdlGame, played: Playouts) -> list[str]:
-    """Return what random plays show to be doubtful: endless or stuck plays, missing or several goals, leaks."""
+    """Return the doubtful findings of random plays: endless or stuck plays, missing or several goals, leaks."""
     found = []
     if played.stopped:
         found.append(f"random play ended after {played.plays:,} plays: {played.stopped}")

@@ -33,16 +33,16 @@ from infoset.gdl.plans import Plan, Planner, bound_positions
 from infoset.gdl.syntax import Clause, Literal, Term, Variable, placed
 
 MOST_AT_ONCE = 30_000
-"""A predicate that no state changes is derived for all arguments if it has at most so many rows."""
+"""A predicate that no state changes is derived for all arguments if it has at most this many rows."""
 FEW = 500
-"""A predicate is derived for all arguments, too, if at most so many ways to match its clauses are estimated."""
+"""A predicate is derived for all arguments, too, if at most this many matches of its clauses are estimated."""
 GUESS = 3.0
 """The estimated number of values of an unbound argument, where nothing is known."""
 REPLAN = 4
 """Plans are renewed at every run whose number is a power of this, up to ``LAST_PLAN``."""
 LAST_PLAN = 5000
 MOST_KEPT = 300_000
-"""The greatest number of rows kept of what no state changes."""
+"""The greatest number of derived rows kept that no state changes."""
 QUESTION = 100
 """The cost of a query of a table, in rows looked up."""
 DEEP = 25

@@ -62,7 +62,7 @@ class _Hypothesis:
 
 
 class AdaptiveAgent(Delegating):
-    """Plays games whose positions are known; its evidence carries over to all later games, in every seat."""
+    """An agent for games whose positions are known; its evidence carries over to all later games, in every seat."""
 
     def __init__(self, parameters: Adaptive | None = None) -> None:
         ready("search")

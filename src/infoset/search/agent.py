@@ -142,7 +142,7 @@ class Search:
 
 
 class SearchAgent(Delegating):
-    """Any game; plays what it planned, or searches move by move."""
+    """The agent ``search``: it plays the policy that it planned, or searches move by move."""
 
     def __init__(self, parameters: Search | None = None) -> None:
         self.parameters = parameters or Search()

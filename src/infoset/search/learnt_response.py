@@ -33,7 +33,7 @@ LEARNING = 0.6  # share of the time for learning
 
 
 class LearningAgent:
-    """Learns a best response while it plays: tree search on its own information states by UCB1.
+    """An agent that learns a best response while it plays, by tree search (UCB1) on its own information states.
 
     Once ``greedy``, it makes the most visited move.
     """

@@ -53,7 +53,7 @@ def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, 
     """
     try:
         shared = _graphs.setdefault(getattr(game, "rules", game), {})
-    except TypeError:  # a tuple, say, takes no weak reference: its graph would never go, so it is not shared
+    except TypeError:  # a tuple takes no weak reference: its graph would never be freed, so it is not shared
         shared = {}
     found = shared.get(memory)
     if found is None or found is full or found.nbytes > FULL * found.memory:
@@ -201,7 +201,7 @@ class GraphAgent:
         return by_name(menu, chances, legal)
 
     def roots(self, legal: tuple[Action, ...], until: float) -> Range | None:
-        """Return the histories in which it has the moves ``legal``; ``None`` where none explains what it saw.
+        """Return the histories in which it has the moves ``legal``; ``None`` where none explains its observations.
 
         The number of histories is sized to fit into a quarter of the remaining time.  Where that does not suffice, or
         no history is found, it tries again with fewer histories in half of the time that is left; these need not
@@ -361,7 +361,7 @@ class FlatMc(Budget):
 
 
 class FlatMcAgent(GraphAgent):
-    """Visits every move equally often."""
+    """The agent ``flat-mc``, which visits every move equally often."""
 
     name = "flat-mc"
 
@@ -388,7 +388,7 @@ class Uct(Budget):
 
 
 class UctAgent(GraphAgent):
-    """Keeps its statistics of states for the moves to come."""
+    """The agent ``uct``, which keeps its statistics of states for the moves to come."""
 
     name = "uct"
 
@@ -429,7 +429,7 @@ class IsMcts(Budget):
 
 
 class IsMctsAgent(GraphAgent):
-    """Keeps its statistics of information states for the moves to come."""
+    """The agent ``is-mcts``, which keeps its statistics of information states for the moves to come."""
 
     name = "is-mcts"
 
@@ -466,7 +466,7 @@ class Pimc(Budget):
 
 
 class PimcAgent(GraphAgent):
-    """Suffers from strategy fusion: it assumes that it will later know which world it is in."""
+    """The agent ``pimc``; it suffers from strategy fusion, as if it would later know which world it is in."""
 
     name = "pimc"
 

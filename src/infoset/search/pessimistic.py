@@ -78,7 +78,7 @@ class _Doings:
 
 
 class PessimisticAgent(GraphAgent):
-    """Averages scenarios."""
+    """The agent ``pessimistic``, which averages scenarios."""
 
     name = "pessimistic"
 

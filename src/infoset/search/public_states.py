@@ -34,7 +34,7 @@ GATE = ("follow", "stop")
 class Horizon:
     """The end of the look-ahead from a public state.
 
-    It lies ``steps`` steps of the game ahead, and, with ``nature``, also where chance is about to act.
+    It lies ``steps`` steps of the game ahead, or, with ``nature``, where chance is about to act if that is earlier.
 
     >>> from infoset.search.public_states import Horizon
     >>> Horizon(steps=2)

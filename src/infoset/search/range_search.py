@@ -92,7 +92,7 @@ class _Kept(NamedTuple):
 
 
 class SubgameSolver:
-    """Solves subgames as deep as the effort allows, by PCFR+, and keeps its results.
+    """A solver of subgames, as deep as the effort allows, by PCFR+, which keeps its results.
 
     ``consistent``: the others are assumed to play what this solver finds for them, with a tremble, instead of
     uniformly.  That requires a search for each of their earlier decisions, so it is for games that are not large.
@@ -248,7 +248,7 @@ def _played(
 
 
 class RangeSearch:
-    """Plays what a solver of subgames finds.
+    """An agent that plays the rows of a solver of subgames.
 
     ``faults`` lists where no history explained what it saw: from there on it plays at random.  ``unknown`` counts the
     moves for which nothing was found.

@@ -44,7 +44,7 @@ class LeafValues(Protocol):
 
 
 class PositionValues:
-    """Evaluates by the position alone, whatever anybody knows."""
+    """The evaluation by the position alone, whatever anybody knows."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -163,7 +163,7 @@ def leaf_ranges(leaves: Leaves, plan: FloatArray) -> FloatArray:
 
 
 class ContinualResolving:
-    """Every player's strategy where it is asked for, each by its own chain of solutions, which are kept."""
+    """Every player's strategy, solved on request by the player's own chain of solutions, which are kept."""
 
     root = RESOLVING
 
@@ -205,7 +205,7 @@ class ContinualResolving:
         if work.iteration < self.iterations:
             self._step(work)
             for below in [k for k in self.found if k[0] == player and len(k[1]) > len(way) and k[1][: len(way)] == way]:
-                del self.found[below]  # they were held to promises that have changed
+                del self.found[below]  # they were solved for promises that have changed
         return work
 
     def _begun(self, player: int, way: tuple[int, ...]) -> Resolving:

@@ -14,7 +14,7 @@ from infoset.search.range_search import Effort, SubgameSolver
 
 
 class SubgameAgent(GraphAgent):
-    """Solves subgames that grow deeper while the clock runs, by PCFR+; ``root`` says where they begin.
+    """An agent that solves subgames by PCFR+, ever deeper while the clock runs; ``root`` says where they begin.
 
     Unless the clock cuts a search short, its probabilities follow from the budget's seed and its information state
     alone.

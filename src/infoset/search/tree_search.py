@@ -73,7 +73,7 @@ class Tree(NamedTuple):
         return cls(np.zeros(0, np.int64), a, b, c, d, np.zeros(0, np.int32), np.zeros(1, np.int64))
 
     def with_room(self, keys: int, moves: int) -> Tree:
-        """Return the tree with room for so many keys and moves."""
+        """Return the tree with room for ``keys`` keys and ``moves`` more moves."""
         node, had = longer(self.node, keys), len(self.node)
         node[had:] = NO_NODE
         size = int(self.size[0])
@@ -493,7 +493,7 @@ def _undo(tree, walks):
 
 
 class RandomPlays:
-    """Evaluates leaves by the mean payoff of ``each`` random playouts; gives no priors."""
+    """The evaluation of leaves by the mean payoff of ``each`` random playouts, without priors."""
 
     def __init__(self, graph: GrowingGraph, each: int, seed: int) -> None:
         self.graph, self.each, self.seed = graph, each, seed
