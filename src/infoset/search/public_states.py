@@ -51,7 +51,7 @@ class Horizon:
 
 
 class PublicState(NamedTuple):
-    """Worlds that common knowledge allows; player p's information states there are its *places* 0, 1, 2, …."""
+    """Worlds that common knowledge allows; player p's information states there are its *places*, numbered from 0."""
 
     position: LongArray  # (K,)
     place: LongArray  # (K, n)
@@ -249,7 +249,7 @@ class PublicStates:
 
 
 def _unclear(ahead: Lookahead) -> LongArray:
-    """Return the positions at the horizon at which somebody's information state is not clearly beyond the horizon."""
+    """Return the positions at the horizon at which somebody may believe, or come to know, that play is before it."""
     parent, exits = ahead.tree.states.parent, ahead.exits
     wrong = {state for state in ahead.tree.infoset_state.tolist() if state in exits}
     for state in {*ahead.tree.infoset_state.tolist(), *exits}:

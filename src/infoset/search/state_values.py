@@ -46,7 +46,7 @@ def informed_values(graph: GameGraph) -> FloatArray:
     """Return the values (P, n) of all positions when everybody learns everything before each step from there on.
 
     Steps in which several players move at once are solved by regret matching+ (to about a hundredth of the payoffs).
-    These are the values to which solutions of single worlds come where they look ahead to the end of the game.
+    Solutions of single worlds have these values where they look ahead to the end of the game.
 
     >>> from infoset.tree.graph import explore
     >>> from infoset.search.state_values import informed_values
