@@ -434,7 +434,7 @@ class GroundSource:
         return numbers
 
     def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
-        """Return the positions at which the steps of states (K,) begin, numbered by another source of the same game."""
+        """Return the positions at which steps begin in states (K,) that another source of the game has numbered."""
         self._room(graph, len(states))
         numbers = self._number(graph, other.interned.states.table(self.width)[states].view(np.uint64))
         return graph.arrays.at[numbers].astype(np.int64)

@@ -247,7 +247,7 @@ def _make_node(tree, key, size):
 @linked_kernel
 @borrowing
 def _ends(g, walks, b, p):
-    """Return whether a walk ends before a decision at a new node, as a step begins there; else it ends with the step."""
+    """Return whether a walk ends before a decision at a new node, as a step begins there; else it ends after it."""
     if not walks.fresh[b] and g.via[p] == OUTSIDE:
         return True
     walks.fresh[b] = True
