@@ -1,7 +1,7 @@
 """Handcrafted agents for two games of the GDL-II literature: Meier and Blind Tic-Tac-Toe.
 
-They are yardsticks for other agents, made as the literature describes them, and not equilibria.  What they
-know of a game's vocabulary stands at the top of each part; any game that speaks it will do.
+They are yardsticks for other agents, made as the literature describes them, and not equilibria.  The words of a game's
+vocabulary that they know are listed at the top of each part; any game that uses these words will do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from infoset.statistics import draw
 
 # Meier.  A value of two dice is written as one number, 61, or as two arguments, 6 1, in either order.
 NOOP = "noop"
-CLAIM = "claim"  # move (CLAIM, value); percept of the other's: (CLAIM, value) or (DONE, role, (CLAIM, value))
+CLAIM = "claim"  # move (CLAIM, value); percept of the other's claim: (CLAIM, value) or (DONE, role, (CLAIM, value))
 CALL, ASK = "you_bluff", "ask_roll"
 OWN_DICE = ("dice", "my_dice")  # percept (one of these, value)
 DONE = "does"
@@ -25,7 +25,7 @@ VALUES = (
     *((die, die) for die in range(1, 7)),
     (2, 1),
 )
-"""What two dice can show, from the lowest to the highest: 31, 32, 41, …, 65, 11, 22, …, 66, 21."""
+"""The values of two dice, from the lowest to the highest: 31, 32, 41, …, 65, 11, 22, …, 66, 21."""
 RANK: dict[tuple[object, ...], int] = {
     written: rank
     for rank, (high, low) in enumerate(VALUES)
@@ -36,9 +36,9 @@ RANK: dict[tuple[object, ...], int] = {
 class MeierAgent:
     """Bluffs in proportion to its own roll and calls in proportion to the claim.
 
-    With the i-th lowest of the 21 values (i from 0) as the claim it calls with probability (i + 1)/21.  A roll
-    that does not beat the last claim becomes any higher claim with equal probability.  Another is claimed as
-    it is with probability (i + 1)/21, and otherwise replaced by any higher value, for which the same holds.
+    With the i-th lowest of the 21 values (i from 0) as the claim, it calls with probability (i + 1)/21.  For a roll
+    that does not beat the last claim, it claims any higher value with equal probability.  Any other roll is claimed as
+    it is with probability (i + 1)/21, and otherwise replaced by any higher value, to which the same rule is applied.
     """
 
     name = "meier"
@@ -65,7 +65,7 @@ class MeierAgent:
         return draw(legal, self.chances(legal), self.rng)
 
     def chances(self, legal: tuple[Action, ...]) -> list[float]:
-        """How likely it plays each move."""
+        """Return the probability of each legal move."""
         if legal == (NOOP,):
             return [1.0]
         if CALL in legal and set(legal) <= {CALL, ASK} and self.claimed is not None:
@@ -85,7 +85,7 @@ class MeierAgent:
 
 
 def _claims(own: int) -> list[float]:
-    """How likely each value is claimed with a roll that beats the last claim."""
+    """Return the probability of claiming each value, with a roll that beats the last claim."""
     reached, claimed = [0.0] * len(VALUES), [0.0] * len(VALUES)
     reached[own] = 1.0
     for rank in range(own, len(VALUES)):
@@ -100,7 +100,7 @@ def _is_claim(move: Action) -> bool:
     return isinstance(move, tuple) and move[:1] == (CLAIM,) and move[1:] in RANK
 
 
-# Blind Tic-Tac-Toe: both mark a cell at once and learn only whether it is theirs
+# Blind Tic-Tac-Toe: both mark a cell at once and observe only whether it is theirs
 MARK = "mark"  # (MARK, row, column)
 SUCCESS = "ok"  # percept: the cell is mine
 SIDE = (1, 2, 3)
@@ -114,7 +114,7 @@ Cell = tuple[str, int, int]
 class BlindTicTacToeAgent:
     """Takes the centre, then a random corner; then the opposite corner if it got both, else a neighbouring one.
 
-    After that it completes a line between two corners that it owns, else tries a random corner, else any cell.
+    After that, it completes a line between two corners that it owns, else tries a random corner, else any cell.
     Anyone who knows this can exploit it.
     """
 
@@ -138,7 +138,7 @@ class BlindTicTacToeAgent:
         return draw(legal, self.chances(legal), self.rng)
 
     def chances(self, legal: tuple[Action, ...]) -> list[float]:
-        """How likely it plays each move."""
+        """Return the probability of each legal move."""
         if not set(legal) <= set(CELLS):
             raise self._unknown(legal)
         wanted = (self._opening(), self._lines(), CORNERS, CELLS)
@@ -149,7 +149,7 @@ class BlindTicTacToeAgent:
         pass
 
     def _opening(self) -> tuple[Cell, ...]:
-        """What the first three moves choose from."""
+        """Return the moves among which the first three moves choose."""
         if not self.tried:
             return (CENTRE,)
         if len(self.tried) == 1:
@@ -163,7 +163,7 @@ class BlindTicTacToeAgent:
         return tuple([cell for cell in CORNERS if cell not in (corner, opposite)])
 
     def _lines(self) -> tuple[Cell, ...]:
-        """The cells between two owned corners."""
+        """Return the cells between two owned corners."""
         return tuple([_between(*pair) for pair in combinations(CORNERS, 2) if self.owned.issuperset(pair)])
 
     def _unknown(self, legal: tuple[Action, ...]) -> UnsupportedGameError:
@@ -171,7 +171,7 @@ class BlindTicTacToeAgent:
 
 
 def _mirrored(cell: Cell) -> Cell:
-    """The cell on the other side of the centre."""
+    """Return the cell opposite to a cell across the centre."""
     return MARK, 4 - cell[1], 4 - cell[2]
 
 

@@ -1,8 +1,8 @@
-"""The validity of a game description, statically: every defect at once, with its rule and its place.
+"""Check the validity of a game description statically: report every defect at once, with its rule and its place.
 
-The conditions are those of the GDL and GDL-II specifications (Love et al. 2008; Thielscher 2010): keywords where
-they may stand, stratified negation, safe rules, the recursion restriction that keeps grounding finite.
-Playability and termination are matters of play, not checked here.
+The conditions are those of the GDL and GDL-II specifications (Love et al. 2008; Thielscher 2010): the places of
+keywords, stratified negation, safe rules, and the recursion restriction that keeps grounding finite.  Playability and
+termination can only be observed in play and are not checked here.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ STATIC = ("role", "init", "base", "input")
 STATELESS = ("true", "does", "next", "legal", "goal", "terminal", "sees")
 MAX_GOAL = 100
 WRITTEN = ("role", "init", "next", "legal", "goal", "terminal", "sees")  # keywords in heads
-READ = ("true", "does", "distinct", "role")  # and in bodies
-LIKENESS = 0.65  # of two words of which one may be the other misspelt
+READ = ("true", "does", "distinct", "role")  # keywords in bodies
+LIKENESS = 0.65  # the least similarity of two words of which one may be a misspelling of the other
 MAX_WORD = 100
 MOST_HINTS, MOST_KNOWN = 20, 1000
 MAX_RULE_TEXT = 2_000  # characters of a rule in a message
@@ -56,7 +56,7 @@ MAX_RULE_TEXT = 2_000  # characters of a rule in a message
 
 @dataclass(frozen=True)
 class Defect:
-    """Something wrong (``error``) or doubtful (``warning``), the rule it stands in and where."""
+    """An error or a warning about a description, with the rule and the place in it."""
 
     severity: str
     message: str
@@ -70,7 +70,7 @@ class Defect:
 
 
 def check(description: Description) -> list[Defect]:
-    """Every defect of a description, in the order of the file: errors, and warnings of what was hardly meant.
+    """Return every defect of a description in file order: errors, and warnings of probable mistakes.
 
     >>> from infoset.gdl.checks import check
     >>> from infoset.gdl.syntax import parse_gdl
@@ -82,16 +82,16 @@ def check(description: Description) -> list[Defect]:
 
 
 def repair(description: Description) -> Description:
-    """The description with what can be mended safely: see ``repairs``."""
+    """Return the description with safe repairs made: see ``repairs``."""
     mended = [_with_role(rule) for rule in description.rules if not _is_loose_declaration(rule)]
     return replace(description, rules=tuple(dict.fromkeys(mended)))
 
 
 def repairs(description: Description) -> list[Defect]:
-    """What ``repair`` changes, and what was hardly meant, as warnings.
+    """Return what ``repair`` changes, and probable mistakes, as warnings.
 
-    It adds ``(role ?p)`` for a role that no literal binds, drops rules that stand twice, and drops ``base``, ``input``
-    and ``percept`` facts with variables, which are only hints.
+    Repairs add ``(role ?p)`` for a role that no literal binds, drop duplicate rules, and drop ``base``, ``input`` and
+    ``percept`` facts with variables, which are only hints.
     """
     found, seen = _alike(description), set()
     for rule in description.rules:
@@ -113,7 +113,7 @@ def repairs(description: Description) -> list[Defect]:
 
 
 def _alike(description: Description) -> list[Defect]:
-    """Words that differ only in case, and how they are read."""
+    """Return warnings of words that differ only in case, with how they are read."""
     spelling, file = description.spelling, description.file
     if spelling.exact:
         how = "are two words; a program that is not case sensitive takes them for one"
@@ -126,7 +126,7 @@ def _alike(description: Description) -> list[Defect]:
 
 
 def _lone_connective(rule: Rule) -> str:
-    """The first ``not``, ``and`` or ``or`` that is a formula by itself; "" if there is none."""
+    """Return the first ``not``, ``and`` or ``or`` that is a formula by itself; "" if there is none."""
     words = (part.term.functor for part in rule.body if isinstance(part, Atom) and not part.term.arguments)
     return next((word for word in words if word in CONNECTIVES), "")
 
@@ -136,7 +136,7 @@ def _is_loose_declaration(rule: Rule) -> bool:
 
 
 def _with_role(rule: Rule) -> Rule:
-    """The rule with ``(role ?p)`` in front of its body where only the role argument of its head is unbound."""
+    """Return the rule with ``(role ?p)`` in front of its body where only its head's role argument is unbound."""
     if rule.head.functor not in ("legal", "goal", "sees") or not rule.head.arguments or not rule.body:
         return rule
     role = rule.head.arguments[0]
@@ -147,7 +147,7 @@ def _with_role(rule: Rule) -> Rule:
 
 
 def variables(term: Argument) -> Iterator[Variable]:
-    """The variables of a term, once for each time they stand there."""
+    """Yield the variables of a term, once for each occurrence."""
     if isinstance(term, Variable):
         yield term
     else:
@@ -160,7 +160,7 @@ def _is_positive_atom(literal: Literal) -> bool:
 
 
 def _unbound(clause: Clause) -> set[Variable]:
-    """Variables of the head, of negative literals and of distinct that no positive atom binds."""
+    """Return variables of the head, of negative literals and of distinct that no positive atom binds."""
     bound = {v for literal in clause.body if _is_positive_atom(literal) for v in variables(literal.atom)}
     needed = set(variables(clause.head))
     needed |= {v for literal in clause.body if not _is_positive_atom(literal) for v in variables(literal.atom)}
@@ -222,7 +222,7 @@ class _Checker:
                 yield f"{literal.atom.functor} cannot stand in a body", literal.place
 
     def _cycles(self, clause: Clause) -> Iterator[tuple[str, Place]]:
-        """Negation inside a cycle, and arguments that could grow without bound around one."""
+        """Yield negations inside a cycle, and arguments that could grow without bound around one."""
         own = self.component.get(clause.head.relation)
         if own is None:
             return
@@ -270,9 +270,9 @@ class _Checker:
 
 
 def lone_relations(rules: list[Clause]) -> Iterator[tuple[str, Clause, Place]]:
-    """Relations that are used but never defined, or defined but never used, each where it stands first.
+    """Yield relations that are used but never defined, or defined but never used, with their first occurrence.
 
-    A misspelt word is one or the other, so what may be meant is told too.
+    A misspelt word is one or the other, so a similar known word is suggested.
     """
     used = _first_uses(((lit.atom, clause, lit.place) for clause in rules for lit in clause.body), CONNECTIVES)
     defined = _first_uses(((clause.head, clause, clause.rule.place) for clause in rules), DISPLAYS)
@@ -291,7 +291,7 @@ def lone_relations(rules: list[Clause]) -> Iterator[tuple[str, Clause, Place]]:
 def _first_uses(
     uses: Iterable[tuple[Term, Clause, Place]], apart: tuple[str, ...]
 ) -> dict[Relation, tuple[Clause, Place]]:
-    """Where each relation stands first; keywords and the words ``apart`` are left out."""
+    """Return the first occurrence of each relation; keywords and the words ``apart`` are left out."""
     first: dict[Relation, tuple[Clause, Place]] = {}
     for atom, clause, place in uses:
         if atom.functor not in ARITY and atom.functor not in apart:
@@ -305,13 +305,13 @@ def _named(relation: Relation) -> str:
 
 
 class _Hints:
-    """What words may be meant for; no more of them than are soon found, as a file may be full of such words."""
+    """Suggestions for unknown words, limited in number, as a file may be full of such words."""
 
     def __init__(self) -> None:
         self.left = MOST_HINTS
 
     def one(self, relation: Relation, *kinds: Iterable[Relation]) -> str:
-        """Of the first kind that has it: the same name with other arguments, or a name that looks like it."""
+        """Return a suggestion from the first kind that has one: the same name with another arity, or a similar name."""
         self.left -= 1
         for known in kinds if self.left >= 0 else ():
             by_name = {other[0]: other for other in sorted(known)[:MOST_KNOWN] if other != relation}
@@ -321,7 +321,7 @@ class _Hints:
 
 
 def may_unify(one: Argument, other: Argument) -> bool:
-    """Whether two terms could be equal, each variable taken as anything; never wrong when it says no."""
+    """Return whether two terms could be equal, each variable taken as anything; never wrong when it is false."""
     if isinstance(one, Variable) or isinstance(other, Variable):
         return True
     return one.relation == other.relation and all(map(may_unify, one.arguments, other.arguments))
@@ -331,7 +331,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def goal_value(value: Term) -> int | None:
-    """The number that a goal's value stands for; ``None`` where it is none, or one of more than nine digits."""
+    """Return the number of a goal's value; ``None`` where it is no number, or one of more than nine digits."""
     return int(value.functor) if not value.arguments and _NUMBER.fullmatch(value.functor) else None
 
 
@@ -341,7 +341,7 @@ def _is_goal(value: Term) -> bool:
 
 
 class _Knots:
-    """Recursive clauses that need each other, the arguments of their heads considered."""
+    """Recursive clauses that depend on each other, with the arguments of their heads taken into account."""
 
     def __init__(self, rules: list[Clause]) -> None:
         self.rules = rules
@@ -358,7 +358,7 @@ class _Knots:
         self.number = {id(clause): k for k, clause in enumerate(rules)}
 
     def _defining(self, atom: Term) -> list[int]:
-        """The clauses for an atom, found by the argument that the fewest of them share."""
+        """Return the clauses for an atom, found by the argument that the fewest of them share."""
         relation = atom.relation
         found = self.by_relation.get(relation, [])
         for position, argument in enumerate(atom.arguments):
@@ -371,16 +371,16 @@ class _Knots:
         return [k for k in found if may_unify(self.rules[k].head, atom)]
 
     def negates_itself(self, clause: Clause, literal: Literal) -> bool:
-        """Whether some rule for the negated atom can lead back to this rule.
+        """Return whether some rule for the negated atom can lead back to this rule.
 
-        ``(<= (goal ?r 0) (not (goal ?r 100)))`` is stratified once the two goals are told apart.
+        ``(<= (goal ?r 0) (not (goal ?r 100)))`` is stratified once the two goals are distinguished.
         """
         own = self.label[self.number[id(clause)]]
         return any(self.label[k] == own for k in self._defining(literal.atom))
 
 
 def _readers(rules: list[Clause], keyword: str) -> set[Relation]:
-    """The relations that depend on a keyword, the keyword itself included."""
+    """Return the relations that depend on a keyword, including the keyword itself."""
     above: dict[Relation, set[Relation]] = defaultdict(set)
     for clause in rules:
         for literal in clause.body:
@@ -395,7 +395,7 @@ def _readers(rules: list[Clause], keyword: str) -> set[Relation]:
 
 
 def _components(rules: list[Clause]) -> dict[Relation, int]:
-    """Numbers for the cycles of relations; a relation on no cycle has none."""
+    """Return numbers for the cycles of relations; a relation on no cycle has none."""
     import numpy as np
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components

@@ -1,4 +1,4 @@
-"""What depends on what, in an order to work it out."""
+"""Strongly connected components of dependency graphs, in the order of evaluation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ N = TypeVar("N", bound=Hashable)
 
 
 def components(below: Mapping[N, Collection[N]]) -> Iterator[list[N]]:
-    """Strongly connected components of "depends on", each after those that it depends on (Tarjan 1972, with a stack
-    instead of recursion).  Every node is a key of ``below``.
+    """Yield the strongly connected components of "depends on", each after those that it depends on.
+
+    Tarjan's algorithm (1972), with a stack instead of recursion.  Every node is a key of ``below``.
     """
     index: dict[N, int] = {}
     lowest: dict[N, int] = {}
-    open_: dict[N, None] = {}  # visited, and in no component yet, in order of the visit
+    open_: dict[N, None] = {}  # visited, and in no component yet, in the order of visits
     work: list[tuple[N, Iterator[N]]] = []
 
     def visit(node: N) -> None:
@@ -43,7 +44,7 @@ def components(below: Mapping[N, Collection[N]]) -> Iterator[list[N]]:
 
 
 def _close(open_: dict[N, None], node: N) -> list[N]:
-    """Take the component whose first node is ``node`` off the open ones."""
+    """Remove the component whose first node is ``node`` from the open nodes and return it."""
     component: list[N] = []
     while not component or component[-1] != node:
         component.append(open_.popitem()[0])

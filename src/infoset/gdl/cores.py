@@ -1,7 +1,7 @@
-"""What is common to all states of a ground game, and what players have besides, asked about by compiled code.
+"""The cores of a ground game's states, and the players' own propositions besides, computed by compiled code.
 
-A core is the propositions that are nobody's own (see ``private``), and the step: all players notice that time goes by.
-Cores, what a player has, moves and tokens are numbers; ``tree.simultaneous_rules`` puts them together.
+A core is the propositions that are nobody's own (see ``private``), and the step number, since all players notice that
+time passes.  Cores, players' own propositions, moves and tokens are numbers; ``tree.simultaneous_rules`` combines them.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ NO_MOVE = UNKNOWN = -1
 
 
 class Numbered(NamedTuple):
-    """What is numbered on the way."""
+    """The values that are numbered on the way."""
 
-    cores: Rows  # words of a state without what is anybody's own, and the step
+    cores: Rows  # words of a state without anybody's own propositions, and the step
     percepts: Rows  # of one player in one step
     tokens: Rows  # (own move, percepts)
-    own: Rows  # words of what a player has
+    own: Rows  # words of a player's own propositions
 
 
 @kernel
 def _offer(net, run, core, own, first, goals, offered):
-    """Which of a role's moves, from ``first`` on, are legal beside each of what it may have, (K, M)."""
+    """Write which of a role's moves, from ``first`` on, are legal with each of its own states, (K, M)."""
     state = np.empty_like(core)
     for k in range(len(own)):
         for word in range(len(core)):
@@ -49,9 +49,9 @@ def _offer(net, run, core, own, first, goals, offered):
 
 @kernel
 def _play(net, run, numbered, seats, first_percept, core, when, others, choices, begin, moves, found):
-    """What every joint move of ``choices``, nature's too, comes to: the next core, what each player learns, (J, 1 + n).
+    """Write each joint move's outcome, of ``choices`` that include chance's: core and everybody's tokens (J, 1 + n).
 
-    ``moves`` (J, roles) are these; ``others`` masks what is nobody's own.
+    ``moves`` (J, roles) receives the joint moves; ``others`` masks the propositions that are nobody's own.
     """
     roles = len(begin) - 1
     words, row = np.empty(len(core) + 1, np.int64), np.empty(len(run.seen) + 2, np.int64)
@@ -77,7 +77,7 @@ def _play(net, run, numbered, seats, first_percept, core, when, others, choices,
 
 
 class GroundCores:
-    """The cores of a ground game, asked about one after the other.
+    """The cores of a ground game, computed on request.
 
     >>> from infoset.gdl.cores import GroundCores
     >>> cores = GroundCores(infoset.load("gdl:blind_tic_tac_toe").rules)
@@ -85,7 +85,7 @@ class GroundCores:
     9
     """
 
-    first = 0  # the core of the start
+    first = 0  # the initial core
 
     def __init__(self, rules: GdlRules, own: Sequence[Own] | None = None) -> None:
         assert isinstance(rules.evaluator, ScalarEvaluator) and rules.propnet is not None
@@ -106,10 +106,10 @@ class GroundCores:
         intern(self.numbered.cores, start)
         self.start = tuple([self._numbered_own(self.net.initial & mine) for mine in self.mine])
         self.known_paid: dict[int, tuple[float, ...] | None] = {}
-        self.after_own: dict[tuple[object, ...], LongArray] = {}  # by what is had before; UNKNOWN where not asked yet
+        self.after_own: dict[tuple[object, ...], LongArray] = {}  # by the own state before; UNKNOWN where not asked yet
 
     def _make_room(self, joint: int) -> None:
-        """For so many joint moves more."""
+        """Make room for ``joint`` more joint moves."""
         i, n = self.numbered, len(self.players)
         percepts = int(np.diff(self.first_percept).max(initial=0))
         self.numbered = Numbered(
@@ -127,23 +127,23 @@ class GroundCores:
         return self.numbered.cores.data[core * (self.words + 1) : (core + 1) * (self.words + 1)]
 
     def _own(self, own: LongArray) -> Words:
-        """(K, words)"""
+        """Return the words of own states (K, words)."""
         return self.numbered.own.data.reshape(-1, self.words)[own].view(np.uint64)
 
     def _state(self, core: int) -> Words:
         return self._core(core)[:-1].copy().view(np.uint64)
 
     def paid(self, core: int) -> tuple[float, ...] | None:
-        """What everybody gets at an end; else ``None``."""
+        """Return everybody's payoffs in a terminal core, else ``None``."""
         if core not in self.known_paid:
             state = GdlState(self.rules, self._state(core).tobytes())
             self.known_paid[core] = state.returns() if state.terminal else None
         return self.known_paid[core]
 
     def offered(self, core: int, player: int, own: LongArray) -> BoolArray:
-        """(K, M) which of a player's moves are on offer beside each of what it may have (K,).
+        """Return (K, M) which of a player's moves are legal with each of its own states (K,).
 
-        Raises ``GameRuleError`` where none is.
+        Raises ``GameRuleError`` where one of them has no legal move.
         """
         seat, state, mine = int(self.seats[player]), self._state(core), self._own(own)
         first, end = int(self.first_move[seat]), int(self.first_move[seat + 1])
@@ -151,13 +151,13 @@ class GroundCores:
         _offer(self.net, self.run, state, mine, first, self.goals, offered)
         if not offered.any(axis=1).all():
             stuck = state | mine[int(np.argmin(offered.any(axis=1)))]
-            self.rules.legal(stuck.tobytes(), seat)  # which says so
+            self.rules.legal(stuck.tobytes(), seat)  # raises the error
         return offered
 
     def outcomes(self, core: int, moves: Sequence[LongArray]) -> Outcomes:
-        """Every joint move of these moves a player, with every move of nature.
+        """Return the outcomes of every joint move of the moves given for each player, with every move of chance.
 
-        Raises ``GameRuleError`` where nature has none.
+        Raises ``GameRuleError`` where chance has none.
         """
         rules, here = self.rules, self._core(core)
         choices = [np.array([NO_MOVE])] * len(rules.evaluator.roles)
@@ -179,7 +179,7 @@ class GroundCores:
         return Outcomes(played, own.astype(np.int64), found[:, 0], found[:, 1:])
 
     def after(self, core: int, player: int, own: LongArray, played: IntArray) -> LongArray:
-        """(K,) what a player has after a joint move (roles,), who had this (K,) before."""
+        """Return a player's own states after a joint move (roles,), from those before (K,)."""
         reads, mine = self.own[player], self.mine[player]
         read = (self._state(core) & self.read[player]).tobytes() if reads.core else b""
         moves = tuple(
@@ -197,18 +197,18 @@ class GroundCores:
         return known[own]
 
     def depends(self, player: int) -> bool:
-        """Whether what a player has after a step follows from others' moves besides what it learns."""
+        """Return whether a player's own state after a step depends on others' moves besides its own observations."""
         return self.own[player].moves != 0
 
     @property
     def moves(self) -> list[tuple[Action, ...]]:
-        """Of each player."""
+        """The moves of each player."""
         actions, first = self.evaluator.actions, self.first_move.tolist()
         return [actions[first[seat] : first[seat + 1]] for seat in self.seats.tolist()]
 
     @property
     def tokens(self) -> list[Token]:
-        """What the numbers stand for; of two players they may be equal."""
+        """The tokens by their numbers; tokens of two players may be equal."""
         words, actions = self.evaluator.percepts, self.evaluator.actions
         seen = [tuple([words[k] for k in row]) for row in self.numbered.percepts.lists()]
         return [(actions[move], seen[percepts]) for move, percepts in self.numbered.tokens.lists()]

@@ -1,8 +1,9 @@
-"""A game description as a ``Game``: ``random`` is nature, percepts are observations, every role moves in every step.
+"""Represent games described in GDL or GDL-II as ``Game`` objects.
 
-What a player observes of a step is the sorted tuple of its percepts.  A description with neither ``sees`` nor
-``random`` is GDL-I: everyone observes the joint move.  Where a role's legal moves turn out to depend on more than
-its own moves and percepts, the moves on offer are observed too.
+The role ``random`` is chance, percepts are observations, and every role moves in every step.  A player's observation of
+a step is the sorted tuple of its percepts.  A description with neither ``sees`` nor ``random`` is GDL-I: everyone
+observes the joint move.  Where a role's legal moves turn out to depend on more than its own moves and percepts, the
+legal moves are observed too.
 """
 
 from __future__ import annotations
@@ -37,19 +38,19 @@ if TYPE_CHECKING:
 RANDOM = "random"
 
 TRANSITIONS = 1 << 16
-FEWEST_OWN = 2  # propositions of a player's own: one alone saves less than it takes to look for it
-MANY = 256  # moves of nature beyond which one is drawn without working out what each comes to
+FEWEST_OWN = 2  # with one own proposition alone, the search for it costs more than it saves
+MANY = 256  # moves of chance beyond which one is drawn without computing the outcome of each
 PROBE_STEPS: dict[type, int] = {ScalarEvaluator: 2000, LazyEvaluator: 200}
 NARROW = 2  # a narrow probe plays only the first moves, so that many histories coincide
 MAX_PROBE_LENGTH = 200
-PROBE_SIZE = 500  # facts and moves in one state that make it cost as much as another step
-PROBE_WORK = 20_000_000  # rows looked up, a few seconds: no clock, so that the same is found on every machine
+PROBE_SIZE = 500  # number of facts and moves in one state that makes it cost one step more
+PROBE_WORK = 20_000_000  # rows looked up, a few seconds of work; no clock, so that every machine finds the same
 
 
 class Evaluator(Protocol):
-    """The rules of one description, asked about one state at a time; moves and percepts come sorted by their text.
+    """The rules of one description, evaluated one state at a time; moves and percepts are sorted by their text.
 
-    Two of a kind: ``ScalarEvaluator`` where the game grounds, ``LazyEvaluator`` where it does not.
+    There are two implementations: ``ScalarEvaluator`` where the game grounds, ``LazyEvaluator`` where it does not.
     """
 
     roles: tuple[str, ...]
@@ -64,15 +65,15 @@ class Evaluator(Protocol):
 
 
 class GdlWarning(UserWarning):
-    """Something doubtful in a description that was mended when it was read, or in how it is evaluated."""
+    """A doubtful point of a description that was repaired when it was read, or a note on how it is evaluated."""
 
 
 class EvaluatorWarning(GdlWarning):
-    """A description was not ground and is evaluated state by state: slower, and random plays come out differently."""
+    """A description was not grounded and is evaluated state by state: slower, and with different random playouts."""
 
 
 class _Effort:
-    """A clock of work in place of time: it runs out after so many rows were looked up."""
+    """A budget of work in place of time: it runs out after a given number of rows has been looked up."""
 
     def __init__(self, rows: int) -> None:
         self.left = rows
@@ -84,7 +85,7 @@ class _Effort:
 
 
 class Outcome(NamedTuple):
-    """What nature can do to a joint move: its answer (``None`` where it has no choice), how likely, and the step."""
+    """One outcome of a joint move: chance's move (``None`` where it has no choice), its probability and the step."""
 
     answer: Action | None
     probability: float
@@ -92,7 +93,7 @@ class Outcome(NamedTuple):
 
 
 class GdlRules:
-    """What all states of one game share.  Equal descriptions share one such object, see ``rules_of``."""
+    """The data that all states of one game share.  Equal descriptions share one such object, see ``rules_of``."""
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class GdlRules:
             self.offers = self._leaks(PROBE_STEPS[type(evaluator)])
 
     def legal(self, key: Hashable, role: int) -> tuple[Action, ...]:
-        """The legal moves of a role; none at the end.  Raises ``GameRuleError`` where it is stuck."""
+        """Return the legal moves of a role; none in a terminal state.  Raises ``GameRuleError`` where it has none."""
         if self.evaluator.terminal(key):
             return ()
         menu = self.evaluator.legal(key, role)
@@ -125,16 +126,16 @@ class GdlRules:
         return menu
 
     def until(self, clock: Callable[[int], None]) -> AbstractContextManager[None]:
-        """Within it long derivations end at a clock: see ``LazyEvaluator.until``; a network has none."""
+        """Return a context in which long derivations end at a clock (``LazyEvaluator.until``); a network needs none."""
         return self.evaluator.until(clock) if isinstance(self.evaluator, LazyEvaluator) else nullcontext()
 
     def nature(self, key: Hashable) -> tuple[Action, ...]:
-        """The legal moves of ``random``; ``()`` where the game has no such role or it has no choice."""
+        """Return the legal moves of ``random``; ``()`` where the game has no such role or it has no choice."""
         menu = () if self.random is None else self.legal(key, self.random)
         return menu if len(menu) > 1 else ()
 
     def _outcomes(self, key: Hashable, moves: tuple[Action, ...]) -> tuple[Outcome, ...]:
-        """Nature's answers to a joint move of the players; moves of ``random`` that come to the same are one."""
+        """Return the outcomes of a joint move of the players; moves of ``random`` with equal outcomes are merged."""
         menu = self.nature(key)
         if not menu:
             return (Outcome(None, 1.0, self.step(key, moves, None)),)
@@ -148,7 +149,7 @@ class GdlRules:
         return tuple([Outcome(first, count / len(menu), step) for step, (first, count) in weight.items()])
 
     def step(self, key: Hashable, moves: JointMove, answer: Action | None) -> Observed:
-        """The step of a joint move and a move of ``random``, ``None`` for its only one."""
+        """Make a joint move and a move of ``random`` (``None`` for its only one), and return the step."""
         joint: list[Action] = [""] * len(self.evaluator.roles)
         for seat, move in zip(self.seats, moves, strict=True):
             joint[seat] = move  # type: ignore[assignment]
@@ -165,8 +166,10 @@ class GdlRules:
         return Observed(GdlState(self, after), tuple(seen))
 
     def _leaks(self, steps: int) -> tuple[bool, ...]:
-        """For each player, whether random plays show two states that it cannot tell apart and that offer different
-        moves.  Every second play is narrow, so that histories coincide often.
+        """Return for each player whether its legal moves tell it more than its own moves and percepts.
+
+        Random plays look for two states that the player cannot tell apart and that offer it different moves.  Every
+        second play is narrow, so that histories coincide often.
         """
         rng = np.random.default_rng(0)
         menus: dict[Hashable, tuple[Action, ...]] = {}
@@ -176,7 +179,7 @@ class GdlRules:
             narrow = not narrow
             try:
                 steps -= 1 + self._probe(rng, NARROW if narrow else None, steps, menus, leaks)
-            except BudgetError:  # met again by whoever comes there in play
+            except BudgetError:  # raised again when play reaches this state
                 break
         return tuple(leaks)
 
@@ -188,7 +191,7 @@ class GdlRules:
         menus: dict[Hashable, tuple[Action, ...]],
         leaks: list[bool],
     ) -> int:
-        """One random play; returns its length in steps, those in large states counted more often than once."""
+        """Make one random play and return its length in steps; steps in large states count more than once."""
         key, known, cost = self.evaluator.start(), [0] * len(self.players), 0
         for _ in range(MAX_PROBE_LENGTH):
             if cost > steps or self.evaluator.terminal(key):
@@ -199,7 +202,7 @@ class GdlRules:
                 menu = self.evaluator.legal(key, role)
                 size += len(menu)
                 if not menu:
-                    return cost  # an error for whoever comes here in play
+                    return cost  # reported when play reaches this state
                 joint[role] = menu[int(rng.integers(len(menu[:width])))]
                 if role in self.seats:
                     player = self.seats.index(role)
@@ -212,11 +215,11 @@ class GdlRules:
 
 class _Fields(NamedTuple):
     rules: GdlRules
-    key: Hashable  # what the evaluator calls a state
+    key: Hashable  # the evaluator's representation of a state
 
 
 class GdlState(NativeState, _Fields):
-    """One state: the propositions that hold."""
+    """One state: the propositions that hold in it."""
 
     __slots__ = ()
 
@@ -239,7 +242,7 @@ class GdlState(NativeState, _Fields):
         return tuple([(o.answer, o.probability) for o in outcomes if o.answer is not None])
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
-        """One of nature's answers; where ``random`` has many moves one of these, which ``play`` takes as well."""
+        """Draw an outcome of chance; where ``random`` has many moves, one of these, which ``play`` accepts as well."""
         menu = self.rules.nature(self.key)
         if len(menu) <= MANY:
             return super().draw(moves, rng)
@@ -253,7 +256,7 @@ class GdlState(NativeState, _Fields):
         return self.play_unchecked(moves, nature)
 
     def returns(self) -> tuple[float, ...]:
-        """The goal values: the first in the order of the rules where several hold, 0 where none does."""
+        """Return the goal values: the first in rule order where several hold, 0 where none does."""
         goals = [self.rules.evaluator.goals(self.key, seat) for seat in self.rules.seats]
         return tuple([float(found[0]) if found else 0.0 for found in goals])
 
@@ -277,10 +280,10 @@ def _restore(description: Description, budget: Budget, facts: frozenset[Term]) -
 
 
 class GdlGame(NotebookGame):
-    """A game described in GDL or GDL-II: a name, the roles other than ``random``, a start."""
+    """A game described in GDL or GDL-II: a name, the roles other than ``random``, an initial state."""
 
     def __init__(self, description: Description, name: str = "", budget: Budget = DEFAULT_BUDGET) -> None:
-        """Raises ``FormatError`` with the first defect of an invalid description."""
+        """Compile a description.  Raises ``FormatError`` with the first defect of an invalid one."""
         self.name = name or description.file or "gdl"
         self.rules = rules_of(sound(description), budget)
         self.players = self.rules.players
@@ -292,12 +295,13 @@ class GdlGame(NotebookGame):
 
     @property
     def not_ground(self) -> str:
-        """Why the rules are evaluated state by state; "" where they were ground and compiled."""
+        """Why the rules are evaluated state by state; "" where they were grounded and compiled."""
         return self.rules.not_ground
 
     def until(self, clock: Callable[[int], None]) -> AbstractContextManager[None]:
-        """Within it this thread's questions about the rules end with ``ClockError`` when ``clock`` (see
-        ``infoset.clock.Clock``) raises it, also in the middle of a long derivation.
+        """Return a context in which this thread's queries of the rules end with the ``ClockError`` of a clock.
+
+        That holds also in the middle of a long derivation; see ``infoset.clock.Clock``.
         """
         return self.rules.until(clock)
 
@@ -306,22 +310,22 @@ class GdlGame(NotebookGame):
         return Observed(first, (None,) * len(self.players))
 
     def positions(self, check: Callable[[int, int], None]) -> Positions | None:
-        """All positions by compiled code; ``None`` where the game does not ground or tells what moves are on offer."""
+        """Return all positions by compiled code; ``None`` if the game does not ground or legal moves are observed."""
         rules = self.rules
         if not isinstance(rules.evaluator, ScalarEvaluator) or any(rules.offers) or not rules.seats:
             return None
         return Explorer(rules.evaluator, rules.seats, rules.random, rules.open, rules.description.file).run(check)
 
     def source(self) -> Source | None:
-        """What positions grow from: compiled code; ``None`` where the game does not ground or has no players."""
-        from infoset.gdl.growth import GroundSource  # which knows this game
+        """Return the compiled source of growing graphs; ``None`` if the game does not ground or has no players."""
+        from infoset.gdl.growth import GroundSource  # imported here, since it imports this module
 
         grounds = isinstance(self.rules.evaluator, ScalarEvaluator) and self.rules.seats
         return GroundSource(self.rules) if grounds else None
 
     def cores(self) -> CoreSource | None:
-        """What its states have in common beside what is a player's own; ``None`` where nothing is, or it is unknown."""
-        from infoset.gdl.cores import GroundCores  # which knows this game's rules
+        """Return the source of cores of its states; ``None`` if players own too few propositions or it is unknown."""
+        from infoset.gdl.cores import GroundCores  # imported here, since it imports this module
 
         rules, net = self.rules, self.rules.propnet
         if net is None or any(rules.offers) or rules.open:
@@ -332,7 +336,7 @@ class GdlGame(NotebookGame):
 
     @property
     def everybody_sees(self) -> bool:
-        """Whether everybody sees the joint moves: it is a description in GDL-I."""
+        """Whether everybody observes the joint moves, as in GDL-I."""
         return self.rules.open
 
     def sizes(self) -> dict[str, str]:
@@ -341,12 +345,12 @@ class GdlGame(NotebookGame):
         return rules if net is None else {**rules, "propositions": f"{len(net.base):,}"}
 
     def cache_info(self) -> Any:
-        """Hits, misses and size of the cache of transitions."""
+        """Return hits, misses and size of the cache of transitions."""
         return self.rules.transitions.cache_info()  # type: ignore[attr-defined]
 
 
 def sound(description: Description) -> Description:
-    """The description repaired, with a ``GdlWarning`` for each repair.  Raises ``FormatError`` where it is invalid."""
+    """Repair a description, with a ``GdlWarning`` for each repair.  Raises ``FormatError`` where it is invalid."""
     defects = check(description)
     errors = [defect for defect in defects if defect.severity == ERROR]
     if errors:
@@ -365,8 +369,10 @@ def _format_error(defect: Defect, more: str) -> FormatError:
 
 @lru_cache(maxsize=32)
 def rules_of(description: Description, budget: Budget) -> GdlRules:
-    """The compiled rules of a sound description; a description that does not ground within the budget is evaluated
-    state by state instead: the same game, for other random plays.  ``not_ground`` of the rules says why.
+    """Return the compiled rules of a sound description.
+
+    A description that does not ground within the budget is evaluated state by state instead: it is the same game, with
+    different random playouts.  ``not_ground`` of the rules says why.
     """
     try:
         with signs.during("grounding the rules"):
@@ -377,5 +383,5 @@ def rules_of(description: Description, budget: Budget) -> GdlRules:
 
 
 def read_gdl_game(path: str | Path) -> GdlGame:
-    """The game of a ``.gdl`` or ``.kif`` file.  Raises ``FormatError``."""
+    """Return the game of a ``.gdl`` or ``.kif`` file.  Raises ``FormatError``."""
     return GdlGame(read_gdl(path), str(path))

@@ -1,9 +1,9 @@
-"""Ground rules of a game: every instance of every rule that play could need, found by clingo's grounder.
+"""Ground the rules of a game: every instance of every rule that play could need, found by clingo's grounder.
 
-What may come to hold is over-approximated by choice rules, ``{true(X)} :- init(X)``, ``{true(X)} :- next(X)`` and
-``{does(R, M)} :- legal(R, M)``: reachability bounds the instances, static relations are evaluated away, and a
-negated atom that is only possible stays in the rule.  The grounder runs in a process of its own under a budget of
-time, memory and rules, because a description can ground for ever.
+The facts that may hold are over-approximated by choice rules, ``{true(X)} :- init(X)``, ``{true(X)} :- next(X)`` and
+``{does(R, M)} :- legal(R, M)``: reachability bounds the instances, static relations are evaluated away, and a negated
+atom that is only possible stays in the rule.  The grounder runs in a process of its own under a budget of time, memory
+and rules, because some descriptions ground without end.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from infoset.gdl.checks import DECLARATIONS, variables
 from infoset.gdl.syntax import MAX_DEPTH, Argument, Clause, Description, Literal, Term, Variable, clauses
 
 GROUNDER = "infoset.gdl.grounder"
-TOO_MANY, TOO_LONG = 3, 4  # how the grounder's process ends beyond its rules (or characters), or its seconds
-PATIENCE, MOST_PATIENCE = 60.0, 20.0  # seconds, and times the budget's, until a process is held to be stuck
-MAX_SPLIT = 100  # literals: longer bodies are left whole, as looking for parts takes the cube of their number
+TOO_MANY, TOO_LONG = 3, 4  # exit statuses of the grounder's process: too many rules (or characters), too many seconds
+PATIENCE, MOST_PATIENCE = 60.0, 20.0  # it counts as stuck after these seconds, plus these times the budget's
+MAX_SPLIT = 100  # literals; longer bodies are not split, as the search for parts is cubic in their number
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What grounding may take before it gives up."""
+    """The resources that grounding may use before it gives up."""
 
-    seconds: float = 10.0  # of the grounder's computing, so that a busy machine changes nothing
-    memory: int = 3 << 30  # bytes; not limited where the system takes no such limit
+    seconds: float = 10.0  # of the grounder's CPU time, so that a busy machine makes no difference
+    memory: int = 3 << 30  # bytes; unlimited where the system supports no such limit
     rules: int = 1_000_000
 
 
@@ -42,9 +42,9 @@ DEFAULT_BUDGET = Budget()
 class GroundProgram:
     """Ground rules over numbered atoms.
 
-    Atoms that always hold are facts, by name.  A fact that was found after rules had been written that refer to it has
+    Atoms that always hold are facts, by name.  A fact that was found after rules that refer to it had been written has
     a number as well, perhaps without a name, and a rule without a body.  A number that heads no rule never holds,
-    except those of ``true`` and ``does``, which are up to the state and the joint move.
+    except those of ``true`` and ``does``, which depend on the state and the joint move.
     """
 
     facts: frozenset[Term]
@@ -53,7 +53,7 @@ class GroundProgram:
 
 
 def ground(description: Description, budget: Budget = DEFAULT_BUDGET) -> GroundProgram:
-    """Every ground rule that can matter in some state.  Raises ``BudgetError`` beyond the budget."""
+    """Return every ground rule that can matter in some state.  Raises ``BudgetError`` beyond the budget."""
     writer = _Writer()
     text = writer.program(list(needed_clauses(description)))
     command = [sys.executable, "-m", GROUNDER, str(budget.memory), str(budget.rules), repr(budget.seconds)]
@@ -68,7 +68,7 @@ def ground(description: Description, budget: Budget = DEFAULT_BUDGET) -> GroundP
 
 
 def _what_ended(error: subprocess.SubprocessError, budget: Budget) -> str:
-    """Which limit it was, or what the grounder said last."""
+    """Return which limit was exceeded, or the last line of the grounder's error output."""
     if isinstance(error, subprocess.TimeoutExpired):
         return f"no answer in {error.timeout:g} s"
     status = getattr(error, "returncode", None)
@@ -81,7 +81,7 @@ def _what_ended(error: subprocess.SubprocessError, budget: Budget) -> str:
 
 
 def _read(answer: bytes, writer: _Writer) -> GroundProgram:
-    """What the grounder's process wrote."""
+    """Read the output of the grounder's process."""
     count, _, rest = answer.partition(b"\n")
     words = array("i")
     end = int(count) * words.itemsize
@@ -104,7 +104,7 @@ def _read(answer: bytes, writer: _Writer) -> GroundProgram:
 
 
 def needed_clauses(description: Description) -> Iterator[Clause]:
-    """The clauses without declarations that nothing reads, long bodies split."""
+    """Yield the clauses, without declarations that nothing reads and with long bodies split."""
     every = clauses(description)
     read = {literal.atom.functor for clause in every for literal in clause.body}
     names = (f"part {k}" for k in count(1))  # no relation of a description has a space in its name
@@ -114,8 +114,9 @@ def needed_clauses(description: Description) -> Iterator[Clause]:
 
 
 def split(clause: Clause, names: Iterator[str]) -> Iterator[Clause]:
-    """The clause, with parts of its body moved to relations of their own wherever that leaves fewer variables
-    to join at once: a variable that the head does not need is projected away with the literals that hold it.
+    """Yield the clause, with parts of its body moved to relations of their own where fewer variables are then joined.
+
+    A variable that the head does not need is projected away with the literals that hold it.
     """
     body = list(clause.body)
     kept = set(variables(clause.head))
@@ -132,7 +133,7 @@ def split(clause: Clause, names: Iterator[str]) -> Iterator[Clause]:
 
 
 def _cheapest_part(body: list[Literal], kept: set[Variable]) -> tuple[list[int], set[Variable]] | None:
-    """The literals around one variable that join fewer variables than the whole body; ``None`` if none does."""
+    """Return the literals around one variable that join fewer variables than the whole body; ``None`` if none does."""
     held = [set(variables(literal.atom)) for literal in body]
     every = set().union(*held, kept)
     best: tuple[int, list[int], set[Variable]] | None = None
@@ -152,7 +153,7 @@ def _cheapest_part(body: list[Literal], kept: set[Variable]) -> tuple[list[int],
 def _with_bound_tests(
     body: list[Literal], held: list[set[Variable]], inside: list[int], joined: set[Variable]
 ) -> list[int]:
-    """Tests whose variables are all joined here anyway belong to the part: they make it smaller."""
+    """Add tests whose variables are all joined in a part anyway: they make its result smaller."""
     extra = [k for k, names in enumerate(held) if names and names <= joined and not _binds(body[k])]
     return sorted({*inside, *extra})
 
@@ -163,7 +164,7 @@ def _binds(literal: Literal) -> bool:
 
 @dataclass
 class _Writer:
-    """The grounder's language: every name becomes a letter and a number, so no symbol can confuse it."""
+    """A writer of the grounder's language: every name becomes a letter and a number, so no symbol can confuse it."""
 
     names: dict[tuple[str, str, int], str] = field(default_factory=dict)
     origin: dict[str, str] = field(default_factory=dict)
@@ -209,7 +210,7 @@ class _Writer:
         return f"({inside})" if inside else ""
 
     def read(self, text: str) -> Term:
-        """The term that the grounder prints as ``text``."""
+        """Return the term that the grounder prints as ``text``."""
         found = self.terms.get(text)
         if found is None:
             found = self.terms[text] = self._parse(text)
@@ -220,7 +221,7 @@ class _Writer:
         for word, mark in re.findall(r"(\w+)|([(),])", text):
             if word:
                 stack.append((word, []))
-                if len(stack) > MAX_DEPTH + 2:  # what handles terms recurs
+                if len(stack) > MAX_DEPTH + 2:  # the functions that handle terms are recursive
                     raise BudgetError(f"terms grow beyond {MAX_DEPTH} levels")
             elif mark != "(":
                 self._close(stack)
@@ -231,6 +232,6 @@ class _Writer:
         return found
 
     def _close(self, stack: list[tuple[str, list[Argument]]]) -> None:
-        """The name on top has all its arguments: it becomes an argument of the name below."""
+        """Make the name on top of the stack, whose arguments are complete, an argument of the name below it."""
         word, arguments = stack.pop()
         stack[-1][1].append(Term(self.origin[word], tuple(arguments)))

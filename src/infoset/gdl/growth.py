@@ -1,8 +1,8 @@
-"""Positions of a ground game while they grow: states as rows of bits, 64 of them a word, as random plays have them.
+"""Positions of a ground game, made on request: states as rows of bits, 64 to a word, as in random playouts.
 
-Edges are asked for in batches.  Each joint move, with each answer of nature to it, is one bit of every row of the
-network; the states that follow are numbered, and those that are new are looked at in the same way: whether they are
-the end, what is legal, what they are worth.
+Edges are asked for in batches.  Each joint move, with each outcome of chance, is one bit of every row of the network.
+The states that follow are numbered, and new ones are evaluated in the same way: whether they are terminal, the legal
+moves, the payoffs.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from infoset.randomness import Words
 from infoset.tree.graph import CHANCE, NO_TOKEN
 from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
 
-MANY = 64  # answers of nature beyond which they are asked for one by one, and those that come to the same stay apart
-ANSWERS = 2000  # of nature together, to edges that are asked for at once
+MANY = 64  # outcomes of chance beyond which they are asked for one by one, and equal ones are not merged
+ANSWERS = 2000  # outcomes of chance, in all, for edges that are asked for at once
 MAX_PLAYOUT = 1000  # steps
 ONE = np.uint64(1)
 
 
 class Shape(NamedTuple):
-    """Who is who, and what the players see."""
+    """The roles of the game, and the players' observations."""
 
     seats: LongArray  # (n,) the roles that are players
-    random: int  # the role of nature, or NO_ROLE
+    random: int  # chance's role, or NO_ROLE
     open: bool  # everyone sees the joint move
-    offers: LongArray  # (n,) 1 for players who are told the moves on offer
+    offers: LongArray  # (n,) 1 for players who observe their legal moves
     goal_values: LongArray  # (G,)
     first_percept: LongArray  # (roles + 1,)
 
 
 @kernel
 def _count_answers(g, nature, interned, edges):
-    """How many joint moves stand behind edges: nature's answers, each one."""
+    """Return how many joint moves edges stand for: one for each outcome of chance."""
     count = 0
     for edge in edges:
         p = g.source[edge]
@@ -59,8 +59,10 @@ def _count_answers(g, nature, interned, edges):
 
 @kernel
 def _deal(g, shape, nature, menus, edges, edge_of, state_of, moves):
-    """The joint moves behind edges.  Where nature has too many answers, a position of its own asks for each, and no
-    joint move is made.  Returns how many there are."""
+    """Write the joint moves of edges, and return how many there are.
+
+    Where chance has too many outcomes, a chance position is made that asks for each, and no joint move.
+    """
     count = 0
     joint = np.zeros(moves.shape[1], dtype=np.int32)
     for edge in edges:
@@ -95,7 +97,7 @@ def _deal(g, shape, nature, menus, edges, edge_of, state_of, moves):
 
 @inner_kernel
 def _load_states(states, numbers, rows, size):
-    """States into the lanes of rows, which are cleared."""
+    """Load states into the lanes of rows, which are cleared first."""
     for k in range(1, 1 + size):
         for w in range(rows.shape[1]):
             rows[k, w] = 0
@@ -107,14 +109,14 @@ def _load_states(states, numbers, rows, size):
 
 @linked_kernel
 def _literal(rows, literal, w, lanes):
-    """The bits of a literal in a word, of so many lanes."""
+    """Return the bits of a literal in a word, limited to ``lanes`` lanes."""
     bits = rows[literal >> 1, w] ^ (np.uint64(0) - np.uint64(literal & 1))
     return bits & ((ONE << np.uint64(lanes)) - ONE) if lanes < 64 else bits
 
 
 @kernel
 def _make_moves(net, states, rows, numbers, moves, after, seen, num_seen):
-    """What follows from joint moves in states, and who sees what: as many as there are lanes, at most."""
+    """Write the states that follow from joint moves, and everybody's percepts; at most one move for each lane."""
     lanes = len(numbers)
     _load_states(states, numbers, rows, len(net.following))
     for k in range(len(net.does)):
@@ -146,7 +148,7 @@ def _make_moves(net, states, rows, numbers, moves, after, seen, num_seen):
 
 @kernel
 def _number_states(states, after, child, fresh):
-    """The numbers of the states that follow; those that are new go to ``fresh``.  Returns how many."""
+    """Assign numbers to the states that follow; write new numbers to ``fresh`` and return how many these are."""
     count = 0
     for j in range(len(after)):
         known = states.size[0]
@@ -159,8 +161,10 @@ def _number_states(states, after, child, fresh):
 
 @inner_kernel
 def _read_menus(first_move, legal, rows, w, inside, over, menus, content, choices, stuck):
-    """The menus of all roles in the lanes of a word that are not ``over``; returns those that are, with lanes in which
-    somebody has no move."""
+    """Read the menus of all roles in the lanes of a word that are not ``over``.
+
+    Return these lanes together with those in which somebody has no move.
+    """
     most = 0
     for role in range(len(first_move) - 1):
         most = max(most, int(first_move[role + 1] - first_move[role]))
@@ -188,7 +192,7 @@ def _read_menus(first_move, legal, rows, w, inside, over, menus, content, choice
 
 @inner_kernel
 def _read_goals(seats, first_goal, goals, goal_values, rows, w, inside, payoff):
-    """What the lanes of a word pay everybody: of several goals the first."""
+    """Read everybody's payoffs in the lanes of a word: the first of several goals that hold."""
     payoff[:] = 0
     for p in range(len(seats)):
         for k in range(np.int64(first_goal[seats[p] + 1]) - 1, np.int64(first_goal[seats[p]]) - 1, -1):
@@ -200,7 +204,7 @@ def _read_goals(seats, first_goal, goals, goal_values, rows, w, inside, payoff):
 
 @linked_kernel
 def _payoff_row(g, payoffs, row):
-    """The number of a row of payoffs."""
+    """Return the number of a row of payoffs."""
     found = intern(payoffs, row)
     if found == g.filled[PAYOFFS]:
         for p in range(len(row)):
@@ -211,9 +215,9 @@ def _payoff_row(g, payoffs, row):
 
 @kernel
 def _look_at(g, net, shape, nature, interned, rows, numbers, stuck):
-    """What new states are: ends with their payoffs, or what everybody's menu is.  As many as there are lanes at most.
+    """Evaluate new states: the payoffs of terminal ones, everybody's menus in others; at most one for each lane.
 
-    A state that is no end but in which somebody has no move is taken for one, and counted.
+    A state that is not terminal but in which somebody has no move is treated as terminal, and counted.
     """
     lanes, roles, n = len(numbers), len(net.first_move) - 1, len(shape.seats)
     _load_states(interned.states, numbers, rows, len(net.following))
@@ -240,7 +244,7 @@ def _look_at(g, net, shape, nature, interned, rows, numbers, stuck):
 
 @kernel
 def _tell(g, shape, interned, moves, seen, num_seen, child, token):
-    """The players' tokens of joint moves."""
+    """Write the players' tokens of joint moves."""
     n = len(shape.seats)
     row, pair = np.empty(seen.shape[1] + moves.shape[1] + 2, dtype=np.int64), np.empty(2, dtype=np.int64)
     for j in range(len(moves)):
@@ -268,14 +272,16 @@ def _tell(g, shape, interned, moves, seen, num_seen, child, token):
 
 @kernel
 def _link(g, nature, edge, state, child, token):
-    """The edges behind joint moves: straight to the state that follows, or through a choice of nature, in which
-    answers that come to the same are one."""
+    """Connect the edges of joint moves to the states that follow.
+
+    They lead there directly, or through a chance position, in which equal outcomes are merged.
+    """
     n, j = token.shape[1], 0
     while j < len(edge):
         last = j
         while last < len(edge) and edge[last] == edge[j]:
             last += 1
-        kept = 0  # the first answers that differ, moved to the front
+        kept = 0  # the first of each set of equal outcomes, moved to the front
         weight = np.zeros(last - j)
         place = np.zeros(last - j, dtype=np.int64)
         for k in range(j, last):
@@ -307,13 +313,16 @@ def _link(g, nature, edge, state, child, token):
 
 
 def _offers(percept: object) -> bool:
-    """Whether a percept tells the moves on offer."""
+    """Return whether a percept tells the legal moves."""
     return isinstance(percept, tuple) and len(percept) > 1 and percept[0] == "offered"
 
 
 class GroundSource:
-    """The rules of a described game that grounds.  ``stuck`` counts the states, by role, that are no end but in which
-    it has no move; they are taken for ends."""
+    """The rules of a described game that grounds.
+
+    ``stuck`` counts, by role, the states that are not terminal but in which it has no move; they are treated as
+    terminal.
+    """
 
     bounded = True
 
@@ -340,7 +349,7 @@ class GroundSource:
         self.broken = 0
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
-        """Nobody sees anything before the first move."""
+        """Make the initial state and return everybody's tokens: nobody observes anything before the first move."""
         self._room(graph, 1)
         intern(self.interned.states, self.evaluator.net.initial.view(np.int64))
         self._look(graph, np.zeros(1, dtype=np.int64))
@@ -352,7 +361,7 @@ class GroundSource:
         return self.interned.menus
 
     def _reserve(self, words: int) -> None:
-        """Room for a token that was seen."""
+        """Make room for a token that was observed."""
         i = self.interned
         self.interned = i._replace(
             menus=i.menus.with_room(1, len(self.propnet.moves)),
@@ -361,7 +370,7 @@ class GroundSource:
         )
 
     def _room(self, graph: GrowingGraph, joint: int) -> None:
-        """For so many joint moves, and the states behind them."""
+        """Make room for ``joint`` more joint moves and the states after them."""
         i, roles, n = self.interned, len(self.propnet.roles), len(self.shape.seats)
         percepts = max(int(np.diff(self.shape.first_percept).max(initial=0)), roles) + 2
         moves = int(np.diff(self.net.first_move).max(initial=1))
@@ -381,14 +390,14 @@ class GroundSource:
             graph.clock()
             part = parts.pop(0)
             count = int(_count_answers(graph.arrays, self.nature, self.interned, part))
-            if count > ANSWERS and len(part) > 1:  # so that what was found stays where the clock ends the rest
+            if count > ANSWERS and len(part) > 1:  # so that earlier results are kept where the clock ends the rest
                 half = len(part) // 2
                 parts[:0] = [part[:half], part[half:]]
             else:
                 self._ask(graph, part, count)
 
     def _ask(self, graph: GrowingGraph, edges: LongArray, count: int) -> None:
-        """Of a few edges, which have at most so many answers."""
+        """Ask for a few edges, whose outcomes number ``count`` at most."""
         answers = max(graph.widest(), MANY) if self.shape.random != NO_ROLE else 1
         g = graph.room(len(edges), len(edges) * answers)
         edge, state = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
@@ -415,7 +424,7 @@ class GroundSource:
         _link(g, self.nature, edge, state, child, token)
 
     def _number(self, graph: GrowingGraph, words: Words) -> LongArray:
-        """The numbers of states, those that are new looked at; what could not be looked at has none."""
+        """Return the numbers of states, after evaluating new ones; states that could not be evaluated are not kept."""
         numbers, fresh = np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.int64)
         try:
             self._look(graph, fresh[: _number_states(self.interned.states, words, numbers, fresh)])
@@ -425,14 +434,14 @@ class GroundSource:
         return numbers
 
     def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
-        """The positions at which the steps of states (K,) begin that another source of the same game has numbered."""
+        """Return the positions at which steps begin in states (K,) that another source of the game has numbered."""
         self._room(graph, len(states))
         numbers = self._number(graph, other.interned.states.table(self.width)[states].view(np.uint64))
         return graph.arrays.at[numbers].astype(np.int64)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what it keeps."""
+        """The bytes in use."""
         return sum(rows.nbytes for rows in self.interned) + 4 * int(self.interned.states.size[0])
 
     def _rows(self, lanes: int) -> Words:
@@ -449,17 +458,17 @@ class GroundSource:
             _look_at(g, self.net, self.shape, self.nature, self.interned, self._rows(len(part)), part, self.stuck)
 
     def menu(self, number: int) -> tuple[Action, ...]:
-        """The moves of a menu."""
+        """Return the moves of a menu."""
         menus = self.interned.menus
         return tuple([self.evaluator.actions[k] for k in menus.data[menus.begin[number] : menus.begin[number + 1]]])
 
     def token(self, number: int) -> Token:
-        """What a number stands for."""
+        """Return the token of a number."""
         move, row = self.interned.tokens.data[2 * number : 2 * number + 2].tolist()
         return self.evaluator.actions[move], self._seen(row)
 
     def token_number(self, player: int, token: Token) -> int:
-        """The number of what a player saw; ``NO_TOKEN`` where nothing like it can be seen."""
+        """Return the number of a player's token; ``NO_TOKEN`` where it is not possible."""
         self._reserve(len(self.propnet.roles) + 2 + len(self.propnet.percepts))
         role = int(self.shape.seats[player])
         move = self.evaluator.number[role].get(token[0])  # type: ignore[arg-type]
@@ -470,7 +479,7 @@ class GroundSource:
         return int(intern(self.interned.tokens, np.array([move, percepts], dtype=np.int64)))
 
     def _row_of(self, role: int, seen: Any) -> list[int] | None:
-        """Percepts, or a joint move, as their numbers."""
+        """Return percepts, or a joint move, as their numbers."""
         if not isinstance(seen, tuple):
             return None
         if self.shape.open:
@@ -501,7 +510,7 @@ class GroundSource:
         return tuple([words[k] for k in numbers])
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
-        """Mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
+        """Return mean payoffs (K, n) of ``each`` random playouts from positions (K,) at which a step begins."""
         states = self.interned.states
         words = states.data[: int(states.size[0]) * self.width].view(np.uint64).reshape(-1, self.width)
         starts, g = graph.arrays.state[positions].astype(np.int64), graph.arrays
@@ -513,6 +522,6 @@ class GroundSource:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The least and the greatest payoff that there may be."""
+        """The least and the greatest possible payoff."""
         values = self.propnet.goal_values
         return float(min(0, values.min(initial=0))), float(values.max(initial=0))

@@ -1,7 +1,7 @@
-"""Rows of numbers, indexes on them, and the steps by which one clause of a game description joins them.
+"""Rows of numbers, indexes on them, and the steps by which a clause of a game description joins them.
 
-Ground terms are numbers, so that a row of a relation is a tuple of integers.  A step takes a list of bindings to the
-next one.  A join looks its rows up in an index on the arguments that are bound by then; indexes are made when first
+Ground terms are numbers, so that a row of a relation is a tuple of integers.  A step maps a list of bindings to the
+next list.  A join looks up rows in an index on the arguments that are bound at that point; indexes are made when first
 needed and grow with their relation.
 
 ``true`` is split by the functor of its argument: ``(true (cell ?x ?y b))`` reads a relation ``cell`` of three columns.
@@ -23,25 +23,25 @@ from infoset.gdl.syntax import MAX_DEPTH, Argument, Term, Variable, to_action, t
 MAX_FACTS = 1_000_000
 """The most facts derived for one state, and the most bindings that one join may yield."""
 MAX_LENGTH = 10_000
-"""The most characters in one term, which may be no deeper than what can be read from a file."""
+"""The most characters in one term, which may be no deeper than terms that can be read from a file."""
 PORTION = 1 << 16
-"""About so many rows are looked up between two looks at the clock."""
+"""The approximate number of rows looked up between two checks of the clock."""
 
 STATIC, STATE, MOVE = range(3)
-"""When a relation is complete: at once, for a state, for a state and a joint move."""
+"""The point at which a relation is complete: from the start, for a state, for a state and a joint move."""
 PHASES = {("true", 1): STATE, ("does", 2): MOVE}
 Row: TypeAlias = tuple[int, ...]
 Bindings: TypeAlias = list[Row]
 Getter: TypeAlias = Callable[[Row], Any]
 Step: TypeAlias = "Callable[[Model, Bindings], Bindings]"
 Source: TypeAlias = "Callable[[Model, Bindings], Facts]"
-"""Where the rows that match some bindings are found."""
+"""A function that returns the facts that hold the rows matching some bindings."""
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class Made(dict[K, V]):
-    """Values made when first asked for."""
+    """A dictionary whose values are made when first requested."""
 
     def __init__(self, make: Callable[[K], V]) -> None:
         self.make = make
@@ -62,7 +62,7 @@ class Terms(dict[tuple[Any, ...], int]):
         self.term: Made[int, Term] = Made(lambda number: to_term(self.actions[number]))
 
     def __missing__(self, key: tuple[Any, ...]) -> int:
-        """A new term; its arguments are known already, so that nothing here recurs."""
+        """Assign a number to a new term; its arguments have numbers already, so that there is no recursion."""
         name = key[0] if len(key) == 1 else self.keys_of[key[0]][0]
         depth = 1 + max((self.depths[k] for k in key[1:]), default=0)
         length = len(name) + sum(1 + len(self.texts[k]) for k in key[1:])
@@ -80,29 +80,29 @@ class Terms(dict[tuple[Any, ...], int]):
         return self[name,]
 
     def number(self, term: Argument) -> int:
-        """The number of a ground term."""
+        """Return the number of a ground term."""
         assert isinstance(term, Term)
         functor = self[term.functor,]
         return self[functor, *map(self.number, term.arguments)] if term.arguments else functor
 
     def split(self, number: int) -> tuple[tuple[int, int], Row]:
-        """(functor, arity), and the arguments."""
+        """Return (functor, arity) and the arguments of a term."""
         key = self.keys_of[number]
         return ((key[0], len(key) - 1), key[1:]) if len(key) > 1 else ((number, 0), ())
 
 
 class Spec(NamedTuple):
-    """How the rows of a relation are indexed; positions count first the columns, then what ``opened`` appends."""
+    """The way the rows of a relation are indexed; positions count the columns, then what ``opened`` appends."""
 
-    opened: tuple[tuple[int, int, int], ...]  # (position, functor, arity): a compound there, its arguments appended
-    equal: tuple[tuple[int, int], ...]  # positions that must hold the same
+    opened: tuple[tuple[int, int, int], ...]  # (position, functor, arity): a compound there, arguments appended
+    equal: tuple[tuple[int, int], ...]  # pairs of positions that must have equal values
     key: tuple[int, ...]
     out: tuple[int, ...]
-    lossy: bool  # whether rows with the same key and the same out may differ
+    lossy: bool  # whether rows that differ may have the same key and the same out
 
 
 class Shape:
-    """Fills indexes of one spec: a set of keys where nothing is to be read out, else lists of outs by key."""
+    """A builder of indexes of one spec: a set of keys where nothing is to be read out, else lists of outs by key."""
 
     def __init__(self, spec: Spec, terms: Terms) -> None:
         self.spec, self.keys_of = spec, terms.keys_of
@@ -124,7 +124,7 @@ class Shape:
             index[key].append(out)
 
     def patched(self, index: Any, rows: Collection[Row], gone: Collection[Row], new: Collection[Row]) -> Any:
-        """An index of ``rows``, made from one of the rows with those that are gone and without the new ones."""
+        """Return an index of ``rows``, made from the index of the rows with ``gone`` and without ``new``."""
         keys = set(map(self.key, gone))
         keys.update(map(self.key, new))
         key = self.key
@@ -140,7 +140,7 @@ class Shape:
 
 
 class Facts:
-    """The rows of one relation and the indexes on them that were asked for."""
+    """The rows of one relation, and the indexes on them that were asked for."""
 
     __slots__ = ("gone", "indexes", "new", "origin", "rows")
 
@@ -152,10 +152,10 @@ class Facts:
         self.new: set[Row] = set()
 
     def changed(self, gone: set[Row], new: set[Row]) -> Facts:
-        """Other facts that differ in some rows; their indexes are made from those of these facts."""
+        """Return a copy that differs in some rows; its indexes are made from those of these facts."""
         facts = Facts((self.rows - gone) | new)
         facts.origin, facts.gone, facts.new = self, gone, new
-        self.origin = None  # no chain of all states since the beginning
+        self.origin = None  # so that no chain of all earlier states is kept
         return facts
 
     def index(self, shape: Shape) -> Any:
@@ -171,7 +171,7 @@ class Facts:
         return found
 
     def add(self, rows: set[Row]) -> set[Row]:
-        """Take in rows; returns those that are new."""
+        """Add rows and return those that are new."""
         fresh = rows - self.rows if self.rows else rows
         self.rows |= fresh
         for shape, index in self.indexes.items():
@@ -180,7 +180,7 @@ class Facts:
 
 
 class Watch:
-    """What evaluation must not exceed: somebody's clock, and a number of facts."""
+    """The limits of an evaluation: a clock, and a number of facts."""
 
     def __init__(self) -> None:
         self.clock: Callable[[int], None] = endless
@@ -193,11 +193,11 @@ class Watch:
 
 
 def endless(_: int) -> None:
-    """A clock that never runs out.  Clocks are told how much work was done since, in rows looked up."""
+    """Do nothing: a clock that never runs out.  Clocks are called with the work done since, in rows looked up."""
 
 
 class Model(dict[int, Facts]):
-    """What is known at one phase: the facts stored by relation, and a table for each way to ask a predicate."""
+    """The facts known at one phase, by relation, and a table for each access to a predicate."""
 
     def __init__(self, phase: int, symbols: Symbols, parent: Model | None = None) -> None:
         self.phase, self.symbols = phase, symbols
@@ -212,11 +212,11 @@ class Model(dict[int, Facts]):
         return facts
 
     def at(self, phase: int) -> Model:
-        """The model of an earlier phase, or this one."""
+        """Return the model of an earlier phase, or this one."""
         return self if phase == self.phase else self.below[phase]
 
     def extend(self, facts: Facts, rows: set[Row], relation: int) -> set[Row]:
-        """Add rows to the facts of a relation; returns those that are new."""
+        """Add rows to the facts of a relation and return those that are new."""
         fresh = facts.add(rows)
         self.size += len(fresh)
         if self.size > self.watch.limit:
@@ -226,7 +226,7 @@ class Model(dict[int, Facts]):
 
 
 class Table:
-    """What was asked of a predicate in one way (the keys), and every row that answers it."""
+    """The keys asked of one access to a predicate, and every row that answers them."""
 
     __slots__ = ("asked", "facts")
 
@@ -236,12 +236,12 @@ class Table:
 
 
 def getter(positions: Sequence[int]) -> Getter:
-    """Reads one position as it is, several as a tuple."""
+    """Return a function that reads one position as it is, several as a tuple."""
     return itemgetter(positions[0]) if len(positions) == 1 else row_getter(positions)
 
 
 def row_getter(positions: Sequence[int]) -> Getter:
-    """Reads positions as a tuple, also one or none."""
+    """Return a function that reads positions as a tuple, also one or none."""
     if len(positions) > 1:
         return itemgetter(*positions)
     start = positions[0] if positions else 0
@@ -249,12 +249,12 @@ def row_getter(positions: Sequence[int]) -> Getter:
 
 
 def stored(relation: int) -> Source:
-    """The facts that are stored for a relation, whatever is asked."""
+    """Return a source of the facts stored for a relation, whatever the bindings."""
     return lambda model, _: model[relation]
 
 
 def join(source: Source, shape: Shape, key: Getter, name: str) -> Step:
-    """Each binding with each of its matching rows."""
+    """Return a step that extends each binding by each of its matching rows."""
 
     def step(model: Model, bindings: Bindings) -> Bindings:
         facts = source(model, bindings)
@@ -269,7 +269,7 @@ def join(source: Source, shape: Shape, key: Getter, name: str) -> Step:
 
 
 def _in_portions(watch: Watch, bindings: Bindings, key: Getter, get: Any, name: str, portion: int) -> Bindings:
-    """The same for many: with looks at the clock and at how many there are."""
+    """Join many rows in portions, with checks of the clock and of the number of bindings."""
     found: Bindings = []
     for k in range(0, len(bindings), portion):
         watch.clock(PORTION)
@@ -280,7 +280,7 @@ def _in_portions(watch: Watch, bindings: Bindings, key: Getter, get: Any, name: 
 
 
 def test(source: Source, shape: Shape | None, key: Getter, positive: bool) -> Step:
-    """The bindings for which some row matches (or none does); without a shape the key is the row."""
+    """Return a step that keeps bindings for which some row matches (or none); without a shape the key is the row."""
 
     def step(model: Model, bindings: Bindings) -> Bindings:
         facts = source(model, bindings)
@@ -295,24 +295,24 @@ def test(source: Source, shape: Shape | None, key: Getter, positive: bool) -> St
 
 
 def compare(one: int, other: int, equal: bool) -> Step:
-    """The bindings in which two positions hold the same (or not)."""
+    """Return a step that keeps bindings in which two positions are equal (or not)."""
     if equal:
         return lambda _, bindings: [b for b in bindings if b[one] == b[other]]
     return lambda _, bindings: [b for b in bindings if b[one] != b[other]]
 
 
 def construct(terms: Terms, key: Getter) -> Step:
-    """Appends the number of a compound term."""
+    """Return a step that appends the number of a compound term."""
     return lambda _, bindings: [b + (terms[key(b)],) for b in bindings]  # noqa: RUF005 - twice as fast
 
 
 def project(keep: Getter) -> Step:
-    """Forgets what is not needed any more, and what is then the same."""
+    """Return a step that drops positions that are not needed any more, and duplicates."""
     return lambda _, bindings: list(set(map(keep, bindings)))
 
 
 class Atom(NamedTuple):
-    """An atom as a relation's number and what stands at each position: a variable, a constant, or something opened."""
+    """An atom: a relation's number, and at each position a variable, a constant, or ``None`` for an opened compound."""
 
     relation: int
     flat: list[Variable | int | None]
@@ -333,14 +333,14 @@ class Symbols:
         self.atom: Made[Term, Atom] = Made(lambda term: self.flatten(self.relation(term), (_inner(term) or term)))
 
     def relation(self, term: Term) -> int:
-        """The number of an atom's relation; ``true`` with a known functor is a relation of its own."""
+        """Return the number of an atom's relation; ``true`` with a known functor is a relation of its own."""
         inner = _inner(term)
         if inner is None:
             return self.numbered(term.relation)
         return self.numbered((term.functor, self.terms.constant(inner.functor), len(inner.arguments)), inner.functor)
 
     def numbered(self, key: tuple[str, int] | tuple[str, int, int], name: str = "") -> int:
-        """The number of a relation: (name, arity), or for ``true`` with a known functor (true, functor, arity)."""
+        """Return a relation's number: of (name, arity), or of (true, functor, arity) where the functor is known."""
         if key not in self.relations:
             self.relations[key] = len(self.names)
             self.names.append(f"{shorten(name or key[0])}/{key[-1]}")
@@ -348,7 +348,7 @@ class Symbols:
         return self.relations[key]
 
     def flatten(self, relation: int, term: Term) -> Atom:
-        """The arguments of a term, and behind them those of the compounds with variables among them."""
+        """Return a term's arguments, followed by those of the compounds among them that hold variables."""
         todo = list(term.arguments)
         columns, opened = len(todo), []
         flat: list[Variable | int | None] = []
@@ -365,7 +365,7 @@ class Symbols:
 
 
 def _inner(term: Term) -> Term | None:
-    """What stands inside ``true`` where it is not a variable."""
+    """Return the argument of ``true`` where it is not a variable."""
     if term.relation == ("true", 1) and isinstance(term.arguments[0], Term):
         return term.arguments[0]
     return None

@@ -1,7 +1,7 @@
-"""A game description evaluated state by state: for games whose grounding is too large to write down.
+"""Evaluate a game description state by state, for games whose grounding is too large.
 
-Only what a question needs is derived, from the top down, and remembered (see ``tables``): what depends on neither
-state nor move for good, what depends on the state with the state, the rest for one joint move.
+Only what a query needs is derived, top-down, and kept (see ``tables``): results that depend on neither state nor move
+for good, results that depend on the state with the state, the rest for one joint move.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from infoset.gdl.syntax import Clause, Description, Term, clauses, to_term
 from infoset.gdl.tables import Program
 
 MAX_MODEL_FACTS = 50_000
-"""The most facts in the fully derived states that are kept for another question or another move."""
+"""The most facts in the fully derived states that are kept for another query or another move."""
 
 UNREAD = -2
-"""In place of a relation: facts of the state that no clause asks for by their functor."""
+"""A substitute for a relation number: facts of the state that no clause queries by their functor."""
 INIT, LEGAL, GOAL, TERMINAL, NEXT, SEES = ANSWERS = (
     ("init", 1),
     ("legal", 2),
@@ -49,14 +49,14 @@ Kept = TypeVar("Kept", bound=_Sized)
 
 
 class _Memo(Generic[Key, Kept]):
-    """What was found out last, as much as fits into a number of facts."""
+    """A cache of recent results, limited by their number of facts."""
 
     def __init__(self, limit: int, make: Callable[[Key], Kept]) -> None:
         self.limit, self.make, self.total = limit, make, 0
         self.kept: OrderedDict[Key, Kept] = OrderedDict()
 
     def __getitem__(self, key: Key) -> Kept:
-        """The value kept, or a new one; ``settle`` counts it."""
+        """Return the value kept for a key, or a new one; ``settle`` counts it."""
         value = self.kept.get(key)
         if value is None:
             value = self.kept[key] = self.make(key)
@@ -74,7 +74,7 @@ class _Memo(Generic[Key, Kept]):
 
 
 class _Answers:
-    """What was asked about one state."""
+    """The results of queries about one state."""
 
     __slots__ = ("counted", "goals", "legal", "size", "terminal")
 
@@ -86,7 +86,7 @@ class _Answers:
 
 
 class _Outcome:
-    """A state, and what led there lets each role see."""
+    """A state, and each role's percepts of the step that led there."""
 
     __slots__ = ("counted", "percepts", "size", "state")
 
@@ -96,18 +96,18 @@ class _Outcome:
 
 
 class _Own(local):
-    """What each thread has for itself."""
+    """Data that each thread has for itself."""
 
     clock: Callable[[int], None] = staticmethod(endless)
 
 
 class LazyEvaluator:
-    """Answers about the states of a game, derived when asked for and remembered.
+    """An evaluator of the states of a game, with results derived on request and cached.
 
-    A state is the set of the numbers of its facts, which mean something only to the evaluator that gave them.
-    ``memo`` bounds the facts, moves and percepts in remembered answers.  Raises ``BudgetError`` where terms grow
-    without end or one state has too many facts, and ``GameRuleError`` for rules that ``checks.check`` objects to;
-    an unsafe one is met only when it is first needed.  Several threads may ask at once; one is answered at a time.
+    A state is the set of the numbers of its facts, which are valid only in the evaluator that assigned them.  ``memo``
+    bounds the facts, moves and percepts in cached results.  Raises ``BudgetError`` where terms grow without end or one
+    state has too many facts, and ``GameRuleError`` for rules that ``checks.check`` reports as errors; an unsafe rule is
+    reported only when it is first needed.  Several threads may query it at once; their queries run one at a time.
     """
 
     def __init__(self, description: Description, memo: int = 1_000_000) -> None:
@@ -133,11 +133,11 @@ class LazyEvaluator:
 
     @contextmanager
     def until(self, clock: Callable[[int], None]) -> Iterator[None]:
-        """Within it this thread's questions look at a clock, also in the middle of a long join.
+        """Return a context in which this thread's queries check a clock, also in the middle of a long join.
 
-        ``clock`` (see ``infoset.clock.Clock``) is called often, with the work done since in rows looked up, and raises
-        ``ClockError`` when there is no more time; its message then names the rule that was being applied.  What was
-        worked out by then is kept.
+        ``clock`` (see ``infoset.clock.Clock``) is called often, with the work done since the last call in rows looked
+        up, and raises ``ClockError`` when there is no more time; its message then names the rule that was being
+        applied.  What was derived by then is kept.
 
         >>> from infoset.gdl.lazy import LazyEvaluator
         >>> from infoset.gdl.library import description
@@ -155,7 +155,7 @@ class LazyEvaluator:
             self._own.clock = before
 
     def _prepare(self, rules: list[Clause], file: str) -> None:
-        """Store the facts, and find out what each question needs."""
+        """Store the facts, and build the program for the rules."""
         ruled = [clause for clause in rules if clause.body or any(variables(clause.head))]
         for fact in (clause.head for clause in rules if not clause.body and not any(variables(clause.head))):
             self._base[self._symbols.relation(fact)].add({tuple(map(self._terms.number, fact.arguments))})
@@ -166,20 +166,20 @@ class LazyEvaluator:
                 raise GameRuleError(f"{relation[0]} must not depend on does")
 
     def start(self) -> State:
-        """The state in which the game begins."""
+        """Return the initial state."""
         with self._lock:
             return frozenset(chain.from_iterable(self._asked(frozenset(), INIT)))
 
     def facts(self, state: State) -> frozenset[Term]:
-        """A state as ground terms."""
+        """Return a state as ground terms."""
         return frozenset(self._terms.term[number] for number in state)
 
     def state(self, facts: frozenset[Term]) -> State:
-        """The state in which these facts hold: the inverse of ``facts``."""
+        """Return the state in which these facts hold: the inverse of ``facts``."""
         return frozenset(map(self._terms.number, facts))
 
     def terminal(self, state: State) -> bool:
-        """Whether the game is over."""
+        """Return whether the game is over."""
         with self._lock:
             answers = self._answers[state]
             if answers.terminal is None:
@@ -188,7 +188,7 @@ class LazyEvaluator:
             return answers.terminal
 
     def legal(self, state: State, role: int) -> tuple[Action, ...]:
-        """The distinct moves of a role, sorted by their text."""
+        """Return the distinct legal moves of a role, sorted by their text."""
         with self._lock:
             answers = self._answers[state]
             if answers.legal is None:
@@ -199,7 +199,7 @@ class LazyEvaluator:
             return answers.legal[role]
 
     def goals(self, state: State, role: int) -> tuple[int, ...]:
-        """The values of a role's goals that hold, in the order of the rules that may give them."""
+        """Return the values of a role's goals that hold, in the order of the rules that may give them."""
         with self._lock:
             answers = self._answers[state]
             if answers.goals is None:
@@ -210,14 +210,14 @@ class LazyEvaluator:
             return answers.goals[role]
 
     def step(self, state: State, moves: Sequence[Action]) -> tuple[State, Percepts]:
-        """The state after a joint move, and what each role then sees, sorted by its text; legality is not checked."""
+        """Return the state after a joint move and each role's percepts, sorted by text; legality is not checked."""
         with self._lock:
             outcome = self._outcomes[state, tuple(moves)]
             self._outcomes.settle(outcome)
             return outcome.state, outcome.percepts
 
     def _outcome(self, position: tuple[State, tuple[Action, ...]]) -> _Outcome:
-        """Everything is derived from the state before the move, percepts too."""
+        """Derive the state after a joint move and the percepts, all from the state before the move."""
         state, moves = position
         before = self._models[state]
         model = Model(MOVE, self._symbols, parent=before)
@@ -230,7 +230,7 @@ class LazyEvaluator:
             self._models.settle(before)
 
     def _asked(self, state: State, question: Relation) -> set[Row]:
-        """What holds in a state."""
+        """Return the rows of a query about a state."""
         model = self._models[state]
         try:
             return self._rows(model, question)
@@ -238,13 +238,13 @@ class LazyEvaluator:
             self._models.settle(model)
 
     def _rows(self, model: Model, question: Relation) -> set[Row]:
-        """Every row of what is asked."""
+        """Return every row of a query."""
         self._symbols.watch.clock = self._own.clock
         self._program.tidy(self._base)
         return self._program.rows_of(question, model)
 
     def _load(self, state: State) -> Model:
-        """The model of a state; from that of the state before where they have most facts in common."""
+        """Return the model of a state, made from that of the last state where they share most facts."""
         model = Model(STATE, self._symbols, parent=self._base)
         last, stored = self._last
         gone, new = last - state, state - last
@@ -260,7 +260,7 @@ class LazyEvaluator:
         return model
 
     def _split(self, facts: Iterable[int]) -> dict[int, set[Row]]:
-        """Facts of a state by the relations in which they stand."""
+        """Return the facts of a state by the relations to which they belong."""
         rows: dict[int, set[Row]] = defaultdict(set)
         every = self._number[TRUE]
         for fact in facts:
@@ -271,7 +271,7 @@ class LazyEvaluator:
         return rows
 
     def _place(self, fact: int) -> tuple[int, Row]:
-        """The relation in which a fact of the state stands, and its row there."""
+        """Return the relation to which a fact of the state belongs, and its row there."""
         (functor, arity), row = self._terms.split(fact)
         return self._symbols.relations.get(("true", functor, arity), UNREAD), row
 
@@ -284,11 +284,11 @@ class LazyEvaluator:
         return tuple(tuple(map(actions.__getitem__, menu)) for menu in menus)
 
     def _first_clause(self, row: Row) -> tuple[int, int]:
-        """Where a goal stands in the order of goals: the first rule that may give it, then its value."""
+        """Return a goal's rank in the order of goals: the first rule that may give it, then its value."""
         atom = Term("goal", tuple(self._terms.term[number] for number in row))
         first = next(k for k, head in enumerate(self._goal_heads) if may_unify(head, atom))
         return first, goal_value(self._terms.term[row[1]]) or 0
 
     def _is_number(self, row: Row) -> bool:
-        """Whether a goal counts; one that is no number is as good as none."""
+        """Return whether a goal counts: its value must be a number."""
         return goal_value(self._terms.term[row[1]]) is not None

@@ -1,4 +1,4 @@
-"""The game descriptions that come with infoset, called ``gdl:NAME``."""
+"""The game descriptions that are shipped with infoset, called ``gdl:NAME``."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ SUFFIX = ".gdl"
 
 @cache
 def library() -> dict[str, Traversable]:
-    """The shipped files by name."""
+    """Return the shipped files by name."""
     folder = files("infoset.gdl") / "library"
     found = {file.name.removesuffix(SUFFIX): file for file in folder.iterdir() if file.name.endswith(SUFFIX)}
     return dict(sorted(found.items()))
 
 
 def description(name: str) -> Description:
-    """A shipped description by name (without the prefix).  Raises ``UnknownNameError``."""
+    """Return a shipped description by name (without the prefix).  Raises ``UnknownNameError``."""
     if name not in library():
         raise UnknownNameError("game", PREFIX + name, [PREFIX + known for known in library()])
     return parse_gdl(library()[name].read_text(encoding="utf-8"), PREFIX + name)
 
 
 def about(name: str) -> str:
-    """The first line of a shipped file's header."""
+    """Return the first line of a shipped file's header."""
     first = library()[name].read_text(encoding="utf-8").splitlines()[0]
     return first.lstrip("; ").strip()
 
 
 def gdl_title(text: str) -> str:
-    """Return what the first line of a description calls its game, up to a colon; "" where it is no comment.
+    """Return the name that the first line of a description gives its game, up to a colon; "" if it is no comment.
 
     >>> from infoset.gdl.library import gdl_title
     >>> gdl_title("; Meier (Mia): claim a higher throw each time.")
@@ -50,7 +50,7 @@ def gdl_title(text: str) -> str:
 
 
 def load_library(name: str) -> GdlGame:
-    """The game of a shipped description.  Raises ``UnknownNameError``."""
-    from infoset.gdl.game import GdlGame  # listing the names needs no kernels
+    """Return the game of a shipped description.  Raises ``UnknownNameError``."""
+    from infoset.gdl.game import GdlGame  # imported here, since listing the names needs no kernels
 
     return GdlGame(description(name), PREFIX + name)

@@ -1,9 +1,9 @@
-"""Sixty-four plays in one machine word: random playouts of a propositional network, bit by bit side by side.
+"""Random playouts of a propositional network, 64 of them to a machine word, bit by bit in parallel.
 
-A *row* holds one bit a play for one node; a gate is one word operation an input for 64 plays, and rows are several
-words long so that the processor's vector units are used.  The uniform choice among legal moves is word-wise too:
-the number of legal moves is counted into bit planes, a random number below it is drawn by rejection in all plays at
-once, and the move at which that number has counted down to zero is the one made.
+A *row* holds one bit per play for one node.  A gate takes one word operation per input for 64 plays, and rows are
+several words long so that the processor's vector units are used.  The uniform choice among legal moves works on words,
+too: the number of legal moves is counted into bit planes, a random number below it is drawn by rejection in all plays
+at once, and the move at which that number has counted down to zero is made.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_
 from infoset.jit import borrowing, count_ones, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, generators, next_row
 
-MAX_WORDS = 32  # words in a row: 2048 plays side by side
-CACHE_WORDS = 1 << 17  # rows of all nodes together: 1 MiB, what a second-level cache holds
+MAX_WORDS = 32  # words in a row: 2048 plays in parallel
+CACHE_WORDS = 1 << 17  # words of the rows of all nodes together: 1 MiB, as a second-level cache holds
 BATCHES = 64
 NEVER = np.iinfo(np.int64).max
 ONE, FULL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Net(NamedTuple):
-    """What the kernels read: see ``PropNet`` for the arrays of the same names."""
+    """The input of the kernels: see ``PropNet`` for the arrays of the same names."""
 
     kind: npt.NDArray[np.uint8]
     first_input: IntArray
@@ -55,14 +55,14 @@ class Net(NamedTuple):
 @linked_kernel
 @borrowing
 def _mask(literal):
-    """All ones for a negated literal."""
+    """Return all ones for a negated literal, else zero."""
     return np.uint64(0) - np.uint64(literal & 1)
 
 
 @linked_kernel
 @borrowing
 def _gate(kind, first_input, inputs, rows, node):
-    """Work out the row of one gate."""
+    """Compute the row of one gate."""
     begin, end = first_input[node], first_input[node + 1]
     target, mask, source = rows[node], _mask(inputs[begin]), rows[inputs[begin] >> 1]
     for w in range(len(target)):
@@ -79,7 +79,7 @@ def _gate(kind, first_input, inputs, rows, node):
 
 @kernel
 def evaluate_gates(kind, first_input, inputs, loops, rows, begin, end):
-    """Work out the rows of the gates from ``begin`` to ``end``; loops rise from all false to their least fixpoint."""
+    """Compute the rows of the gates from ``begin`` to ``end``; loops rise from all false to their least fixpoint."""
     node, loop = begin, 0
     while node < end:
         while loop < len(loops) and loops[loop, 0] < node:
@@ -94,7 +94,7 @@ def evaluate_gates(kind, first_input, inputs, loops, rows, begin, end):
 
 @inner_kernel
 def _rise(kind, first_input, inputs, rows, begin, end):
-    """The least fixpoint of a loop: all false at first, raised until nothing changes."""
+    """Compute the least fixpoint of a loop: all false at first, raised until nothing changes."""
     for node in range(begin, end):
         for w in range(rows.shape[1]):
             rows[node, w] = 0
@@ -113,7 +113,7 @@ def _rise(kind, first_input, inputs, rows, begin, end):
 @linked_kernel
 @borrowing
 def _empty(row):
-    """Whether no bit of a row is set."""
+    """Return whether no bit of a row is set."""
     found = np.uint64(0)
     for w in range(len(row)):
         found |= row[w]
@@ -123,8 +123,7 @@ def _empty(row):
 @inner_kernel
 @borrowing
 def _count(legal, rows, active, planes, carry):
-    """How many moves are legal in each active play, as bit planes, the lowest first; returns how many planes that
-    takes."""
+    """Count the legal moves in each active play into bit planes, the lowest first; return how many planes are used."""
     planes[0] = 0
     used = 1
     for k in range(len(legal)):
@@ -147,7 +146,7 @@ def _count(legal, rows, active, planes, carry):
 @linked_kernel
 @borrowing
 def _bound(planes, limit, masks, none):
-    """The largest number allowed, one below the count; all ones up to its highest bit; plays whose count is zero."""
+    """Write the largest number allowed (the count less one), its mask of all lower bits, and plays with count zero."""
     none[:] = FULL
     for p in range(len(planes)):
         for w in range(len(none)):
@@ -161,7 +160,7 @@ def _bound(planes, limit, masks, none):
 @inner_kernel
 @borrowing
 def _draw(limit, masks, drawn, trial, pending, greater, equal, noise, generator):
-    """A uniform number up to ``limit`` for every pending play, as bit planes, by rejection.
+    """Draw a uniform number up to ``limit`` for every pending play, as bit planes, by rejection.
 
     Each trial has as many bits as ``limit``, so more than every second one is accepted.
     """
@@ -224,9 +223,9 @@ def _take_only(legal, does, rows, active):
 @inner_kernel
 @borrowing
 def _choose(legal, does, rows, active, planes, lines, generator):
-    """A uniform legal move of one role in every active play; plays without one are stuck, and no longer active.
+    """Make a uniform legal move of one role in every active play; plays without one are stuck and no longer active.
 
-    Returns whether there are such: their bits are in ``lines[0]``.
+    Return whether any are stuck: their bits are in ``lines[0]``.
     """
     stuck, pending = lines[0], lines[1]
     used = _count(legal, rows, active, planes[0], pending)
@@ -277,7 +276,7 @@ def _score(first_goal, goals, rows, done, lines, tally):
 @linked_kernel
 @borrowing
 def _measure(done, began, step, tally):
-    """Note the lengths of the plays that are done."""
+    """Add the lengths of the plays that are done."""
     for w in range(len(done)):
         bits = done[w]
         while bits:
@@ -288,8 +287,9 @@ def _measure(done, began, step, tally):
 @inner_kernel
 @borrowing
 def _restart(done, running, left, began, step):
-    """Begin new plays in place of those that are done while some are left to begin: ``done`` keeps the bits of those
-    begun, ``running`` loses the others.  Returns how many are left.
+    """Begin new plays in place of those that are done, while some are left to begin, and return how many are left then.
+
+    ``done`` keeps the bits of the plays begun, and ``running`` loses the others.
     """
     for w in range(len(done)):
         bits = done[w]
@@ -308,7 +308,7 @@ def _restart(done, running, left, began, step):
 @inner_kernel
 @borrowing
 def _give_up(active, done, began, latest, tally):
-    """Plays that began at ``latest`` or before, and go on, are done.  Returns when the oldest of the others began."""
+    """Give up active plays that began at ``latest`` or before; return when the oldest of the others began."""
     oldest = np.int64(NEVER)
     for lane in range(len(began)):
         w, bit = lane >> 6, ONE << np.uint64(lane & 63)
@@ -325,7 +325,7 @@ def _give_up(active, done, began, latest, tally):
 @linked_kernel
 @borrowing
 def _note_stuck(role, stuck, rows, state, tally):
-    """Count the plays in which a role is stuck; ``state`` is room for the words of one."""
+    """Count the plays in which a role is stuck; ``state`` is scratch space for the words of one state."""
     for w in range(len(stuck)):
         bits = stuck[w]
         while bits:
@@ -339,7 +339,7 @@ def _note_stuck(role, stuck, rows, state, tally):
 @linked_kernel
 @borrowing
 def _read_state(rows, w, lane, state):
-    """The state of one play as words, from the rows behind the first."""
+    """Read the state of one play as words, from the propositions' rows."""
     state[:] = 0
     for k in range(len(rows)):
         state[k >> 6] |= ((rows[k, w] >> lane) & ONE) << np.uint64(k & 63)
@@ -347,7 +347,7 @@ def _read_state(rows, w, lane, state):
 
 @kernel
 def _playouts(net, rows, count, max_steps, generator, tally):
-    """Random plays, many side by side; one that ends or is stuck makes room for the next until ``count`` were begun."""
+    """Make ``count`` random plays in parallel; one that ends or is stuck makes room for the next."""
     kind, first_input, inputs, loops, stage = net.kind, net.first_input, net.inputs, net.loops, net.stage_begin
     words, size = rows.shape[1], len(net.following)
     running, active, done = np.zeros(words, np.uint64), np.zeros(words, np.uint64), np.zeros(words, np.uint64)
@@ -395,7 +395,7 @@ def _playouts(net, rows, count, max_steps, generator, tally):
 @linked_kernel
 @borrowing
 def set_bits(rows, first, w, lane, words):
-    """Set in one lane the rows, from ``first`` on, of the bits that words hold."""
+    """Set one lane's bit in the rows, from ``first`` on, of the bits that are set in ``words``."""
     bit = ONE << np.uint64(lane)
     for k in range(len(words)):
         bits, begin = words[k], first + (k << 6)
@@ -407,7 +407,7 @@ def set_bits(rows, first, w, lane, words):
 @inner_kernel
 @borrowing
 def _fill(rows, states, starts, each, queue, running, of, began, step):
-    """Begin plays of a queue in lanes where none runs: from its first place, of plays ``each`` of which begin alike."""
+    """Begin plays of a queue in free lanes, from its first place on; ``each`` plays share a start."""
     for w in range(len(running)):
         free = ~running[w]
         while free and queue[0] < queue[1]:
@@ -423,7 +423,7 @@ def _fill(rows, states, starts, each, queue, running, of, began, step):
 @inner_kernel
 @borrowing
 def _latch_active(following, rows, active, after):
-    """The next state in active plays, nothing elsewhere."""
+    """Write the next state in active plays, zeros elsewhere."""
     for k in range(len(following)):
         mask, source, target = _mask(following[k]), rows[following[k] >> 1], after[k]
         for w in range(len(active)):
@@ -436,7 +436,7 @@ def _latch_active(following, rows, active, after):
 @inner_kernel
 @borrowing
 def _credit(net, seat, rows, done, taken, of, sums):
-    """Add the goal values of the plays that are done to what their starts are worth; of several goals the first."""
+    """Add the goal values of the plays that are done to the sums of their starts; of several goals, the first."""
     for role in range(len(seat)):
         if seat[role] < 0:
             continue
@@ -454,7 +454,7 @@ def _credit(net, seat, rows, done, taken, of, sums):
 @inner_kernel
 @borrowing
 def _choose_all(net, rows, active, stuck, planes, lines, generator):
-    """A uniform legal move of every role in every active play; those in which one has none are no longer active."""
+    """Make a uniform legal move of every role in every active play; plays in which one has none become inactive."""
     stuck[:] = 0
     for role in range(len(net.first_move) - 1):
         begin, end = net.first_move[role], net.first_move[role + 1]
@@ -467,7 +467,7 @@ def _choose_all(net, rows, active, stuck, planes, lines, generator):
 @linked_kernel
 @borrowing
 def _overdue(active, began, latest):
-    """Takes plays that began at ``latest`` or before out of the active ones; returns whether there are such."""
+    """Take plays that began at ``latest`` or before out of the active ones; return whether there were any."""
     found = False
     for lane in range(len(began)):
         bit = ONE << np.uint64(lane & 63)
@@ -479,11 +479,12 @@ def _overdue(active, began, latest):
 
 @kernel
 def _playouts_from(net, seat, rows, states, starts, queues, each, max_steps, generator, sums):
-    """Random plays from ``states[starts[k]]``, ``each`` times; sums of goal values (K, n), as they stand where a play
-    has lasted too long or somebody has no move.  Returns how many such plays there were.
+    """Make ``each`` random plays from every ``states[starts[k]]``; return how many broke off.
 
-    Those of ``queues[q]`` (q, 2), from one play to another, begin at steps whose number has the remainder q: where
-    players take turns, all lanes then have the same one to move, and the others cost nothing.
+    Goal values are added up in ``sums`` (K, n).  A play that lasts too long, or in which somebody has no move, counts
+    with its goal values at that state.  The plays of ``queues[q]`` (q, 2), from one play to another, begin at steps
+    whose number has the remainder q: where players take turns, all lanes then have the same player to move, and the
+    others cost nothing.
     """
     kind, first_input, inputs, loops, stage = net.kind, net.first_input, net.inputs, net.loops, net.stage_begin
     words, size, turns = rows.shape[1], len(net.following), len(queues)
@@ -532,7 +533,7 @@ def _playouts_from(net, seat, rows, states, starts, queues, each, max_steps, gen
 @linked_kernel
 @borrowing
 def _num_planes(number):
-    """How many bits a number has; at least one."""
+    """Return how many bits a number has; at least one."""
     bits = 1
     while (1 << bits) <= number:
         bits += 1
@@ -542,7 +543,7 @@ def _num_planes(number):
 @linked_kernel
 @borrowing
 def _latch(following, initial, rows, active, fresh, after):
-    """The next state in active plays, the first state in fresh ones, nothing elsewhere."""
+    """Write the next state in active plays, the initial state in fresh ones, zeros elsewhere."""
     for k in range(len(following)):
         mask, source, target = _mask(following[k]), rows[following[k] >> 1], after[k]
         begin = FULL if initial[k] else np.uint64(0)
@@ -556,9 +557,9 @@ def _latch(following, initial, rows, active, fresh, after):
 def playouts(
     net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS, clock: Callable[[], None] | None = None
 ) -> Playouts:
-    """Random plays, up to ``64 * MAX_WORDS`` side by side.  The same arguments give the same figures.
+    """Make random plays, up to ``64 * MAX_WORDS`` in parallel.  The same arguments give the same figures.
 
-    A ``clock`` (see ``infoset.clock.Clock``) is looked at between batches of ``BATCHES`` plays a lane.
+    A ``clock`` (see ``infoset.clock.Clock``) is checked between batches of ``BATCHES`` plays a lane.
     """
     words = row_words(net, count)
     rows, tally = all_false(net, words), Tally.empty(len(net.roles), len(net.goals), len(net.base))
@@ -578,11 +579,11 @@ def playouts_from(
     net: PropNet, seats: tuple[int, ...], states: Words, starts: LongArray, turns: LongArray, each: int, seed: int,
     max_steps: int,
 ) -> tuple[FloatArray, int]:  # fmt: skip
-    """Mean goal values (K, n) of the players ``seats`` over ``each`` random plays from ``states[starts]`` (K, B / 64).
+    """Return the mean goal values (K, n) of ``seats`` over ``each`` random plays from ``states[starts]`` (K, B / 64).
 
-    Also how many plays came to a state in which somebody has no legal move; they count as they stood there, and so
-    do plays longer than about ``max_steps``.  The same arguments give the same figures.  Whose ``turns`` (K,) it is
-    where they begin makes plays faster in which players take turns, and nothing else.
+    Also return how many plays came to a state in which somebody has no legal move; these count with their goal values
+    there, and so do plays longer than about ``max_steps``.  The same arguments give the same figures.  The player to
+    move at each start, ``turns`` (K,), only makes plays faster in games in which players take turns.
     """
     order = np.argsort(turns, kind="stable")
     words = row_words(net, len(starts) * each)
@@ -599,19 +600,19 @@ def playouts_from(
 
 
 def row_words(net: PropNet, plays: int) -> int:
-    """How long rows are in which so many plays stand side by side, as far as a cache holds what they read."""
+    """Return the length of rows for ``plays`` plays in parallel, as far as a cache holds the rows that are read."""
     return max(1, min(MAX_WORDS, CACHE_WORDS // int(net.stage_begin[SEES]), -(-plays // WORD)))
 
 
 def all_false(net: PropNet, words: int) -> Words:
-    """(N, words) rows in which only node 0 holds."""
+    """Return (N, words) rows in which only node 0 holds."""
     rows = np.zeros((len(net), words), dtype=np.uint64)
     rows[0] = FULL
     return rows
 
 
 class Batch(NamedTuple):
-    """What holds in ``k`` states and follows from a joint move in each: arrays of truth values."""
+    """The results of evaluating ``k`` states with a joint move in each: arrays of truth values."""
 
     terminal: npt.NDArray[np.bool_]  # (k,)
     legal: npt.NDArray[np.bool_]  # (k, M)
@@ -642,7 +643,7 @@ def evaluate_batch(net: PropNet, states: npt.NDArray[np.bool_], moves: npt.NDArr
 
 
 def _to_rows(bits: npt.NDArray[np.bool_]) -> Words:
-    """(columns, words) one row for each column of ``bits``."""
+    """Return (columns, words), one row for each column of ``bits``."""
     padded = np.zeros((bits.shape[1], -(-len(bits) // WORD) * WORD), dtype=np.uint8)
     padded[:, : len(bits)] = bits.T
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)

@@ -1,8 +1,8 @@
-"""How one clause answers what is asked of its head: the order of its literals, and a chain of steps.
+"""Plan how one clause answers queries of its head: the order of its literals, and a chain of steps.
 
-What is asked stands in front: the values of some arguments of the head, for many questions at once.  Each literal is
-then looked up by what is bound when its turn comes.  The order is chosen by how many rows each literal was found to
-match, and chosen anew as more is known.
+The query comes first: the values of some arguments of the head, for many queries at once.  Each literal is then looked
+up by the arguments that are bound at that point.  The order follows from the numbers of rows that literals were found
+to match, and is chosen anew as more is known.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from infoset.gdl.joins import (
 from infoset.gdl.syntax import Argument, Clause, Literal, Term, Variable
 
 DERIVED = 0.5
-"""What a test costs that must be derived, in rows of a join: dearer than a look-up, cheaper than a second row."""
+"""The cost of a test that must be derived, in rows of a join: more than a look-up, less than a second row."""
 
 
 class Library(Protocol):
-    """What a planner asks about the predicates of its clause; see ``tables.Program``."""
+    """The queries of a planner about the predicates of its clause; see ``tables.Program``."""
 
     symbols: Symbols
 
@@ -53,7 +53,7 @@ class Library(Protocol):
 
 
 class Inner(NamedTuple):
-    """A literal that asks what is being answered: here the rest of the clause waits for more rows."""
+    """A literal that depends on what is being derived: here the rest of the clause waits for more rows."""
 
     access: Any
     demand: Getter
@@ -62,7 +62,7 @@ class Inner(NamedTuple):
 
 
 class Plan:
-    """A clause as chains of steps with an inner literal between each two."""
+    """A clause as chains of steps, with an inner literal between each two."""
 
     __slots__ = ("chains", "clause", "constants", "enter", "head", "inner", "known")
 
@@ -74,7 +74,7 @@ class Plan:
         self.inner: list[Inner] = []
 
     def begin(self, keys: Collection[Row]) -> Bindings:
-        """The bindings of what is asked, as far as it matches the head."""
+        """Return the bindings of the queries whose values match the head."""
         spec, start = self.enter.spec, self.constants
         if not (spec.opened or spec.equal or spec.key):
             out = self.enter.out
@@ -85,7 +85,7 @@ class Plan:
         return [start + more for more in found.get(self.known, ())]
 
     def follow(self, model: Model, bindings: Bindings, chain: int = 0) -> Bindings:
-        """The bindings at the end of a chain."""
+        """Return the bindings at the end of a chain."""
         for step in self.chains[chain]:
             if not bindings:
                 break
@@ -94,9 +94,9 @@ class Plan:
 
 
 class Planner:
-    """Makes the plan of one clause for one way to ask its head.
+    """The construction of the plan of one clause for one access to its head.
 
-    ``model`` holds what is derived so far; the sizes of its relations guide the order.
+    ``model`` holds what is derived so far; the sizes of its relations determine the order.
     """
 
     def __init__(self, library: Library, model: Model, clause: Clause, access: Any) -> None:
@@ -133,7 +133,7 @@ class Planner:
         return plan
 
     def order(self) -> list[Literal]:
-        """Tests as soon as their variables are bound; atoms by how many rows they are thought to match."""
+        """Return the literals in order: tests as soon as their variables are bound, atoms by their estimated rows."""
         check_safe(self.clause)
         waiting = list(self.clause.body)
         order: list[Literal] = []
@@ -146,7 +146,7 @@ class Planner:
         return order
 
     def _cost(self, literal: Literal, bound: set[Variable], order: Sequence[Literal]) -> float:
-        """How many rows a literal is thought to match; what is asked whole begins with what it needs of itself."""
+        """Return the estimated number of rows of a literal; a whole access begins with its inner literal."""
         inner = literal.positive and self.library.is_inner(literal, self.access)
         if inner and not self.access.bound and not order:
             return -1.0
@@ -158,7 +158,7 @@ class Planner:
         return self.library.rows(literal, known, self.model, self.access)
 
     def _constants(self) -> None:
-        """The binding to begin with holds every constant that a key or a new term needs."""
+        """Collect every constant that a key or a new term needs into the initial binding."""
         found = [value for value in self.asked.flat if isinstance(value, int)]
         for literal in self.clause.body:
             if literal.atom.functor == "distinct":
@@ -171,7 +171,7 @@ class Planner:
         self.width = len(self.constants)
 
     def _parts(self, term: Term) -> Iterator[int]:
-        """The constants from which the arguments of a term are built."""
+        """Yield the constants from which the arguments of a term are built."""
         for argument in term.arguments:
             if isinstance(argument, Variable):
                 continue
@@ -182,7 +182,7 @@ class Planner:
                 yield self.symbols.terms.number(argument)
 
     def _position(self, argument: Argument) -> int:
-        """Where the value of an argument stands in the bindings; a compound is built there first."""
+        """Return the position of an argument's value in the bindings; a compound is built there first."""
         if isinstance(argument, Term) and not any(variables(argument)):
             return self.layout[self.symbols.terms.number(argument)]
         if isinstance(argument, Term) and argument not in self.layout:
@@ -238,7 +238,7 @@ class Planner:
 
     @staticmethod
     def _spec(atom: Atom, bound: set[Any], later: set[Variable]) -> Spec:
-        """What of an atom is looked up, what is compared, and what is read out because it is needed later."""
+        """Return how to read an atom: positions looked up, positions compared, and positions needed later."""
         first: dict[Variable, int] = {}
         key, equal = [], []
         for position, value in enumerate(atom.flat):
@@ -250,7 +250,7 @@ class Planner:
         return Spec(atom.opened, tuple(equal), tuple(key), tuple(out), 0 < len(out) < len(first))
 
     def _forget(self, later: set[Variable]) -> None:
-        """Drop variables that nothing later needs, so that fewer bindings are joined."""
+        """Drop variables that are not needed later, so that fewer bindings are joined."""
         first = len(self.constants)
         kept = [v for v, k in self.layout.items() if k >= first and isinstance(v, Variable) and v in later]
         if len(kept) + first == self.width:
@@ -263,12 +263,12 @@ class Planner:
 
 
 def bound_positions(atom: Atom, bound: Collection[Any]) -> tuple[int, ...]:
-    """The positions of an atom, opened ones too, at which something is known."""
+    """Return the positions of an atom, including opened ones, at which the value is known."""
     return tuple(k for k, value in enumerate(atom.flat) if isinstance(value, int) or value in bound)
 
 
 def check_safe(clause: Clause) -> None:
-    """Raises ``GameRuleError`` where a variable stands in no positive atom of the body."""
+    """Raise ``GameRuleError`` where a variable occurs in no positive atom of the body."""
     bound = {v for literal in clause.body if _binds(literal) for v in variables(literal.atom)}
     rule = shorten(str(clause.rule))
     for literal in clause.body:

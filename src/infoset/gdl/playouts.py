@@ -1,4 +1,4 @@
-"""Random plays of a described game, by the fastest means there is for it."""
+"""Random playouts of a described game, by the fastest available method."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def random_playouts(
 ) -> Playouts:
     """Play ``plays`` games at random, each role uniformly among its distinct legal moves.
 
-    A game that grounds is played 64 games to a machine word; another one by one.  Plays longer than ``max_steps``
-    are given up and counted, and so are those that come to a state, not terminal, in which a role has no legal move.
-    The same arguments give the same figures.  With a ``clock`` no error of a budget is raised, its own neither: the
-    plays made by then are kept, and ``stopped`` says why there are no more.
+    A game that grounds is played 64 plays to a machine word; any other game one play at a time.  Plays
+    longer than ``max_steps`` are given up and counted, and so are those that come to a nonterminal state in which a
+    role has no legal move.  The same arguments give the same figures.  With a ``clock``, no budget error is raised, not
+    even the clock's: the plays made by then are kept, and ``stopped`` says why there are no more.
 
     >>> from infoset.gdl.playouts import random_playouts
     >>> played = random_playouts(infoset.load("gdl:monty_hall"), 6400, seed=1)
@@ -38,7 +38,7 @@ def random_playouts(
 
 
 def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int, clock: Clock | None) -> Playouts:
-    """With a clock, what was played until a budget ends the plays is kept."""
+    """Make plays one by one; with a clock, the plays made until a budget ends are kept."""
     roles, rng = rules.evaluator.roles, np.random.default_rng(seed)
     tally = Tally.empty(len(roles), 0, 0)
     goals: list[dict[int, int]] = [{} for _ in roles]
@@ -46,7 +46,7 @@ def _one_by_one(rules: GdlRules, plays: int, seed: int, max_steps: int, clock: C
     stopped = ""
     try:
         for _ in range(plays):
-            (clock or ENDLESS)()  # the rules look at it where they derive something, not where they remember all
+            (clock or ENDLESS)()  # the rules check it only where they derive something, not where results are cached
             _play(rules.evaluator, rng, max_steps, tally, goals, stuck_at)
     except BudgetError as error:
         if clock is None:
@@ -63,7 +63,7 @@ def _play(
     goals: list[dict[int, int]],
     stuck_at: dict[str, str],
 ) -> None:
-    """One more play."""
+    """Make one more play."""
     roles = range(len(evaluator.roles))
     state, length = evaluator.start(), 0
     while not evaluator.terminal(state):
@@ -84,7 +84,7 @@ def _play(
 
 
 def _add_goals(found: list[tuple[int, ...]], goals: list[dict[int, int]], tally: Tally) -> None:
-    """The goal values of one more play; of several the first."""
+    """Add the goal values of one more play; of several, the first."""
     for role, (values, counts) in enumerate(zip(found, goals, strict=True)):
         tally.none[role] += not values
         tally.several[role] += len(values) > 1
@@ -93,7 +93,7 @@ def _add_goals(found: list[tuple[int, ...]], goals: list[dict[int, int]], tally:
 
 
 def findings(game: GdlGame, played: Playouts) -> list[str]:
-    """What random play shows to be doubtful: plays without end, or stuck; goals that are missing or several; leaks."""
+    """Return the doubtful findings of random plays: endless or stuck plays, missing or several goals, leaks."""
     found = []
     if played.stopped:
         found.append(f"random play ended after {played.plays:,} plays: {played.stopped}")

@@ -1,7 +1,7 @@
-"""All positions of a ground game by compiled code: what ``tree.graph.explore`` finds by plain Python, faster.
+"""Enumerate all positions of a ground game by compiled code, as ``tree.graph.explore`` does in plain Python.
 
-The moves of a step are successive decisions, as they are there, and moves of ``random`` that come to the same are one
-answer of nature.
+The moves of a step are successive decisions, as they are there, and moves of ``random`` with equal outcomes are merged
+into one outcome of chance.
 """
 
 from __future__ import annotations
@@ -22,40 +22,40 @@ from infoset.memory import check_room
 
 NO_ROLE = -1
 CHANCE, TERMINAL, SILENT = -1, -2, -1  # as in ``tree.graph``
-FIRST_ROOM, ROOM = 1 << 12, 1 << 16  # joint moves, nature's included, between two looks at the clock: at first, at most
-ROOM_BYTES = 64 << 20  # of memory that they may take beforehand
+FIRST_ROOM, ROOM = 1 << 12, 1 << 16  # joint moves, with chance's, between two clock checks: first, most
+ROOM_BYTES = 64 << 20  # of memory that is reserved for them beforehand, at most
 SHORT, LONG = 0.1, 0.4  # seconds: quicker calls of the kernel get more room, slower ones less
-MOST_JOINT = np.int64(1) << 40  # beyond which joint moves are not counted: 64 roles with two moves each overflow a word
-SLOT_BYTES = 32  # that a row takes in a table before it is there
+MOST_JOINT = np.int64(1) << 40  # joint moves are not counted beyond this: 64 roles with two moves each overflow a word
+SLOT_BYTES = 32  # that a row takes in a table before it is stored
 DONE, NO_ROOM, STUCK = range(3)
 POSITIONS, EDGES, EXPANDED, ROOM_LEFT, DETAIL = range(5)
 
 
 class Shape(NamedTuple):
-    """Who is who."""
+    """The roles of the game."""
 
     seats: LongArray  # (n,) the roles that are players
-    random: int  # the role of nature, or NO_ROLE
+    random: int  # chance's role, or NO_ROLE
     open: bool  # everyone sees the joint move
     goal_values: LongArray  # (G,)
     first_percept: LongArray  # (roles + 1,)
 
 
 class Interned(NamedTuple):
-    """What is numbered on the way."""
+    """The values that are numbered on the way."""
 
     states: Rows  # words of the state
     menus: Rows  # moves
-    payoffs: Rows  # one a player
-    percepts: Rows  # of a step, or its joint move where the game is open; -1 and a menu where moves are offered
+    payoffs: Rows  # one for each player
+    percepts: Rows  # of a step, or its joint move where the game is open; -1 and a menu where legal moves are observed
     tokens: Rows  # (own move, percepts)
 
 
 class Found(NamedTuple):
     """The arrays that grow.
 
-    ``filled`` holds how many positions and edges there are, how many states are expanded, for how many joint moves
-    there is room everywhere, and what a call stopped at: the size of a step, or the role that has no move.
+    ``filled`` holds the numbers of positions, edges and expanded states, the number of joint moves for which there is
+    room everywhere, and the reason why a call stopped: the size of a step, or the role that has no move.
     """
 
     position: IntArray  # (states,) of each state
@@ -70,7 +70,7 @@ class Found(NamedTuple):
 
 @linked_kernel
 def _edge(found, source, child, probability):
-    """Add an edge that nobody notices; returns its number."""
+    """Add an edge without tokens and return its number."""
     e = found.filled[EDGES]
     found.source[e], found.child[e], found.probability[e] = source, child, probability
     found.token[e] = SILENT
@@ -80,7 +80,7 @@ def _edge(found, source, child, probability):
 
 @kernel
 def _place(found, player, content):
-    """A new position."""
+    """Add a position and return its number."""
     p = found.filled[POSITIONS]
     found.player[p], found.content[p] = player, content
     found.filled[POSITIONS] = p + 1
@@ -89,7 +89,7 @@ def _place(found, player, content):
 
 @linked_kernel
 def _visit(found, states, words):
-    """The position of a state, new or known."""
+    """Return the position of a state, new or known."""
     known = states.size[0]
     state = intern(states, words.view(np.int64))
     if state == known:
@@ -99,7 +99,7 @@ def _visit(found, states, words):
 
 @linked_kernel
 def _end(shape, net, interned, found, position, holding):
-    """The payoffs of an end: of several goals that hold the first, 0 where none does."""
+    """Set the payoffs of a terminal position: of several goals that hold the first, 0 where none does."""
     row = np.zeros(len(shape.seats), dtype=np.int64)
     for p in range(len(shape.seats)):
         role = shape.seats[p]
@@ -111,7 +111,7 @@ def _end(shape, net, interned, found, position, holding):
 
 @inner_kernel
 def _tell(shape, run, interned, moves, row, tokens):
-    """The players' tokens of the step just made."""
+    """Write the players' tokens of the step just made."""
     for p in range(len(shape.seats)):
         role, size = shape.seats[p], 0
         if shape.open:
@@ -129,9 +129,9 @@ def _tell(shape, run, interned, moves, row, tokens):
 
 @inner_kernel
 def _answer(shape, net, run, interned, found, state, moves, menu, scratch):
-    """Nature's answers to the joint ``moves``, each once; returns how many.
+    """Write the distinct outcomes of the joint ``moves`` and return how many there are.
 
-    ``scratch`` holds a row for each: child, weight, move of nature, tokens.
+    ``scratch`` holds a row for each: child, weight, move of chance, tokens.
     """
     n, count = len(shape.seats), 0
     row = np.empty(max(len(run.seen), len(moves)) + 2, dtype=np.int64)
@@ -157,7 +157,7 @@ def _answer(shape, net, run, interned, found, state, moves, menu, scratch):
 
 @linked_kernel
 def _join(interned, found, source, count, answers, scratch):
-    """The edges of one joint move: straight to the next state, or through a choice of nature."""
+    """Add the edges of one joint move: directly to the next state, or through a chance position."""
     if count > 1:
         chance = _place(found, CHANCE, intern(interned.menus, scratch[:count, 2].copy()))
         _edge(found, source, chance, 1.0)
@@ -170,7 +170,7 @@ def _join(interned, found, source, count, answers, scratch):
 
 @inner_kernel
 def _expand(shape, net, run, interned, found, position, state):
-    """The decisions of one state, one player after the other, and what every joint move comes to."""
+    """Add the decisions of one state, one player after the other, and the outcomes of every joint move."""
     n = len(shape.seats)
     base, joint = position, 1
     nature = np.zeros(1, dtype=np.int32)
@@ -205,7 +205,7 @@ def _expand(shape, net, run, interned, found, position, state):
 
 @kernel
 def _explore(shape, net, run, interned, found):
-    """Expand states while there is room; says why it ended."""
+    """Expand states while there is room; return why it ended."""
     holding = np.zeros(len(net.goals), dtype=np.uint8)
     words = len(run.current)
     while found.filled[EXPANDED] < interned.states.size[0]:
@@ -231,7 +231,7 @@ def _explore(shape, net, run, interned, found):
 
 
 class Explorer:
-    """The work of ``positions``: the arrays, made longer between the calls of the kernel."""
+    """The work of ``positions``: the arrays, extended between the calls of the kernel."""
 
     def __init__(
         self, evaluator: ScalarEvaluator, seats: Sequence[int], random: int | None, open_: bool, file: str
@@ -258,22 +258,22 @@ class Explorer:
 
     @property
     def _widths(self) -> tuple[int, int, int]:
-        """How many players there are, how many words a state has and how many percepts a step may have."""
+        """The number of players, the words of a state and the most percepts of a step."""
         percepts = max(int(np.diff(self.shape.first_percept).max(initial=0)), len(self.evaluator.roles))
         return len(self.shape.seats), len(self.evaluator.net.initial), percepts
 
     def _most_room(self) -> int:
-        """For how many joint moves there may be room beforehand."""
+        """Return the greatest number of joint moves for which room may be made beforehand."""
         n, words, percepts = self._widths
         return max(1, min(ROOM, ROOM_BYTES // (self._least_bytes() + 8 * (words + n * percepts))))
 
     def _least_bytes(self) -> int:
-        """What a joint move takes at least: its decisions and its edges, and places in the tables."""
+        """Return the bytes that a joint move takes at least: its decisions, its edges and its places in the tables."""
         n, _, _ = self._widths
         return (n + 2) * (21 + 4 * n) + SLOT_BYTES * (3 * n + 3)
 
     def make_room(self, joint: int) -> None:
-        """For so many joint moves more."""
+        """Make room for ``joint`` more joint moves."""
         i, f = self.interned, self.found
         n, words, percepts = self._widths
         self.interned = Interned(
@@ -298,7 +298,10 @@ class Explorer:
         f.filled[ROOM_LEFT] = joint
 
     def run(self, check: Callable[[int, int], None]) -> Positions:
-        """``check`` is told positions and edges now and then, and may raise.  Raises ``GameRuleError``."""
+        """Enumerate the positions; ``check`` is called with positions and edges now and then, and may raise.
+
+        Raises ``GameRuleError``.
+        """
         room = min(FIRST_ROOM, self.room)
         while True:
             began = time.monotonic()
@@ -322,7 +325,7 @@ class Explorer:
             self.make_room(max(room, detail))
 
     def positions(self) -> Positions:
-        """What was found, edges sorted by where they begin."""
+        """Return what was found, with edges sorted by their source."""
         f, i, actions = self.found, self.interned, self.evaluator.actions
         positions, edges, _, _, _ = f.filled.tolist()
         order = np.argsort(f.source[:edges], kind="stable")
@@ -340,7 +343,7 @@ class Explorer:
         )  # fmt: skip
 
     def facts(self) -> Facts:
-        """The propositions of every state."""
+        """Return the propositions of every state."""
         states, words = int(self.interned.states.size[0]), len(self.evaluator.net.initial)
         data = self.interned.states.data[: states * words].view(np.uint8).reshape(states, 8 * words)
         return Facts(self.found.position[:states].copy(), data.copy())

@@ -1,7 +1,8 @@
-"""Which propositions are a player's own: what holds of them is nothing to the others, and to no one's goal.
+"""Find the propositions that are a player's own: they affect neither the others nor anybody's goal.
 
-A proposition is a player's own where it feeds nothing but that player's ``legal`` and the next state of propositions
-that are its own too: of a propositional network, the largest such set.  What is left of a state is its *core*.
+A proposition is a player's own where it is read by nothing but that player's ``legal`` and the next state of
+propositions that are its own, too: in a propositional network, the largest such set.  The rest of a state is its
+*core*.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ from infoset.gdl.propnet import NO_NODE, PropNet
 
 
 class Own(NamedTuple):
-    """Of one player, as bits: its own propositions, and of what else they follow in a step."""
+    """A player's own propositions, and what else their next state depends on, as bits."""
 
     propositions: int
     core: int
-    """Propositions of the core that are read by the next state of its own."""
+    """Propositions of the core that the next state of its own propositions depends on."""
     moves: int
-    """Other roles' moves that are."""
+    """Other roles' moves that it depends on."""
 
 
 def own_propositions(net: PropNet, seats: Sequence[int]) -> list[Own]:
-    """For each player the propositions that are its own; those that nobody's moves or goals ever follow from are none.
+    """Return each player's own propositions, without those that no player's moves or goals ever depend on.
 
     >>> from infoset.gdl.private import own_propositions
     >>> rules = infoset.load("gdl:blind_tic_tac_toe").rules
@@ -53,7 +54,7 @@ def _union(bits: Iterable[int]) -> int:
 
 
 def _reads(net: PropNet) -> list[int]:
-    """Of each node the sources that it follows from: propositions, and behind them moves, a bit each."""
+    """Return for each node the sources that it depends on, a bit each: propositions first, then moves."""
     reads, size = [0] * len(net), len(net.base)
     for k in range(size):
         reads[1 + k] = 1 << k
@@ -71,7 +72,7 @@ def _reads(net: PropNet) -> list[int]:
 
 
 def _outside(net: PropNet, reads: list[int], seat: int) -> int:
-    """What anything follows from but the next state and the moves on offer to one role."""
+    """Return the sources of everything but the next state and the legal moves of one role."""
     legal = net.legal.tolist()
     mine = slice(int(net.first_move[seat]), int(net.first_move[seat + 1]))
     literals = [*legal[: mine.start], *legal[mine.stop :], *net.sees.tolist(), *net.goals.tolist(), net.terminal]
@@ -79,7 +80,7 @@ def _outside(net: PropNet, reads: list[int], seat: int) -> int:
 
 
 def _largest(outside: int, after: list[int], every: int) -> int:
-    """The largest set of propositions without ``outside`` that nothing beyond it follows from."""
+    """Return the largest set of propositions without ``outside`` that nothing outside of it depends on."""
     own = every & ~outside
     while True:
         kept = own & ~_union(read for k, read in enumerate(after) if not own >> k & 1)

@@ -1,11 +1,11 @@
 """Propositional networks: a ground game as gates over propositions (Schkufza et al. 2008; Cox et al. 2009).
 
-A *literal* is ``2 * node + negated``.  Node 0 is always true; then come the propositions of the state (``true``),
-those of the joint move (``does``), and the gates, each after all that it reads.  Gates stand in four *stages*, so
-that an evaluator computes no more than it needs: what ``legal`` and ``terminal`` need in every state (and what goals
-share with ``next`` or ``sees``), what goals alone need at the end of a play, what ``next`` needs once the moves are
-known, and what only ``sees`` needs.  Gates on a positive cycle form a *loop*, whose
-value is the least fixpoint: all false at first, then raised until nothing changes.
+A *literal* is ``2 * node + negated``.  Node 0 is always true; it is followed by the propositions of the state
+(``true``), those of the joint move (``does``), and the gates, each after all its inputs.  Gates are ordered in four
+*stages*, so that an evaluator computes no more than it needs: the gates that ``legal`` and ``terminal`` need in every
+state (and those that goals share with ``next`` or ``sees``), those that goals alone need at the end of a play, those
+that ``next`` needs once the moves are known, and those that only ``sees`` needs.  Gates on a positive cycle form a
+*loop*, whose value is the least fixpoint: all false at first, then raised until nothing changes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PropNet:
     loops: IntArray  # (loops, 2) first and one past the last node, in order
     base: tuple[Term, ...]  # (B,) proposition k is node 1 + k
     initial: npt.NDArray[np.bool_]  # (B,)
-    following: IntArray  # (B,) literals: what each proposition is in the next state
+    following: IntArray  # (B,) literals: the value of each proposition in the next state
     moves: tuple[Term, ...]  # (M,)
     first_move: IntArray  # (roles + 1,)
     does: IntArray  # (M,) node, or NO_NODE where nothing reads the move
@@ -58,14 +58,14 @@ class PropNet:
     percepts: tuple[Term, ...]  # (P,)
     first_percept: IntArray  # (roles + 1,)
     sees: IntArray  # (P,) literals
-    names: dict[int, Term]  # literal -> the atom it stands for, where it stands for one
+    names: dict[int, Term]  # literal -> the atom that it represents, if any
 
     def __len__(self) -> int:
         return len(self.kind)
 
     @cached_property
     def fanout(self) -> tuple[IntArray, IntArray]:
-        """Who reads each node: (N + 1,) first entry of each, and entries ``2 * reader + negated``."""
+        """The readers of each node: (N + 1,) first entry of each, and entries ``2 * reader + negated``."""
         reader = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.first_input))
         source = self.inputs >> 1
         order = np.argsort(source, kind="stable")
@@ -74,12 +74,12 @@ class PropNet:
 
 
 def compile_propnet(description: Description, program: GroundProgram) -> PropNet:
-    """The network of a ground game.  Raises ``FormatError`` where an atom depends on its own negation."""
+    """Return the network of a ground game.  Raises ``FormatError`` where an atom depends on its own negation."""
     return _Compiler(description, program).run()
 
 
 class _Compiler:
-    """Gates as they are made (``kind``, ``inputs``), then sorted into stages and renumbered."""
+    """The gates in the order in which they are made (``kind``, ``inputs``), then sorted into stages and renumbered."""
 
     def __init__(self, description: Description, program: GroundProgram) -> None:
         self.description, self.program = description, program
@@ -105,7 +105,7 @@ class _Compiler:
         return self.net(base, moves, nodes)
 
     def by_role(self, relation: str) -> list[tuple[int, Term]]:
-        """(role, second argument) of every atom ``relation(role, …)`` that can hold, sorted."""
+        """Return (role, second argument) of every atom ``relation(role, …)`` that can hold, sorted."""
         number = {role: k for k, role in enumerate(self.roles)}
         atoms = [t for t in {*self.by_term, *self.program.facts} if t.relation == (relation, 2)]
         pairs = [(number.get(ground_argument(t, 0)), ground_argument(t, 1)) for t in atoms]
@@ -125,7 +125,7 @@ class _Compiler:
         return len(self.kind) - 1
 
     def gate(self, kind: int, literals: Iterable[int]) -> int:
-        """The literal of a gate; constants fold, equal gates are one."""
+        """Return the literal of a gate; constants are folded, and equal gates are shared."""
         neutral, absorbing = (TRUE, FALSE) if kind == AND else (FALSE, TRUE)
         distinct = set(literals) - {neutral}
         if absorbing in distinct or any(literal ^ 1 in distinct for literal in distinct):
@@ -153,7 +153,7 @@ class _Compiler:
         return self.gate(AND, [self.literal.get(abs(atom), FALSE) ^ (atom < 0) for atom in body])
 
     def cycle(self, component: list[int], bodies: dict[int, list[tuple[int, ...]]]) -> None:
-        """A loop: one OR gate an atom, one AND gate a body that reads the loop; neither is simplified."""
+        """Make a loop: one OR gate per atom, one AND gate per body that reads the loop; neither is simplified."""
         members = set(component)
         for atom in component:
             if any(-x in members for body in bodies[atom] for x in body):
@@ -177,7 +177,7 @@ class _Compiler:
         return node
 
     def value(self, term: Term) -> int:
-        """The literal of an atom by name."""
+        """Return the literal of an atom by name."""
         if term in self.program.facts:
             return TRUE
         atom = self.by_term.get(term)
@@ -227,7 +227,7 @@ class _Compiler:
         )
 
     def goals(self) -> list[tuple[int, Term]]:
-        """(role, value) of every possible goal in the order of the rules that give them."""
+        """Return (role, value) of every possible goal in the order of the rules that give them."""
         heads = [c.head for c in clauses(self.description) if c.head.relation == ("goal", 2)]
 
         def rank(item: tuple[int, Term]) -> tuple[int, int, int]:
@@ -250,13 +250,13 @@ class _Compiler:
         return found
 
     def order(self, roots: list[list[int]]) -> tuple[list[int], IntArray]:
-        """Nodes by stage, level and loop; gates that nothing needs are left out."""
+        """Return nodes by stage, level and loop; gates that nothing needs are left out."""
         level = self.levels()
         reached = [self.below(literals) for literals in roots]
         stage: dict[int, int] = {}
-        for number in (SEES, NEXT, GOALS, PLAY):  # a gate stands in the first stage that needs it
+        for number in (SEES, NEXT, GOALS, PLAY):  # so that a gate gets the first stage that needs it
             stage |= dict.fromkeys(reached[number], number)
-        # goals are worked out at the end of a play only: what any step needs as well comes with what every state needs
+        # goals are computed only at the end of a play: gates that every step needs, too, are computed in every state
         stage |= dict.fromkeys(reached[GOALS] & (reached[NEXT] | reached[SEES]), PLAY)
         stage |= dict.fromkeys(range(self.sources), -1)
         order = sorted(stage, key=lambda node: (stage[node], level[node], self.loop[node], node))
@@ -264,7 +264,7 @@ class _Compiler:
         return order, np.cumsum(sizes).astype(np.int32)
 
     def below(self, literals: list[int]) -> set[int]:
-        """The nodes of some literals and all that they read."""
+        """Return the nodes of some literals and everything that they read."""
         todo = [literal >> 1 for literal in literals]
         seen = set(todo)
         while todo:
@@ -274,10 +274,10 @@ class _Compiler:
         return seen
 
     def levels(self) -> list[int]:
-        """The longest path from a source to each node; the members of a loop stand on one level."""
+        """Return the longest path from a source to each node; the members of a loop have one level."""
         level = [0] * len(self.kind)
         for _, unit in groupby(range(self.sources, len(self.kind)), key=lambda node: self.loop[node] or -node):
-            members = list(unit)  # the gates of a loop were made in one go, after all that they read outside
+            members = list(unit)  # the gates of a loop were made in one go, after all their inputs from outside
             height = 1 + max(level[x >> 1] for node in members for x in self.inputs[node])
             for node in members:
                 level[node] = height
@@ -285,14 +285,14 @@ class _Compiler:
 
 
 def ground_argument(term: Term, position: int) -> Term:
-    """An argument of a ground term."""
+    """Return an argument of a ground term."""
     argument = term.arguments[position]
     assert isinstance(argument, Term)
     return argument
 
 
 def _runs(loop: npt.NDArray[np.int64]) -> IntArray:
-    """(loops, 2) the runs of equal numbers other than 0."""
+    """Return (loops, 2) the runs of equal numbers other than 0."""
     edges = np.flatnonzero(np.diff(loop, prepend=0, append=0))
     begins = [int(k) for k in edges if k < len(loop) and loop[k]]
     ends = [int(k) for k in edges if k > 0 and loop[k - 1]]

@@ -1,8 +1,8 @@
-"""One state at a time: a propositional network that is kept settled while propositions flip.
+"""Evaluate one state at a time: a propositional network that is kept settled while propositions flip.
 
-Every gate counts its inputs that hold; a flipped proposition changes the counts of its readers, and only gates whose
+Every gate counts its inputs that hold.  A flipped proposition changes the counts of its readers, and only gates whose
 value changes pass it on, in topological order.  A step of a game flips few propositions, so most of the network is
-never touched.  A loop is worked out anew, from all false, whenever something that it reads has changed.
+never touched.  A loop is computed anew, from all false, whenever one of its inputs has changed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, below, streams
 
-MENUS = 1 << 14  # menus kept as moves; large games have a new one in almost every state
+MENUS = 1 << 14  # menus cached as moves; large games have a new one in almost every state
 
 
-ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)  # indices without a sign need no check in kernels
+ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)  # unsigned indices need no check for negative ones in kernels
 
 
 class Net(NamedTuple):
-    """What the kernels read: see ``PropNet`` for the arrays of the same names."""
+    """The input of the kernels: see ``PropNet`` for the arrays of the same names."""
 
     first_fanout: IndexArray
     fanout: IndexArray
@@ -47,11 +47,11 @@ class Net(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What the kernels write."""
+    """The arrays that the kernels write."""
 
     value: npt.NDArray[np.uint8]  # (N,)
-    slack: IntArray  # (N,) inputs that hold, less those that a gate needs: it holds from 0 on
-    pending: Words  # (N / 64,) gates whose value no longer fits, and the first gate of every loop to be worked out
+    slack: IntArray  # (N,) inputs that hold, minus those that the gate needs: it holds from 0 on
+    pending: Words  # (N / 64,) gates whose value is out of date, and the first gate of every loop to be computed
     current: Words  # (B / 64,) the state
     moves: IntArray  # (roles,) the joint move, -1 where there is none
     menu: IntArray  # (M,) legal moves of the roles, one after the other
@@ -65,7 +65,7 @@ class Run(NamedTuple):
 
 @inline_kernel
 def _flip(first_fanout, fanout, loop_begin, value, slack, pending, node):
-    """Turn a node over and tell its readers; one whose slack crosses zero changes whether it is pending."""
+    """Flip a node and update its readers; a reader whose slack crosses zero changes whether it is pending."""
     value[node] ^= np.uint8(1)
     now = np.uint64(value[node])
     for k in range(first_fanout[node], first_fanout[node + ONE]):
@@ -83,7 +83,7 @@ def _flip(first_fanout, fanout, loop_begin, value, slack, pending, node):
 
 @inline_kernel
 def _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending):
-    """Bring every gate in line with its inputs."""
+    """Update every gate whose inputs have changed."""
     for word in range(np.uint64(len(pending))):
         while pending[word]:
             node = (np.uint64(word) << SIX) + np.uint64(lowest_one(pending[word]))
@@ -96,7 +96,7 @@ def _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending):
 
 @inner_kernel
 def _settle_loop(first_fanout, fanout, loop_begin, value, slack, pending, begin, end):
-    """The least fixpoint of a loop; only its differences from before go on to gates outside."""
+    """Compute the least fixpoint of a loop; only its changes are passed on to gates outside."""
     before = value[begin:end].copy()
     for node in range(begin, end):
         if value[node]:
@@ -125,7 +125,7 @@ def _tell_loop(first_fanout, fanout, slack, node, begin, end, change):
 
 @inner_kernel
 def _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node, begin, end):
-    """What ``_flip`` does, for the readers outside the loop of a gate that has changed."""
+    """Update the readers outside the loop of a gate that has changed, as ``_flip`` does."""
     for k in range(first_fanout[node], first_fanout[node + 1]):
         entry = np.int64(fanout[k])
         reader = entry >> 1
@@ -161,7 +161,7 @@ def _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, cu
 
 @inline_kernel
 def _find_legal(first_move, legal, value, menu, menu_size):
-    """The legal moves of every role, from where its moves begin in ``menu``."""
+    """Write the legal moves of every role into ``menu``, from where the role's moves begin."""
     for role in range(np.uint64(len(menu_size))):
         begin, size = np.uint64(first_move[role]), np.uint64(0)
         for move in range(begin, np.uint64(first_move[role + ONE])):
@@ -172,7 +172,7 @@ def _find_legal(first_move, legal, value, menu, menu_size):
 
 @inline_kernel
 def _follow(following, value, after):
-    """The next state into ``after``, once the joint move is made and settled."""
+    """Write the next state into ``after``, once the joint move is made and settled."""
     size = np.uint64(len(following))
     for word in range(np.uint64(len(after))):
         bits, begin = np.uint64(0), np.uint64(word) << SIX
@@ -183,7 +183,7 @@ def _follow(following, value, after):
 
 @inline_kernel
 def _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves, role, move):
-    """Let ``role`` do ``move`` instead of what it did before; -1 for nothing."""
+    """Make ``role`` do ``move`` instead of its move before; -1 for nothing."""
     before = moves[role]
     if before != move:
         moves[role] = move
@@ -195,7 +195,7 @@ def _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves
 
 @kernel
 def look(net, run, state, goals):
-    """Whether ``state`` is terminal; its legal moves into ``run.menu``, which goals hold into ``goals``."""
+    """Return whether ``state`` is terminal; write its legal moves into ``run.menu`` and its goals into ``goals``."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     value, slack, pending = run.value, run.slack, run.pending
     _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, run.current, state)
@@ -207,7 +207,7 @@ def look(net, run, state, goals):
 
 @kernel
 def step(net, run, state, moves):
-    """The next state into ``run.next``, the percepts of the step into ``run.seen``."""
+    """Write the next state into ``run.next`` and the percepts of the step into ``run.seen``."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     value, slack, pending, does, before = run.value, run.slack, run.pending, net.does, run.moves
     _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, run.current, state)
@@ -234,7 +234,7 @@ def _score(first_goal, goals, value, counts, none, several):
 
 @kernel
 def _playouts(net, run, count, max_steps, stream, tally):
-    """Random plays from the start."""
+    """Make random plays from the initial state."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     following, first_move, does, legal, initial = net.following, net.first_move, net.does, net.legal, net.initial
     value, slack, pending, current, after = run.value, run.slack, run.pending, run.current, run.next
@@ -265,7 +265,7 @@ def _playouts(net, run, count, max_steps, stream, tally):
 
 @linked_kernel
 def _stuck(menu_size):
-    """The first role without a legal move; -1 where each has one."""
+    """Return the first role without a legal move; -1 where each has one."""
     for role in range(len(menu_size)):
         if menu_size[role] == 0:
             return role
@@ -273,7 +273,7 @@ def _stuck(menu_size):
 
 
 def compile_net(net: PropNet, percepts: bool = True) -> Net:
-    """The arrays of ``Net``; gates that only percepts need are cut off unless ``percepts``."""
+    """Return the arrays of ``Net``; gates that only percepts need are left out unless ``percepts``."""
     size = len(net) if percepts else int(net.stage_begin[SEES])
     loop_begin, loop_end = np.full((2, size if len(net.loops) else 0), -1, dtype=np.int32)
     for begin, end in net.loops:
@@ -290,7 +290,7 @@ def compile_net(net: PropNet, percepts: bool = True) -> Net:
 
 
 def fresh_run(propnet: PropNet, net: Net) -> Run:
-    """No proposition holds, no move is made, and every gate is as that says."""
+    """Return settled arrays in which no proposition holds and no move is made."""
     size, words, roles = len(net.first_fanout) - 1, len(net.initial), len(propnet.roles)
     run = Run(
         value=np.zeros(size, dtype=np.uint8),
@@ -310,7 +310,7 @@ def fresh_run(propnet: PropNet, net: Net) -> Run:
 
 @kernel
 def _wake(net, run):
-    """Count the negated inputs of gates that read what does not hold, then settle."""
+    """Count the negated inputs of gates whose sources do not hold, then settle."""
     for node in range(len(run.value)):
         for k in range(net.first_fanout[node], net.first_fanout[node + 1]):
             run.slack[net.fanout[k] >> 1] += np.int64(net.fanout[k] & 1)
@@ -324,7 +324,7 @@ def _wake(net, run):
 
 
 class _Place(threading.local):
-    """Where one thread stands in the network: several may ask the same rules at once."""
+    """One thread's state of the network: several threads may query the same rules at once."""
 
     def __init__(self, net: PropNet, small: Net) -> None:
         self.run = fresh_run(net, small)
@@ -334,9 +334,9 @@ class _Place(threading.local):
 
 
 class ScalarEvaluator:
-    """A game's rules answered from its network; moves are numbered, states are bytes.
+    """A game's rules, evaluated by its network; moves are numbered, states are bytes.
 
-    States are hashable values.  The evaluator remembers where each thread stands, so questions about one state, or
+    States are hashable values.  The evaluator remembers each thread's current state, so queries about one state, or
     about states near each other, cost little.
     """
 
@@ -400,7 +400,7 @@ class ScalarEvaluator:
 
 
 def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS) -> Playouts:
-    """Random plays, one after the other."""
+    """Make random plays, one after the other."""
     small = compile_net(net, percepts=False)
     run, tally = fresh_run(net, small), Tally.empty(len(net.roles), len(net.goals), len(net.base))
     _playouts(small, run, count, max_steps, streams(seed, 1), tally)
@@ -408,5 +408,5 @@ def playouts(net: PropNet, count: int, seed: int = 0, max_steps: int = MAX_STEPS
 
 
 def _words(state: bytes) -> Words:
-    """A state as words that are not read-only, so that one kernel serves these and the rows of an array."""
+    """Return a state as words that are not read-only, so that one kernel serves these and the rows of an array."""
     return np.frombuffer(bytearray(state), dtype=np.uint64)

@@ -1,9 +1,9 @@
-"""Game descriptions as values: terms, formulas, rules; read from KIF or infix text, printed as KIF.
+"""Read game descriptions from KIF or infix text into terms, formulas and rules, and print them as KIF.
 
 KIF (prefix) is ``(<= (legal ?p noop) (role ?p) (not (true (control ?p))))``; the infix form of the same rule is
-``legal(P, noop) :- role(P) & ~true(control(P))``.  Symbols fold to lower case, except in a text that has words which
-differ only in case and means them as different ones (see ``Spelling``); ``(f)`` is the constant ``f``; everything keeps
-the place where it stood, which does not count when values are compared.
+``legal(P, noop) :- role(P) & ~true(control(P))``.  Words are folded to lower case, unless the text uses words that
+differ only in case as different words (see ``Spelling``).  ``(f)`` is read as the constant ``f``.  Every part keeps its
+place in the text; places are ignored when values are compared.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ KEYWORDS = frozenset((
     "role", "init", "true", "next", "legal", "does", "goal", "terminal", "sees", "distinct", "base", "input", "percept",
     "not", "and", "or", "random", "nil",
 ))  # fmt: skip
-"""Words with a meaning of their own, in whatever case they are written."""
+"""Words with a fixed meaning, whatever their case."""
 
 
 class Place(NamedTuple):
-    """Where something stood; line and column count from 1."""
+    """A position in the text; line and column count from 1."""
 
     line: int = 0
     column: int = 0
@@ -39,7 +39,7 @@ NOWHERE = Place()
 
 
 class Variable(NamedTuple):
-    """A variable; the name has no question mark."""
+    """A variable; its name has no question mark."""
 
     name: str
 
@@ -48,7 +48,7 @@ class Variable(NamedTuple):
 
 
 class Term(NamedTuple):
-    """A constant (no arguments) or a compound; as an atom, a relation applied to its arguments."""
+    """A constant (no arguments) or a compound term; used as an atom, a relation applied to its arguments."""
 
     functor: str
     arguments: tuple[Argument, ...] = ()
@@ -58,7 +58,7 @@ class Term(NamedTuple):
 
     @property
     def relation(self) -> tuple[str, int]:
-        """Name and arity: the same name with another arity is another relation."""
+        """Name and arity: relations with the same name and different arities are different relations."""
         return self.functor, len(self.arguments)
 
 
@@ -67,7 +67,7 @@ Argument: TypeAlias = "Variable | Term"
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A relation that must hold."""
+    """An atomic formula: a relation that must hold."""
 
     term: Term
     place: Place = field(default=NOWHERE, compare=False)
@@ -78,7 +78,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """A formula that must not hold."""
+    """A negation: a formula that must not hold."""
 
     formula: Formula
     place: Place = field(default=NOWHERE, compare=False)
@@ -89,7 +89,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """Formulas that must all hold."""
+    """A conjunction: formulas that must all hold."""
 
     parts: tuple[Formula, ...]
     place: Place = field(default=NOWHERE, compare=False)
@@ -100,7 +100,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """Formulas of which one must hold."""
+    """A disjunction: formulas at least one of which must hold."""
 
     parts: tuple[Formula, ...]
     place: Place = field(default=NOWHERE, compare=False)
@@ -113,14 +113,14 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,99}")
 
 
 def to_action(term: Term) -> Action:
-    """A ground term as a move: ``(mark 1 b)`` is ``("mark", 1, "b")``; ``01`` stays a word, so nothing is lost."""
+    """Return a ground term as a move: ``(mark 1 b)`` becomes ``("mark", 1, "b")``; ``01`` stays a word (lossless)."""
     if term.arguments:
         return (term.functor, *map(to_action, cast("tuple[Term, ...]", term.arguments)))
     return int(term.functor) if _INTEGER.fullmatch(term.functor) else term.functor
 
 
 def to_term(action: Action) -> Term:
-    """The ground term that a move stands for: the inverse of ``to_action``."""
+    """Return the ground term of a move: the inverse of ``to_action``."""
     if isinstance(action, tuple):
         return Term(str(action[0]), tuple(map(to_term, action[1:])))
     return Term(str(action))
@@ -132,7 +132,7 @@ Rename: TypeAlias = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The head holds where every formula of the body holds; a fact has no body."""
+    """A rule: its head holds where every formula of its body holds; a fact has no body."""
 
     head: Term
     body: tuple[Formula, ...] = ()
@@ -144,43 +144,43 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a text writes its words, which may be needed to answer whoever wrote it.
+    """The way a text spells its words, which is needed to reply in the same spelling.
 
-    Words fold to lower case.  Where words of a text differ only in case and are meant as different ones, its reading is
-    ``exact``: all words but the keywords stay as they are written.
+    Words are folded to lower case.  Where words of a text differ only in case and are meant as different words, the
+    spelling is ``exact``: all words but the keywords stay as they are written.
     """
 
     exact: bool = False
     written: Mapping[str, str] = field(default_factory=dict)
-    """Words that were folded, and what they were before."""
+    """The original spelling of each folded word."""
     alike: tuple[tuple[str, str, Place], ...] = ()
-    """Two words that differ only in case, and the place of the first rule with the second."""
+    """Pairs of words that differ only in case, each with the place of the first rule that has the second word."""
 
     def read(self, word: str) -> str:
-        """The word that is meant by what is written."""
+        """Return the word that a written word stands for."""
         folded = word.lower()
         return word if self.exact and folded not in KEYWORDS else folded
 
     def write(self, word: str) -> str:
-        """The word as the text writes it: the inverse of ``read``."""
+        """Return a word as the text writes it: the inverse of ``read``."""
         return self.written.get(word, word)
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The rules of a game in their order, the file they came from, and how it writes words."""
+    """The rules of a game in their order, the file that they came from, and the spelling of its words."""
 
     rules: tuple[Rule, ...]
     file: str = field(default="", compare=False)
     spelling: Spelling = field(default=Spelling(), compare=False)
 
     def __str__(self) -> str:
-        """KIF text; reading it gives an equal description."""
+        """Return KIF text that reads as an equal description."""
         return "".join(f"({rule.head.functor})\n" if str(rule)[0] != "(" else f"{rule}\n" for rule in self.rules)
 
 
 def placed(file: str, rule: Rule) -> tuple[str, str]:
-    """Where a rule stands and what it says, for a message."""
+    """Return the place and the text of a rule, for a message."""
     return f"{file or '<text>'}:{rule.place.line}:{rule.place.column}", shorten(str(rule), MAX_SHOWN)
 
 
@@ -190,7 +190,7 @@ def read_gdl(path: str | Path) -> Description:
 
 
 def parse_gdl(text: str, file: str = "") -> Description:
-    """Read KIF or infix text, whichever it is; ``file`` is its name in messages.
+    """Read KIF or infix text (detected automatically); ``file`` is its name in messages.
 
     Raises ``FormatError`` with line and column.
 
@@ -205,7 +205,7 @@ def parse_gdl(text: str, file: str = "") -> Description:
 
 
 def atoms(rule: Rule) -> Iterator[tuple[Term, bool]]:
-    """The head and every atom of the body, each with whether it must hold."""
+    """Yield the head and every atom of the body, each with whether it stands positively."""
     yield rule.head, True
     todo: list[tuple[Formula, bool]] = [(part, True) for part in reversed(rule.body)]
     while todo:
@@ -219,7 +219,7 @@ def atoms(rule: Rule) -> Iterator[tuple[Term, bool]]:
 
 
 def parts(argument: Argument) -> Iterator[Argument]:
-    """A term and everything in it."""
+    """Yield a term and all its subterms."""
     yield argument
     if isinstance(argument, Term):
         for inner in argument.arguments:
@@ -227,7 +227,7 @@ def parts(argument: Argument) -> Iterator[Argument]:
 
 
 def renamed(rule: Rule, word: Rename, variable: Rename = str) -> Rule:
-    """The rule with other words, and perhaps with other names of variables."""
+    """Return the rule with its words, and optionally its variables, renamed."""
 
     def argument(one: Argument) -> Argument:
         return Variable(variable(one.name)) if isinstance(one, Variable) else term(one)
@@ -247,17 +247,17 @@ def renamed(rule: Rule, word: Rename, variable: Rename = str) -> Rule:
 
 
 def renamed_action(action: Action, word: Rename) -> Action:
-    """The move or percept with other words; numbers stay."""
+    """Return the move or percept with its words renamed; numbers stay."""
     if isinstance(action, tuple):
         return tuple([renamed_action(part, word) for part in action])
     return word(action) if isinstance(action, str) else action
 
 
 def spelled(rules: tuple[Rule, ...], file: str, text: str) -> Description:
-    """The description that is meant by rules whose words stand as ``text`` writes them.
+    """Return the description of rules whose words stand as ``text`` writes them, and decide on its spelling.
 
-    Words that differ only in case are one word where otherwise a relation had no rule, or a variable were not bound;
-    everywhere else they are two, as they are for programs that are case sensitive.
+    Words that differ only in case are treated as one word where a relation would have no rule, or a variable would be
+    unbound, otherwise; elsewhere they stay different, as they are for case-sensitive programs.
     """
     if text == text.lower():
         return Description(rules, file)
@@ -288,7 +288,7 @@ def spelled(rules: tuple[Rule, ...], file: str, text: str) -> Description:
 
 
 def _loose(rules: tuple[Rule, ...]) -> set[tuple[int, str]]:
-    """In lower case, the relations that rules use and none defines, and of each rule the variables that none binds."""
+    """Return, in lower case, the relations that are used but not defined, and each rule's unbound variables."""
     defined = KEYWORDS.union(rule.head.functor for rule in rules)
     found: set[tuple[int, str]] = set()
     for k, rule in enumerate(rules):
@@ -306,7 +306,7 @@ def _loose(rules: tuple[Rule, ...]) -> set[tuple[int, str]]:
 
 
 class _Reader:
-    """Tokens with their places, and errors that name them."""
+    """Tokens with their places, and errors that report these places."""
 
     pattern: re.Pattern[str]
 
@@ -330,7 +330,7 @@ class _Reader:
             yield "", finish
 
     def advance(self) -> str:
-        """Step to the next token; returns the one that was current."""
+        """Step to the next token and return the one that was current."""
         taken = getattr(self, "token", "")
         self.token, self.place = next(self.tokens)
         return taken
@@ -411,7 +411,7 @@ class Kif(_Reader):
         return Variable(word[1:]) if word.startswith("?") and len(word) > 1 else Term(word)
 
     def compound(self) -> Term:
-        """What follows an opening parenthesis, up to the closing one."""
+        """Read the rest of a compound term, from after its opening parenthesis up to the closing one."""
         if self.token in ("", "(", ")", "<=") or self.token.startswith("?"):
             raise self.fail("a name")
         self.descend()
@@ -506,7 +506,7 @@ class _Infix(_Reader):
 
 
 class Literal(NamedTuple):
-    """An atom or its negation, as rules have them after normalisation."""
+    """An atom or its negation, as it stands in a normalised rule."""
 
     atom: Term
     positive: bool
@@ -517,7 +517,7 @@ class Literal(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """A rule whose body is a plain conjunction of literals; ``rule`` is the one it came from."""
+    """A rule whose body is a plain conjunction of literals; ``rule`` is the rule that it was made from."""
 
     head: Term
     body: tuple[Literal, ...]
@@ -528,9 +528,9 @@ MAX_CLAUSES, MAX_LITERALS = 100_000, 5_000_000
 
 
 def clauses(description: Description) -> list[Clause]:
-    """Every rule in disjunctive normal form, one clause a disjunct.
+    """Return every rule in disjunctive normal form, one clause for each disjunct.
 
-    ``not`` moves inwards; ``(not (distinct a b))`` stays a negative literal, which means equality.
+    Negations move inwards; ``(not (distinct a b))`` stays a negative literal, which means equality.
     Raises ``FormatError`` where disjunctions would give more than ``MAX_CLAUSES`` clauses or ``MAX_LITERALS`` literals.
     """
     many = literals = 0
@@ -549,7 +549,7 @@ def clauses(description: Description) -> list[Clause]:
 
 
 def _unfolded(formula: Formula, positive: bool) -> tuple[int, int]:
-    """How many disjuncts a formula has, and how many literals in all; beyond the limits roughly."""
+    """Return how many disjuncts a formula has, and how many literals in all; only approximate beyond the limits."""
     if isinstance(formula, Atom):
         return 1, 1
     if isinstance(formula, Not):

@@ -1,9 +1,9 @@
-"""What a game description says, asked from the top down and remembered: a table for each way to ask a predicate.
+"""Evaluate a game description top-down with memoised results: a table for each access to a predicate.
 
-A *predicate* is a relation as one literal asks for it: the clauses whose heads it may match.  An *access* is a
-predicate with some of its arguments bound; many questions (keys) are asked at once, and in each model every key is
-worked out once.  Predicates that need each other form a *knot*, whose tables rise together to their least fixpoint: a
-clause that waits for rows of the knot goes on with every new one (tabled resolution, set by set).
+A *predicate* is a relation as one literal queries it: the clauses whose heads it may match.  An *access* is a predicate
+with some of its arguments bound.  Many queries (keys) are answered at once, and in each model every key is derived
+once.  Predicates that depend on each other form a *knot*, whose tables rise together to their least fixpoint: a clause
+that waits for rows of the knot goes on with every new one (tabled resolution, set by set).
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from infoset.gdl.plans import Plan, Planner, bound_positions
 from infoset.gdl.syntax import Clause, Literal, Term, Variable, placed
 
 MOST_AT_ONCE = 30_000
-"""A predicate that no state changes is worked out for all arguments if so many rows are enough."""
+"""A predicate that no state changes is derived for all arguments if it has at most this many rows."""
 FEW = 500
-"""A predicate is worked out for all arguments, too, if so many ways to match its clauses are thought to be enough."""
+"""A predicate is derived for all arguments, too, if at most this many matches of its clauses are estimated."""
 GUESS = 3.0
-"""How many values an argument that is not bound is thought to have, where nothing is known."""
+"""The estimated number of values of an unbound argument, where nothing is known."""
 REPLAN = 4
-"""Plans are made anew at every run whose number is a power of this, up to ``LAST_PLAN``."""
+"""Plans are renewed at every run whose number is a power of this, up to ``LAST_PLAN``."""
 LAST_PLAN = 5000
 MOST_KEPT = 300_000
-"""So many rows are kept of what no state changes."""
+"""The greatest number of derived rows kept that no state changes."""
 QUESTION = 100
-"""What it takes to ask a table, in rows looked up."""
+"""The cost of a query of a table, in rows looked up."""
 DEEP = 25
-"""So many predicates may ask each other; where the chain is longer, some are worked out from below before."""
+"""The longest chain of predicates that query each other; in a longer one, some are derived bottom-up before."""
 
 
 T = TypeVar("T")
@@ -61,17 +61,17 @@ class PlacedClockError(PlacedBudgetError, ClockError):
 
 
 class Predicate:
-    """A relation as one literal asks for it, and what is known of its sizes."""
+    """A relation as one literal queries it, and what is known of its sizes."""
 
     def __init__(self, program: Program, relation: int, clauses: list[Clause]) -> None:
         self.program, self.relation, self.clauses = program, relation, clauses
         self.phase, self.knot, self.height, self.recursive = program.symbols.stored[relation], -1, 0, False
-        self.refused = False  # whether it is too large for all arguments at once
+        self.refused = False  # whether it is too large to be derived for all arguments
         self.accesses: Made[tuple[int, ...], Access] = Made(lambda bound: Access(self, bound))
         self.needs: list[tuple[Clause, Literal, Predicate]] = []
 
     def all_rows(self, base: Model) -> Facts | None:
-        """Every row of a predicate that no state changes; ``None`` where there are too many."""
+        """Return every row of a predicate that no state changes; ``None`` where there are too many."""
         table = base.tables.get(self.accesses[()])
         if table is not None and table.asked:
             return table.facts
@@ -90,17 +90,17 @@ class Predicate:
 
 
 class Access:
-    """A predicate asked with the arguments at some positions bound."""
+    """A predicate queried with the arguments at some positions bound."""
 
     def __init__(self, predicate: Predicate, bound: tuple[int, ...]) -> None:
         self.predicate, self.bound = predicate, bound
         self.program, self.phase = predicate.program, predicate.phase
         self.plans: list[Plan] = []
         self.runs, self.due = 0, 1
-        self.keys = self.rows = 0  # asked and found so far, in all models
+        self.keys = self.rows = 0  # keys asked and rows found so far, in all models
 
     def answers(self, demand: Getter) -> Source:
-        """The rows that match the keys of some bindings, and perhaps more."""
+        """Return a source of the rows that match the keys of some bindings, and perhaps of more rows."""
         phase, whole, ask = self.phase, self.predicate.accesses[()], self.ask
 
         def source(model: Model, bindings: Bindings) -> Facts:
@@ -119,7 +119,7 @@ class Access:
         return source
 
     def ask(self, home: Model, keys: set[Row]) -> Facts:
-        """Work out the rows for new keys.  What is not finished is forgotten when an error ends it."""
+        """Derive the rows for new keys.  Unfinished tables are dropped when an error ends it."""
         home.watch.clock(QUESTION + len(keys))
         table = home.tables.get(self)
         if table is None:
@@ -151,7 +151,7 @@ class Access:
             home.size -= len(home.tables.pop(other).facts.rows)
 
     def take_stored(self, home: Model, table: Table, keys: set[Row]) -> set[Row]:
-        """The facts of the relation that match new keys; returns those that are new."""
+        """Add the stored facts of the relation that match new keys, and return those that are new."""
         facts = home[self.predicate.relation]
         if not facts.rows:
             return set()
@@ -165,7 +165,7 @@ class Access:
         return home.extend(table.facts, rows, self.predicate.relation) if rows else set()
 
     def planned(self, home: Model) -> list[Plan]:
-        """The plans of the clauses; made anew now and then, as more is known."""
+        """Return the plans of the clauses, renewed now and then as more is known."""
         self.runs += 1
         if self.runs >= self.due:
             self.due = self.due * REPLAN if self.due < LAST_PLAN else 1 << 62
@@ -176,7 +176,7 @@ class Access:
 class _Fixpoint:
     """The tables of one knot in one model, raised together.
 
-    A binding that has come to an inner literal waits there for every row that may still come.
+    A binding that has reached an inner literal waits there for every row that may still be found.
     """
 
     def __init__(self, home: Model) -> None:
@@ -204,7 +204,7 @@ class _Fixpoint:
         return table
 
     def _begin(self, access: Access, keys: set[Row]) -> None:
-        """Ask the clauses for new keys."""
+        """Query the clauses for new keys."""
         table = self._table(access)
         keys = keys - table.asked
         if not keys:
@@ -234,7 +234,7 @@ class _Fixpoint:
             self.found[access] = self.found[access] | rows if access in self.found else rows
 
     def _wait(self, access: Access, plan: Plan, chain: int, bindings: Bindings) -> Bindings:
-        """Let bindings wait at an inner literal; returns what comes of the rows that are there."""
+        """Let bindings wait at an inner literal; return their continuations with the rows that are there."""
         inner = plan.inner[chain]
         table = self._table(inner.access)
         keys = set(map(inner.demand, bindings)) - table.asked
@@ -253,7 +253,7 @@ class _Fixpoint:
         return [b for b in bindings if key(b) in index]
 
     def _tell(self, access: Access, rows: set[Row]) -> None:
-        """Let all that waits for rows like these go on with them."""
+        """Continue everything that waits for rows of an access with new rows."""
         news = Facts(rows)
         for (plan, chain), reader in list(self.readers[access].items()):
             inner, waiting = plan.inner[chain], self.waiting[plan, chain]
@@ -266,7 +266,7 @@ class _Fixpoint:
 
 
 class Program:
-    """The clauses of a description as predicates, each with what it needs."""
+    """The clauses of a description as predicates, each with the predicates that it needs."""
 
     def __init__(self, rules: list[Clause], symbols: Symbols, file: str, roots: tuple[Relation, ...]) -> None:
         self.symbols, self.file = symbols, file
@@ -289,7 +289,7 @@ class Program:
         return self.predicates[key]
 
     def _link(self) -> None:
-        """All predicates that the roots need."""
+        """Find all predicates that the roots need."""
         todo = list(dict.fromkeys(self.root.values()))
         seen = set(todo)
         while todo:
@@ -305,7 +305,7 @@ class Program:
         self.reached = seen
 
     def _sort(self) -> None:
-        """Knots, the phase of each predicate, and how many may ask each other below it.
+        """Find the knots, the phase of each predicate, and the length of the longest chain of predicates that it needs.
 
         Raises ``GameRuleError`` where a predicate needs its own negation.
         """
@@ -331,7 +331,7 @@ class Program:
                 raise GameRuleError(f"{where}: not stratified: {literal} depends on itself: {rule}")
 
     def named(self, plan: Plan, work: Callable[..., T], *args: Any) -> T:
-        """Do some work for a clause.  A ``BudgetError`` then names its rule and place."""
+        """Do some work for a clause; a ``BudgetError`` then names the clause's rule and place."""
         try:
             return work(*args)
         except PlacedBudgetError:
@@ -342,14 +342,14 @@ class Program:
             raise kind(f"{where}: {error}: {rule}") from None
 
     def rows_of(self, question: Relation, model: Model) -> set[Row]:
-        """Every row of a root; where predicates ask each other in a long chain, some of them are answered before."""
+        """Return every row of a root; in a long chain of predicates, some of them are derived before."""
         root = self.root[question]
         for predicate in self.first[root]:
             predicate.accesses[()].answers(row_getter(()))(model, [()])
         return root.accesses[()].answers(row_getter(()))(model, [()]).rows
 
     def _below(self, root: Predicate) -> set[Predicate]:
-        """All that a predicate needs, and itself."""
+        """Return all predicates that a predicate needs, and itself."""
         seen, todo = {root}, [root]
         while todo:
             fresh = {below for _, _, below in todo.pop().needs} - seen
@@ -358,29 +358,29 @@ class Program:
         return seen
 
     def tidy(self, base: Model) -> None:
-        """Forget what was asked of predicates that no state changes, if it has become much."""
+        """Drop tables of predicates that no state changes, if they have become large."""
         if base.size > MOST_KEPT:
             for access in [access for access in base.tables if access.bound]:
                 del base.tables[access]
             base.size = sum(len(table.facts.rows) for table in base.tables.values())
 
     def is_stored(self, literal: Literal) -> bool:
-        """Whether no clause defines what a literal asks."""
+        """Return whether no clause defines a literal's predicate."""
         return literal.atom.functor == "distinct" or not self.by_atom[literal.atom].clauses
 
     def is_inner(self, literal: Literal, access: Access) -> bool:
-        """Whether a literal of a clause of ``access`` needs what is being answered."""
+        """Return whether a literal of a clause of ``access`` depends on what is being derived."""
         if literal.atom.functor == "distinct":
             return False
         predicate = self.by_atom[literal.atom]
         return predicate.recursive and predicate.knot == access.predicate.knot
 
     def whole(self, literal: Literal) -> Access:
-        """Asked with nothing bound."""
+        """Return the access with nothing bound."""
         return self.by_atom[literal.atom].accesses[()]
 
     def access(self, literal: Literal, bound: tuple[int, ...], model: Model) -> Access:
-        """How to ask for what is not inner: with what is bound, or for all arguments where that is cheap."""
+        """Return the access for a literal that is not inner: with its bound arguments, or whole where that is cheap."""
         predicate = self.by_atom[literal.atom]
         if predicate.phase == STATIC:
             whole = predicate.all_rows(model.at(STATIC)) is not None
@@ -389,11 +389,11 @@ class Program:
         return predicate.accesses[() if whole else bound]
 
     def inner(self, literal: Literal, bound: tuple[int, ...], access: Access) -> Access:
-        """How to ask for what is inner: with nothing bound where nothing was bound in the beginning."""
+        """Return the access for an inner literal: with nothing bound where the outer access has nothing bound."""
         return self.by_atom[literal.atom].accesses[bound if access.bound else ()]
 
     def _is_small(self, predicate: Predicate, model: Model) -> bool:
-        """Whether all rows of a predicate are thought to take few steps, from stored facts alone."""
+        """Return whether all rows of a predicate are estimated to take few steps, from stored facts alone."""
         if predicate.recursive or any(below.clauses and below.phase > STATIC for _, _, below in predicate.needs):
             return False
         access, total = predicate.accesses[()], 0.0
@@ -408,7 +408,7 @@ class Program:
         return total <= FEW
 
     def rows(self, literal: Literal, bound: tuple[int, ...], model: Model, asker: Access) -> float:
-        """How many rows one key is thought to have."""
+        """Return the estimated number of rows of one key."""
         predicate, atom = self.by_atom[literal.atom], self.symbols.atom[literal.atom]
         facts: Facts | None = None
         if not predicate.clauses:
@@ -426,5 +426,5 @@ class Program:
 
 
 def _anything(name: Relation) -> Term:
-    """An atom of a relation whose arguments are all different variables."""
+    """Return an atom of a relation whose arguments are all different variables."""
     return Term(name[0], tuple(Variable(f"?{k}") for k in range(name[1])))

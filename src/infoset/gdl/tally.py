@@ -1,4 +1,4 @@
-"""What random plays of a game add up to: lengths, goal values, and what went wrong."""
+"""Statistics of a game's random playouts: lengths, goal values, and what went wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NO_PLAY = np.iinfo(np.int64).max
 
 
 class Tally(NamedTuple):
-    """Sums over plays, for kernels to write to."""
+    """Sums over plays, written by kernels."""
 
     lengths: LongArray  # (6,) see the names above
     goals: LongArray  # (G,) plays that ended with each goal value; the first in rule order counts
@@ -46,7 +46,7 @@ class Tally(NamedTuple):
 
 @short_kernel
 def add_length(tally, length):
-    """One more finished play."""
+    """Add one finished play."""
     tally.lengths[FINISHED] += 1
     tally.lengths[STEPS] += length
     tally.lengths[SQUARES] += length * length
@@ -56,7 +56,7 @@ def add_length(tally, length):
 
 @linked_kernel
 def add_stuck(tally, role, state):
-    """One more play that cannot go on at ``state``."""
+    """Add one play that cannot go on at ``state``."""
     if tally.stuck[role] == 0:
         for w in range(len(state)):
             tally.stuck_at[role, w] = state[w]
@@ -65,7 +65,7 @@ def add_stuck(tally, role, state):
 
 @dataclass(frozen=True)
 class Playouts:
-    """Random plays: every role chooses uniformly among its distinct legal moves."""
+    """Results of random playouts, in which every role chooses uniformly among its distinct legal moves."""
 
     finished: int
     unfinished: int  # plays given up after ``max_steps`` steps; they count nowhere else
@@ -82,11 +82,11 @@ class Playouts:
     ]  # by role: plays given up where it, the first such, had no legal move; they count nowhere else
     stuck_at: dict[str, str]  # by role that was: the first of these states
     seed: int
-    stopped: str = ""  # why fewer plays were begun than asked for; the one broken off counts nowhere
+    stopped: str = ""  # why fewer plays were begun than asked for; the play that was interrupted is not counted
 
     @property
     def plays(self) -> int:
-        """How many plays were begun."""
+        """The number of plays begun."""
         return self.finished + self.unfinished + sum(self.stuck.values())
 
     @classmethod
@@ -99,7 +99,7 @@ class Playouts:
         seed: int,
         stopped: str = "",
     ) -> Playouts:
-        """From the counts of each role's goal values and the other sums."""
+        """Return the results from the counts of each role's goal values and the other sums."""
         finished, unfinished, steps, squares, shortest, longest = map(int, tally.lengths)
         sums = [(sum(v * n for v, n in c.items()), sum(v * v * n for v, n in c.items())) for c in goals]
         return cls(
@@ -135,28 +135,28 @@ class Playouts:
 
 
 def num_words(bits: int) -> int:
-    """How many words hold so many bits; at least one."""
+    """Return how many words hold ``bits`` bits; at least one."""
     return max(1, -(-bits // WORD))
 
 
 def pack(bits: npt.NDArray[np.bool_]) -> Words:
-    """Bits as words, the lowest first."""
+    """Return bits as words, the lowest first."""
     padded = np.zeros(num_words(len(bits)) * WORD, dtype=np.uint8)
     padded[: len(bits)] = bits
     return np.packbits(padded, bitorder="little").view(np.uint64)
 
 
 def unpack(words: Words, size: int) -> npt.NDArray[np.bool_]:
-    """The first ``size`` bits of words: the inverse of ``pack``."""
+    """Return the first ``size`` bits of words: the inverse of ``pack``."""
     return np.unpackbits(words.view(np.uint8), count=size, bitorder="little").astype(np.bool_)
 
 
 def state_text(facts: Iterable[Term]) -> str:
-    """The facts of a state in a message."""
+    """Return the facts of a state as text for a message."""
     return shorten(" ".join(sorted(map(str, facts))), 400) or "the empty state"
 
 
 def no_move(file: str, role: str, facts: Iterable[Term]) -> GameRuleError:
-    """The error of a state that is not terminal and in which a role has no legal move."""
+    """Return the error for a state that is not terminal and in which a role has no legal move."""
     where = f"{file}: " if file else ""
     return GameRuleError(f"{where}{role} has no legal move, and the game is not over, at {state_text(facts)}")

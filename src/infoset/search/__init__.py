@@ -1,1 +1,1 @@
-"""Search at decision time: what may be, the game from there on, and agents that look at both."""
+"""Search at decision time: beliefs, the subgames that begin in them, and agents that search these."""

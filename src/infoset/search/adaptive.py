@@ -1,8 +1,8 @@
-"""``adaptive``: finds out, game by game, which of some declared opponents it meets, and then answers that one.
+"""``adaptive``: finds out, game by game, which of several declared opponents it meets, and then exploits that one.
 
-It begins with an equilibrium.  What it sees is more or less likely against each declared opponent, and against one
-that plays the equilibrium itself; as soon as one declared opponent is nearly certain by Bayes' rule, it plays a best
-response to it, until that is no longer so.  ``plan`` says what it plays and why.
+It begins with an equilibrium.  Its observations are more or less likely against each declared opponent, and against one
+that plays the equilibrium itself.  As soon as one declared opponent is nearly certain by Bayes' rule, it plays a best
+response to it, for as long as that holds.  ``plan`` says what it plays and why.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from infoset.search.ranges import Ranges
 from infoset.tree.graph import NO_TOKEN, explore
 from infoset.warm_up import ready
 
-SOUND = ""  # the opponent that plays the equilibrium
-IMPOSSIBLE = log(1e-9)  # an agent that errs now and then is not ruled out for ever
+SOUND = ""  # the name of the opponent that plays the equilibrium
+IMPOSSIBLE = log(1e-9)  # a floor, so that an agent that errs now and then is not ruled out for good
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Adaptive:
     """Any game: finds out which declared opponent it meets, and answers that one."""
 
     models: tuple[str, ...] = ("random",)
-    """The opponents that may be met: ``random``, or agents that tell their chances."""
+    """The opponents that may be met: ``random``, or agents that report their move probabilities."""
     confidence: float = 0.95
-    """How certain one of them must be before it is answered."""
+    """The probability from which an opponent is exploited."""
     seconds: float = 10.0
-    """To prepare each answer, where the match has no start clock."""
+    """Time to prepare each best response, used where the match has no start clock."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -49,12 +49,12 @@ class Adaptive:
         check_range("seed", self.seed, 0, 2**31)
 
     def agent(self) -> AdaptiveAgent:
-        """The agent."""
+        """Return the agent."""
         return AdaptiveAgent(self)
 
 
 class _Hypothesis:
-    """An opponent that may be met: what is seen against it, and who answers it."""
+    """An opponent that may be met: its evidence, the beliefs against it, and the agent that answers it."""
 
     def __init__(self, name: str, answer: Agent, ranges: Ranges) -> None:
         self.name, self.answer, self.ranges = name, answer, ranges
@@ -62,7 +62,7 @@ class _Hypothesis:
 
 
 class AdaptiveAgent(Delegating):
-    """Plays games whose positions are known; what it has seen counts for all games that follow, in every seat."""
+    """An agent for games whose positions are known; its evidence carries over to all later games, in every seat."""
 
     def __init__(self, parameters: Adaptive | None = None) -> None:
         ready("search")
@@ -72,7 +72,11 @@ class AdaptiveAgent(Delegating):
         self.inner: Agent = RandomAgent()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Raises ``UnsupportedGameError`` where a model tells no chances, or positions do not fit the clock."""
+        """Begin a game.
+
+        Raises ``UnsupportedGameError`` where a model does not report its probabilities, or positions do not fit the
+        clock.
+        """
         if game.name not in self.found:
             try:
                 self.found[game.name] = self._prepared(game, deadline)
@@ -90,21 +94,21 @@ class AdaptiveAgent(Delegating):
         self.inner = self._chosen().answer
 
     def posterior(self) -> dict[str, float]:
-        """How likely each declared opponent is by all that was seen; the empty name is one that plays soundly."""
+        """Return the probability of each declared opponent given all observations; the empty name is a sound player."""
         evidence = np.array([hypothesis.evidence for hypothesis in self.hypotheses])
         weight = np.exp(evidence - evidence.max())
         return dict(zip((h.name for h in self.hypotheses), (weight / weight.sum()).tolist(), strict=True))
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         token = own_token(own_move, observation)
-        if self.waits:  # what is seen of the start is always the same
+        if self.waits:  # the initial observation is always the same
             self.waits = False
         elif token is not None:
             self._weigh(self.number.get(token, NO_TOKEN))
         super().observe(own_move, observation)
 
     def _weigh(self, token: int) -> None:
-        """What a token says of everybody; from the first on that some hypothesis cannot explain, nothing more."""
+        """Update everybody's evidence by a token; from the first token on that some hypothesis excludes, no more."""
         if not self.explained or token == NO_TOKEN:
             self.explained = False
             return
@@ -126,7 +130,7 @@ class AdaptiveAgent(Delegating):
         return likely
 
     def _prepared(self, game: Game, deadline: float | None) -> list[_Hypothesis]:
-        """Sound play first; the graph is explored once more than agents do, for what is seen."""
+        """Return the hypotheses, sound play first, with beliefs on a graph explored apart from the agents' own."""
         p = self.parameters
         limit = time.monotonic() + p.seconds if deadline is None else deadline
 
@@ -148,7 +152,7 @@ class AdaptiveAgent(Delegating):
 
 
 def _playing(game: Game, sound: SearchAgent) -> Model:
-    """Sound play as a model: of a copy, since the agent itself is in the midst of a game.
+    """Return sound play as a model: of a copy, since the agent itself is in the middle of a game.
 
     Raises ``UnsupportedGameError`` where it searches move by move.
     """
@@ -161,7 +165,7 @@ def _playing(game: Game, sound: SearchAgent) -> Model:
 
 
 def _share(deadline: float | None, parts: int) -> float | None:
-    """When the first of so many equal parts of the time left is over."""
+    """Return when the first of ``parts`` equal parts of the remaining time ends."""
     if deadline is None:
         return None
     now = time.monotonic()

@@ -1,9 +1,9 @@
-"""``search``: the agent that looks at a game and chooses how to play it.
+"""``search``: the agent that inspects a game and chooses how to play it.
 
-A game that says what of its states is a core is solved in factored form where its tree does not fit.  Of others the
-distinct positions are enumerated within the start clock; then, in this order of preference, the whole tree is solved,
-the public subgames, or the information sets by sampling.  A game too large for that is searched move by move.
-``plan`` says which and why.
+A game that declares the cores of its states is solved in factored form where its tree does not fit.  For other games,
+the distinct positions are enumerated within the start clock; then, in this order of preference, the whole tree is
+solved, or the public subgames, or the information sets by sampling.  A game too large for that is searched move by
+move.  ``plan`` says which and why.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ from infoset.tree.walk import Walk
 from infoset.warm_up import ready
 
 PESSIMISTIC = "pessimistic"
-AHEAD = 2  # steps, in resolving
-EXPLORING = 0.4  # of the start clock
-BUILDING = 0.7  # of the start clock, for a factored form, which is solved in seconds
-MARGIN = 0.9  # of the start clock; the rest is for what cannot be cut short
+AHEAD = 2  # default number of steps to look ahead in resolving
+EXPLORING = 0.4  # share of the start clock
+BUILDING = 0.7  # share of the start clock for building a factored form, which is then solved in seconds
+MARGIN = 0.9  # share of the start clock; the rest is for what cannot be interrupted
 AUTO = ("tree", "public", "sampling")
-"""What the agent tries by itself, in this order."""
-SOLVED = ("auto", *AUTO)  # where they cannot, subgames are solved move by move
+"""The methods that the agent tries on its own, in this order."""
+SOLVED = ("auto", *AUTO)  # where these fail, subgames are solved move by move
 READ_BY: dict[str, tuple[str, ...]] = {
     "iterations": ("auto", "sampling"),
     "worlds": (*SOLVED, *KNOWN_ROOTS),
@@ -76,11 +76,11 @@ READ_BY: dict[str, tuple[str, ...]] = {
     "stopping": (*SOLVED, *KNOWN_ROOTS),
     "nature": (RESOLVING,),
 }
-"""The methods that look at an option, of those that others ignore."""
-SECONDS_AN_EDGE = 1e-5  # to value all positions
-SECONDS_A_SET = 8e-6  # to make a policy of what was sampled
-SLICE = 1.0  # seconds of sampling between two looks at how many sets there are
-CLOSE = 2e-5  # of the payoffs' range: an exploitability that is good enough to stop
+"""The methods that use an option, for each option that other methods ignore."""
+SECONDS_AN_EDGE = 1e-5  # time to compute the values of all positions
+SECONDS_A_SET = 8e-6  # time to make a policy of a sampled strategy
+SLICE = 1.0  # seconds of sampling between two checks of the number of information sets
+CLOSE = 2e-5  # relative to the payoffs' range: an exploitability that is low enough to stop
 
 
 @dataclass(frozen=True)
@@ -88,38 +88,38 @@ class Search:
     """Any game: solved before it begins, or searched move by move."""
 
     method: str = "auto"
-    """``tree``, ``public``, ``sampling`` instead of the agent's own choice, or a root of subgames that are solved at
-    every move: ``order-2``, ``own``, ``per-world`` or, where the positions are known, ``common``.  ``resolving`` goes
-    from public state to public state, where those fit.  ``pessimistic``: scenarios, in which the others do the worst of
-    a few things at every step (Osogami & Takahashi 2019)."""
+    """``tree``, ``public`` or ``sampling`` instead of the agent's own choice, or the root of subgames that are solved
+    at every move: ``order-2``, ``own``, ``per-world`` or, where the positions are known, ``common``.  ``resolving``
+    solves from public state to public state, where those fit.  ``pessimistic``: scenarios in which the others play the
+    worst of a few alternatives at every step (Osogami & Takahashi 2019)."""
     exploit: str = ""
-    """The agent that the others are held to be (``random``, ``meier`` …): then a best response to it is played.  Empty:
-    the sound mode, an equilibrium."""
+    """An agent assumed as the opponents' model (``random``, ``meier`` …): a best response to it is then played.  Empty:
+    an equilibrium is played (the sound mode)."""
     seconds: float = 10.0
-    """To prepare, where the match has no start clock."""
+    """Time to prepare, used where the match has no start clock."""
     seconds_per_move: float = 1.0
-    """To search, where the match has no clock for moves."""
+    """Time to search at a move, used where the match has no clock for moves."""
     iterations: int = 0
-    """Of sampling, instead of a clock: then a run can be repeated exactly.  0: as many as the clock allows."""
+    """Iterations of sampling, instead of a clock: runs are then exactly repeatable.  0: as many as the clock allows."""
     max_histories: int = 2_000_000
-    """The largest tree that is solved whole."""
+    """The largest tree that is solved as a whole."""
     nodes: int = 0
-    """Leaves that are valued at a move where the positions of a game are too many, instead of a clock: then a game can
-    be repeated exactly.  0: as many as the clock allows."""
+    """Number of leaves to evaluate at a move where a game has too many positions, instead of a clock: games are then
+    exactly repeatable.  0: as many as the clock allows."""
     worlds: int = 20
-    """Drawn at each move where subgames are solved move by move."""
+    """Number of worlds drawn at each move where subgames are solved move by move."""
     consistent: bool = False
-    """Where the positions are known: the others are held to have played what the search finds for them, instead of
-    anything with equal chances; that takes a search for each of their earlier decisions."""
+    """Where the positions are known: assume that the others played what the search finds for them, instead of
+    uniformly; that takes a search for each of their earlier decisions."""
     steps: int = 0
-    """How far to look ahead: ``resolving`` always, two steps by default; a scenario of ``pessimistic``, ten by default;
-    other subgames at most, and by default as deep as the effort allows."""
+    """How many steps to look ahead: in ``resolving`` exactly, by default two; in a scenario of ``pessimistic``, by
+    default ten; in other subgames at most, by default as many as the effort allows."""
     stopping: str = AVERAGE
-    """Of subgames where the positions are known; or ``random``: the profile after a random number of iterations."""
+    """For subgames where the positions are known; ``random``: the profile after a random number of iterations."""
     nature: bool = False
-    """Whether ``resolving`` also ends where nature is about to answer, as betting rounds do."""
+    """Whether ``resolving`` also ends where chance is about to act, as betting rounds do."""
     seed: int = 0
-    """Of sampling before the game, and of the worlds that are drawn at each move."""
+    """For sampling before the game, and for the worlds drawn at each move."""
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, ("auto", *WAYS, PESSIMISTIC))
@@ -137,12 +137,12 @@ class Search:
                 )
 
     def agent(self) -> SearchAgent:
-        """The agent."""
+        """Return the agent."""
         return SearchAgent(self)
 
 
 class SearchAgent(Delegating):
-    """Any game; plays what it planned, or searches move by move."""
+    """The agent ``search``: it plays the policy that it planned, or searches move by move."""
 
     def __init__(self, parameters: Search | None = None) -> None:
         self.parameters = parameters or Search()
@@ -160,7 +160,7 @@ class SearchAgent(Delegating):
         self.inner.begin(game, player, rng, deadline)
 
     def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
-        """With what chances it would move now.  Raises ``UnsupportedGameError`` where it searches move by move."""
+        """Return its move probabilities.  Raises ``UnsupportedGameError`` where it searches move by move."""
         told = getattr(self.inner, "chances", None)
         if told is None:
             raise UnsupportedGameError(f"{self.name} does not tell its chances: {self.plan}")
@@ -169,7 +169,7 @@ class SearchAgent(Delegating):
 
 
 class _Planner:
-    """The choice of a method and its work, within the clock."""
+    """The choice of a method, and its work within the clock."""
 
     def __init__(self, game: Game, player: int, parameters: Search, deadline: float | None) -> None:
         self.game, self.parameters = game, parameters
@@ -180,7 +180,7 @@ class _Planner:
         self.clock = MARGIN * (parameters.seconds if deadline is None else max(deadline - self.began, 0.0))
 
     def plan(self) -> tuple[Agent, str]:
-        """An agent, and which method it follows and why."""
+        """Return an agent, and a line on its method and the reason for it."""
         method = self.parameters.method
         if method == PESSIMISTIC or (self.oracle and method in (RESOLVING, *KNOWN_ROOTS)):
             return self._subgame("as asked")
@@ -199,7 +199,7 @@ class _Planner:
                 reasons.append(str(error))
         try:
             return self._positions(graph, "; ".join(reasons))
-        except GameRuleError:  # positions that can come back have no values
+        except GameRuleError:  # positions that can recur have no values
             return self._subgame("; ".join(reasons))
 
     def _left(self) -> float:
@@ -215,7 +215,7 @@ class _Planner:
         return check
 
     def _factored(self) -> tuple[Agent, str]:
-        """Solve products of what the players know, where there are too many histories for a tree."""
+        """Solve products of the players' private information, where there are too many histories for a tree."""
         rules = FactoredRules.of(self.game, self._until(BUILDING))
         if (histories := rules.sizes.histories) <= self.parameters.max_histories:
             raise BudgetError("its tree fits")
@@ -276,11 +276,11 @@ class _Planner:
         )
 
     def _answer(self, graph: GameGraph, model: Model) -> tuple[Agent, str]:
-        """A best response to the model, learnt from plays."""
+        """Return a best response to the model, learnt from plays."""
         if model is uniform:
             walk = Walk.of(graph, find_symmetry(graph))
             solver = SampledResponse(walk, self.player, None, self.parameters.seed)
-        else:  # a model need not be as symmetric as the game
+        else:  # a model may be less symmetric than the game
             walk = Walk.of(graph)
             solver = SampledResponse(walk, self.player, by_number(model, graph), self.parameters.seed)
         self._sample(solver)
@@ -290,7 +290,7 @@ class _Planner:
         )
 
     def _sample(self, solver: PooledMccfr | SampledResponse) -> None:
-        """As often as asked, or as the clock allows."""
+        """Sample for the iterations asked for, or for as long as the clock allows."""
         if self.parameters.iterations:
             solver.step(self.parameters.iterations)
         while not self.parameters.iterations and (left := self._left() - SECONDS_A_SET * solver.num_infosets) > 0:
@@ -299,7 +299,7 @@ class _Planner:
             raise BudgetError("no time is left for one iteration of sampling")
 
     def _resolving(self, graph: GameGraph) -> tuple[Agent, str]:
-        """Resolve at every public state, as asked."""
+        """Prepare to re-solve at every public state, as asked."""
         p = self.parameters
         states = PublicStates(graph, Horizon(p.steps or AHEAD, p.nature), p.max_histories)
         states.explore(self._until(MARGIN))
@@ -309,7 +309,7 @@ class _Planner:
         ), f"{RESOLVING}: from {len(states.states):,} public states, as asked"
 
     def _worth(self, graph: GameGraph) -> Values:
-        """What lies behind a horizon."""
+        """Return the values of positions at a horizon."""
         hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
         return (random_values(graph) if hurried else informed_values(graph)).__getitem__
 
@@ -317,11 +317,11 @@ class _Planner:
         return self._positions(graph, "as asked")
 
     def _positions(self, graph: GameGraph, why: str) -> tuple[Agent, str]:
-        """Search move by move; all positions are known."""
+        """Search move by move, with all positions known."""
         p = self.parameters
         root = p.method if p.method in KNOWN_ROOTS else ORDER_TWO
         if self.oracle:
-            return self._subgame(why)  # which refuses
+            return self._subgame(why)  # raises an error
         effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
         ranges = Ranges(graph, seed=p.seed)
         solver = SubgameSolver(ranges, self._worth(graph), root, effort, p.consistent)
@@ -355,4 +355,4 @@ WAYS: dict[str, Callable[[_Planner, GameGraph], tuple[Agent, str]]] = {
     RESOLVING: _Planner._resolving,
     **dict.fromkeys(KNOWN_ROOTS, _Planner._as_asked),
 }
-"""Every way to play a game whose positions are known: from these to an agent, and why."""
+"""The methods for games whose positions are known: each returns an agent, and a line on the reason for it."""

@@ -1,4 +1,4 @@
-"""What an agent says of its beliefs after its games: how many histories it reckoned with, and how often with none."""
+"""Statistics of an agent's beliefs over its games: how many histories they held, and how often they held none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from infoset.search.ranges import Range
 
 @dataclass
 class Beliefs:
-    """Counts over all moves at which an agent asked what may be.
+    """Counts over all moves at which an agent asked for its belief.
 
     >>> import numpy as np
     >>> from infoset.search.beliefs import Beliefs
@@ -27,20 +27,20 @@ class Beliefs:
 
     moves: int = 0
     whole: int = 0
-    """Moves at which no history was left out."""
+    """Moves at which the belief held all histories."""
     near: int = 0
-    """Moves at which the histories explained all but the last thing that it saw."""
+    """Moves at which the histories explained all but the last observation."""
     lost: int = 0
-    """Moves at which nothing explained what it saw."""
+    """Moves at which no history explained its observations."""
     histories: int = 0
-    """Of all moves together."""
+    """Sum of the numbers of histories over all moves."""
     effective: float = 0.0
-    """As many equally likely ones would say as much (Kish 1965), of all moves together."""
+    """Sum of the effective sample sizes (Kish 1965) over all moves."""
     fewest: float = inf
-    """Of these, at the move with the fewest."""
+    """The smallest effective sample size at a move."""
 
     def note(self, found: Range, whole: bool, near: bool = False) -> None:
-        """What it believes at a move."""
+        """Count a move and its belief."""
         effective = found.effective
         self.moves += 1
         self.whole += whole
@@ -50,7 +50,7 @@ class Beliefs:
         self.fewest = min(self.fewest, effective)
 
     def lose(self) -> None:
-        """Nothing explains what it saw."""
+        """Count a move at which no history explains its observations."""
         self.lost += 1
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Beliefs:
 
 
 def account(beliefs: Beliefs, at_random: int, faults: list[str]) -> str:
-    """One line of how an agent moved: with which beliefs, and how often at random and why it was so first."""
+    """Return a line on an agent's moves: its beliefs, and how often it moved at random and why it first did so."""
     because = f", the first time as {faults[0]}" if faults else ""
     plural = "" if at_random == 1 else "s"
     return "; ".join(

@@ -1,4 +1,4 @@
-"""Positions from some worlds on as a game of its own, a step deeper each time; on a graph that is known or grows."""
+"""Subgames: the positions from some worlds on as a game of its own, grown step by step on a known or growing graph."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
 from infoset.tree.growing import OPEN
 
 Values: TypeAlias = Callable[[LongArray], FloatArray]
-"""What positions (K,) are worth to everybody (K, n)."""
+"""A function from positions (K,) to everybody's values (K, n)."""
 
 
 class _Layer(NamedTuple):
-    """Positions without a step between them that somebody notices, and the edges out of them."""
+    """Positions with no completed step between them, and the edges out of them."""
 
     position: LongArray  # (K,) in the order in which they are met
     edge: LongArray  # (E,)
     size: LongArray  # (K,) edges of each position
-    child: LongArray  # (E,) where they lead, as places among the positions of all layers
+    child: LongArray  # (E,) their ends, as places among the positions of all layers
 
 
 class Below:
-    """Nature chooses one of some worlds and everybody learns what it knew there; then the game goes on.
+    """A subgame: chance chooses one of some worlds, everybody learns its information state there, and the game goes on.
 
-    ``histories[d]`` is how many there are where the game ends ``d`` steps later; ``rests`` (P,) tells positions behind
-    the first step at which it ends, too.  What a player learns in world k is the token ``(None, s)`` of its information
-    state s, or ``(None, (s, k))`` where everybody is ``told`` the world.
+    ``histories[d]`` is the number of histories if the subgame ends ``d`` steps later; ``rests`` (P,) marks positions
+    after the first step at which it ends, too.  A player's observation of world k is the token ``(None, s)`` of its
+    information state s, or ``(None, (s, k))`` where everybody is ``told`` the world.
 
     >>> import numpy as np
     >>> from infoset.search.below import Below
@@ -62,14 +62,14 @@ class Below:
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is something to grow."""
+        """Whether there is something left to grow."""
         return len(self._going(self.front)) > 0
 
     def grow(self, most: int = 10_000_000) -> None:
-        """One step deeper; within it one mover after the other.
+        """Grow the subgame by one step, within it one mover after the other.
 
-        Raises ``BudgetError`` where there are more than ``most`` edges then, and as ``graph.ask`` does; as if it had
-        not been called.
+        Raises ``BudgetError`` where there would be more than ``most`` edges, and as ``graph.ask`` does; the subgame
+        then stays as it was.
         """
         graph, level, times, placed, edges = self.graph, self.front, self.times, self.placed, self.edges
         layers, inside, ended, counts = [], self.inside, [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
@@ -101,13 +101,15 @@ class Below:
             layer.child[over], place = place[:here], place[here:]
 
     def _going(self, level: LongArray) -> LongArray:
-        """Places of the positions at which the game does not end."""
+        """Return the places of the positions at which the game does not end."""
         alive = self.graph.player[level] != TERMINAL
         return np.flatnonzero(alive & ~self.rests[level] if self.rests is not None and self.steps else alive)
 
     def game(self, values: Values, depth: int | None = None) -> GameGraph:
-        """The game that ends ``depth`` steps after the choice of a world, as deep as it was grown by default, with what
-        ``values`` say of where it is cut off."""
+        """Return the game that ends ``depth`` steps after the choice of a world; by default, as deep as it was grown.
+
+        ``values`` gives the payoffs of the positions at which it is cut off.
+        """
         graph, worlds = self.graph, self.worlds
         depth = len(self.steps) if depth is None else depth
         layers = list(chain.from_iterable(self.steps[:depth]))
@@ -143,8 +145,10 @@ class Below:
 def _contents(
     graph: Graph, position: LongArray, player: Movers
 ) -> tuple[LongArray, list[tuple[Action, ...]], FloatArray]:
-    """What stands at positions (K,): numbers of menus, and rows of payoffs; of those that are met where a graph grows,
-    since their own numbers are accidents there."""
+    """Return the contents of positions (K,): menu numbers and payoff rows, and the menus and payoffs themselves.
+
+    On a growing graph they are numbered anew as they are met, since their own numbers depend on earlier queries.
+    """
     content = graph.content[position].astype(np.int64)
     if isinstance(graph, GameGraph):
         return content, graph.menus, graph.payoffs
@@ -155,7 +159,7 @@ def _contents(
 
 
 def _tokens(graph: Graph, edge: LongArray) -> tuple[LongArray, list[Token]]:
-    """The tokens (E, n) on edges; likewise."""
+    """Return the tokens (E, n) on edges and their values, numbered in the same way."""
     token = graph.token[edge].astype(np.int64)
     if isinstance(graph, GameGraph):
         return token, graph.tokens
@@ -165,7 +169,7 @@ def _tokens(graph: Graph, edge: LongArray) -> tuple[LongArray, list[Token]]:
 
 
 def _labels(worlds: Range, base: int, told: bool) -> tuple[list[Token], LongArray]:
-    """What the choice of a world tells everybody: tokens, and their numbers (K, n) from ``base`` on."""
+    """Return the tokens that tell everybody the choice of a world, and their numbers (K, n) from ``base`` on."""
     known = worlds.known
     if told:
         states = known.tolist()

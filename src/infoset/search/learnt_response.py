@@ -1,7 +1,8 @@
-"""Lower bounds on exploitability where nothing exact fits: a best response is learnt from plays, and then played.
+"""Lower bounds on exploitability where nothing exact fits: a best response is learnt from plays, and then measured.
 
-With the others fixed the game is one player's, a tree of what it comes to know.  Where all positions are known and the
-others tell their chances, ``sampled_response`` searches it in compiled code; else an agent does, game by game.
+With the others fixed, the game is a decision tree over one player's information states.  Where all positions are known
+and the others report their probabilities, ``sampled_response`` searches it in compiled code; otherwise an agent learns
+game by game.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from infoset.solvers.metrics import Evaluation
 from infoset.solvers.sampling.sampled_response import SampledResponse
 
 EXPLORATION = 1.0
-LEAST_GAMES, MOST_GAMES = 20, 20_000  # that are played to measure a response
-LEARNING = 0.6  # of the time
+LEAST_GAMES, MOST_GAMES = 20, 20_000  # games that are played to measure a response
+LEARNING = 0.6  # share of the time for learning
 
 
 class LearningAgent:
-    """Learns a best response while it plays: tree search on its own information states by UCB1.
+    """An agent that learns a best response while it plays, by tree search (UCB1) on its own information states.
 
-    Once ``greedy`` it makes the move that was tried most.
+    Once ``greedy``, it makes the most visited move.
     """
 
     name = "learnt"
@@ -63,7 +64,7 @@ class LearningAgent:
         return legal[move]
 
     def _promising(self, counts: Sequence[float], sums: Sequence[float]) -> int:
-        """By UCB1; one that was not tried comes first."""
+        """Return the move by UCB1; a move without visits comes first."""
         fresh = [k for k, count in enumerate(counts) if not count]
         if fresh:
             return fresh[int(self.rng.random() * len(fresh))]
@@ -81,9 +82,9 @@ class LearningAgent:
 def lower_bound(
     compiled: Compiled, plays: Policy | Agent, seconds: float, seed: int, reason: str
 ) -> Evaluation:  # fmt: skip
-    """What each player gains by a response that was learnt in its share of ``seconds``, as far as games show it.
+    """Estimate each player's gain by a response learnt in its share of ``seconds``.
 
-    Both are measured on the same seeds, and the gains' interval is that of the differences.
+    The policy and the response are measured on the same seeds; the margin is that of the differences.
     """
     n = len(compiled.players)
     each, gains = seconds / n, list[tuple[float, float]]()
@@ -104,16 +105,16 @@ def lower_bound(
 
 
 def seated(plays: Policy | Agent) -> Agent:
-    """An agent that plays it; each seat needs one of its own."""
+    """Return an agent that plays it; each seat needs one of its own."""
     return PolicyAgent(plays) if isinstance(plays, Policy) else copy.deepcopy(plays)
 
 
 def _learnt(compiled: Compiled, plays: Policy | Agent, player: int, until: float, seed: int) -> Agent:
-    """A response of one player."""
+    """Return a learnt response of one player."""
     if isinstance(plays, Policy):
         try:
             return _sampled(compiled, plays, player, until, seed)
-        except BudgetError:  # positions that do not fit
+        except BudgetError:  # the positions do not fit
             pass
     learner = LearningAgent()
     agents = [learner if seat == player else seated(plays) for seat in range(len(compiled.players))]
@@ -140,13 +141,13 @@ def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed
 def _measured(
     compiled: Compiled, plays: Policy | Agent, response: Agent, player: int, until: float, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """(G, n) payoffs of the policy against itself, and (G,) of the response in its place, on the same seeds."""
+    """Return (G, n) payoffs of the policy against itself and (G,) of the response in its place, on the same seeds."""
     n = len(compiled.players)
     own, agents = [seated(plays) for _ in range(n)], [seated(plays) for _ in range(n)]
     agents[player] = response
     as_it_is, against = list[tuple[float, ...]](), list[float]()
     while len(against) < LEAST_GAMES or (len(against) < MOST_GAMES and time.monotonic() < until):
-        number = game_seed(seed, 2 * len(against) + 1)  # others than those that it learnt from
+        number = game_seed(seed, 2 * len(against) + 1)  # different from the seeds that it learnt from
         as_it_is.append(_play(compiled, own, number))
         against.append(_play(compiled, agents, number)[player])
     return np.array(as_it_is), np.array(against)

@@ -1,7 +1,7 @@
-"""What an opponent is held to play, declared: at random, or as an agent does that tells its chances.
+"""Opponent models, declared by name: uniformly random, or an agent that reports its move probabilities.
 
-Against a model the answer is a best response to it, not an equilibrium: it wins most against that opponent and may lose
-to any other.
+The answer to a model is a best response to it, not an equilibrium: it gains most against that opponent and may lose to
+any other.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from infoset.tree.graph import NO_TOKEN, GameGraph
 from infoset.tree.sequence_form import SequenceForm
 
 Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequence[float]]
-"""What others are held to play: from player, information state and moves to chances that sum to one."""
+"""An opponent model: from player, information state and moves to probabilities that sum to one."""
 
 
 def uniform(player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
-    """Every move as likely as any other."""
+    """Return equal probabilities for all moves."""
     return [1 / len(legal)] * len(legal)
 
 
 def model_of(game: Game, name: str) -> Model:
-    """A model by an agent's name; ``random`` plays uniformly.  Raises ``UnsupportedGameError``."""
+    """Return the model of an agent's name; ``random`` plays uniformly.  Raises ``UnsupportedGameError``."""
     return uniform if name == "random" else AskedPolicy(game, load_agent(name)).row
 
 
 def by_number(model: Model, graph: GameGraph) -> NumberedModel:
-    """A model of what players know as sampling numbers it."""
+    """Return a model of information states as a model of the token numbers that sampling uses."""
 
     def chances(player: int, tokens: list[int], menu: int) -> Sequence[float]:
         start = graph.start_tokens[player]
@@ -47,7 +47,7 @@ def by_number(model: Model, graph: GameGraph) -> NumberedModel:
 
 
 def by_edge(model: Model, graph: GameGraph, states: Any) -> Moves:
-    """A model as ranges ask it: of edges, and what the mover knows before them."""
+    """Return a model as ranges use it: a function of edges and of the movers' information states before them."""
     rows: dict[tuple[int, int], Sequence[float]] = {}
 
     def chances(edges: LongArray, known: LongArray) -> FloatArray:
@@ -64,7 +64,7 @@ def by_edge(model: Model, graph: GameGraph, states: Any) -> Moves:
 
 
 def response_to(model: Model, player: int) -> Callable[[GameTree, SequenceForm], FloatArray]:
-    """An oracle: ``player`` plays a best response to everybody else playing ``model``."""
+    """Return an oracle: ``player`` plays a best response to everybody else playing ``model``."""
 
     def respond(tree: GameTree, form: SequenceForm) -> FloatArray:
         return best_response(form, asked_everywhere(model, tree, form), player)

@@ -1,9 +1,9 @@
-"""Agents that search by random plays: the floors and rivals of ``search``, each on the same growing graph.
+"""Agents that search by random playouts, all on the same growing graph: the baselines and rivals of ``search``.
 
-``flat-mc`` plays at random after each of its moves and takes the one that pays best in the mean.  ``uct`` keeps a tree
-of the states that it walks through, for games in which everybody sees everything.  ``pimc`` grows such a tree in each
-of some worlds that it holds possible, as if everybody saw the world, and adds up.  ``is-mcts`` keeps one tree for each
-player, of what that player knows, and draws a world for every walk.
+``flat-mc`` makes random playouts after each of its moves and plays the move with the best mean.  ``uct`` keeps a tree
+of the states that it visits, for games in which everybody sees everything.  ``pimc`` grows such a tree in each of
+several worlds of its belief, as if everybody saw the world, and adds up the visits.  ``is-mcts`` keeps one tree for
+each player, over that player's information states, and draws a world for every walk.
 """
 
 from __future__ import annotations
@@ -30,27 +30,30 @@ from infoset.tree.graph import NO_TOKEN
 from infoset.tree.growing import NO_MENU, GrowingGraph, growing_graph
 from infoset.warm_up import ready
 
-SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock that a busy core may cost; at most so much
-MOST_WORLDS = 4_000  # histories that are kept of what may have happened
+SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock kept for a busy core; at most so much
+MOST_WORLDS = 4_000  # histories kept in a belief
 LEAST_WORLDS = 16
-FEWER = 4  # of which that part is left where they take too much time or memory
-HURRIES = 2  # times that the range is tried again with fewer histories
-FEW_EDGES = 200  # of which the time tells nothing
-TRIES = 3  # at a move, each on a graph that is begun anew
+FEWER = 4  # the factor by which their number is cut where they take too much time or memory
+HURRIES = 2  # times that the belief is computed again with fewer histories
+FEW_EDGES = 200  # edges, at most, whose timing is too short to be used
+TRIES = 3  # attempts at a move, each after the first on a new graph
 ROUNDS = 1_000_000_000
 MULTI, SINGLE = OBSERVERS = ("multi", "single")
 
-FULL = 0.5  # of the memory: with a graph that is fuller no game begins
+FULL = 0.5  # of the memory: no game begins on a graph that is fuller
 
 _graphs: weakref.WeakKeyDictionary[Any, dict[int, GrowingGraph]] = weakref.WeakKeyDictionary()
 
 
 def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, clock: Clock = ENDLESS) -> GrowingGraph:
-    """The graph that all agents of this process share which play that game with so many bytes, a third of which are its
-    own; another one where it is the ``full`` one."""
+    """Return the graph that all agents of this process share for a game and a memory limit in bytes.
+
+    A third of the memory is the graph's own.  A new graph is made where the shared one is ``full`` or has used up more
+    than half of its memory.
+    """
     try:
         shared = _graphs.setdefault(getattr(game, "rules", game), {})
-    except TypeError:  # a game that is a tuple, say, cannot be forgotten with its last user, so nobody shares it
+    except TypeError:  # a tuple takes no weak reference: its graph would never be freed, so it is not shared
         shared = {}
     found = shared.get(memory)
     if found is None or found is full or found.nbytes > FULL * found.memory:
@@ -61,18 +64,18 @@ def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, 
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may take at a move."""
+    """The resources that a search may use at a move."""
 
     seconds_per_move: float = 1.0
-    """Where the match has no clock for moves."""
+    """Time for a move, used where the match has no clock for moves."""
     nodes: int = 0
-    """Leaves that are valued at a move, instead of ``seconds_per_move``: then a game can be repeated exactly, unless a
-    match's clock cuts.  0: as many as the clock allows."""
+    """Number of leaves to evaluate at a move, instead of ``seconds_per_move``: games are then exactly repeatable,
+    unless a match's clock cuts the search short.  0: as many as the clock allows."""
     playouts: int = 4
-    """Random plays from each leaf."""
+    """Random playouts from each leaf."""
     memory: int = 0
-    """MiB: a third for positions, which all agents of a process share that play the game, a sixth for the tree of a
-    search, a sixth for beliefs, and the rest for what is not kept; 0: a quarter of what is free."""
+    """Memory in MiB: a third for positions (shared by all agents of a process that play the game), a sixth for the tree
+    of a search, a sixth for beliefs, the rest for temporary data.  0: a quarter of the free memory."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -85,12 +88,12 @@ class Budget:
 
 
 class GraphAgent:
-    """Follows a game on its growing graph, and chooses from the histories that explain what it saw.
+    """An agent that follows a game on its growing graph and decides from the histories that explain what it saw.
 
-    What it sees is worked out when it has to move, within the clock of that move: the rest waits for the next.  Where
-    the graph is full, it takes what may be now to a new one and drops the rest.  Whatever happens, it moves in time:
-    ``faults`` lists where it moved at random, as no history explains what it saw, or no time or memory was left;
-    ``unknown`` counts its moves at random.
+    Its observations are processed when it has to move, within the clock of that move; what does not fit is left for the
+    next move.  Where the graph is full, the agent moves its belief to a new graph and drops the rest.  It moves in time
+    in any case: ``faults`` lists the reasons of its random moves (no history explains what it saw, or time or memory
+    ran out), and ``unknown`` counts these moves.
     """
 
     name = "graph"
@@ -117,16 +120,16 @@ class GraphAgent:
         self.begun = True
 
     def check(self, graph: GrowingGraph) -> None:
-        """Raise ``UnsupportedGameError`` for a game that it is not made for."""
+        """Raise ``UnsupportedGameError`` for a game that the agent does not support."""
 
     def prepare(self) -> None:
-        """For a game that begins, or goes on with a new graph."""
+        """Prepare for a game that begins, or that continues on a new graph."""
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         token = own_token(own_move, observation)
         if not self.begun:
             return
-        if self.waits:  # what is seen of the start is always the same
+        if self.waits:  # the initial observation is always the same
             self.waits = False
         elif token is not None:
             self.heard.append(token)
@@ -146,13 +149,13 @@ class GraphAgent:
         return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
 
     def _until(self, deadline: float | None) -> float:
-        """When a move that is asked for now has to be found."""
+        """Return the time by which a move requested now has to be found."""
         if deadline is not None:
             return before(deadline)
         return inf if self.budget.nodes else before(self.began + self.budget.seconds_per_move)
 
     def _row_in_time(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
-        """The chances of its moves, if need be on a new graph; ``None`` where it has to move at random."""
+        """Return the probabilities of its moves, on a new graph if needed; ``None`` where it has to move at random."""
         problem = ""
         for self.tries in range(TRIES):
             try:
@@ -170,7 +173,7 @@ class GraphAgent:
         return None
 
     def _renew(self, clock: Clock) -> None:
-        """Take what may be now to a graph in which nothing else is yet."""
+        """Move the current belief to a new graph."""
         full = self.graph
         graph = shared_graph(self.game, self.budget.memory << 20, full, clock)
         with full.held(clock), graph.held(clock):
@@ -179,9 +182,10 @@ class GraphAgent:
         self.prepare()
 
     def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
-        """The chances of its moves; ``None`` where nothing explains what it saw.
+        """Return the probabilities of its moves; ``None`` where no history explains what it saw.
 
-        Raises ``ClockError`` where no time was left to value a leaf, ``BudgetError`` where the graph is full.
+        Raises ``ClockError`` where the clock ran out before a leaf was evaluated, ``BudgetError`` where the graph is
+        full.
         """
         self.full = ""
         roots = self.roots(legal, until)
@@ -197,11 +201,12 @@ class GraphAgent:
         return by_name(menu, chances, legal)
 
     def roots(self, legal: tuple[Action, ...], until: float) -> Range | None:
-        """The histories in which it has to move now; ``None`` where none explains what it saw, or offers these moves.
+        """Return the histories in which it has the moves ``legal``; ``None`` where none explains its observations.
 
-        As many as half of the time that half of the clock leaves seems to allow; where that is not enough fewer in half
-        of what is left, of which none need explain the last thing seen, and so at once at the next move.  Raises
-        ``ClockError`` where that is not enough either, and ``BudgetError``.
+        The number of histories is sized to fit into a quarter of the remaining time.  Where that does not suffice, or
+        no history is found, it tries again with fewer histories in half of the time that is left; these need not
+        explain the last observation, which then also holds for the first try at the next move.  Raises ``ClockError``
+        where that is not enough either, and ``BudgetError``.
         """
         self._reckon(until)
         self.ranges.relaxed, self.hurried = self.hurried, False
@@ -228,8 +233,10 @@ class GraphAgent:
         return found
 
     def _offered(self, found: Range | None, legal: tuple[Action, ...]) -> Range | None:
-        """Those of the histories in which it is offered these moves, if any; where none explains the last thing seen,
-        those with the most alike."""
+        """Return the histories in which the agent is offered these moves, reweighted to sum to one; ``None`` if none.
+
+        Where no history explains the last observation, those whose moves are most alike are returned.
+        """
         if found is None or not found.size:
             return None
         menus = self.graph.menus_of(found.position, self.player)
@@ -244,17 +251,17 @@ class GraphAgent:
         return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
 
     def _reckon(self, until: float) -> None:
-        """From here on with as many histories as a quarter of the time left allows: by what an edge took before."""
+        """Limit the histories to what a quarter of the time left allows, by the measured time of an edge."""
         if self.an_edge and until < inf:
             edges = (until - time.monotonic()) / 4 / self.an_edge
             self.ranges.most = min(MOST_WORLDS, max(LEAST_WORLDS, int(edges / EDGES / max(len(self.heard), 1))))
 
     def _reckon_with_fewer(self) -> None:
-        """From here on with fewer histories."""
+        """Reduce the limit on histories."""
         self.ranges.most = max(LEAST_WORLDS, self.ranges.most // FEWER)
 
     def _asked(self) -> Range | None:
-        """The same, with what it heard meanwhile."""
+        """Return the histories in which it has to move, after processing the observations that are pending."""
         while self.heard and self.state != NO_TOKEN:
             number = self.graph.source.token_number(self.player, self.heard[0])
             self.state = NO_TOKEN if number == NO_TOKEN else self.ranges.behind(self.state, number)
@@ -262,8 +269,11 @@ class GraphAgent:
         return self.ranges.asked(self.player, self.state) if self.state != NO_TOKEN else None
 
     def walk(self, search: TreeSearch, roots: Range, leaves: int, until: float) -> None:
-        """Let a search value so many leaves.  Raises ``BudgetError`` where the graph is full, unless what was found by
-        then has to do: on a graph begun at this move, or when half of the clock is gone."""
+        """Let a search evaluate ``leaves`` leaves.
+
+        Raises ``BudgetError`` where the graph is full, unless the result so far has to suffice: on a graph begun at
+        this move, or after half of the clock.
+        """
         try:
             search.run(roots, leaves, until)
         except BudgetError as error:
@@ -272,36 +282,36 @@ class GraphAgent:
             self.full = str(error)
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        """The chances of so many moves; all zero where no leaf was valued."""
+        """Return the probabilities of ``size`` moves; all zero where no leaf was evaluated."""
         raise NotImplementedError
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
     def account(self) -> str:
-        """With which beliefs it moved, and how often at random."""
+        """Return a line on the beliefs with which it moved, and on its random moves."""
         return account(self.beliefs, self.unknown, self.faults)
 
     def grown(self, by: int, exploration: float, number: int = 0, flat: bool = False) -> TreeSearch:
-        """A search with no node yet; ``number`` tells those of one moment apart."""
+        """Return a new search without nodes; ``number`` separates the seeds of searches at the same move."""
         graph, playouts = self.graph, self.budget.playouts
         seed = seed_of(self.seed, self.moved, number)
         leaves = RandomPlays(graph, playouts, seed)
         return TreeSearch(graph, leaves, by, self.player, exploration, seed, flat)
 
     def leaves(self) -> int:
-        """How many leaves may be valued."""
+        """Return how many leaves may be evaluated."""
         return self.budget.nodes or ROUNDS
 
 
 def alike(menu: tuple[Action, ...], legal: tuple[Action, ...]) -> tuple[bool, int]:
-    """Whether all moves of a menu are on offer, and how many."""
+    """Return whether all moves of a menu are legal, and how many of them are."""
     shared = len(set(legal).intersection(menu))
     return shared == len(menu), shared
 
 
 def by_name(menu: tuple[Action, ...], chances: FloatArray, legal: tuple[Action, ...]) -> list[float] | None:
-    """The chances of other moves than a menu's; ``None`` where none of them is on offer."""
+    """Return a menu's probabilities mapped to the legal moves; ``None`` where they are zero on all of them."""
     if menu == legal:
         return chances.tolist()  # type: ignore[no-any-return]
     known = dict(zip(menu, chances.tolist(), strict=True))
@@ -311,21 +321,21 @@ def by_name(menu: tuple[Action, ...], chances: FloatArray, legal: tuple[Action, 
 
 
 def before(deadline: float) -> float:
-    """When to end, to be there at a deadline."""
+    """Return the time at which to stop, so as to answer by the deadline."""
     now = time.monotonic()
     left = deadline - now
     return deadline - min(SPARE + SHARE * left, MOST_SHARE * left)
 
 
 def seed_of(*numbers: int) -> int:
-    """A seed below 2**31 from several numbers."""
+    """Return a seed below 2**31 from several numbers."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0]) >> 1
 
 
 def most_visited(search: TreeSearch, roots: Range, offered: BoolArray) -> FloatArray:
-    """All on the move on offer that was made most often, of several the one that paid best; nothing if none was made.
+    """Return probability one for the most visited legal move (ties: the best mean payoff); zeros if none was visited.
 
-    What is proved counts more: a move that pays as much as can be is made, and one that pays less than another not.
+    Proofs take precedence: a move proved to pay the maximum is played, and one proved to pay less than another is not.
     """
     key, size = search.key(roots), len(offered)
     visits, paid = search.seen(key, size)
@@ -346,12 +356,12 @@ class FlatMc(Budget):
     """Random plays after each of its moves, from every world that it holds possible; the best mean is played."""
 
     def agent(self) -> GraphAgent:
-        """The agent."""
+        """Return the agent."""
         return FlatMcAgent(self)
 
 
 class FlatMcAgent(GraphAgent):
-    """Every move as often as any other."""
+    """The agent ``flat-mc``, which visits every move equally often."""
 
     name = "flat-mc"
 
@@ -370,15 +380,15 @@ class Uct(Budget):
     """Upper confidence bounds on trees, for games in which everybody sees everything."""
 
     exploration: float = 0.2
-    """Of payoffs between 0 and 1."""
+    """The exploration constant, for payoffs scaled to between 0 and 1."""
 
     def agent(self) -> GraphAgent:
-        """The agent."""
+        """Return the agent."""
         return UctAgent(self)
 
 
 class UctAgent(GraphAgent):
-    """What it learnt of states stays for the moves to come."""
+    """The agent ``uct``, which keeps its statistics of states for the moves to come."""
 
     name = "uct"
 
@@ -405,21 +415,21 @@ class IsMcts(Budget):
     """Information-set Monte Carlo tree search (Cowling, Powley & Whitehouse 2012)."""
 
     observers: str = MULTI
-    """``multi``: a tree for each player, of what it knows; ``single``: one tree, of what the searcher knows."""
+    """``multi``: a tree for each player, over its information states; ``single``: one tree, over the searcher's."""
     exploration: float = 0.7
-    """Of payoffs between 0 and 1."""
+    """The exploration constant, for payoffs scaled to between 0 and 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("observers", self.observers, OBSERVERS)
 
     def agent(self) -> GraphAgent:
-        """The agent."""
+        """Return the agent."""
         return IsMctsAgent(self)
 
 
 class IsMctsAgent(GraphAgent):
-    """What it learnt of information states stays for the moves to come."""
+    """The agent ``is-mcts``, which keeps its statistics of information states for the moves to come."""
 
     name = "is-mcts"
 
@@ -442,21 +452,21 @@ class Pimc(Budget):
     """Perfect-information Monte Carlo: each world by itself, as if everybody saw it; the visits added up."""
 
     worlds: int = 20
-    """Drawn at each move."""
+    """Number of worlds drawn at each move."""
     exploration: float = 0.7
-    """Of payoffs between 0 and 1."""
+    """The exploration constant, for payoffs scaled to between 0 and 1."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_range("worlds", self.worlds, 1, 10_000)
 
     def agent(self) -> GraphAgent:
-        """The agent."""
+        """Return the agent."""
         return PimcAgent(self)
 
 
 class PimcAgent(GraphAgent):
-    """Fuses strategies: it counts on knowing later what it will not know."""
+    """The agent ``pimc``; it suffers from strategy fusion, as if it would later know which world it is in."""
 
     name = "pimc"
 

@@ -1,12 +1,12 @@
 """Search with pessimistic scenarios, for any game (after Osogami & Takahashi 2019).
 
-A *scenario* is one sequence of what all others, and nature, do from now on, whatever the searcher does: below it lies a
-tree of the searcher's own moves alone, in which ways that come to the same place are one, so that it is cheap to go
-deep.  It is pessimistic: of several things that the others may do in a step, they do the one that leaves the searcher
-the least, by the mean over all places where it may be.  A move is worth what the best sequence of moves behind it comes
-to, and a little of what all of them do: who has many ways out is better off than who has one.
+A *scenario* is one sequence of moves of all others, and of chance, from now on, whatever the searcher does.  It leaves
+a tree of the searcher's own moves alone, in which paths to the same position are merged, so that it is cheap to search
+deeply.  It is pessimistic: of several alternatives for the others in a step, it uses the one with the lowest mean value
+for the searcher, over all positions that may be reached.  The value of a move is mostly that of the best sequence of
+moves after it, with a small share of the mean of all: many good continuations are better than one.
 
-Scenarios are begun, each in a world that the searcher holds possible, as long as the clock runs; their values are
+Scenarios are begun, each in a world drawn from the searcher's belief, as long as the clock runs; their values are
 averaged.
 """
 
@@ -26,8 +26,8 @@ from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
 from infoset.search.ranges import Range, drawn
 from infoset.tree.graph import CHANCE, TERMINAL, spread
 
-ROOM = 0.1  # of a place's worth is the mean over the moves there; the rest is the best of them
-WIDEST = 1000  # places of a layer; before one that is wider a scenario ends
+ROOM = 0.1  # share of the mean over the moves in a position's value; the rest is their maximum
+WIDEST = 1000  # greatest number of positions of a layer; a scenario ends before a larger one
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Pessimistic(Budget):
     """A tree of its own moves over sequences of the others' that leave it little."""
 
     steps: int = 10
-    """Of a scenario."""
+    """Number of steps of a scenario."""
     pessimism: int = 4
-    """Of so many things that the others may do in a step, drawn at random, they do the worst; 1: of one."""
+    """Number of alternatives for the others in a step, drawn at random, of which the worst is used; 1: just one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,40 +45,40 @@ class Pessimistic(Budget):
         check_range("pessimism", self.pessimism, 1, 1000)
 
     def agent(self) -> GraphAgent:
-        """The agent."""
+        """Return the agent."""
         return PessimisticAgent(self)
 
 
 class _Step(NamedTuple):
-    """What one step of a scenario makes of the places of a layer."""
+    """The result of one step of a scenario from the positions of a layer."""
 
-    behind: LongArray  # (K,) positions that differ
-    worth: FloatArray  # (K,) to the searcher: of ends what they pay, else what random plays do
-    source: LongArray  # (E,) by way of each of its moves: from this row of the layer
-    target: LongArray  # (E,) to this row of ``behind``
+    behind: LongArray  # (K,) the distinct positions reached
+    worth: FloatArray  # (K,) values for the searcher: payoffs of terminal positions, else means of random playouts
+    source: LongArray  # (E,) for each of its moves: the row of the layer that it leaves
+    target: LongArray  # (E,) the row of ``behind`` that it reaches
 
 
 class _Doings:
-    """What the others and nature do in a step: the same in every position, as far as it can be done there."""
+    """The moves of the others and of chance in a step: the same in every position, where they are legal there."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng, self.point = rng, float(rng.random())
         self.rank: dict[tuple[int, Action], float] = {}
 
     def move(self, mover: int, moves: tuple[Action, ...]) -> int:
-        """Which of the moves: every one is as likely."""
+        """Return which of the moves is made; all are equally likely."""
         for move in moves:
             if (mover, move) not in self.rank:
                 self.rank[mover, move] = float(self.rng.random())
         return max(range(len(moves)), key=lambda k: self.rank[mover, moves[k]])
 
     def answer(self, chances: FloatArray) -> int:
-        """Which of nature's answers: each as likely as it is."""
+        """Return which of chance's outcomes occurs, by their probabilities."""
         return int(np.searchsorted(np.cumsum(chances[:-1]), self.point, side="right"))
 
 
 class PessimisticAgent(GraphAgent):
-    """Averages scenarios."""
+    """The agent ``pessimistic``, which averages scenarios."""
 
     name = "pessimistic"
 
@@ -93,12 +93,12 @@ class PessimisticAgent(GraphAgent):
             world = drawn(roots, 1, rng).position
             try:
                 with self.graph.held(Clock(until)):
-                    scenarios += 1  # the first ones are short, so that there is something to go by
+                    scenarios += 1  # the first ones are short, so that there is a result early
                     total += self._scenario(world, min(scenarios, self.steps), rng)
             except ClockError:
                 break
             except BudgetError:
-                if not total.any():  # on a graph begun at this move there may be room
+                if not total.any():  # a graph begun at this move may have room
                     raise
                 break
         row = np.zeros(size)
@@ -106,13 +106,13 @@ class PessimisticAgent(GraphAgent):
         return row
 
     def _scenario(self, world: LongArray, steps: int, rng: np.random.Generator) -> FloatArray:
-        """What each of its moves is worth, as shares of the payoffs' range, all more than 0."""
+        """Return the values of its moves in one scenario, scaled to the payoffs' range and shifted to be above 0."""
         step, worth = self._look(world, steps, rng)
         low, high = self.graph.source.bounds
         return 1e-6 + (worth[step.target] - low) / (high - low if high > low else 1.0)
 
     def _look(self, layer: LongArray, steps: int, rng: np.random.Generator) -> tuple[_Step, FloatArray]:
-        """The step that the others make of a layer, and what the places behind it are worth."""
+        """Return the worst of several steps for a layer, and the values of the positions that it reaches."""
         step = min((self._step(layer, rng) for _ in range(self.pessimism)), key=lambda each: float(each.worth.mean()))
         alive = np.flatnonzero(self.graph.player[step.behind] != TERMINAL)
         if steps > 1 and 0 < len(alive) <= WIDEST:
@@ -120,7 +120,7 @@ class PessimisticAgent(GraphAgent):
         return step, step.worth
 
     def _step(self, layer: LongArray, rng: np.random.Generator) -> _Step:
-        """All of its own moves, beside something that the others do."""
+        """Make one step of a scenario: all own moves, with one choice of the others' and of chance's moves."""
         graph, doings = self.graph, _Doings(rng)
         now, source = layer, np.arange(len(layer))
         ended, sources = [], []
@@ -137,7 +137,7 @@ class PessimisticAgent(GraphAgent):
         return _Step(behind, worth, np.concatenate(sources), target)
 
     def _edges(self, now: LongArray, doings: _Doings) -> tuple[LongArray, LongArray]:
-        """Out of positions: all edges where it moves itself, else one; and the rows of ``now`` that they leave."""
+        """Return the edges out of positions (all at own moves, else one), and the rows of ``now`` that they leave."""
         graph = self.graph
         mover, content = graph.player[now], graph.content[now]
         first, size = graph.first[now].astype(np.int64), graph.num_edges[now]
@@ -157,7 +157,7 @@ class PessimisticAgent(GraphAgent):
 
 
 def _best(step: _Step, worth: FloatArray, size: int) -> FloatArray:
-    """(size,) what the places of a layer are worth by what those behind them are."""
+    """Return the values (size,) of the positions of a layer from those of their successors."""
     found, best = worth[step.target], np.full(size, -np.inf)
     np.maximum.at(best, step.source, found)
     mean = np.bincount(step.source, found, size) / np.bincount(step.source, minlength=size)

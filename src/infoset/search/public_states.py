@@ -1,8 +1,8 @@
-"""Public states: histories that common knowledge leaves possible, and the game from each to the next ones.
+"""Public states: the histories that common knowledge leaves possible, and the game from each to the next ones.
 
 As in continual re-solving (Moravčík et al. 2017) and ReBeL (Brown et al. 2020), for any game whose positions are known:
-what is common knowledge is worked out from what everybody sees.  Public states from which the same worlds lead on are
-one, so that a game with very many histories may have few of them.
+common knowledge is derived from everybody's observations.  Public states with the same worlds are merged, so that a
+game with very many histories may have few public states.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
 from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
 
-MAX_HISTORIES = 2_000_000  # of one look ahead
+MAX_HISTORIES = 2_000_000  # of one look-ahead
 MAX_STATES = 20_000
 MAX_TOTAL = 20_000_000  # histories of all look-aheads together
 FOLLOW, STOP = 0, 1
@@ -32,9 +32,9 @@ GATE = ("follow", "stop")
 
 @dataclass(frozen=True)
 class Horizon:
-    """Where the look ahead from a public state ends.
+    """The end of the look-ahead from a public state.
 
-    ``steps`` of the game, and, with ``nature``, also where nature is about to answer.
+    It lies ``steps`` steps of the game ahead, or, with ``nature``, where chance is about to act if that is earlier.
 
     >>> from infoset.search.public_states import Horizon
     >>> Horizon(steps=2)
@@ -42,34 +42,34 @@ class Horizon:
     """
 
     steps: int = 1000
-    """So many steps ahead; those in which only nature moves, at the beginning, are not counted."""
+    """Number of steps to look ahead; steps at the beginning in which only chance moves are not counted."""
     nature: bool = False
-    """Also where nature is about to answer: a betting round of poker."""
+    """Also end where chance is about to act: after a betting round of poker, for example."""
 
     def __post_init__(self) -> None:
         check_range("steps", self.steps, 1, 2**31)
 
 
 class PublicState(NamedTuple):
-    """Worlds that common knowledge allows; player p's information states there are its *places* 0, 1, 2, …"""
+    """Worlds that common knowledge allows; player p's information states there are its *places*, numbered from 0."""
 
     position: LongArray  # (K,)
     place: LongArray  # (K, n)
-    chance: FloatArray  # (K,) nature's part of their probabilities, sums to one
+    chance: FloatArray  # (K,) chance's part of their probabilities, sums to one
 
     @property
     def key(self) -> bytes:
-        """The same for public states from which the same worlds lead on."""
+        """A key that is equal for public states with the same worlds."""
         return b"".join([np.ascontiguousarray(part).tobytes() for part in (*self[:2], self.chance.round(12))])
 
     @property
     def places(self) -> list[int]:
-        """How many information states each player has."""
+        """The number of information states of each player."""
         return [int(k) + 1 for k in self.place.max(axis=0)]
 
 
 class Exit(NamedTuple):
-    """An information state at the horizon: in which leaf, and whose which place."""
+    """An information state at the horizon: its leaf, its player, and its place there."""
 
     child: int
     player: int
@@ -77,15 +77,15 @@ class Exit(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """The worlds at the horizon (L) and the public states (J) that they make up, W places in the widest."""
+    """The worlds at the horizon (L) and the public states (J) that they form; W is the greatest number of places."""
 
     position: LongArray  # (L,)
-    chance: FloatArray  # (L,) nature's part of their probabilities
+    chance: FloatArray  # (L,) chance's part of their probabilities
     sequence: LongArray  # (L, n) the players' sequences that lead there
-    child: LongArray  # (L,) which public state
+    child: LongArray  # (L,) the index of their public state
     place: LongArray  # (L, n)
-    state: LongArray  # (J,) the public states by their numbers
-    scale: FloatArray  # (J,) nature's part of their probabilities
+    state: LongArray  # (J,) the public states' numbers
+    scale: FloatArray  # (J,) chance's part of their probabilities
     lead: LongArray  # (J, n, W) the sequence that leads to each place; -1 where there are fewer
 
 
@@ -93,16 +93,16 @@ class Leaves(NamedTuple):
 class Lookahead:
     """The game from a public state to the next ones.
 
-    Nature draws a world; then every player, knowing its place, passes a gate: it follows or stops the game.  How
-    likely a place is, is the chance of following there; in a gadget its owner may choose.
+    Chance draws a world; then every player, knowing its place, passes a gate, where it follows or stops the game.  The
+    probability of a place is that of following there; in a gadget, its owner may choose it.
     """
 
     tree: GameTree
     form: SequenceForm
-    gates: tuple[LongArray, ...]  # for each player (places,) its information sets that are gates
-    starts: tuple[LongArray, ...]  # for each player (places,) its information state behind each gate
+    gates: tuple[LongArray, ...]  # for each player (places,) its information sets at the gates
+    starts: tuple[LongArray, ...]  # for each player (places,) its information state after each gate
     leaves: Leaves
-    exits: dict[int, Exit]  # where information states of the tree lie at the horizon
+    exits: dict[int, Exit]  # the information states of the tree that lie at the horizon
 
     @cached_property
     def infosets(self) -> dict[int, int]:
@@ -111,12 +111,12 @@ class Lookahead:
 
     @cached_property
     def follow(self) -> tuple[LongArray, ...]:
-        """For each player (places,) the sequence of following."""
+        """For each player (places,) the sequence of following at the gate."""
         return tuple(self.form.arrays.first[gates].astype(np.int64) + FOLLOW for gates in self.gates)
 
 
 class PublicStates:
-    """The public states of a game, numbered as they are met; number 0 is the start.  Everything is worked out once.
+    """The public states of a game, numbered as they are met; number 0 is the start.  Everything is computed once.
 
     >>> from infoset.search.public_states import Horizon, PublicStates
     >>> from infoset.tree.graph import explore
@@ -136,7 +136,10 @@ class PublicStates:
         self.number(PublicState(start.position, np.zeros((1, len(graph.players)), dtype=np.int64), start.weight))
 
     def ahead(self, number: int) -> Lookahead:
-        """Raises ``BudgetError`` where it has more than ``max_histories`` histories, or all have too many."""
+        """Return the look-ahead from a public state.
+
+        Raises ``BudgetError`` where it has more than ``max_histories`` histories, or all together have too many.
+        """
         if number not in self._ahead:
             found = self._look(self.states[number])
             self.histories += len(found.tree.parent)
@@ -157,14 +160,14 @@ class PublicStates:
                 raise BudgetError(f"{self.graph.name} has more than {MAX_STATES:,} public states")
 
     def number(self, state: PublicState) -> int:
-        """Of a public state, a new one where it was not met before."""
+        """Return the number of a public state, a new one where it was not met before."""
         number = self._numbers.setdefault(state.key, len(self.states))
         if number == len(self.states):
             self.states.append(state)
         return number
 
     def _look(self, state: PublicState) -> Lookahead:
-        """As far as the horizon; further where somebody could not tell whether it was reached."""
+        """Look ahead to the horizon, and further where somebody could not tell whether it was reached."""
         steps, rests = self.horizon.steps + self._led_by_nature(state.position), self._rests
         while True:
             found = self._look_so_far(state, steps, rests)
@@ -178,7 +181,7 @@ class PublicStates:
                 steps += 1
 
     def _led_by_nature(self, position: LongArray) -> int:
-        """Steps in which only nature moves, before the first in which somebody else does."""
+        """Return the number of steps in which only chance moves, before the first in which somebody else does."""
         steps = 0
         while len(position) and (self.graph.player[position] == CHANCE).all():
             position, steps = np.unique(self.graph.child[spread(self.graph, position)[0]]).astype(np.int64), steps + 1
@@ -186,7 +189,7 @@ class PublicStates:
 
     @cached_property
     def _rests(self) -> BoolArray | None:
-        """(P,) where nature answers the players."""
+        """Whether chance acts after the players at each position (P,)."""
         if not self.horizon.nature:
             return None
         graph = self.graph
@@ -246,7 +249,7 @@ class PublicStates:
 
 
 def _unclear(ahead: Lookahead) -> LongArray:
-    """The positions at the horizon where somebody may still think, or come to know, that play is before it."""
+    """Return the positions at the horizon at which somebody may believe, or come to know, that play is before it."""
     parent, exits = ahead.tree.states.parent, ahead.exits
     wrong = {state for state in ahead.tree.infoset_state.tolist() if state in exits}
     for state in {*ahead.tree.infoset_state.tolist(), *exits}:
@@ -263,7 +266,7 @@ def _unclear(ahead: Lookahead) -> LongArray:
 
 
 def _gated(graph: GameGraph, worlds: int) -> GameGraph:
-    """Between nature's choice of a world and what follows, a gate for every player."""
+    """Return the game with a gate for every player between the choice of a world and the rest."""
     n, size = len(graph.players), len(graph.player)
     gates = size + np.arange(worlds * n).reshape(worlds, n)
     stop, entry = size + worlds * n, graph.child[:worlds].copy()
@@ -297,7 +300,7 @@ def _infosets(tree: GameTree, form: SequenceForm) -> dict[int, int]:
 def _gates(
     tree: GameTree, form: SequenceForm, state: PublicState, labels: int, follow: int
 ) -> tuple[tuple[LongArray, ...], tuple[LongArray, ...]]:
-    """The gates' information sets in the form, and the information states behind them, by player and place."""
+    """Return the gates' information sets in the form, and the information states after them, by player and place."""
     number = _infosets(tree, form)
     gates, starts = [], []
     for player, places in enumerate(state.places):
@@ -310,7 +313,7 @@ def _gates(
 def _ends(
     tree: GameTree, form: SequenceForm, payoffs: int, cuts: int
 ) -> tuple[LongArray, LongArray, LongArray, FloatArray]:
-    """Of the histories that were cut off: which cut, what everybody knows, everybody's sequence, nature's reach."""
+    """Return for each cut history its cut, everybody's information state and sequence, and chance's reach."""
     graph, n = tree.graph, len(tree.players)
     first_of = first_sequences(tree, form)
     known = np.arange(n, dtype=np.int64)[None]
@@ -330,7 +333,7 @@ def _ends(
 
 
 def _components(known: LongArray) -> LongArray:
-    """(L,) worlds between which somebody cannot tell, or that such worlds connect, get one number."""
+    """Return (L,) component numbers of worlds, linked where somebody cannot tell two of them apart."""
     if not len(known):
         return np.zeros(0, dtype=np.int64)
     states, inverse = np.unique(known, return_inverse=True)

@@ -1,11 +1,11 @@
-"""What everybody knows of a game, found by its rules alone, one public position after the other.
+"""Walk the public positions of a game one by one: what everybody knows, derived from the game's rules alone.
 
-Two worlds (a state, and what each player knows there) belong to one public position if somebody cannot tell them
-apart, or somebody could not tell apart two others that are joined to them: then nobody can be sure that everybody knows
-which it is.  A public position holds all worlds joined so; the game's public positions are a tree.  Nothing but the
-worlds of the positions on the way is made, so that a game far too large for its tree can be walked where what is hidden
-is little.  Where somebody sees nothing for a while (``None`` is observed: not even time has passed), the position
-stretches over several moves, and information sets of several depths stand in it; in the extreme it is the whole game.
+Two worlds (a state, and each player's information state there) belong to one public position if somebody cannot tell
+them apart, or if a chain of such pairs joins them: then nobody can be sure that everybody knows which it is.  A public
+position holds all worlds joined in this way; the public positions of a game form a tree.  Only the worlds of the
+positions on the way are computed, so that a game far too large for its tree can be walked where little is hidden.
+Where somebody observes nothing for a while (an observation of ``None``: not even that time has passed), the position
+extends over several moves, and information sets of several depths belong to it; in the extreme it is the whole game.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from infoset.names import format_action, information_key, move_words
 
 NATURE = -1
 SEVERAL = -2
-"""Who made a step, where it was no single player."""
+"""The author of a step that no single player made."""
 MAX_WORLDS = 20_000
 MAX_SECONDS = 2.0
-SHOWN_WORDS = 3  # of what happened, where that is not public
+SHOWN_WORDS = 3  # most alternatives shown of what happened, where that is not public
 HIDDEN = "hidden"
 
 Row = Callable[[int, InformationState, str, tuple[Action, ...]], "Sequence[float] | None"]
-"""What the moves' chances are: of a player, by what it knows, its information set's key, and the moves."""
+"""A function that returns a player's move probabilities from its number, information state, key and moves."""
 
 
 class World(NamedTuple):
-    """A state that may be, and what each player knows there."""
+    """A possible state, and each player's information state there."""
 
     state: State
     known: tuple[InformationState, ...]
 
 
 class Cause(NamedTuple):
-    """By which step a world was reached."""
+    """The step by which a world was reached."""
 
     movers: tuple[int, ...]
-    """Those who had a choice."""
+    """The players who had a choice."""
     moves: tuple[Action | None, ...]
     nature: Action | None
     tokens: tuple[object, ...]
-    """What each player observed."""
+    """Each player's observation."""
 
 
 @dataclass
@@ -59,13 +59,13 @@ class InfosetHere:
     known: InformationState
     moves: tuple[str, ...]
     chances: list[float] | None
-    """``None`` where the policy says nothing: then all moves are alike."""
+    """``None`` where the policy gives none: then all moves are equally likely."""
     reach: float = 0.0
 
 
 @dataclass
 class Branch:
-    """A way on from a public position."""
+    """A continuation of a public position."""
 
     label: str
     by: int
@@ -77,7 +77,7 @@ class Branch:
 
 
 class PublicNode:
-    """A public position: the worlds that lead into it, what is decided there, and where it leads."""
+    """A public position: the worlds that lead into it, the decisions made there, and its branches."""
 
     def __init__(self, walk: PublicWalk, worlds: dict[World, float]) -> None:
         self.walk = walk
@@ -92,7 +92,7 @@ class PublicNode:
         self._members, self._behind, self._over = {}, {}, {}
 
     def _grow(self, worlds: dict[World, float]) -> None:
-        """Follow what may happen until everybody has learnt something; worlds that are joined to these stay."""
+        """Follow the game until everybody has learnt something; worlds that are joined to earlier ones stay inside."""
         beginnings: list[set[InformationState]] = [set() for _ in self.walk.game.players]
         todo = worlds
         while todo:
@@ -182,7 +182,7 @@ class PublicNode:
         return self._distinct(self._in_order(found))
 
     def _joined(self, worlds: list[World]) -> list[list[World]]:
-        """Worlds that somebody cannot tell apart, or may not be able to later: one knows less than the other."""
+        """Group worlds that somebody cannot tell apart, or may not be able to later: one knows less than the other."""
         parent = list(range(len(worlds)))
 
         def root(k: int) -> int:
@@ -205,7 +205,7 @@ class PublicNode:
         return list(groups.values())
 
     def _told(self, causes: list[Cause]) -> tuple[str, int]:
-        """What happened, as far as it is public, and who did it."""
+        """Return a label of what happened, as far as it is public, and who did it."""
         movers = {cause.movers for cause in causes}
         alone = next(iter(movers)) if len(movers) == 1 else (0, 0)
         by = SEVERAL if len(alone) > 1 else alone[0] if alone else NATURE
@@ -222,7 +222,7 @@ class PublicNode:
         return (" / ".join(words) if 0 < len(words) <= SHOWN_WORDS else HIDDEN), by
 
     def _in_order(self, branches: list[Branch]) -> list[Branch]:
-        """As the menus name the moves."""
+        """Return the branches in the order of the moves in the menus."""
         order = [move for here in self.infosets.values() for move in here.moves]
         place = {move: k for k, move in reversed(list(enumerate(order)))}
         return sorted(branches, key=lambda branch: (place.get(branch.label, len(order)), branch.ends))
@@ -236,7 +236,7 @@ class PublicNode:
         return branches
 
     def rows(self) -> list[InfosetHere]:
-        """The information sets by player, and by what was met first of what they saw: a deck's order."""
+        """Return the information sets by player, then in the order in which their observations were first met."""
         rank = self.walk.rank
         return sorted(
             self.infosets.values(),
@@ -244,7 +244,7 @@ class PublicNode:
         )
 
     def behind(self, number: int) -> PublicNode:
-        """The position that a branch leads to; made when it is first asked for.  Raises ``BudgetError``."""
+        """Return the position that a branch leads to, made at the first request.  Raises ``BudgetError``."""
         branch = self.branches[number]
         if branch.node is None:
             branch.node = PublicNode(self.walk, branch.worlds)
@@ -252,7 +252,7 @@ class PublicNode:
 
 
 class PublicWalk:
-    """The public positions of a game in which all play by ``row``.
+    """The public positions of a game in which everybody plays by ``row``.
 
     >>> from infoset.search.public_walk import PublicWalk
     >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, known, key, moves: None)
@@ -276,7 +276,7 @@ class PublicWalk:
         self.start = PublicNode(self, {World(step.state, tuple(known)): 1.0})
 
     def key(self, player: int, world: World) -> str:
-        """The readable name of the information set in which a player moves."""
+        """Return the readable name of the information set in which a player moves."""
         if self.map is None:
             return information_key(world.known[player])
         label: Hashable = self.map.key(world.state, player)
@@ -284,5 +284,5 @@ class PublicWalk:
 
 
 def format_word(part: object) -> str:
-    """A move or observation as it is shown: a text as it is."""
+    """Return a move or observation as it is shown: a text as it is."""
     return part if isinstance(part, str) else format_action(part)

@@ -1,4 +1,4 @@
-"""Plays by solving, at every move, the game from its range on."""
+"""The agent that solves a subgame from its current belief at every move, where all positions are known."""
 
 from __future__ import annotations
 
@@ -27,36 +27,37 @@ from infoset.tree.growing import GrowingGraph
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
-MARGIN = 0.6  # of the clock
+MARGIN = 0.6  # share of the clock
 MOST_STEPS = 100
 OWN, ORDER_TWO, PER_WORLD = ROOTS = ("own", "order-2", "per-world")
-"""Where a subgame begins: in the worlds of one's own information set; also in those that the others hold possible, so
-that they are not told one's secret (after Zhang & Sandholm 2021: the knowledge graph cut at distance two); or in each
-world by itself, the policies averaged (Partridge & Thielscher 2022, 3.3: fuses strategies, for comparison)."""
-CHUNK = 25  # iterations between two looks at the clock
+"""Where a subgame begins: in the worlds of the player's own information set (``own``); also in those of the others'
+beliefs there, so that they do not learn the player's secret (``order-2``, after Zhang & Sandholm 2021: the knowledge
+graph cut at distance two); or in each world by itself, with the policies averaged (``per-world``, Partridge &
+Thielscher 2022, 3.3: suffers from strategy fusion, for comparison)."""
+CHUNK = 25  # iterations between two checks of the clock
 AVERAGE, RANDOM = STOPPING = ("average", "random")
-"""What is played of the iterations that solve a subgame: their average; or the profile of one drawn at random, as the
-search of ReBeL does (Brown et al. 2020), which is their plain mean to anybody who has not seen the draw."""
+"""The profile to play of the iterations that solve a subgame: their average, or that of an iteration drawn at random,
+as in the search of ReBeL (Brown et al. 2020); to anybody who has not seen the draw, that is their plain mean."""
 COMMON = "common"
 """A root of all worlds that common knowledge allows, where they fit."""
 KNOWN_ROOTS = (*ROOTS, COMMON)
-TREMBLE = 0.01  # of the others' moves, so that nothing that is seen is impossible
-HISTORIES_A_SECOND = 400_000  # built and solved
+TREMBLE = 0.01  # added to the others' moves, so that no observation has probability zero
+HISTORIES_A_SECOND = 400_000  # histories that are built and solved in a second
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is searched at a move; with a clock, at most."""
+    """The size of the search at a move; with a clock, at most."""
 
     histories: int = 400_000
-    """Of the largest subgame."""
+    """Histories of the largest subgame."""
     sets: int = 20
-    """Worlds of one's own; with them the information sets of the others."""
+    """Worlds of the player's own information set; each adds the others' information sets there."""
     others: int = 3
-    """Further worlds in each of those: deep is better than wide."""
+    """Further worlds in each of the others' information sets: depth is better than width."""
     iterations: int = 300
     steps: int = MOST_STEPS
-    """That a subgame looks ahead."""
+    """Steps that a subgame looks ahead, at most."""
     stopping: str = AVERAGE
 
     def __post_init__(self) -> None:
@@ -69,35 +70,35 @@ class Effort:
 
 
 class RowSolver(Protocol):
-    """Finds chances at information states of its ``ranges``."""
+    """A solver that returns move probabilities at information states of its ``ranges``."""
 
     ranges: Ranges
     root: str
     until: float
-    """The moment at which a search ends, of ``time.monotonic``."""
+    """The time at which a search ends, as of ``time.monotonic``."""
 
     def allow(self, seconds: float) -> None:
-        """So long for the next rows."""
+        """Allow ``seconds`` for the next rows."""
 
     def row(self, player: int, state: int) -> list[float] | None:
-        """A chance for each move; ``None`` where nothing is found."""
+        """Return a probability for each move; ``None`` where none are found."""
 
 
 class _Kept(NamedTuple):
-    """What was found at an information state, and in how many histories: less than the effort where a clock said so."""
+    """The result at an information state, and the histories allowed for it: fewer than the effort's under a clock."""
 
     row: list[float]
     most: int
 
 
 class SubgameSolver:
-    """Solves subgames as deep as the effort allows, by PCFR+; what was found once it knows from then on.
+    """A solver of subgames, as deep as the effort allows, by PCFR+, which keeps its results.
 
-    ``consistent``: the others are held to play what this solver finds for them, with a tremble, instead of anything
-    with equal chances.  That asks for all of their earlier decisions, so it is for games that are not large.
+    ``consistent``: the others are assumed to play what this solver finds for them, with a tremble, instead of
+    uniformly.  That requires a search for each of their earlier decisions, so it is for games that are not large.
 
-    As long as the clock cuts nothing short, a row follows from the information state and the seed of the ranges alone,
-    to the last bit, whatever was asked before.
+    Unless the clock cuts a search short, a row follows from the information state and the seed of the ranges alone, to
+    the last bit, whatever was asked before.
     """
 
     def __init__(
@@ -113,32 +114,32 @@ class SubgameSolver:
             ranges.moves = self.chances
 
     def allow(self, seconds: float) -> None:
-        """So long for the next rows."""
-        if self.cut and self.consistent:  # the others may have been held to what was cut short
+        """Allow ``seconds`` for the next rows."""
+        if self.cut and self.consistent:  # the assumed play of the others may come from a search that was cut short
             self.ranges.forget()
         self.allow_until(time.monotonic() + MARGIN * seconds)
 
     def allow_until(self, until: float) -> None:
-        """The next rows have to be found by then, a moment of ``time.monotonic``."""
+        """Have the next rows found by ``until``, as of ``time.monotonic``."""
         self.cut, self.until = False, until
         seconds = max(until - time.monotonic(), 0.0) / MARGIN
         self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * seconds))
 
     def row(self, player: int, state: int) -> list[float] | None:
-        """The average profile's chances at an information set; ``None`` where no subgame fits, or no history leads."""
+        """Return the average profile's row at an information set; ``None`` where no subgame fits or none is reached."""
         kept = self.found.get(state)
         if kept is not None and kept.most >= self.most:
             self.cut |= kept.most < self.effort.histories
             return kept.row
         row = self._search(player, state)
-        if time.monotonic() > self.until:  # what was cut short is not kept
+        if time.monotonic() > self.until:  # the result of a search that was cut short is not kept
             self.cut = True
         elif row is not None:
             self.found[state] = _Kept(row, self.most if self.cut else self.effort.histories)
         return row
 
     def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
-        """How likely edges are by the rows of those who move there (``ranges.Moves``)."""
+        """Return the probabilities of edges by their movers' rows (``ranges.Moves``)."""
         graph = self.ranges.graph
         source = np.searchsorted(graph.first_edge, edges, side="right") - 1
         size = graph.num_edges[source]
@@ -164,7 +165,7 @@ class SubgameSolver:
         return None if tree is None else self._solve(tree, worlds, player, state)
 
     def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Range:
-        """Where the subgame begins; nowhere if no history leads to the state."""
+        """Return the worlds in which the subgame begins; none if no history leads to the state."""
         if self.root == COMMON and sets == self.effort.sets:
             try:
                 return common_root(self.ranges, player, state, self.most)
@@ -174,13 +175,13 @@ class SubgameSolver:
             try:
                 with self._held(1 / 4):
                     return order_two(self.ranges, player, state, sets, others, rng, self.until)
-            except BudgetError:  # what others hold possible is too much
+            except BudgetError:  # the others' beliefs are too large
                 self._too_large()
         with self._held(1 / 2):
             return drawn(self.ranges.asked(player, state), sets, rng)
 
     def _held(self, share: float) -> AbstractContextManager[None]:
-        """A graph that grows, for this thread alone and for that share of the time that is left."""
+        """Return a context that holds a growing graph for this thread, for a share of the remaining time."""
         graph = self.ranges.graph
         if not isinstance(graph, GrowingGraph):
             return nullcontext()
@@ -188,14 +189,14 @@ class SubgameSolver:
         return graph.held(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
 
     def _deepest(self, worlds: Range) -> GameTree | None:
-        """The deepest subgame that fits; ``None`` where not even one step does."""
+        """Return the deepest subgame that fits; ``None`` where not even one step does."""
         with self._held(1 / 2):
             below = Below(self.ranges.graph, worlds, self.root == PER_WORLD)
             depth = self._grown(below)
             return GameTree.unroll(below.game(self.values, depth), self.most) if depth else None
 
     def _grown(self, below: Below) -> int:
-        """How many steps of a subgame fit, which it has at least then."""
+        """Grow a subgame and return how many of its steps fit."""
         for depth in range(self.effort.steps):
             if depth and (time.monotonic() > self.until or not below.goes_on):
                 return depth
@@ -210,7 +211,7 @@ class SubgameSolver:
         return self.effort.steps
 
     def _too_large(self) -> None:
-        """Something does not fit: the effort allows no more, or it is the clock that does not."""
+        """Note that something does not fit, and whether the clock rather than the effort is the reason."""
         self.cut |= self.most < self.effort.histories
 
     def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float] | None:
@@ -228,7 +229,7 @@ class SubgameSolver:
 def _played(
     tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Range, player: int, state: int
 ) -> list[float] | None:
-    """The chances at the own information set, where it has a choice; where the world was told, their mean over them."""
+    """Return the row at the player's information set; where the world was told, the mean row over the worlds."""
     mine = np.flatnonzero(worlds.known[:, player] == state)
     graph, total = tree.graph, worlds.weight[mine].sum()
     share: dict[int, float] = {}
@@ -247,7 +248,7 @@ def _played(
 
 
 class RangeSearch:
-    """Plays what a solver of subgames finds.
+    """An agent that plays the rows of a solver of subgames.
 
     ``faults`` lists where no history explained what it saw: from there on it plays at random.  ``unknown`` counts the
     moves for which nothing was found.
@@ -272,7 +273,7 @@ class RangeSearch:
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         token = own_token(own_move, observation)
-        if self.waits:  # what is seen of the start is always the same
+        if self.waits:  # the initial observation is always the same
             self.waits = False
         elif token is not None and self.state != NO_TOKEN:
             self.before, self.last = self.state, (own_move, observation)
@@ -291,7 +292,7 @@ class RangeSearch:
         return draw(legal, row, self.rng)
 
     def chances(self, legal: tuple[Action, ...]) -> list[float]:
-        """With what chances it would move now, had it all the time that it takes."""
+        """Return its move probabilities, without a limit on time."""
         self.solver.allow(self.seconds_per_move)
         self.solver.until = inf
         return (self.move_chances(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
@@ -300,11 +301,11 @@ class RangeSearch:
         pass
 
     def account(self) -> str:
-        """With which beliefs it moved, and how often at random."""
+        """Return a line on the beliefs with which it moved, and on its random moves."""
         return account(self.beliefs, self.unknown, self.faults)
 
     def move_chances(self, legal: tuple[Action, ...]) -> list[float] | None:
-        """The chances of the moves, ``None`` where nothing is found."""
+        """Return the probabilities of the moves; ``None`` where none are found."""
         found = self.solver.ranges.of(self.player, self.state) if self.state != NO_TOKEN else None
         if found is None or not found.size:
             self.beliefs.lose()
@@ -321,9 +322,9 @@ class RangeSearch:
 def induced_policy(
     solver: RowSolver, tree: GameTree, form: SequenceForm, progress: Callable[[int], None] | None = None
 ) -> FloatArray:
-    """Realisation weights (S,) of asking the solver at every information set of the whole game.
+    """Return the realisation weights (S,) of the solver's rows at every information set of the whole game.
 
-    ``progress`` is told how many were asked.
+    ``progress`` is called with the number of information sets done.
     """
     strategy = np.ones(form.num_sequences)
     for k, at in enumerate(form.tree_infoset.tolist()):

@@ -1,13 +1,13 @@
-"""What a player must reckon with: the histories that explain what it saw, as arrays.
+"""Beliefs: the histories consistent with a player's observations, as weighted arrays.
 
-All is read from the game's graph, and every information state's range is worked out once from the one before it,
-however many games are played.  It is exact where it fits; of more than ``most`` histories so many are drawn, and where
-none of those explains what is seen next, others are drawn from the start on (``Draws``), or where there is no time for
-that, some are kept that explain all but the last thing seen (``relaxed``).
+Everything is read from the game's graph.  The belief (``Range``) at an information state is computed once, from that of
+the state before, however many games are played.  It is exact where it fits.  Of more than ``most`` histories, ``most``
+are sampled; where none of those explains the next observation, others are sampled from the start of the game
+(``Draws``), or, where there is no time for that, some are kept that explain all but the last observation (``relaxed``).
 
-Information states are numbered as they are met, so those numbers only tell one state from another: what is found for a
-state, to the last bit, must not depend on what was asked before.  Rows therefore stand in the order in which the graph
-leads to them, and whatever is drawn is drawn from the state's own tokens (``Ranges.generator``).
+Information states are numbered in the order in which they are met, so their numbers serve only to tell them apart: the
+result for a state must not depend, to the last bit, on earlier queries.  Rows therefore stand in the order in which the
+graph leads to them, and all samples are drawn from a generator seeded by the state's own tokens (``Ranges.generator``).
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, spread
 from infoset.tree.growing import GrowingGraph, GrowingStates, Numbered
 
-MAX_RANGE = 100_000  # histories; of more, so many are drawn
-AGAIN = 64  # histories that are drawn where nothing is left of a range
-EDGES = 4  # edges that are looked behind, at most, for each history of a range
+MAX_RANGE = 100_000  # the most histories of a belief; of more, that many are sampled
+AGAIN = 64  # histories sampled where no history of a belief is left
+EDGES = 4  # edges followed, at most, for each history of a belief
 TRIES = 10_000  # walks from the start, at most
-ALIVE = 1e-12  # a smaller chance is rounding: nothing is left there
-MAX_ENTRIES = 4_000_000  # histories kept in all, the least lately used go first
+ALIVE = 1e-12  # smaller probabilities are rounding errors and count as zero
+MAX_ENTRIES = 4_000_000  # histories kept in all; the least recently used beliefs are dropped first
 
 Movers: TypeAlias = npt.NDArray[np.int8]
 
 Moves: TypeAlias = Callable[[LongArray, LongArray], FloatArray]
-"""How likely others take edges: from edges (K,), and what the mover knows before each (K,), to chances (K,)."""
+"""An opponent model: from edges (K,) and the mover's information state before each (K,) to probabilities (K,)."""
 
 
 class Range(NamedTuple):
-    """Histories that end alike for one player: where they stand, what everybody knows there, and their weights."""
+    """A belief: histories that one player cannot tell apart, with everybody's information states and weights."""
 
     position: LongArray  # (K,)
     known: LongArray  # (K, n) information states
@@ -53,7 +53,7 @@ class Range(NamedTuple):
 
     @property
     def effective(self) -> float:
-        """How many histories with equal weights would say as much (Kish 1965)."""
+        """The effective sample size (Kish 1965): the number of equally weighted histories that say as much."""
         return float(self.weight.sum() ** 2 / max(float((self.weight**2).sum()), 1e-300)) if self.size else 0.0
 
     def take(self, rows: LongArray | IntArray) -> Range:
@@ -61,7 +61,7 @@ class Range(NamedTuple):
 
 
 def merged(found: Range) -> Range:
-    """Equal histories as one where the first of them stood, with their weights together, which are made to sum to one.
+    """Merge equal histories, each kept where its first copy stood, add up their weights and normalise them.
 
     >>> import numpy as np
     >>> from infoset.search.ranges import Range, merged
@@ -81,7 +81,7 @@ def merged(found: Range) -> Range:
 
 
 def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
-    """At most so many of the histories, each as often as its weight says (systematic sampling); equal ones as one."""
+    """Return at most ``count`` histories, sampled by weight (systematic sampling), with equal ones merged."""
     if found.size <= count:
         return found
     picked = found.take(systematic(found.weight, count, rng))
@@ -89,19 +89,19 @@ def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
 
 
 def systematic(weight: FloatArray, count: int, rng: np.random.Generator) -> LongArray:
-    """(count,) places, each as often as its weight says (systematic sampling)."""
+    """Return (count,) indices sampled in proportion to the weights (systematic sampling)."""
     points = (rng.random() + np.arange(count)) / count
     rows: LongArray = np.searchsorted(np.cumsum(weight), points * weight.sum()).astype(np.int64)
     return np.minimum(rows, len(weight) - 1)
 
 
 def whole(graph: Graph) -> Range:
-    """The start of a game."""
+    """Return the belief at the start of a game."""
     return Range(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1))
 
 
 class Graph(Protocol):
-    """Positions, all of them (``GameGraph``) or as far as they were asked for (``GrowingGraph``)."""
+    """The positions of a game: all of them (``GameGraph``) or those asked for so far (``GrowingGraph``)."""
 
     @property
     def players(self) -> tuple[str, ...]: ...
@@ -134,7 +134,7 @@ class Graph(Protocol):
 
 
 class Ranges:
-    """The range of every information state that was asked for; the others move by ``moves``, uniformly by default.
+    """The beliefs of every information state that was asked for; the others move by ``moves``, uniformly by default.
 
     >>> from infoset.search.ranges import Ranges
     >>> from infoset.tree.graph import explore
@@ -147,38 +147,41 @@ class Ranges:
     def __init__(
         self, graph: Any, moves: Moves | None = None, seed: int = 0, most: int = MAX_RANGE, entries: int = 0
     ) -> None:
-        """Of a range of more than ``most`` histories, so many are drawn.  With ``entries`` at most about so many are
-        kept in all, and ``BudgetError`` is raised where more edges than that lead out of a range."""
+        """Make beliefs on a graph.
+
+        A belief of more than ``most`` histories is replaced by a sample of ``most``.  With ``entries``, about that many
+        histories are kept in all, and ``BudgetError`` is raised where more edges than that lead out of a belief.
+        """
         self.graph, self.moves, self.seed, self.most = graph, moves, seed, most
         self.most_entries, self.most_edges = entries or MAX_ENTRIES, entries or inf
         self.states = graph.states if isinstance(graph, GrowingGraph) else InformationStates(graph)
         self.kept: OrderedDict[int, Range] = OrderedDict()
         self.entries = 0
-        self.thinned: set[int] = set()  # states whose ranges are not whole
-        self.drawn_again = 0  # how often nothing was left of a range, and others were drawn
+        self.thinned: set[int] = set()  # states whose beliefs are incomplete
+        self.drawn_again = 0  # how often no history of a belief was left, and others were sampled
         self.relaxed = False
-        """Whether then some are kept that explain all but the last token, instead."""
-        self.near: set[int] = set()  # states of which such are kept
-        self.looked = 0  # edges that were looked behind
+        """Whether, in that case, histories are kept instead that explain all but the last token."""
+        self.near: set[int] = set()  # states whose beliefs consist of such histories
+        self.looked = 0  # edges that were followed
 
     def key(self, state: int) -> str:
-        """The readable key of an information state."""
+        """Return the readable key of an information state."""
         return self.graph.key(state) if isinstance(self.states, GrowingStates) else self.states.key(state)
 
     def behind(self, state: int, token: int) -> int:
-        """The information state one token further."""
+        """Return the information state that follows a state by one token."""
         return self.states.after(state, token)
 
     def generator(self, state: int) -> np.random.Generator:
-        """Of random numbers for an information state: always the same ones, whatever was asked before."""
+        """Return the random generator of an information state: always the same one, whatever was asked before."""
         player, path = self.states.path(state)
-        if isinstance(self.graph, GrowingGraph):  # whose tokens are numbered in the order in which they are met
+        if isinstance(self.graph, GrowingGraph):  # tokens are numbered as they are met: use the key
             key = hashlib.blake2b(self.graph.key(state).encode(), digest_size=16)
             return np.random.default_rng([self.seed, player, int.from_bytes(key.digest(), "big")])
         return np.random.default_rng([self.seed, player, *path])
 
     def of(self, player: int, state: int) -> Range:
-        """The histories right after the last token of the state; none where no history explains it."""
+        """Return the histories right after the last token of the state; none where no history explains it."""
         path = []
         while state not in self.kept and self.states.parent[state] >= 0:
             path.append(state)
@@ -191,13 +194,13 @@ class Ranges:
             before, found = found, self._advance(found, player, below)
             if not found.size and below in self.thinned:
                 found = self._again(before, player, below)
-                if not found.size:  # others may be looked for
+                if not found.size:  # not kept, so that a later call may sample others
                     return found
             self._keep(below, found)
         return found
 
     def _again(self, before: Range, player: int, state: int) -> Range:
-        """Where none that is left of a range ``before`` explains what was seen next, on the way to ``state``."""
+        """Return other histories for ``state`` where none left of ``before`` explains the next observation."""
         if not self.relaxed:
             self.drawn_again += 1
             return Draws(self, state, self.generator(state)).draw(min(AGAIN, self.most))
@@ -205,12 +208,12 @@ class Ranges:
         few = drawn(before, min(AGAIN, self.most), self.generator(state))
         if (found := self._advance(few, player, state, loosely=True)).size:
             return found
-        known = few.known.copy()  # the game would be over in all of them: they stand still
+        known = few.known.copy()  # the game would be over in all of them: their positions stay
         known[:, player] = state
         return few._replace(known=known)
 
     def chance(self, player: int, state: int, token: int) -> float:
-        """How likely a token is the next that the player sees, its own moves given; the game may be over then."""
+        """Return the probability of a player's next token, given its own moves; the game may end with it."""
         now, total = self.of(player, state), 0.0
         while now.size:
             after, over = self._edge(now, player, token)
@@ -219,17 +222,17 @@ class Ranges:
         return total
 
     def asked(self, player: int, state: int) -> Range:
-        """The histories of the state in which the player has a move in the step to come."""
+        """Return the histories of the state in which the player has a move in the step to come."""
         found = self.until(self._few(self.of(player, state), state), player, player)
         found = found.take(np.flatnonzero(self.graph.decides(found.position, player)))
         return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
 
     def until(self, found: Range, player: int, watcher: int) -> Range:
-        """With what happens before ``player`` has a move, as far as ``watcher`` sees nothing of it."""
+        """Follow histories to where ``player`` has a move, as long as ``watcher`` observes nothing of it."""
         graph, parts = self.graph, []
         while found.size:
             waits = ~graph.decides(found.position, player) & (graph.player[found.position] != TERMINAL)
-            if watcher != player:  # who moves notices that
+            if watcher != player:  # a player notices that it has a move
                 waits &= ~graph.decides(found.position, watcher)
             parts.append(found.take(np.flatnonzero(~waits)))
             now = found.take(np.flatnonzero(waits))
@@ -248,15 +251,18 @@ class Ranges:
         return Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
 
     def forget(self) -> None:
-        """Work out every range anew from here on."""
+        """Drop all beliefs, so that every one is computed anew."""
         self.kept.clear()
         self.thinned.clear()
         self.near.clear()
         self.entries = 0
 
     def move_to(self, graph: GrowingGraph, state: int) -> int:
-        """Go on with another graph of the game, on which the range of a state, or the last one before it that is kept,
-        is all that is known.  Returns that state's number there.  Raises as ``graph.ask`` does, and stays then."""
+        """Continue on another graph of the game, and return the number of a state there.
+
+        All that is carried over is the belief of the state, or the last one before it that is kept.  Raises as
+        ``graph.ask`` does, and then stays on the old graph.
+        """
         last = state
         while last not in self.kept and self.states.parent[last] >= 0:
             last = int(self.states.parent[last])
@@ -272,14 +278,14 @@ class Ranges:
         return int(numbers[-1])
 
     def _few(self, found: Range, state: int) -> Range:
-        """No more of them than are wanted."""
+        """Sample the histories down to ``most``, if there are more."""
         if found.size <= self.most:
             return found
         self.thinned.add(state)
         return drawn(found, self.most, self.generator(state))
 
     def _spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
-        """All edges out of positions."""
+        """Return all edges out of positions."""
         if (edges := int(self.graph.num_edges[positions].sum())) > self.most_edges:
             raise BudgetError(f"{edges:,} edges lead out of what may be; allowed: {self.most_edges:,}")
         return spread(self.graph, positions)
@@ -291,9 +297,9 @@ class Ranges:
             self.entries -= self.kept.popitem(last=False)[1].size
 
     def _advance(self, found: Range, player: int, state: int, loosely: bool = False) -> Range:
-        """One token further, to ``state``: what the others did meanwhile, as likely as it is.
+        """Return the belief one token further, at ``state``, by the probabilities of what the others did meanwhile.
 
-        ``loosely``: whatever the player would see then, as if it were what it saw; its own move is made, if it can be.
+        ``loosely``: any next observation of the player counts as the token; its own move is made where it is legal.
         """
         if self.states.parent[state] in self.thinned:
             self.thinned.add(state)
@@ -311,10 +317,10 @@ class Ranges:
     def _edge(
         self, now: Range, player: int, token: int, state: int = NO_TOKEN, loosely: bool = False
     ) -> tuple[Range, BoolArray]:
-        """One edge further as far as that agrees with a token, and where the token was seen.
+        """Follow all edges of histories that agree with a token; also return where the token was observed.
 
-        On the way to a ``state`` only some of very many edges are looked behind: of so many answers of nature to so few
-        histories a clock would allow none.
+        On the way to a ``state``, only a sample of very many edges is followed: with many outcomes of chance, no clock
+        would suffice for all of them.
         """
         graph = self.graph
         edges, source = self._spread(now.position)
@@ -342,7 +348,7 @@ class Ranges:
         return self.graph.tokens[token][0]
 
     def _chances(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
-        """How likely the edges are: nature's by the rules, the player's own surely, the others' by the model."""
+        """Return the edges' probabilities: chance's by the rules, one for own moves, the others' by the model."""
         graph = self.graph
         chance: FloatArray = np.where(mover == CHANCE, graph.probability[edges], 1.0)
         others = np.flatnonzero((mover >= 0) & (mover != player))
@@ -353,7 +359,7 @@ class Ranges:
         return chance
 
     def _moved(self, edges: LongArray, positions: LongArray, own: object) -> BoolArray:
-        """Whether edges are the own move, by their places in the menus."""
+        """Return whether edges are the player's own move, by their places in the menus."""
         graph = self.graph
         content = graph.content[positions]
         decided = np.flatnonzero(graph.player[positions] >= 0)
@@ -368,20 +374,20 @@ class Ranges:
 
 
 class _Place(NamedTuple):
-    """A history on the way to an information state; what follows it, and with what chances, less what is dead."""
+    """A history on the way to an information state: its successors, with probability zero where they are dead."""
 
     after: Range
-    there: BoolArray  # (K,) whether that is the state
+    there: BoolArray  # (K,) whether that is the information state asked for
     alive: FloatArray  # (K,)
 
 
 class Draws:
-    """Histories that explain what a player saw, drawn one after the other from the start of the game.
+    """Histories that explain a player's observations, sampled one by one from the start of the game.
 
-    A walk that comes to nothing is remembered, and so is every place behind which all are dead: no mistake is made
-    twice (Partridge & Thielscher 2022, 3.2).  ``true`` draws stand for how likely histories are: each weighs the chance
-    of what was alive at the places on its way.  Others, for training, weigh alike, and walk to all that may follow
-    with a chance of at least one in so many.
+    A walk that fails is remembered, and so is every place all of whose successors are dead: no mistake is made twice
+    (Partridge & Thielscher 2022, 3.2).  ``true`` samples represent the probabilities of histories: each is weighted by
+    the probability of what was alive at the places on its way.  Other samples, for training, have equal weights, and
+    their walks add an equal share to the probability of each possible successor.
 
     >>> import numpy as np
     >>> from infoset.search.ranges import Draws, Ranges
@@ -404,9 +410,9 @@ class Draws:
         self.walks = 0
 
     def draw(self, count: int) -> Range:
-        """So many, equal ones as one; fewer where ``TRIES`` walks do not find them, or the graph's clock rings.
+        """Return up to ``count`` histories, equal ones merged; fewer after ``TRIES`` walks or when the clock runs out.
 
-        Raises ``BudgetError`` where that is before the first.
+        Raises ``BudgetError`` where the clock runs out before the first.
         """
         start = whole(self.ranges.graph)
         if self.state == self.player:
@@ -429,7 +435,7 @@ class Draws:
         return merged(Range(*[np.concatenate(parts) for parts in zip(*found, strict=True)]))
 
     def _walk(self, now: Range) -> Range | None:
-        """To the state, if it comes to that."""
+        """Walk to the information state and return the history; ``None`` where the walk fails."""
         way: list[tuple[_Place, int]] = []
         weight = 1.0
         while True:

@@ -1,9 +1,9 @@
-"""Continual re-solving (Moravčík et al. 2017): from every public state on, with what was found before to hold to.
+"""Continual re-solving (Moravčík et al. 2017): solve from each public state on, consistently with earlier solutions.
 
-The game from a public state to the horizon is solved by PCFR+.  Who resolves comes there with its own range, by what it
-found before; the others choose at a gate whether to come at all, or to take what the solution before promised them
-(the *resolve* gadget): so they can gain nothing by how they came.  What lies behind the horizon is asked in every
-iteration, since it depends on what everybody would come there with.
+The game from a public state to the horizon is solved by PCFR+.  The player who re-solves enters with its own range, by
+its earlier strategy; the others choose at a gate whether to enter, or to take the value that the earlier solution
+promised them (the *resolve* gadget), so that the new strategy leaves them no better off.  Positions at the horizon are
+evaluated in every iteration, since their values depend on the ranges with which everybody would reach them.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ CHUNK = 25
 ITERATIONS = 200
 RESOLVING = "resolving"
 METHOD = replace(pcfr_plus(averaging=2.0), name=RESOLVING)
-MAX_KEPT = 10_000  # solved public states, the least lately used go first
-NEVER = 1e-9  # how likely a place is where nobody comes, so that its strategy is averaged all the same
+MAX_KEPT = 10_000  # solved public states kept; the least recently used are dropped first
+NEVER = 1e-9  # the probability of a place that is never reached, so that its strategy is averaged all the same
 
 
 class LeafValues(Protocol):
-    """What the worlds at a horizon are worth to everybody when players come there with such ranges."""
+    """The evaluation of worlds at a horizon, given the ranges with which players reach them."""
 
     def __call__(self, leaves: Leaves, ranges: FloatArray) -> FloatArray:
-        """From ranges (J, n, W), each of which sums to one over its places, to payoffs (L, n)."""
+        """Return the values (L, n) for ranges (J, n, W), each of which sums to one over its places."""
 
 
 class PositionValues:
-    """By the position alone, whatever anybody knows."""
+    """The evaluation by the position alone, whatever anybody knows."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -54,24 +54,24 @@ class PositionValues:
 
 
 class Solved(NamedTuple):
-    """A public state solved."""
+    """The solution of a public state."""
 
     ahead: Lookahead
-    strategy: FloatArray  # (S,) behaviour, the gates' too
+    strategy: FloatArray  # (S,) behaviour, including the gates'
     plan: FloatArray  # (S,) its realisation weights
-    promised: FloatArray  # (L, n) counterfactual values of the leaves' worlds, on average
+    promised: FloatArray  # (L, n) mean counterfactual values of the leaves' worlds
 
 
 class Root(NamedTuple):
-    """With what players come to a public state, by place; a range that is ``None`` is its owner's choice."""
+    """The ranges with which players enter a public state, by place; a range of ``None`` is its owner's choice."""
 
     ranges: tuple[FloatArray | None, ...]  # each sums to one
     promised: tuple[FloatArray, ...]
-    """What who chooses gets for not coming: counterfactual values, which the others' ranges weigh."""
+    """The values of not entering for players who choose: counterfactual values, weighted by the others' ranges."""
 
 
 class Resolving:
-    """The iterations on one public state; ``current`` and ``solved`` may be asked at any time."""
+    """The iterations on one public state; ``current`` and ``solved`` may be called at any time."""
 
     def __init__(self, ahead: Lookahead, root: Root, values: LeafValues) -> None:
         self.ahead, self.root, self.values = ahead, root, values
@@ -105,7 +105,7 @@ class Resolving:
             solver.step()
 
     def _ask(self, plan: FloatArray) -> FloatArray:
-        """Counterfactual values (L, n) of the leaves under a plan, which the solver is then promised."""
+        """Return the leaves' counterfactual values (L, n) under a plan, and set them as the solver's leaf values."""
         leaves = self.ahead.leaves
         worth = self.values(leaves, leaf_ranges(leaves, plan))
         weigh(leaves.sequence, leaves.chance, plan, worth)
@@ -118,7 +118,7 @@ class Resolving:
         return self.solver.iteration
 
     def current(self) -> FloatArray:
-        """Realisation weights (S,) of the next iteration."""
+        """Return the realisation weights (S,) of the next iteration."""
         return self.solver.current()
 
     def solved(self) -> Solved:
@@ -126,7 +126,7 @@ class Resolving:
         return Solved(self.ahead, behaviour(self.ahead.form, plan), plan, self.promised)
 
     def root_values(self) -> list[FloatArray]:
-        """For each player (places,) counterfactual values of coming, when everybody plays the average from there."""
+        """Return each player's counterfactual values (places,) of entering, when everybody plays the average there."""
         form, ahead = self.ahead.form, self.ahead
         plan = self.solver.average()
         strategy, values = behaviour(form, plan), np.zeros(form.num_sequences)
@@ -143,7 +143,7 @@ class Resolving:
 
 @kernel
 def weigh(sequence: LongArray, chance: FloatArray, plan: FloatArray, worth: FloatArray) -> None:
-    """Make payoffs at leaves counterfactual values: times nature's and the others' reach."""
+    """Turn payoffs at leaves into counterfactual values: multiply by chance's and the others' reach probabilities."""
     n = sequence.shape[1]
     for k in range(len(sequence)):
         for p in range(n):
@@ -154,7 +154,7 @@ def weigh(sequence: LongArray, chance: FloatArray, plan: FloatArray, worth: Floa
 
 
 def leaf_ranges(leaves: Leaves, plan: FloatArray) -> FloatArray:
-    """(J, n, W) how likely everybody's places are; evenly where nobody comes."""
+    """Return (J, n, W) the ranges over everybody's places; uniform where the place is not reached."""
     there = leaves.lead >= 0
     weight = np.where(there, plan[leaves.lead], 0.0)
     total = weight.sum(axis=2, keepdims=True)
@@ -163,7 +163,7 @@ def leaf_ranges(leaves: Leaves, plan: FloatArray) -> FloatArray:
 
 
 class ContinualResolving:
-    """Every player's strategy where it is asked for, each by its own chain of solutions; kept from then on."""
+    """Every player's strategy, solved on request by the player's own chain of solutions, which are kept."""
 
     root = RESOLVING
 
@@ -174,18 +174,18 @@ class ContinualResolving:
         self.until = inf
 
     def allow(self, seconds: float) -> None:
-        """So long for the next row."""
+        """Allow ``seconds`` for the next row."""
         self.until = time.monotonic() + MARGIN * seconds
 
     def row(self, player: int, state: int) -> list[float] | None:
-        """The player's chances at an information state of ``ranges``; ``None`` where it leads nowhere."""
+        """Return the player's row at an information state of ``ranges``; ``None`` where there is none."""
         way: tuple[int, ...] = ()
         work = self._resolved(player, way)
         at = int(work.ahead.starts[player][0])
         for token in [
             None,
             *self.ranges.states.path(state)[1],
-        ]:  # who sees nothing may be at the horizon before the first
+        ]:  # a player that observes nothing may be at the horizon before its first token
             at = at if token is None else work.ahead.tree.states.find(at, token)
             while at in work.ahead.exits:
                 way = (*way, work.ahead.exits[at].child)
@@ -194,7 +194,7 @@ class ContinualResolving:
         return _row(work.solved(), at)
 
     def _resolved(self, player: int, way: tuple[int, ...]) -> Resolving:
-        """By the leaves that were passed; what the clock cut short goes on."""
+        """Return the solution after the leaves that were passed; one that the clock cut short is continued."""
         key = player, way
         if key not in self.found:
             self.found[key] = self._begun(player, way)
@@ -205,7 +205,7 @@ class ContinualResolving:
         if work.iteration < self.iterations:
             self._step(work)
             for below in [k for k in self.found if k[0] == player and len(k[1]) > len(way) and k[1][: len(way)] == way]:
-                del self.found[below]  # they held to what is no longer promised
+                del self.found[below]  # they were solved for promises that have changed
         return work
 
     def _begun(self, player: int, way: tuple[int, ...]) -> Resolving:
@@ -216,7 +216,7 @@ class ContinualResolving:
         return Resolving(self.states.ahead(number), gadget(above, way[-1], player), self.values)
 
     def _step(self, work: Resolving) -> None:
-        """One chunk of iterations at least."""
+        """Run at least one chunk of iterations."""
         while work.iteration < self.iterations:
             work.step(min(CHUNK, self.iterations - work.iteration))
             if time.monotonic() > self.until:
@@ -224,15 +224,15 @@ class ContinualResolving:
 
 
 def start(players: int) -> Root:
-    """Of the whole game."""
+    """Return the root of the whole game."""
     return Root((np.ones(1),) * players, (np.zeros(1),) * players)
 
 
 def gadget(above: Solved, child: int, player: int) -> Root:
-    """With what ``player`` comes to a leaf, and what the others were promised there.
+    """Return the root at a leaf: the range with which ``player`` reaches it, and the values promised to the others.
 
-    With more than two players, all come with their ranges: nothing that is promised could be held to.  Where payoffs do
-    not sum to a constant, the gadget is a rule of thumb.
+    With more than two players, all enter with their ranges, since promises could not be kept.  Where payoffs do not sum
+    to a constant, the gadget is a heuristic.
     """
     leaves, n = above.ahead.leaves, len(above.ahead.gates)
     ranges = leaf_ranges(leaves, above.plan)[child]
@@ -251,7 +251,7 @@ def gadget(above: Solved, child: int, player: int) -> Root:
 
 
 def _row(solved: Solved, at: int) -> list[float] | None:
-    """The chances at an information state of a solved tree; ``None`` where there is no choice."""
+    """Return the row at an information state of a solved tree; ``None`` where there is no choice."""
     k = solved.ahead.infosets.get(at)
     if k is None:
         return None

@@ -1,4 +1,4 @@
-"""Where a subgame begins: worlds of one's own information state, and what others hold possible in them."""
+"""Where a subgame begins: the worlds of the player's belief, and those of the others' beliefs in them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from infoset.search.ranges import Range, Ranges, drawn
 def order_two(
     ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
 ) -> Range:
-    """Worlds of one's own, and those that the others then hold possible: in these one knows something else.
+    """Return worlds of the player's belief, and of the others' beliefs there, in which the player knows something else.
 
-    At most ``sets`` worlds of one's own are drawn, and ``others`` beside each; a world of another's range weighs what
-    it does there, scaled so that those which are also one's own weigh what they do in one's own
-    (the knowledge graph cut at distance two, after Zhang & Sandholm 2021).  From the moment ``until`` on none is added.
+    At most ``sets`` worlds of the player's belief are drawn, and ``others`` for each information set of another.  The
+    weights of another's belief are scaled so that its worlds that are also in the player's belief weigh as much as
+    they do there (the knowledge graph cut at distance two, after Zhang & Sandholm 2021).  After the time ``until``,
+    no world is added.
 
     >>> import numpy as np
     >>> from infoset.search.ranges import Ranges
@@ -53,10 +54,10 @@ def order_two(
 
 
 def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
-    """All worlds that somebody holds possible in one of these worlds: as far as common knowledge goes.
+    """Return all worlds that common knowledge allows: those of anybody's beliefs in any of them.
 
-    A world weighs what chance and everybody's moves make of it, beside the others.  Raises ``BudgetError`` where there
-    are more than ``most``.
+    A world's weight is its probability by chance's and everybody's moves, relative to the others.  Raises
+    ``BudgetError`` where there are more than ``most``.
     """
     mine = ranges.asked(player, state)
     if not mine.size:

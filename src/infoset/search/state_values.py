@@ -1,4 +1,4 @@
-"""What every position of a game is worth by a simple rule, worked out backward and exactly: what searches end with."""
+"""Compute the value of every position by a simple rule, exactly and backward: the values at a search's horizon."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MATCHINGS = 100  # iterations of regret matching in a step where several players
 
 
 def random_values(graph: GameGraph) -> FloatArray:
-    """(P, n) what every position is worth when everybody moves at random from there on, exactly.
+    """Return the exact values (P, n) of all positions when everybody moves uniformly at random from there on.
 
     >>> from infoset.tree.graph import explore
     >>> from infoset.search.state_values import random_values
@@ -43,10 +43,10 @@ def _average_up(
 
 
 def informed_values(graph: GameGraph) -> FloatArray:
-    """(P, n) what every position is worth when from there on everybody is told everything before each step.
+    """Return the values (P, n) of all positions when everybody learns everything before each step from there on.
 
     Steps in which several players move at once are solved by regret matching+ (to about a hundredth of the payoffs).
-    What the solutions of worlds by themselves come to where they are as deep as the game.
+    Solutions of single worlds have these values where they look ahead to the end of the game.
 
     >>> from infoset.tree.graph import explore
     >>> from infoset.search.state_values import informed_values
@@ -86,7 +86,7 @@ def _solve_up(order, player, first_edge, child, probability, completes, begins, 
 
 @linked_kernel
 def _movers(player, first_edge, child, completes, p, sizes, movers):
-    """Who moves in the step that begins at a position, and how many moves each has; returns how many movers."""
+    """Write the movers of the step that begins at a position, and their numbers of moves; return how many they are."""
     count = 0
     while player[p] >= 0:
         sizes[count], movers[count] = first_edge[p + 1] - first_edge[p], player[p]
@@ -108,7 +108,7 @@ def _choose_best(first_edge, child, p, mover, worth):
 
 @linked_kernel
 def _end_of(first_edge, child, p, count, sizes, joint):
-    """The position behind a joint move, numbered in the order of its movers."""
+    """Return the position after a joint move, numbered in the order of its movers."""
     total = 1
     for m in range(count):
         total *= sizes[m]
@@ -120,7 +120,7 @@ def _end_of(first_edge, child, p, count, sizes, joint):
 
 @inner_kernel
 def _match(first_edge, child, p, count, sizes, movers, worth):
-    """The mean payoffs of regret matching+ with linear weights in the matrix of one step."""
+    """Write the mean payoffs of regret matching+ with linear weights in the matrix game of one step."""
     joints, widest = 1, 0
     for m in range(count):
         joints *= sizes[m]
@@ -155,7 +155,7 @@ def _match(first_edge, child, p, count, sizes, movers, worth):
 
 @linked_kernel
 def _add_worth(joint, count, sizes, strategy, paid, total):
-    """What a joint move adds to the expected payoffs."""
+    """Add a joint move's share of the expected payoffs to ``total``."""
     weight = 1.0
     for m in range(count - 1, -1, -1):
         weight *= strategy[m, joint % sizes[m]]
@@ -166,7 +166,7 @@ def _add_worth(joint, count, sizes, strategy, paid, total):
 
 @inner_kernel
 def _add_gains(joint, count, sizes, movers, strategy, paid, gain):
-    """What a joint move adds to the expected payoff of each of its moves."""
+    """Add a joint move's share of the expected payoff of each of its moves to ``gain``."""
     for m in range(count):
         weight, rest, own = 1.0, joint, 0
         for other in range(count - 1, -1, -1):

@@ -1,6 +1,6 @@
-"""Plays by solving, at every move, the game from what may be now on, where the positions of a game are too many.
+"""The agent that solves a subgame from its current belief at every move, where a game has too many positions.
 
-Subgames are those of ``range_search``, on a graph that grows; random plays tell what lies behind their horizon.
+Subgames are those of ``range_search``, on a growing graph; random playouts evaluate the positions at their horizon.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from infoset.search.range_search import Effort, SubgameSolver
 
 
 class SubgameAgent(GraphAgent):
-    """Subgames that grow deeper while the clock runs, solved by PCFR+; ``root`` is where they begin.
+    """An agent that solves subgames by PCFR+, ever deeper while the clock runs; ``root`` says where they begin.
 
-    As long as the clock cuts nothing short, its chances follow from the budget's seed and its information state alone.
+    Unless the clock cuts a search short, its probabilities follow from the budget's seed and its information state
+    alone.
     """
 
     def __init__(self, budget: Budget, root: str, effort: Effort) -> None:
@@ -28,11 +29,11 @@ class SubgameAgent(GraphAgent):
         self.solver = SubgameSolver(self.ranges, self._worth, self.root, self.effort)
 
     def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
-        """The chances by the deepest subgame that was solved in time."""
+        """Return the probabilities of the deepest subgame that was solved in time."""
         roots = self.roots(legal, until)
         if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
             return None
-        if self.state in self.ranges.near:  # histories of several menus have no subgame in common
+        if self.state in self.ranges.near:  # histories with different menus have no common subgame
             return None
         self.plays = int(self.ranges.generator(self.state).integers(2**31))
         if until < inf:
@@ -43,5 +44,5 @@ class SubgameAgent(GraphAgent):
         return row
 
     def _worth(self, positions: LongArray) -> FloatArray:
-        """By random plays, while the graph's clock runs."""
+        """Return values by random playouts, while the graph's clock runs."""
         return self.graph.worth(positions, self.budget.playouts, self.plays)

@@ -1,19 +1,19 @@
 """Monte Carlo tree search on a growing graph, in batches of leaves.
 
-A *walk* begins in a world, drawn from what the searcher holds possible, and goes down the graph; every decision is made
-by what its mover has seen pay so far, at a *node* for everything that this mover cannot tell apart.  It ends with the
-first step that begins at a node that is new; what lies behind is valued (by random plays, by a network), and all nodes
-on the way learn what their movers got.  Walks are made many at a time, so that the rules are asked, and leaves valued,
-in batches; each walk counts as visited at once, which keeps those of a batch apart.
+A *walk* begins in a world drawn from the searcher's belief and descends the graph.  Every decision is made from the
+payoffs that its mover has seen so far, at a *node* that stands for everything that this mover cannot tell apart.  The
+walk ends with the first step that begins at a new node; the position there is evaluated (by random playouts, by a
+network), and all nodes on the way are updated with their movers' values.  Walks are made many at a time, so that the
+rules are queried and leaves evaluated in batches; each walk counts as a visit at once, which keeps the walks of a batch
+apart.
 
-What is a node is the method (``NODES_BY``): the state, where all is seen (UCT, Kocsis & Szepesvári 2006) or where
-everybody is held to see all (each world by itself: perfect-information Monte Carlo); every mover's own information
-state, so that each has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or what the searcher alone knows
-(SO-ISMCTS), the others' moves by what they paid wherever it
-knew as much.
+The method is the choice of nodes (``NODES_BY``): the state, where everything is seen (UCT, Kocsis & Szepesvári 2006) or
+where everybody is assumed to see everything (each world by itself: perfect-information Monte Carlo); every mover's own
+information state, so that each player has a tree of its own (MO-ISMCTS, Cowling et al. 2012); or the searcher's
+information state (SO-ISMCTS), where the others' moves are chosen by their payoffs wherever the searcher knew the same.
 
-Where what values leaves also says how everybody should move there (a *prior*), moves are chosen by it and by what they
-paid (PUCT, Silver et al. 2018), else by upper confidence bounds alone.
+Where the evaluation also gives probabilities for everybody's moves (a *prior*), moves are chosen by these and by their
+payoffs (PUCT, Silver et al. 2018), otherwise by upper confidence bounds alone.
 """
 
 from __future__ import annotations
@@ -35,34 +35,36 @@ from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
 from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, GrowingGraph, Growth, enter, grown
 
 NO_NODE = -1
-DEEPEST = 256  # edges of a walk
+DEEPEST = 256  # edges of a walk, at most
 STATE, OWN, SEARCHERS = NODES_BY = range(3)
 SMALLEST_BATCH, LARGEST_BATCH = 8, 512
-ROUND = 4  # positions inside steps that a walk makes between two questions, for each player
-TRUST, DOUBT = 0.9, 4.0  # of how often moves were made: at most so much; half of it after so many for each move
+ROUND = 4  # positions inside steps for which a walk gets room between two queries, for each player
+TRUST, DOUBT = 0.9, 4.0  # greatest weight of visit counts in a model; visits for each move at which it is half of that
 UNIT = 1.0 / (1 << 53)
 
 
 class Leaves(Protocol):
-    """What is said of positions at which a step begins."""
+    """An evaluation of positions at which a step begins."""
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray | None]:
-        """What positions (K,) are worth to everybody (K, n), and ``priors``."""
+        """Return the values (K, n) of positions (K,) for everybody, and their ``priors``."""
 
     def priors(self, positions: LongArray) -> FloatArray | None:
-        """(K, n, m) with what chances everybody should make the moves of its menu; ``None`` where that is not known, of
-        any."""
+        """Return everybody's move probabilities (K, n, m) in the order of their menus; ``None`` where none are known.
+
+        They are known for all positions or for none.
+        """
 
 
 class Tree(NamedTuple):
-    """The nodes: where the moves of each begin, and how often each move was made and what it paid its mover."""
+    """The nodes: the first move of each, and how often each move was made and the payoff that its mover received."""
 
-    node: LongArray  # (keys,) the first move of a node by its key, or NO_NODE
+    node: LongArray  # (keys,) first move of the node of each key, or NO_NODE
     times: FloatArray  # (keys,) visits of a node
     visits: FloatArray  # (moves,)
     total: FloatArray  # (moves,)
-    prior: FloatArray  # (moves,) with what chances they should be made; equal ones where nothing is known
-    proof: IntArray  # (moves,) the end to which they are proved to lead, or what pays the same; OPEN where none is
+    prior: FloatArray  # (moves,) probabilities with which they should be made; equal where nothing is known
+    proof: IntArray  # (moves,) the proved end of each move, or one of equal payoff; OPEN where none is
     size: LongArray  # (1,) moves in use
 
     @classmethod
@@ -71,7 +73,7 @@ class Tree(NamedTuple):
         return cls(np.zeros(0, np.int64), a, b, c, d, np.zeros(0, np.int32), np.zeros(1, np.int64))
 
     def with_room(self, keys: int, moves: int) -> Tree:
-        """As it is, or longer."""
+        """Return the tree with room for ``keys`` keys and ``moves`` more moves."""
         node, had = longer(self.node, keys), len(self.node)
         node[had:] = NO_NODE
         size = int(self.size[0])
@@ -80,26 +82,26 @@ class Tree(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of what is filled."""
+        """Bytes of the part in use."""
         return 16 * len(self.node) + 28 * int(self.size[0])
 
 
 class Walks(NamedTuple):
-    """A batch: where each walk stands, and by which moves it came there."""
+    """A batch of walks: the position of each, and the moves that led there."""
 
     position: LongArray  # (B,)
-    edge: LongArray  # (B,) the edge that has to be asked for before it goes on, or OPEN
+    edge: LongArray  # (B,) the edge that must be asked for before the walk continues, or OPEN
     known: LongArray  # (B, n)
-    fresh: BoolArray  # (B,) whether it ends with this step
+    fresh: BoolArray  # (B,) whether the walk ends with this step
     over: BoolArray  # (B,)
     key: LongArray  # (B, DEEPEST) nodes
     move: LongArray  # (B, DEEPEST) moves of nodes
     mover: IntArray  # (B, DEEPEST)
-    alone: BoolArray  # (B, DEEPEST) whether nobody else, nor nature, had a choice before the next of these moves
+    alone: BoolArray  # (B, DEEPEST) whether nobody else, nor chance, had a choice before the next of these moves
     length: LongArray  # (B,)
-    place: LongArray  # (B,) the position in whose step it made nodes, or OPEN
-    made: LongArray  # (B, n) the first move of the node that it made for each, or NO_NODE
-    stream: Words  # (B, 1) random numbers of its own: in which order edges are asked for changes nothing
+    place: LongArray  # (B,) the position in whose step the walk made nodes, or OPEN
+    made: LongArray  # (B, n) the first move of the node that the walk made for each player, or NO_NODE
+    stream: Words  # (B, 1) random numbers of each walk, so that the order in which edges are asked for does not matter
 
     @classmethod
     def of(cls, batch: int, players: int) -> Walks:
@@ -114,39 +116,39 @@ class Walks(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What a step of all walks may add."""
+    """Upper bounds on what one step of all walks adds."""
 
     positions: int
     edges: int
-    states: int  # everybody learns one token at most; others move by nodes of what the searcher knows
+    states: int  # everybody receives one token at most; others move by nodes of the searcher's information state
     moves: int  # of nodes
 
 
 class Rule(NamedTuple):
-    """How walks go."""
+    """The parameters of walks."""
 
     by: int  # one of NODES_BY
     searcher: int
-    exploration: float  # of payoffs between 0 and 1
+    exploration: float  # for payoffs scaled to between 0 and 1
     low: FloatArray  # (n,) least payoffs
-    span: FloatArray  # (n,) greatest payoffs less the least
-    flat: bool  # whether only the searcher's first decision is made by a node; the others are random
+    span: FloatArray  # (n,) greatest payoffs minus least payoffs
+    flat: bool  # whether only the searcher's first decision uses a node; the others are random
     guided: bool  # whether moves have priors
-    best: float  # what nobody can be paid more than; infinite where that is not known
-    proves: bool  # whether ends prove what moves pay: where all see everything
+    best: float  # an upper bound on payoffs; infinite where none is known
+    proves: bool  # whether terminal positions prove the values of moves: where everybody sees everything
 
 
 @linked_kernel
 @borrowing
 def _uniform(stream):
-    """A number in [0, 1)."""
+    """Return a random number in [0, 1)."""
     return (next_word(stream) >> np.uint64(11)) * UNIT
 
 
 @linked_kernel
 @borrowing
 def _drawn(cumulative, stream):
-    """A place by running sums of weights."""
+    """Sample an index by running sums of weights."""
     point, begin, end = _uniform(stream) * cumulative[-1], 0, len(cumulative) - 1
     while begin < end:
         middle = (begin + end) >> 1
@@ -160,7 +162,7 @@ def _drawn(cumulative, stream):
 @linked_kernel
 @borrowing
 def _answer(g, p, stream):
-    """One of nature's answers."""
+    """Sample one of chance's outcomes."""
     point, last = _uniform(stream), g.first[p] + g.size[p] - 1
     for e in range(g.first[p], last):
         point -= g.probability[e]
@@ -172,7 +174,7 @@ def _answer(g, p, stream):
 @linked_kernel
 @borrowing
 def _chosen(g, tree, first, size, times, rule, mover):
-    """The move with the highest upper confidence bound (UCB1); one that was never made comes first."""
+    """Return the move with the highest upper confidence bound (UCB1); a move without visits comes first."""
     best, found = -np.inf, first
     reach = rule.exploration * np.sqrt(np.log(times + 1.0))
     low, span = rule.low[mover], rule.span[mover]
@@ -192,8 +194,10 @@ def _chosen(g, tree, first, size, times, rule, mover):
 @linked_kernel
 @borrowing
 def _guided(g, tree, first, size, times, rule, mover):
-    """The move with the highest mean payoff and share of the prior (PUCT); one that was never made is held to pay what
-    its node does."""
+    """Return the move with the highest sum of its mean payoff and its share of the prior (PUCT).
+
+    A move without visits is given the mean payoff of its node.
+    """
     best, found, low, span, paid = -np.inf, first, rule.low[mover], rule.span[mover], 0.0
     for k in range(first, first + size):
         paid += tree.total[k]
@@ -214,7 +218,7 @@ def _guided(g, tree, first, size, times, rule, mover):
 @kernel
 @borrowing
 def _begin(roots, known, cumulative, seed, made, walks):
-    """Walks number ``made`` and on: each in a world by its weight."""
+    """Begin walks number ``made`` and following, each in a world drawn by its weight."""
     for b in range(len(walks.over)):
         walks.stream[b, 0] = hash_pair(seed, made + b)
         world = _drawn(cumulative, walks.stream[b])
@@ -226,14 +230,14 @@ def _begin(roots, known, cumulative, seed, made, walks):
 @linked_kernel
 @borrowing
 def _key(g, rule, p, mover, known):
-    """The node of whoever moves at a position, unless nodes are what the searcher knows and it is an other."""
+    """Return the key of the mover's node at a position; not for other movers where nodes are the searcher's."""
     return np.int64(g.state[p]) * len(known) + mover if rule.by == STATE else known[mover]
 
 
 @linked_kernel
 @borrowing
 def _make_node(tree, key, size):
-    """A node that nobody has visited."""
+    """Make a node without visits."""
     node = tree.size[0]
     tree.node[key], tree.times[key], tree.size[0] = node, 0.0, node + size
     for k in range(node, node + size):
@@ -243,7 +247,7 @@ def _make_node(tree, key, size):
 @linked_kernel
 @borrowing
 def _ends(g, walks, b, p):
-    """Whether a walk ends before a decision whose node is new, as a step begins there; else after the step."""
+    """Return whether a walk ends before a decision at a new node, as a step begins there; else it ends after it."""
     if not walks.fresh[b] and g.via[p] == OUTSIDE:
         return True
     walks.fresh[b] = True
@@ -253,7 +257,7 @@ def _ends(g, walks, b, p):
 @linked_kernel
 @borrowing
 def _goes_by(tree, walks, b, key, move, mover, alone):
-    """A walk makes a move of a node."""
+    """Record that a walk makes a move of a node."""
     tree.visits[move] += 1.0
     last = walks.length[b]
     walks.key[b, last], walks.move[b, last], walks.mover[b, last], walks.alone[b, last] = key, move, mover, alone
@@ -263,8 +267,11 @@ def _goes_by(tree, walks, b, key, move, mover, alone):
 @linked_kernel
 @borrowing
 def _reply(g, offered, states, tree, rule, walks, b, p):
-    """The same for an other where nodes are what the searcher knows: each of its moves is a node, whose times are how
-    often it was on offer there, since what is depends on the world (subset-armed bandits, Cowling et al. 2012)."""
+    """Decide as ``_decide`` does, for another player where nodes are the searcher's information states.
+
+    Each of its moves is a node, whose ``times`` count how often it was legal there, since the legal moves depend on the
+    world (subset-armed bandits, Cowling et al. 2012).
+    """
     mover, size, first = g.player[p], g.size[p], offered.begin[g.content[p]]
     here = grown(states, walks.known[b, rule.searcher], NO_TOKEN - 1 - mover)
     if tree.node[here] == NO_NODE:
@@ -292,7 +299,7 @@ def _reply(g, offered, states, tree, rule, walks, b, p):
 @linked_kernel
 @borrowing
 def _decide(g, offered, states, tree, rule, walks, b, p):
-    """The edge that whoever moves at a position takes; ``OPEN`` where the walk ends, as its node is new."""
+    """Return the edge that the mover at a position takes; ``OPEN`` where the walk ends because its node is new."""
     mover, size = g.player[p], g.size[p]
     if size == 1:
         return np.int64(g.first[p])
@@ -328,7 +335,7 @@ def _decide(g, offered, states, tree, rule, walks, b, p):
 @linked_kernel
 @borrowing
 def _goes_on(g, walks, b, p):
-    """Whether a walk has a decision before it."""
+    """Return whether a walk has another decision to make."""
     if g.player[p] == TERMINAL or walks.length[b] >= DEEPEST - walks.known.shape[1]:
         return False
     return not walks.fresh[b] or g.via[p] != OUTSIDE
@@ -337,7 +344,7 @@ def _goes_on(g, walks, b, p):
 @linked_kernel
 @borrowing
 def _cross(g, states, rule, walks, b):
-    """Behind the edge before which a walk stands."""
+    """Move a walk to the end of the edge before which it stands."""
     edge = walks.edge[b]
     for i in range(walks.known.shape[1]):
         told = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
@@ -349,7 +356,7 @@ def _cross(g, states, rule, walks, b):
 @linked_kernel
 @borrowing
 def _step(g, offered, states, tree, rule, walks, b):
-    """Let a walk take one step, or an answer of nature.  Returns whether its edge has to be asked for then."""
+    """Let a walk take one step, or an outcome of chance; return whether its next edge has to be asked for."""
     if walks.edge[b] != OPEN:
         _cross(g, states, rule, walks, b)
     while True:
@@ -373,7 +380,7 @@ def _step(g, offered, states, tree, rule, walks, b):
 @linked_kernel
 @borrowing
 def _has_room(g, states, tree, rule, need):
-    """Whether a step of all walks fits the arrays."""
+    """Return whether the arrays have room for one step of all walks."""
     size = g.filled
     keys = size[STATES] * g.menus.shape[1] if rule.by == STATE else states.size[0] + need.states
     return (
@@ -389,11 +396,10 @@ def _has_room(g, states, tree, rule, need):
 @kernel
 @borrowing
 def _walk(g, offered, states, tree, rule, walks, need, asked):
-    """Let all walks take a step after the other until edges must be asked for; returns how many, 0 where all are over
-    or the arrays have no room for one more step.
+    """Let all walks take steps until edges must be asked for; return how many.
 
-    All stand still before what is asked for, also those whose edges were asked for before: else what they learn would
-    depend on it.
+    The result is 0 where all walks are over or the arrays have no room for one more step.  All walks stop where one has
+    to ask, also those whose edges were asked for before: otherwise what they learn would depend on earlier queries.
     """
     count, goes_on = 0, True
     while goes_on and not count and _has_room(g, states, tree, rule, need):
@@ -410,7 +416,7 @@ def _walk(g, offered, states, tree, rule, walks, need, asked):
 @linked_kernel
 @borrowing
 def _best_proof(g, tree, rule, key, end):
-    """What a node is proved to come to, one of whose moves leads to ``end``; OPEN where that is not known."""
+    """Return the proved end of a node, one of whose moves leads to ``end``; OPEN where none is proved."""
     n = g.menus.shape[1]
     mover = key % n
     if g.payoffs[g.content[end], mover] >= rule.best:
@@ -427,7 +433,7 @@ def _best_proof(g, tree, rule, key, end):
 @linked_kernel
 @borrowing
 def _prove(g, tree, rule, walks, b):
-    """What the end of a walk proves of the moves that led there (Winands et al. 2008)."""
+    """Record what the end of a walk proves about the moves that led there (Winands et al. 2008)."""
     end = walks.position[b]
     if g.player[end] != TERMINAL:
         return
@@ -441,7 +447,7 @@ def _prove(g, tree, rule, walks, b):
 @kernel
 @borrowing
 def _learn(g, tree, rule, walks, leaf, worth):
-    """What the walks came to, for all nodes on their way."""
+    """Update all nodes on the walks' ways with the values of their leaves."""
     for b in range(len(leaf)):
         if rule.proves:
             _prove(g, tree, rule, walks, b)
@@ -452,7 +458,7 @@ def _learn(g, tree, rule, walks, leaf, worth):
 @kernel
 @borrowing
 def _set_priors(g, tree, walks, row, prior):
-    """The priors of the nodes that walks made, each as it is at the place ``row`` of what was valued."""
+    """Set the priors of the nodes that walks made, each from the place ``row`` of the evaluated positions."""
     for b in range(len(row)):
         s = g.state[walks.place[b]] if walks.place[b] != OPEN else 0
         for i in range(walks.made.shape[1]):
@@ -464,7 +470,7 @@ def _set_priors(g, tree, walks, row, prior):
 @kernel
 @borrowing
 def _mean_priors(tree, keys, movers, sizes, weight, prior):
-    """The priors of nodes, made where there are none, as the weighted means of what is said of their worlds (K,)."""
+    """Set the priors of nodes, made where needed, to the weighted means of the priors of their worlds (K,)."""
     for j in range(len(keys)):
         if tree.node[keys[j]] == NO_NODE:
             _make_node(tree, keys[j], sizes[j])
@@ -479,7 +485,7 @@ def _mean_priors(tree, keys, movers, sizes, weight, prior):
 @kernel
 @borrowing
 def _undo(tree, walks):
-    """As if these walks, of which nothing was learnt, had made no move; what was on offer to others was so."""
+    """Undo the moves of walks from which nothing was learnt; others' counts of legal moves stay."""
     for b in range(len(walks.over)):
         for k in range(walks.length[b]):
             tree.visits[walks.move[b, k]] -= 1.0
@@ -487,7 +493,7 @@ def _undo(tree, walks):
 
 
 class RandomPlays:
-    """Leaves are worth what ``each`` random plays from them pay in the mean; nothing is said about moves."""
+    """The evaluation of leaves by the mean payoff of ``each`` random playouts, without priors."""
 
     def __init__(self, graph: GrowingGraph, each: int, seed: int) -> None:
         self.graph, self.each, self.seed = graph, each, seed
@@ -497,18 +503,20 @@ class RandomPlays:
         return self.graph.source.playouts(self.graph, positions, self.each, self.seed), None
 
     def priors(self, positions: LongArray) -> None:
-        """Nothing."""
+        """Return no priors."""
 
 
 class TreeSearch:
-    """Searches from ranges of a graph; what it learnt stays until it is told to ``forget``."""
+    """A search from beliefs on a graph; what it has learnt stays until ``forget`` is called."""
 
     def __init__(
         self, graph: GrowingGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
         seed: int = 0, flat: bool = False, guided: bool = False,
     ) -> None:  # fmt: skip
-        """``flat``: whether only the searcher's first decision is made by a node; ``guided``: whether ``leaves`` tells
-        priors."""
+        """Make a search without nodes.
+
+        ``flat``: whether only the searcher's first decision uses a node; ``guided``: whether ``leaves`` gives priors.
+        """
         self.graph, self.leaves = graph, leaves
         low, high = graph.source.bounds
         n = len(graph.players)
@@ -519,12 +527,15 @@ class TreeSearch:
         self.walks = 0
 
     def run(self, roots: Range, nodes: int, until: float = inf) -> None:
-        """Walk until so many leaves were valued, or the clock says so: then the last batch is as large as seems to fit,
-        and one that is late all the same leaves no trace.  Raises ``BudgetError`` where there is no more memory."""
+        """Walk until ``nodes`` leaves were evaluated or the time ``until`` has come.
+
+        The last batch is sized to fit into the remaining time; if it is late nevertheless, it leaves no trace.  Raises
+        ``BudgetError`` where memory runs out.
+        """
         cumulative, made, began, clock = np.cumsum(roots.weight), 0, time.monotonic(), Clock(until)
         while made < nodes and (now := time.monotonic()) <= until:
             batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, made // 16), nodes - made)
-            if until < inf:  # how long a leaf takes is found out with two: the first may end at the root
+            if until < inf:  # two leaves measure the time of one, since the first walk may end at the root
                 batch = min(batch, int((until - now) * made / max(now - began, 1e-9)) if made else 2)
             if not batch:
                 break
@@ -536,7 +547,7 @@ class TreeSearch:
             made += batch
 
     def _batch(self, roots: Range, cumulative: FloatArray, batch: int) -> None:
-        """So many walks; where that ends in the middle, none."""
+        """Make ``batch`` walks; undo them all where they are interrupted."""
         walks = Walks.of(batch, len(self.graph.players))
         try:
             self._go(walks, roots, cumulative)
@@ -560,7 +571,7 @@ class TreeSearch:
         self.walks += batch
         decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)
         points = np.concatenate([walks.position, walks.place[decided]])
-        leaf, row = distinct(points)  # as walks came to them: their numbers depend on what was asked for before
+        leaf, row = distinct(points)  # in the order of the walks: numbers depend on earlier queries
         worth, prior = self._worth(leaf)
         _learn(self.graph.arrays, self.tree, self.rule, walks, row[:batch], worth)
         if prior is not None:
@@ -569,7 +580,7 @@ class TreeSearch:
             _set_priors(self.graph.arrays, self.tree, walks, made, prior)
 
     def _room(self, g: Growth, states: int, moves: int) -> Tree:
-        """The tree with room for so many more information states and moves."""
+        """Return the tree with room for that many more information states and moves."""
         if self.tree.nbytes > (most := self.graph.memory // 2):
             raise BudgetError(f"{self.graph.game.name}: the tree of a search takes more than {most:,} bytes")
         keys = len(self.graph.states) + states
@@ -590,14 +601,15 @@ class TreeSearch:
         return worth, prior
 
     def mix(self, key: int, chances: FloatArray, share: float) -> None:
-        """Give other chances a share of the prior of a node."""
+        """Mix other probabilities into the prior of a node, with weight ``share``."""
         node = slice(int(self.tree.node[key]), int(self.tree.node[key]) + len(chances))
         self.tree.prior[node] = (1.0 - share) * self.tree.prior[node] + share * chances
 
     def guide(self, roots: Range, movers: LongArray, until: float = inf) -> None:
-        """Give the nodes of ``movers`` (K,), who hold these worlds possible, the mean prior of their worlds.
+        """Give the nodes of ``movers`` (K,), to whose beliefs these worlds belong, the mean prior of their worlds.
 
-        The worlds of one node together weigh one.  Raises ``ClockError`` where another holds the graph for so long.
+        The weights of the worlds of one node sum to one.  Raises ``ClockError`` where the graph is in use by another
+        until then.
         """
         graph = self.graph
         with graph.held(Clock(until)):
@@ -611,18 +623,21 @@ class TreeSearch:
             _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
 
     def keys(self, roots: Range, movers: LongArray) -> LongArray:
-        """The nodes of movers (K,) in worlds; where nodes are what the searcher knows, of it alone."""
+        """Return the nodes of movers (K,) in worlds; where nodes are the searcher's, only for the searcher."""
         if self.rule.by == STATE:
             return self.graph.arrays.state[roots.position].astype(np.int64) * len(self.graph.players) + movers
         return np.asarray(roots.known[np.arange(roots.size), movers])
 
     def key(self, roots: Range) -> int:
-        """The node of the searcher in the step that begins in these worlds."""
+        """Return the searcher's node in the step that begins in these worlds."""
         return int(self.keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
 
     def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
-        """How likely edges (K,) are by how often the searches made them, of whoever moves there and knows ``known``
-        (K,): with equal chances where it was seldom asked.  Where nodes are what everybody knows (``OWN``)."""
+        """Return the probabilities of edges (K,) by the searches' visit counts, for movers who know ``known`` (K,).
+
+        They are close to uniform where there were few visits.  Requires a node for each mover's information state
+        (``OWN``).
+        """
         g, tree = self.graph.arrays, self.tree
         at = g.source[edges]
         size = g.size[at]
@@ -636,7 +651,7 @@ class TreeSearch:
         return found
 
     def seen(self, key: int, size: int) -> tuple[FloatArray, FloatArray]:
-        """How often each move of a node was made, and what it paid in the mean."""
+        """Return how often each move of a node was made, and its mean payoff."""
         first = int(self.tree.node[key]) if key < len(self.tree.node) else NO_NODE
         if first == NO_NODE:
             return np.zeros(size), np.zeros(size)
@@ -644,12 +659,12 @@ class TreeSearch:
         return visits, self.tree.total[first : first + size] / np.maximum(visits, 1.0)
 
     def proved(self, key: int, size: int) -> FloatArray:
-        """What each move of the searcher's node is proved to pay it; NaN where nothing is."""
+        """Return the proved payoff of each move of the searcher's node; NaN where nothing is proved."""
         first = int(self.tree.node[key]) if key < len(self.tree.node) else NO_NODE
         end = self.tree.proof[first : first + size] if first != NO_NODE else np.full(size, OPEN)
         g = self.graph.arrays
         return np.where(end == OPEN, np.nan, g.payoffs[g.content[end], self.rule.searcher])
 
     def forget(self) -> None:
-        """Begin with no node."""
+        """Drop all nodes."""
         self.tree = Tree.empty()
