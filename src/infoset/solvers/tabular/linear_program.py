@@ -104,7 +104,7 @@ def payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-d
 
 
 def constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
-    """Return the constraints (1 + I_player, S_player) of a realisation plan.
+    """Return the constraints (1 + I_player, S_player) of realisation plans.
 
     The empty sequence has weight 1, and the weights of a set's moves sum to that of its parent sequence.
     """

@@ -34,7 +34,7 @@ def normalise(first: int, last: int, total: float, strategy: FloatArray) -> None
 
 @inline_kernel
 def softmax(first: int, last: int, logits: FloatArray, strategy: FloatArray) -> None:
-    """Set ``strategy`` to softmax(logits[0]) and shift the logits so that the largest is zero."""
+    """Set ``strategy`` to the softmax of ``logits[0]`` and shift these so that the largest is zero."""
     largest = logits[0, first]
     for q in range(first, last):
         largest = max(largest, logits[0, q])
