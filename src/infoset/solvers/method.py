@@ -36,7 +36,7 @@ class Options:
     lock: Lock | None = None
     """Fixed behaviour: by player and information set the probabilities of all its moves."""
     form: str | None = None
-    """Form of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, those sampled."""
+    """Form of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, sampled histories."""
     teams: str | None = None
     """The teams: seats counted from 1, or names, as in ``1+3,2``."""
     seed: int = 0

@@ -3,7 +3,7 @@
 A player's beliefs at sets that are never reached depend on which mistakes would lead there.  For two players these are
 found step by step: a linear program finds the mistakes of the opponent that can be the likeliest ones while the
 player's behaviour stays optimal, the next one the next likeliest, and so on, until every move of the opponent is
-included. Admitting more mistakes in a step never restricts later steps, so that no step is undone.
+included.  Admitting more mistakes in a step never restricts later steps, so that no step is undone.
 
 - *Subgame perfect* (Selten 1965): an equilibrium in each subgame.
 - *Undominated*: each strategy is a best response to some mixture of full support of the opponent; for two players these

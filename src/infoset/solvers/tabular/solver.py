@@ -24,8 +24,7 @@ from infoset.tree.plans import behaviour, check_plan, normalised, random_interio
 from infoset.tree.sequence_form import SequenceForm
 
 LARGEST_GAIN = 1e-6
-"""Share of a player's payoff range: where a player gains more than that, a result found in one step is no equilibrium.
-"""
+"""Share of its payoff range: where a player gains more, a result found in one step is no equilibrium."""
 INEXACT = "rounding errors"
 
 
@@ -40,8 +39,7 @@ class Solver(Work):
         self.fixed = np.zeros(0)
         """(S,) fixed behaviour, negative where it is free; (0,) where all behaviour is free."""
         self.factored: FactoredForm | None = None
-        """The factored form, where the solver works on one; its policy is the better of average and current profile.
-        """
+        """The factored form that it works on, if any; the policy is then the better of average and current profile."""
         self._better: tuple[int, str, FloatArray, Evaluation] | None = None
 
     def keep_to(self, fixed: FloatArray) -> None:

@@ -2,8 +2,9 @@
 
 Let w be the probabilities of the nodes under a *reference* policy, which has full support and does not change.  The
 criterion of a relaxed policy μ is ``L(μ) = E_μ[r] - penalty · ‖μ - Proj(μ)‖²`` (eq. 5), with norm and projection
-weighted by w.  The algorithm alternates between ``y = Proj(μ)`` and a proximal step that raises ``E_μ[r] - penalty · ‖μ
-- y‖²`` with y fixed.  The latter is at most L everywhere and equals it at the old μ, so L never falls (Theorem 1).
+weighted by w.  The algorithm alternates between ``y = Proj(μ)`` and a proximal step that raises
+``E_μ[r] - penalty · ‖μ - y‖²`` with y fixed.  The latter is at most L everywhere and equals it at the old μ, so L
+never falls (Theorem 1).
 """
 
 from __future__ import annotations

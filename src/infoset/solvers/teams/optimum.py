@@ -113,7 +113,7 @@ def check_provable(tree: GameTree, method: str, seconds: float) -> None:
 
 
 def common_payoffs(tree: GameTree) -> FloatArray:
-    """Return the common payoff of each row of the graph's payoffs.  Raises ``UnsupportedGameError`` for unequal ones."""
+    """Return the payoff of each row of the graph's payoffs.  Raises ``UnsupportedGameError`` where players' differ."""
     payoffs, graph = tree.graph.payoffs, tree.graph
     ends = graph.player[tree.position] == TERMINAL
     reached = np.unique(graph.content[tree.position[ends]])

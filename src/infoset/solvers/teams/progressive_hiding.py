@@ -286,8 +286,7 @@ class NoRegretLearner(NamedTuple):
 
     method: Method
     spread: float
-    """For regret matching: initial regrets are uniform between 0 and this.  Other learners begin with Dirichlet(1)
-    draws."""
+    """For regret matching: initial regrets are uniform between 0 and this.  Others begin with Dirichlet(1) draws."""
 
 
 def ftrl(eta: float = 1.0) -> NoRegretLearner:
