@@ -1,4 +1,4 @@
-"""Deviations from a plan that a mediator drew: what the player has been told by then, and what it can do instead."""
+"""Deviations from a plan that a mediator drew: the recommendations received so far, and the player's alternatives."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class TeamOptimum:
     """The optimum of a common-payoff game and its proof.
 
     ``value`` is the payoff of ``policy``, which is pure for games of perfect recall; no policy earns more than
-    ``bound``. The two differ by no more than the rounding that ``proof`` names, unless ``proved`` is false: then the
+    ``bound``.  The two differ by no more than the rounding that ``proof`` names, unless ``proved`` is false: then the
     search was stopped early, and the policy may be a local optimum.  ``seconds`` is the time of the method, without
     building the tree.
 
