@@ -210,7 +210,7 @@ def running_own(name: str, *pieces: Callable[..., Any]) -> Iterator[None]:
 
 
 def schedule_rows(method: Method, first: float, count: int) -> FloatArray:
-    """Return the schedule's rows (count, m) from iteration ``first`` on.  Raises ``ParameterError`` for another shape."""
+    """Return the schedule's rows (count, m) from iteration ``first`` on.  Raises ``ParameterError`` otherwise."""
     try:
         rows = np.ascontiguousarray(method.schedule(np.arange(first, first + count)), dtype=np.float64)
     except Exception as error:
