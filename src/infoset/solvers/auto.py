@@ -1,4 +1,4 @@
-"""``auto``: looks at the game and takes the method that is best for it, and says which and why."""
+"""The method ``auto``, which inspects the game, chooses the method that suits it best and says why."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ SMALL = 20_000  # histories of a game that a linear program solves in seconds
 AT_ONCE = 1_000  # histories of a game that exact methods solve in milliseconds
 SOON = 5.0  # seconds that suffice for the exact methods on the other games for which they are chosen
 TRIAL = 100  # iterations after which a portfolio is compared
-TRIAL_SECONDS = 5.0  # and after which it is compared at the latest
-PORTFOLIO = ("dcfr", "pcfr+", "pdcfr+")  # what is best on nearly all games of docs/papers/update-rules.md
-FEW_SEQUENCES = 600  # of a game of two players that complementary pivoting solves in seconds
+TRIAL_SECONDS = 5.0  # the latest moment of that comparison
+PORTFOLIO = ("dcfr", "pcfr+", "pdcfr+")  # the best on nearly all games of docs/papers/update-rules.md
+FEW_SEQUENCES = 600  # of a two-player game that complementary pivoting solves in seconds
 FEW_MOVES = 300  # of a game whose logit path takes seconds
-FEW_TEAM_HISTORIES = 2_000_000  # for a proof of a team's optimum
+FEW_TEAM_HISTORIES = 2_000_000  # of a game for which a proof of the team's optimum is tried
 
 
 class Choice(NamedTuple):
-    """A method, and why it is the one."""
+    """The chosen method and the reason for the choice."""
 
     method: AnyMethod
     why: str
@@ -43,12 +43,12 @@ class Auto(Checked):
     name: ClassVar[str] = "auto"
 
     def work(self, compiled: Compiled, options: Options) -> Work:
-        """What it chooses, at work."""
+        """Return the work of the chosen method on a game."""
         return choose(compiled, options).method.work(compiled, options)
 
 
 def choose(compiled: Compiled, options: Options) -> Choice:
-    """The best method that takes all the options given.
+    """Choose the best method that takes all the options given.
 
     Raises ``UnsupportedGameError`` where none does, ``BudgetError`` for a game whose positions are too many.
 
@@ -74,21 +74,22 @@ def choose(compiled: Compiled, options: Options) -> Choice:
 
 
 def _candidates(form: str | None) -> tuple[Callable[[Compiled, Options], Choice | str], ...]:
-    """In which order what is looked at, where a form was asked for only what works on that.
+    """Return the candidates in the order in which they are tried, only those that work on ``form`` where one is given.
 
-    Cores that a game has come before its tree; public states, which have to be found, where that does not fit.
+    The cores of a game come before its tree; public states, which have to be found first, only where the tree does not
+    fit.
     """
     by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "sampled": (_sampling,)}
     return by_form[form] if form else (_two_teams, _cores, _team, _open, _tree, _public, _factored, _sampling)
 
 
 def _cores(compiled: Compiled, options: Options) -> Choice | str:
-    """Of a game that says what of its states is a core, or whose rules show it."""
+    """Consider the factored form for a game that declares cores of its states, or whose rules show them."""
     return _factored(compiled, options) if compiled.factors else ""
 
 
 def _factored(compiled: Compiled, options: Options) -> Choice | str:
-    """Histories that are products are not listed."""
+    """Consider the factored form, in which histories that are products are not listed."""
     if options.form is None and not compiled.better_factored:
         return ""
     histories = compiled.factored_rules.sizes.histories
@@ -116,7 +117,7 @@ def _fits(compiled: Compiled) -> bool:
 
 
 def _two_teams(compiled: Compiled, options: Options) -> Choice | str:
-    """Players who play together against others who do, or who are alone."""
+    """Consider the methods for teams that play against each other or against single players."""
     from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
 
     teams = teams_of(compiled, options.teams)
@@ -137,7 +138,7 @@ def _two_teams(compiled: Compiled, options: Options) -> Choice | str:
 
 
 def _team(compiled: Compiled, options: Options) -> Choice | str:
-    """Players who are all paid the same."""
+    """Consider the methods for players who are all paid the same."""
     if compiled.only_form or not _fits(compiled) or not compiled.common_payoff:
         return ""
     why = f"the {len(compiled.players)} players are always paid the same"
@@ -153,7 +154,10 @@ def _team(compiled: Compiled, options: Options) -> Choice | str:
 
 
 def _forgetful(compiled: Compiled, options: Options, why: str) -> Choice:
-    """Where nobody else has a say, the best chances, enclosed, while these are few; else what a search ends at."""
+    """Choose for a game of imperfect recall.
+
+    The proven optimum where all players share a payoff and the proof is feasible; else a local search.
+    """
     if not (len(compiled.players) == 1 or compiled.common_payoff):
         return _chosen("progressive-hiding", options, f"{why}; what it ends at need not be an equilibrium")
     if _takes("team-exact", options):
@@ -165,7 +169,7 @@ def _forgetful(compiled: Compiled, options: Options, why: str) -> Choice:
 
 
 def _proof(compiled: Compiled, options: Options, why: str) -> Choice:
-    """The optimum with its proof, where that fits; raises otherwise."""
+    """Choose the method that proves the optimum; raises where the proof does not fit."""
     from infoset.solvers.teams.optimum import PROVING, check_provable
 
     check_provable(compiled.tree, "auto", PROVING if options.seconds is None else options.seconds)
@@ -173,7 +177,7 @@ def _proof(compiled: Compiled, options: Options, why: str) -> Choice:
 
 
 def _open(compiled: Compiled, options: Options) -> Choice | str:
-    """Nobody is ever in doubt."""
+    """Consider backward induction, for games of perfect information."""
     if compiled.only_form or not _fits(compiled) or not _takes("backward-induction", options):
         return ""
     if not perfect_information(compiled.tree):
@@ -184,7 +188,7 @@ def _open(compiled: Compiled, options: Options) -> Choice | str:
 
 
 def _tree(compiled: Compiled, options: Options) -> Choice | str:
-    """All histories fit."""
+    """Consider the methods on the sequence form of the whole tree, where all histories fit."""
     if not _fits(compiled):
         return f"{compiled.histories:,.3g} histories are more than {compiled.limit:,}"
     if compiled.forgets:
@@ -209,7 +213,7 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
 
 
 def _portfolio(compiled: Compiled, options: Options, size: str) -> Choice:
-    """Whichever comes nearer to an equilibrium in as many iterations."""
+    """Choose the method of the portfolio that comes closest to an equilibrium in the same number of iterations."""
     solvers = {name: parse_method(name).work(compiled, options) for name in PORTFOLIO}
     began, done = time.monotonic(), 0
     while done < TRIAL and (not done or time.monotonic() - began < TRIAL_SECONDS):
@@ -223,7 +227,7 @@ def _portfolio(compiled: Compiled, options: Options, size: str) -> Choice:
 
 
 def _public(compiled: Compiled, options: Options) -> Choice | str:
-    """Positions that are common knowledge cut the game into pieces."""
+    """Consider the solution by public subgames, where positions of common knowledge cut the game into pieces."""
     if not _takes("public", options):
         return f"public takes no {_given(options)}"
     if len(compiled.players) > 2 or not compiled.constant_sum or compiled.graph.map_name:
@@ -237,7 +241,7 @@ def _public(compiled: Compiled, options: Options) -> Choice | str:
 
 
 def _check_pieces(compiled: Compiled) -> None:
-    """Raises ``BudgetError`` for a subgame whose histories do not fit."""
+    """Raise ``BudgetError`` for a subgame whose histories do not fit."""
     from infoset.solvers.tabular.public_subgames import largest_piece
 
     if (largest := largest_piece(compiled.graph)) > min(compiled.limit, 1_000_000):
@@ -245,7 +249,7 @@ def _check_pieces(compiled: Compiled) -> None:
 
 
 def _sampling(compiled: Compiled, options: Options) -> Choice | str:
-    """All positions fit, their histories do not."""
+    """Consider sampling, for a game whose positions fit but whose histories do not."""
     if not _takes("mccfr", options):
         return f"mccfr takes no {_given(options)}"
     why = f"{compiled.histories:,.3g} histories do not fit, their {len(compiled.graph.player):,} positions do"

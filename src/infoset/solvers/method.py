@@ -1,4 +1,4 @@
-"""What a method is: a name, the options that it takes, and the work that it becomes when it meets a game."""
+"""Methods of ``solve``: their protocol, the options that they share, and the registry that finds them by name."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ FORMS = ("tree", "factored", "sampled")
 
 @dataclass(frozen=True)
 class Options:
-    """What may be asked of a solve, the same for every method; ``None`` leaves it to the method."""
+    """The options of a solve, the same for every method; ``None`` leaves the choice to the method."""
 
     iterations: int | None = None
-    """Of the method; of each run where there are several."""
+    """Number of iterations; of each run where there are several."""
     target: float | None = None
-    """The exploitability at which it stops."""
+    """The exploitability at which the method stops."""
     seconds: float | None = None
-    """Of the method's own time, after which it stops."""
+    """Seconds of the method's own time after which it stops."""
     start: str | None = None
-    """The first profile: ``uniform``, or ``random``, drawn by the seed."""
+    """The initial profile: ``uniform``, or ``random``, drawn with the seed."""
     runs: int | None = None
-    """Independent ones."""
+    """Number of independent runs."""
     lock: Lock | None = None
-    """What is kept to: by player and information set the chances of its moves, all of them."""
+    """Fixed behaviour: by player and information set the probabilities of all its moves."""
     form: str | None = None
-    """Of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, what is met of them."""
+    """Form of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, sampled histories."""
     teams: str | None = None
-    """Who plays together: seats from 1 or names, ``1+3,2``."""
+    """The teams: seats counted from 1, or names, as in ``1+3,2``."""
     seed: int = 0
-    """Of every random choice."""
+    """Seed of every random choice."""
 
     def __post_init__(self) -> None:
         Limits(self.iterations, self.target, self.seconds)
@@ -52,7 +52,7 @@ class Options:
 
     @property
     def given(self) -> dict[str, Any]:
-        """Those that were asked for; a seed is one of every method."""
+        """The options that were given; without the seed, which every method takes."""
         return {name: value for name in OPTIONS if (value := getattr(self, name)) is not None}
 
 
@@ -61,34 +61,34 @@ OPTIONS = tuple(field.name for field in fields(Options) if field.name != "seed")
 
 @runtime_checkable
 class AnyMethod(Protocol):
-    """What solves: a value that is told what it works on, and with which of the options."""
+    """The protocol of a method: a value that is given a game and options and returns work on it."""
 
     takes: ClassVar[frozenset[str]]
-    """The options that it understands, beside the seed."""
+    """The options that it accepts, besides the seed."""
     default: ClassVar[Limits]
-    """Where no limit is given."""
+    """The limits used where none is given."""
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         ...
 
     def check(self, options: Options) -> None:
-        """Raise ``ParameterError`` for values of its options that it cannot have, before anything slow begins."""
+        """Raise ``ParameterError`` for values of the options that the method does not allow, before any slow work."""
         ...
 
     def work(self, compiled: Compiled, options: Options) -> Work:
-        """Itself at the beginning of its work.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
+        """Return work on a game, not yet begun.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
         ...
 
 
 class Checked:
-    """A method without limits of its own on its options, but for those of runs, each of which has an iteration."""
+    """A base of methods that limit no option but the numbers of runs and of their iterations, which are at least 1."""
 
     most_runs: ClassVar[int] = 10**7
 
     def check(self, options: Options) -> None:
-        """Raise ``ParameterError`` for what is out of range."""
+        """Raise ``ParameterError`` for a number that is out of range."""
         takes: frozenset[str] = getattr(self, "takes", frozenset())
         if "runs" in takes and options.runs is not None:
             check_range("runs", options.runs, 1, self.most_runs)
@@ -131,7 +131,9 @@ METHODS: Registry[AnyMethod] = Registry(
 
 
 def parse_method(text: str) -> AnyMethod:
-    """A method by name and parameters; ``python:FILE.py:name`` is a method, or a class or a function that makes one.
+    """Return the method of a name and parameters.
+
+    ``python:FILE.py:name`` is a method, or a class or a function that makes one.
 
     Raises ``UnknownNameError`` or ``ParameterError``.
     """
@@ -146,7 +148,7 @@ UPDATE = ("root", "parent", "first", "last")
 
 
 def _refuse_update(found: object) -> None:
-    """Raise ``ParameterError`` for a local update, which is a part of a method."""
+    """Raise ``ParameterError`` for a local update, which is only a part of a method."""
     if isfunction(found) and found.__code__.co_varnames[: len(UPDATE)] == UPDATE:
         own = found.__name__
         raise ParameterError(
@@ -156,7 +158,7 @@ def _refuse_update(found: object) -> None:
 
 
 def check_is_method(method: object, name: str = "method") -> AnyMethod:
-    """``method`` itself.  Raises ``ParameterError`` for what is none."""
+    """Return ``method`` itself.  Raises ``ParameterError`` where it is no method."""
     _refuse_update(method)
     if isinstance(method, type) or not isinstance(method, AnyMethod):
         raise ParameterError(
@@ -167,7 +169,7 @@ def check_is_method(method: object, name: str = "method") -> AnyMethod:
 
 
 def check_options(method: AnyMethod, options: Options) -> None:
-    """Raise ``ParameterError`` for an option that the method does not understand, with those that it does."""
+    """Raise ``ParameterError``, which lists the allowed options, for an option that the method does not accept."""
     for name in options.given:
         if name not in method.takes:
             allowed = ", ".join(option for option in (*OPTIONS, "seed") if option in {*method.takes, "seed"})

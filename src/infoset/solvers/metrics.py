@@ -1,4 +1,4 @@
-"""How good a profile is, exactly, for any number of players: best responses and what they gain."""
+"""Exact evaluation of profiles for any number of players: best responses and what they gain."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ class Evaluation:
     best_response_values: tuple[float, ...]
     """Payoff of each player's best response to the others."""
     exact: bool = True
-    """Whether the figures are exact; else responses were learnt and played, and the gains are lower bounds."""
+    """Whether the figures are exact; otherwise responses were learnt and played, and the gains are lower bounds."""
     margin: float = 0.0
     """Half the width of the 95 % confidence interval of ``nash_conv``; 0 where it is exact."""
     reason: str = ""
-    """Why it is not exact, or what several players gain together, who have no best responses of their own."""
+    """Why it is not exact, or what several players, who have no best responses of their own, gain together."""
     best_response: SavedPolicy | None = field(default=None, repr=False, compare=False)
-    """Each player's best response to the others, where it was asked for."""
+    """Each player's best response to the others, where that was asked for."""
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import evaluation_html  # a floor up, for notebooks alone
+        from infoset.view.html import evaluation_html  # of a layer above this one, and needed in notebooks alone
 
         return evaluation_html(self)
 
     @classmethod
     def of(cls, values: Iterable[float], best: Iterable[float], offsets: Iterable[float] | None = None) -> Evaluation:
-        """From expected payoffs (n,) and those of best responses (n,), to both of which ``offsets`` (n,) are added.
+        """Make an evaluation of expected payoffs (n,) and best-response payoffs (n,), adding ``offsets`` (n,) to both.
 
-        Gains are worked out before that, since they may be small beside the offsets.
+        Gains are computed before that, since they may be small beside the offsets.
         """
         expected, attained = list(map(float, values)), list(map(float, best))
         gains = [max(b - v, 0.0) for b, v in zip(attained, expected, strict=True)]  # never negative but for rounding
@@ -75,10 +75,10 @@ class Evaluation:
 
 
 def evaluate_plan(form: SequenceForm, plan: FloatArray, fixed: FloatArray | None = None) -> Evaluation:
-    """Exact figures of the profile with realisation weights ``plan`` (S,).
+    """Return exact figures of the profile with realisation weights ``plan`` (S,).
 
-    ``fixed`` (S,), or (0,): behaviour that nobody may deviate from, negative where all are free; who has no free
-    information set is not counted in ``exploitability``.
+    ``fixed`` (S,), or (0,): behaviour that nobody may deviate from, negative where it is free; players without a free
+    information set are not counted in ``exploitability``.
 
     By one pass over the sequence form for each player (Johanson et al. 2011).
 
@@ -99,7 +99,7 @@ def player_gains(form: SequenceForm, plan: FloatArray) -> FloatArray:
 
 
 def _shifted_values(form: SequenceForm, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what each player is paid (n,), and by its best response (n,), both less the form's ``offsets``."""
+    """Return each player's payoff (n,) and that of its best response (n,), both less the form's ``offsets``."""
     n = form.num_players
     values, best, worth = np.empty(n), np.empty(n), np.empty(form.num_sequences)
     if form.halves is None:
@@ -115,7 +115,7 @@ def _shifted_values(form: SequenceForm, plan: FloatArray) -> tuple[FloatArray, F
 
 
 def evaluate_images(factored: FactoredForm, chances: FloatArray) -> Evaluation:
-    """Exact figures of behaviour (S, G) on all images of a factored form's sequences, of which elements were kept."""
+    """Return exact figures of behaviour (S, G) on all images of a factored form's sequences under its kept elements."""
     if factored.group.order == 1:
         return evaluate_plan(factored.form, realisation(factored.form, chances[:, 0].copy()))
     arrays, images, n = factored.form.arrays, Images.of(factored), len(factored.rules.players)
@@ -146,7 +146,7 @@ def _evaluate_locked(form: SequenceForm, plan: FloatArray, fixed: FloatArray) ->
 
 @checks_arguments
 def exploitability(form: SequenceForm, plan: FloatArray) -> float:
-    """Mean over the players of what each gains by deviating from ``plan`` (S,) to a best response.
+    """Return the mean over the players of what each gains by deviating from ``plan`` (S,) to a best response.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> plan = infoset.TabularPolicy.uniform(form).plan(form)
@@ -158,7 +158,7 @@ def exploitability(form: SequenceForm, plan: FloatArray) -> float:
 
 @checks_arguments
 def nash_conv(form: SequenceForm, plan: FloatArray) -> float:
-    """Sum over the players of what each gains by deviating from ``plan`` (S,) to a best response.
+    """Return the sum over the players of what each gains by deviating from ``plan`` (S,) to a best response.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> plan = infoset.TabularPolicy.uniform(form).plan(form)
@@ -170,7 +170,7 @@ def nash_conv(form: SequenceForm, plan: FloatArray) -> float:
 
 @checks_arguments
 def expected_values(form: SequenceForm, plan: FloatArray) -> FloatArray:
-    """(n,) every player's expected payoff under ``plan`` (S,).
+    """Return every player's expected payoff (n,) under ``plan`` (S,).
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> plan = infoset.TabularPolicy.uniform(form).plan(form)
@@ -182,7 +182,7 @@ def expected_values(form: SequenceForm, plan: FloatArray) -> FloatArray:
 
 @checks_arguments
 def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArray:
-    """``plan`` (S,) with ``player``'s part replaced by a pure best response to the others.
+    """Return ``plan`` (S,) with ``player``'s part replaced by a pure best response to the others.
 
     ``player`` is counted from 0.  Ties go to the first of the best moves.
 
@@ -204,7 +204,7 @@ def best_response(form: SequenceForm, plan: FloatArray, player: int) -> FloatArr
 
 
 def best_responses(form: SequenceForm, plan: FloatArray) -> TabularPolicy:
-    """Each player's pure best response to the others as one policy.
+    """Return each player's pure best response to the others as one policy.
 
     >>> from infoset.solvers.metrics import best_responses
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
@@ -215,7 +215,7 @@ def best_responses(form: SequenceForm, plan: FloatArray) -> TabularPolicy:
 
 
 def best_behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
-    """Behaviour (S,) in which each player's part is a pure best response to the others' in ``plan`` (S,)."""
+    """Return behaviour (S,) in which each player's part is a pure best response to the others in ``plan`` (S,)."""
     strategy = np.ones(form.num_sequences)
     for player in range(form.num_players):
         own = form.player_sequences(player)
@@ -224,10 +224,10 @@ def best_behaviour(form: SequenceForm, plan: FloatArray) -> FloatArray:
 
 
 def polish(form: SequenceForm, plan: FloatArray) -> FloatArray:
-    """``plan`` (S,) after the players, in turn, took pure best responses to each other until nobody gained.
+    """Return ``plan`` (S,) after the players, in turn, took pure best responses to each other until nobody gained.
 
-    With one common payoff every response raises it, so this ends; the profile is a pure equilibrium and worth at least
-    as much as the first one.  Raises ``UnsupportedGameError`` where payoffs differ.
+    With a common payoff every response raises it, so this ends; the profile is a pure equilibrium and its value is at
+    least that of the first one.  Raises ``UnsupportedGameError`` where payoffs differ.
 
     >>> from infoset.solvers.metrics import polish
     >>> form = infoset.SequenceForm.of(infoset.load("tiny_hanabi(game=F)"))
@@ -254,9 +254,9 @@ def check_common_payoff(form: SequenceForm) -> None:
 
 @checks_arguments
 def performance(form: SequenceForm, plan: FloatArray) -> float:
-    """What the profile ``plan`` (S,) wins against uniformly random opponents (Lanctot 2014, equation 11).
+    """Return what the profile ``plan`` (S,) wins against uniformly random opponents (Lanctot 2014, equation 11).
 
-    The sum over players of what each wins more than a uniform player in its seat, all others uniform.
+    The sum over players of how much more each wins than a uniform player in its seat, all others uniform.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> plan = infoset.TabularPolicy.uniform(form).plan(form)

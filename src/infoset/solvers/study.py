@@ -1,4 +1,4 @@
-"""A profile looked at closely: what every information set and every move of it is worth, exactly."""
+"""Exact figures of a profile: the value of every information set and of every move."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Move(NamedTuple):
     move: str
     chance: float
     value: float | None
-    """What its owner is paid on average after it, when all play on by the profile."""
+    """The owner's expected payoff after the move when all continue by the profile."""
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
     """Figures of a profile on the sequence form of a game: (S,) by sequence, (I,) by information set with a choice.
 
-    ``values``: what the owner is paid on average after the move, given that the set is reached and all play on by the
+    ``values``: the owner's expected payoff after the move, given that the set is reached and all continue by the
     profile; ``best_values``: the same when the owner plays a best response from there on.  NaN where chance and the
-    others never lead there.  Units are those of payoffs.
+    other players never reach the set.  Units are those of payoffs.
 
     >>> study = infoset.Study.of("kuhn_poker", infoset.solve("kuhn_poker", "pcfr+").policy)
     >>> [(move, round(chance, 3), round(value, 3)) for move, chance, value in study.moves("P2", "K bet")]
@@ -50,11 +50,11 @@ class Study:
     behaviour: FloatArray
     """(S,) the profile; 1 at empty sequences."""
     evaluation: Evaluation
-    """Of the whole profile; where some are locked, of the rest."""
+    """Figures of the whole profile; where sets are locked, of deviations at the rest."""
     reach: FloatArray
-    """(I,) how likely it is that the set is reached."""
+    """(I,) the probability that the set is reached."""
     counterfactual_reach: FloatArray
-    """(I,) the same if its owner did all it can to come there."""
+    """(I,) the same if its owner did all it can to reach the set."""
     values: FloatArray
     """(S,)"""
     best_values: FloatArray
@@ -64,7 +64,7 @@ class Study:
     @classmethod
     @checks_arguments
     def of(cls, game: AnyGame, policy: TabularPolicy, lock: Lock | None = None) -> Study:
-        """Of a policy; ``lock`` (see ``solve``) is what nobody may deviate from.
+        """Return the figures of a policy; ``lock`` (see ``solve``) is behaviour that nobody may deviate from.
 
         Raises ``BudgetError`` where the tree does not fit, ``ImperfectRecallError``, and ``PolicyError`` for a policy
         of another game.
@@ -98,21 +98,21 @@ class Study:
 
     @cached_property
     def worth(self) -> FloatArray:
-        """(I,) what the owner of each set is paid on average once it is reached."""
+        """(I,) the owner's expected payoff once the set is reached."""
         inside = self.form.infoset_of >= 0
         paid = (self.behaviour * self.values)[inside]
         return sums(self.form.infoset_of[inside], paid, self.form.num_infosets)
 
     @cached_property
     def regret(self) -> FloatArray:
-        """(S,) how much more a move is worth than its information set; 0 at empty sequences."""
+        """(S,) the value of a move less that of its information set; 0 at empty sequences."""
         found = np.zeros(self.form.num_sequences)
         inside = self.form.infoset_of >= 0
         found[inside] = self.values[inside] - self.worth[self.form.infoset_of[inside]]
         return found
 
     def number(self, player: int | str, key: str) -> int:
-        """The number of an information set.  Raises ``UnknownNameError``."""
+        """Return the number of an information set.  Raises ``UnknownNameError``."""
         players = self.form.players
         if player not in (players if isinstance(player, str) else range(len(players))):
             raise UnknownNameError("player", str(player), players)
@@ -125,7 +125,7 @@ class Study:
 
     @checks_arguments
     def moves(self, player: int | str, key: str) -> list[Move]:
-        """The moves of one information set.  Raises ``UnknownNameError``."""
+        """Return the moves of one information set.  Raises ``UnknownNameError``."""
         k = self.number(player, key)
         first = int(self.form.arrays.first[k])
         return [
@@ -135,10 +135,10 @@ class Study:
 
 
 def reaches(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How likely an information set is reached, taken apart at its owner's moves and everybody else's.
+    """Return the reach probabilities of information sets, split into the owner's factor and that of everybody else.
 
-    (I,) the owner's realisation weight of each set with a choice; (nodes of decisions,) in the order of the tree's
-    nodes the product of all other probabilities, nature's too.
+    (I,) the owner's realisation weight of each set with a choice; (decision nodes,), in the order of the tree's nodes,
+    the product of all other probabilities, those of chance included.
     """
     first = np.full(len(tree.infoset_player), -1, dtype=np.int64)
     first[form.tree_infoset] = form.arrays.first
@@ -161,7 +161,7 @@ def reaches(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> tuple[F
 
 
 def _down(tree: GameTree, weight: FloatArray) -> FloatArray:
-    """The product of the weights (nodes but the root,) on the way to each node."""
+    """Return the product of the weights (nodes but the root,) on the path to each node."""
     found = np.ones(len(tree.parent))
     levels: IntArray = tree.levels
     for begin, end in zip(levels[1:-1].tolist(), levels[2:].tolist(), strict=True):

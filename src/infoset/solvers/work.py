@@ -1,7 +1,7 @@
-"""Work that lasts: stepped, stopped, saved and gone on with; and the only loop that looks at limits, clocks and Ctrl-C.
+"""Long-running work that is stepped, stopped, saved and resumed, and the one loop that checks limits and Ctrl-C.
 
 A solver, a sampler, a series of trainings, an evaluation, a network's training: each is a ``Work``.  ``advance`` steps
-it between the iterations at which it is looked at, and ends at a limit, at Ctrl-C, or where nothing is left to do.
+it from one measured iteration to the next, and ends at a limit, at Ctrl-C, or when nothing is left to do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CHECK_GROWTH = 1.1
 
 @dataclass(frozen=True)
 class Point:
-    """One point of the convergence curve, in units of payoffs; what a method does not know there is ``None``.
+    """One point of the convergence curve, in units of payoffs; figures that the method does not know are ``None``.
 
     ``seconds`` is the method's own time so far; ``values`` (n,) are the payoffs of the policy at hand.
 
@@ -55,17 +55,20 @@ class Point:
 
 
 class Work(ABC):
-    """Something to step.  ``total`` is after how many iterations nothing is left to do; ``None``: there is no end."""
+    """Work that is done in steps.
+
+    ``total`` is the number of iterations after which nothing is left to do; ``None`` where there is no end.
+    """
 
     iteration = 0
     total: int | None = None
     finished_as = "exact"
-    """What ``stopped`` says once all is done."""
+    """The value of ``stopped`` once all is done."""
     nothing_to_gain: float | None = None
     """The exploitability, in units of payoffs, at or below which more work improves nothing; ``None`` where the method
-    has more to find than a profile from which nobody gains."""
+    looks for more than a profile from which nobody gains."""
     breaks = False
-    """Whether Ctrl-C breaks off an iteration, because they are long."""
+    """Whether Ctrl-C aborts the current iteration, because iterations are long."""
 
     @property
     def over(self) -> bool:
@@ -74,62 +77,62 @@ class Work(ABC):
 
     @abstractmethod
     def step(self, iterations: int, until: float = inf) -> None:
-        """So many iterations more, fewer where the moment ``until`` (of ``time.monotonic``) ends them."""
+        """Run ``iterations`` more iterations, fewer where the moment ``until`` (of ``time.monotonic``) comes first."""
 
     @abstractmethod
     def save(self) -> dict[str, Any]:
-        """Copies of the arrays from which ``restore`` goes on bit for bit, with ``iteration`` among them."""
+        """Return copies of the arrays, ``iteration`` among them, from which ``restore`` continues bit for bit."""
 
     @abstractmethod
     def restore(self, saved: dict[str, Any]) -> None:
-        """Go on from ``save``.  Raises ``CheckpointError`` where the arrays do not fit."""
+        """Continue from what ``save`` returned.  Raises ``CheckpointError`` where the arrays do not fit."""
 
     def policy(self) -> SavedPolicy | None:
-        """The best answer so far; ``None`` where there is none yet."""
+        """Return the best policy so far; ``None`` where there is none yet."""
         return None
 
     def point(self, seconds: float) -> Point | None:
-        """How good that is, as far as it is soon found out; ``None`` where there is nothing to say yet."""
+        """Return those figures of the policy that are quickly computed; ``None`` where there are none yet."""
         return Point(self.iteration, seconds)
 
     def undo(self) -> None:
-        """Where it ``breaks``: back to the end of the last iteration, after Ctrl-C in the midst of one."""
+        """Go back to the end of the last iteration after Ctrl-C during one; only for work that ``breaks``."""
         raise NotImplementedError
 
     def evaluation(self) -> Evaluation | None:
-        """Exact figures of the policy, where they are at hand."""
+        """Return exact figures of the policy, where they are available."""
         return None
 
     def bound(self) -> tuple[float, str] | None:
-        """What no policy earns more than, and what proves it, for players who share a payoff."""
+        """Return a payoff that no policy exceeds, and what proves it, for players who share a payoff."""
         return None
 
     def notes(self) -> dict[str, Any]:
-        """What else there is to report, by name."""
+        """Return anything else to report, by name."""
         return {}
 
     def next_check(self) -> int:
-        """The next iteration at which it is looked at; the same for a run that was cut and resumed."""
+        """Return the next iteration that is measured; the same for a run that was interrupted and resumed."""
         return next_check(self.iteration)
 
     @property
     def about(self) -> str:
-        """In a few words, what progress may add."""
+        """A few words that a progress line may add."""
         return ""
 
 
 class Run(Work):
-    """One of several runs; it has an end, ``total``."""
+    """One of several runs, which ends after ``total`` iterations."""
 
     total: int
 
     @abstractmethod
     def result(self) -> dict[str, Any]:
-        """What it came to so far, as arrays by name; ``value`` says what that is worth."""
+        """Return the result so far, as arrays by name; ``value`` is the value of that result."""
 
     @abstractmethod
     def kept(self) -> dict[str, Any]:
-        """All that changes, by name."""
+        """Return all arrays that change, by name."""
 
     def save(self) -> dict[str, Any]:
         return {**{name: array.copy() for name, array in self.kept().items()}, "iteration": np.array(self.iteration)}
@@ -140,14 +143,14 @@ class Run(Work):
 
 
 class Runs(Work):
-    """Runs made by their numbers, one after the other.
+    """A series of runs, each made from its number, one after the other.
 
-    ``results`` holds what those came to that are over; the one at hand counts, too, for the best.
+    ``results`` holds the results of the finished runs; the current run counts for the best result, too.
     """
 
     finished_as = "iterations"
     dealt: RunsElsewhere | None = None
-    """Who makes them, where that is not done here."""
+    """The executor of the runs, where they are not run in this process."""
 
     def __init__(self, make: Callable[[int], Run], runs: int) -> None:
         self.make, self.runs = make, runs
@@ -158,12 +161,12 @@ class Runs(Work):
 
     @property
     def iteration(self) -> int:  # type: ignore[override]
-        """Of all runs together."""
+        """The number of iterations of all runs together."""
         return self.number * self.each + (self.current.iteration if self.number < self.runs else 0)
 
     @property
     def trials(self) -> int:
-        """So many runs come first, since those behind them depend on what they came to."""
+        """The number of first runs on whose results the later runs depend."""
         return 0
 
     def step(self, iterations: int, until: float = inf) -> None:
@@ -187,27 +190,27 @@ class Runs(Work):
 
     @property
     def known(self) -> list[dict[str, Any]]:
-        """What all runs came to, the one at hand included where it has begun."""
+        """The results of all runs, the current one included where it has begun."""
         begun = self.number < self.runs and self.current.iteration > 0
         return [*self.results, self.current.result()] if begun else self.results
 
     @property
     def measured(self) -> list[dict[str, Any]]:
-        """What those runs came to that are over and count for statistics."""
+        """The results of the finished runs that count for statistics."""
         return self.results
 
     @property
     def best(self) -> dict[str, Any] | None:
-        """Of these the most valuable, the first of several."""
+        """The known result of the highest value; the first of equals."""
         return max(self.known, key=lambda result: float(result["value"]), default=None)
 
     def point(self, seconds: float) -> Point:
-        """``values`` is what the best policy so far earns."""
+        """Return a point whose ``values`` is the payoff of the best policy so far."""
         best = self.best
         return Point(self.iteration, seconds, values=None if best is None else (float(best["value"]),))
 
     def teller(self, progress: Callable[[int, float], object] | None) -> Callable[[Work, float], object]:
-        """Tells ``progress`` how many runs are over, and the best value so far, whenever one more is."""
+        """Return a hook that passes to ``progress`` the number of finished runs and their best value after each run."""
         told = [0]
 
         def tell(work: Work, seconds: float) -> None:
@@ -218,7 +221,7 @@ class Runs(Work):
         return tell
 
     def next_check(self) -> int:
-        """A hundred times in all."""
+        """Return the next multiple of a hundredth of all iterations."""
         pace = max(self.total // 100, 1)
         return (self.iteration // pace + 1) * pace
 
@@ -250,15 +253,15 @@ class Runs(Work):
 
 
 class RunsElsewhere:
-    """Deals runs out, so many at a time, and gives back what they came to, in their order."""
+    """An executor that keeps up to ``width`` runs in progress and returns their results in order."""
 
     def __init__(self, deal: Callable[[int, list[dict[str, Any]]], Future[dict[str, Any]]], width: int) -> None:
-        """``deal``: begins a run by its number, given what the trials came to."""
+        """Take ``deal``, which starts a run, given its number and the results of the trials."""
         self.deal, self.width = deal, width
         self.begun: dict[int, Future[dict[str, Any]]] = {}
 
     def result(self, runs: Runs, until: float) -> dict[str, Any] | None:
-        """Of the next run; ``None`` where that is not over by then."""
+        """Return the result of the next run; ``None`` where it is not over by ``until``."""
         trials = runs.results[: runs.trials]
         known = runs.runs if runs.number >= runs.trials else runs.trials
         for number in range(runs.number, min(runs.number + self.width, known)):
@@ -271,12 +274,12 @@ class RunsElsewhere:
 
 
 def part_of(saved: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The arrays whose names begin so, by the rest of their names."""
+    """Return the arrays whose names begin with ``prefix``, by the rest of their names."""
     return {name[len(prefix) :]: array for name, array in saved.items() if name.startswith(prefix)}
 
 
 def fit(state: dict[str, Any], saved: dict[str, Any]) -> None:
-    """Write the arrays saved by name into those of ``state``.
+    """Copy the saved arrays into those of ``state``, by name.
 
     Raises ``CheckpointError`` where one is missing or of another shape; then nothing changes.
     """
@@ -289,7 +292,7 @@ def fit(state: dict[str, Any], saved: dict[str, Any]) -> None:
 
 
 class Background(Generic[T]):
-    """One call that lasts, in a thread: it cannot be broken off, but it can be left behind."""
+    """One long call in a thread: it cannot be interrupted, but its thread can be abandoned."""
 
     def __init__(self, call: Callable[[], T]) -> None:
         self.outcome: T | BaseException | None = None
@@ -297,14 +300,14 @@ class Background(Generic[T]):
         def run() -> None:
             try:
                 self.outcome = call()
-            except BaseException as error:  # is raised where it is waited for
+            except BaseException as error:  # raised again in ``wait``
                 self.outcome = error
 
         self.thread = threading.Thread(target=run, name=LEFT_BEHIND, daemon=True)
         self.thread.start()
 
     def wait(self, until: float = inf) -> bool:
-        """Until that moment at most; whether it is over.  Raises what the call raised."""
+        """Wait until that moment at most; return whether the call is over.  Raises what the call raised."""
         self.thread.join(None if until == inf else max(until - time.monotonic(), 0.0))
         if self.thread.is_alive():
             return False
@@ -314,12 +317,12 @@ class Background(Generic[T]):
 
     @property
     def result(self) -> T:
-        """What the call gave, once it is over."""
+        """The return value of the call, once it is over."""
         return cast("T", self.outcome)
 
 
 class OneCall(Work, Generic[T]):
-    """What one call finds, which lasts and can be left behind; there is nothing between its beginning and its end."""
+    """The work of one long call, which counts as one iteration and can be abandoned."""
 
     total = 1
 
@@ -336,16 +339,16 @@ class OneCall(Work, Generic[T]):
             self.found, self.iteration = self._working.result, 1
 
     def save(self) -> dict[str, Any]:
-        """Nothing but that it has begun."""
+        """Return iteration 0 alone: a call has no intermediate state."""
         return {"iteration": np.array(0)}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """It begins again."""
+        """Do nothing, so that the call begins again."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: after so many iterations, at this exploitability, after so many seconds of work."""
+    """When to stop: a number of iterations, an exploitability to reach, a number of seconds of work."""
 
     iterations: int | None = None
     target: float | None = None
@@ -359,10 +362,10 @@ class Limits:
                 raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: numbers from 0 up")
 
     def reached(self, work: Work, seconds: float, last: Point | None) -> str:
-        """Which of them, or "".
+        """Return the name of the limit that is reached, or "".
 
-        Where time or a target is the limit, and not the number of iterations alone, the work also ends once nobody
-        can gain more than rounding errors: "exact".
+        Where time or a target is a limit, and not the number of iterations alone, the work also ends, as "exact", once
+        nobody can gain more than rounding errors.
         """
         found = None if self.target is None or last is None else last.exploitability
         if self.target is not None and found is not None and found <= self.target:
@@ -377,7 +380,7 @@ class Limits:
 
 
 def _is_settled(work: Work, last: Point | None) -> bool:
-    """Whether the last look at the work found nothing left to gain."""
+    """Return whether the last measured exploitability leaves nothing to gain."""
     if work.nothing_to_gain is None or last is None or last.exploitability is None:
         return False
     return last.exploitability <= work.nothing_to_gain
@@ -385,11 +388,11 @@ def _is_settled(work: Work, last: Point | None) -> bool:
 
 @dataclass
 class Watcher:
-    """What a caller may want to hear of work at hand; each hook does nothing unless it is given.
+    """Hooks by which a caller follows work in progress; each does nothing unless it is given.
 
-    ``building`` is told positions or histories while the game is built, ``begin`` the work and what is known of its
-    end, ``point`` every look at it, ``advance`` and ``done`` the work and the seconds that it has taken,
-    ``solved`` the solution, before it is written; of ``train`` what came of it, also where it could not be written.
+    ``building`` is passed the number of positions or histories while the game is built, ``begin`` the work and its
+    limits, ``point`` each measured point, ``advance`` and ``done`` the work and the seconds that it has taken,
+    ``solved`` the solution, before it is written; in ``train`` the outcome, also where it could not be written.
 
     >>> seen = []
     >>> watcher = infoset.Watcher(point=lambda point: seen.append(point.iteration))
@@ -406,16 +409,17 @@ class Watcher:
     solved: Callable[[Any], object] = lambda solution: None
 
     def __post_init__(self) -> None:
-        """Raises ``ParameterError`` for a hook that is no function."""
+        """Raise ``ParameterError`` for a hook that is no function."""
         for name, hook in vars(self).items():
             if not callable(hook):
                 raise ParameterError(f"{name}={shorten(repr(hook))} is no function; allowed: a hook to be called")
 
 
 def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:
-    """Step ``work`` until a limit, its end or Ctrl-C; returns which, and the seconds that it took, ``spent`` included.
+    """Step ``work`` until a limit, its end or Ctrl-C; return which, and the seconds that it took, ``spent`` included.
 
-    Looking at it does not count; where there is a limit of time it is not looked at while looks took longer than work.
+    Time spent on measuring does not count.  Where there is a time limit, nothing is measured while measuring has taken
+    longer than the work itself.
     """
     run = _Run(work, limits, watcher, spent)
     with interrupts(lambda: run.breaking) as run.stop:
@@ -428,7 +432,7 @@ class _Run:
     stop: threading.Event
     told: Point | None = None
     looking = 0.0
-    """Seconds that all looks took."""
+    """Seconds spent on measuring so far."""
 
     def __init__(self, work: Work, limits: Limits, watcher: Watcher, seconds: float) -> None:
         self.work, self.limits, self.watcher, self.seconds = work, limits, watcher, seconds
@@ -472,7 +476,7 @@ class _Run:
             self.chunk *= 2
         elif spent > CHUNK_SECONDS * 2:
             self.chunk = max(1, self.chunk // 2)
-        if not self.stop.is_set():  # what is kept on the way is kept at the end as well
+        if not self.stop.is_set():  # what this hook would keep, the final hook keeps
             self._tell(self.watcher.advance, self.work, self.seconds)
 
     def _look(self) -> None:
@@ -487,11 +491,11 @@ class _Run:
             self._tell(self.watcher.point, self.last)
 
     def _dear(self) -> bool:
-        """Whether looks have taken longer than the work, where that has a limit of time: then it goes on without."""
+        """Return whether measuring took longer than the work under a time limit; then the work goes on unmeasured."""
         return self.limits.seconds is not None and self.looking > max(self.seconds, CHUNK_SECONDS)
 
     def _tell(self, hook: Callable[..., object], *what: object) -> None:
-        """A hook that raises ``KeyboardInterrupt`` stops the work as Ctrl-C does."""
+        """Call a hook; one that raises ``KeyboardInterrupt`` stops the work as Ctrl-C does."""
         try:
             hook(*what)
         except KeyboardInterrupt:
@@ -499,7 +503,7 @@ class _Run:
 
 
 def next_check(iteration: int) -> int:
-    """The first iteration after ``iteration`` at which a run is looked at; the same for a resumed run."""
+    """Return the first iteration after ``iteration`` that is measured; the same for a resumed run."""
     goal = 0
     while goal <= iteration:
         goal = max(goal + 1, ceil(goal * CHECK_GROWTH))
@@ -508,9 +512,9 @@ def next_check(iteration: int) -> int:
 
 @contextmanager
 def interrupts(breaking: Callable[[], bool] = lambda: False) -> Iterator[threading.Event]:
-    """Ctrl-C sets the event instead of breaking off between an iteration and its count; a second one breaks.
+    """Let Ctrl-C set an event, so that it cannot fall between an iteration and its count; a second one raises.
 
-    So does the first one while it is ``breaking``.
+    The first one, too, raises ``KeyboardInterrupt`` while ``breaking()`` is true.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""All equilibria of a small game, by the way that fits its number of players."""
+"""All equilibria of a small game, by the algorithm that fits its number of players."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from infoset.solvers.tabular.support_enumeration import isolated_equilibria
 
 
 def all_equilibria(game: AnyGame) -> ExtremeEquilibria | EquilibriumList:
-    """Return the extreme equilibria of two players, the isolated ones of more, and the best plans of one alone.
+    """Return the extreme equilibria of two players, the isolated ones of more, or the best plans of a single player.
 
-    Raises ``BudgetError`` where the game is too large for it.
+    Raises ``BudgetError`` where the game is too large.
 
     >>> len(infoset.all_equilibria("rock_paper_scissors")), len(infoset.all_equilibria("matching_pennies_3p"))
     (1, 1)

@@ -1,7 +1,7 @@
-"""Perfect information: whoever moves knows where the game stands and takes what is best from there, in fractions.
+"""Backward induction for games of perfect information, in fractions.
 
-From the ends of the game up (Zermelo 1913; Kuhn 1953): an equilibrium of every subgame.  Where moves are equally good
-the first one on offer is taken.
+It goes from the terminal positions up (Zermelo 1913; Kuhn 1953) and yields an equilibrium of every subgame.  Among
+equally good moves the first legal one is taken.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Values = tuple[Fraction, ...]
 
 
 def perfect_information(tree: GameTree) -> bool:
-    """Whether each information set with a choice has one history.
+    """Return whether each information set with a choice has a single history.
 
     >>> from infoset.solvers.tabular.backward_induction import perfect_information
     >>> perfect_information(infoset.GameTree.of(infoset.load("kuhn_poker")))
@@ -43,9 +43,9 @@ def perfect_information(tree: GameTree) -> bool:
 
 @checks_arguments
 def backward_induction(tree: GameTree, form: SequenceForm) -> tuple[FloatArray, Values]:
-    """Behaviour (S,) that is best in every subgame, and what each player is paid.
+    """Return behaviour (S,) that is optimal in every subgame, and each player's payoff.
 
-    Raises ``UnsupportedGameError`` where somebody does not know where the game stands.
+    Raises ``UnsupportedGameError`` where information is not perfect.
 
     >>> tree = infoset.GameTree.of(infoset.load("gdl:tic_tac_toe"))
     >>> print(*infoset.backward_induction(tree, infoset.SequenceForm.of(tree))[1])
@@ -74,7 +74,7 @@ def _check(tree: GameTree) -> None:
 
 
 def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
-    """What the start is worth, and the best move of each position, counted from 0."""
+    """Return the values of the initial position and the best move of each position, counted from 0."""
     paid = [tuple(map(simplest, row)) for row in graph.payoffs.tolist()]
     chances = exact_probabilities(graph)
     worth: dict[int, Values] = {}
@@ -96,7 +96,7 @@ def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
 
 
 def _from_the_ends(graph: GameGraph) -> Iterator[int]:
-    """Every position once, behind all that follow it."""
+    """Yield every position once, after all its successors."""
     first, child = graph.first_edge.tolist(), graph.child.tolist()
     seen, stack = {0}, [(0, first[0])]
     while stack:
@@ -120,13 +120,13 @@ class BackwardInduction(Checked):
     name: ClassVar[str] = "backward-induction"
 
     def work(self, compiled: Compiled, options: Options) -> BackwardInductionWork:
-        """At work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
+        """Return the work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
         _check(compiled.tree)
         return BackwardInductionWork(compiled)
 
 
 class BackwardInductionWork(OneProfile):
-    """It at work."""
+    """Backward induction at work on a game."""
 
     def __init__(self, compiled: Compiled) -> None:
         super().__init__(compiled.form, BackwardInduction.name, lambda: self._find(compiled))
@@ -137,5 +137,5 @@ class BackwardInductionWork(OneProfile):
         return strategy
 
     def notes(self) -> dict[str, Any]:
-        """The payoffs as fractions."""
+        """Return the payoffs as fractions."""
         return {"exact_values": [str(value) for value in self.values]} if self.values else {}

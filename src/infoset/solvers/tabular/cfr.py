@@ -13,7 +13,7 @@ from infoset.solvers.tabular.loop import Method, Schedule
 
 HORIZON = 1000
 MAX_EXPONENT = 1000
-MAX_UNITS = 1e18  # of what is in units of payoffs, or of one over that
+MAX_UNITS = 1e18  # for parameters in units of payoffs or their inverse
 
 
 @checks_arguments
@@ -30,7 +30,7 @@ def cfr(alternating: bool = True) -> Method:
 def cfr_plus(averaging: Value = 1.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """CFR+ (Tammelin 2014): regret matching+, linear average.
 
-    Iteration t weighs t**averaging in the average.  Raises ``ParameterError``.
+    Iteration t has weight t**averaging in the average.  Raises ``ParameterError``.
 
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.cfr_plus(), iterations=100).nash_conv < 0.1
     True
@@ -97,7 +97,7 @@ def pdcfr_plus(alpha: float = 2.3, averaging: Value = 5.0, horizon: int = HORIZO
 def hs_dcfr(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """HS-DCFR(γ) (Zhang, McAleer & Sandholm 2024): DCFR with α = 1 + 3t/n, β = -1 - 2t/n and an average by γ - 5t/n.
 
-    ``gamma`` is 30 or 15 in the paper; ``horizon`` is n, the number of iterations planned, after which nothing changes.
+    ``gamma`` is 30 or 15 in the paper; ``horizon`` is n, the planned number of iterations, after which nothing changes.
     Raises ``ParameterError`` for values out of range.
 
     >>> infoset.solve("kuhn_poker", infoset.hs_dcfr(horizon=100), iterations=100).nash_conv < 0.1
@@ -122,7 +122,7 @@ def hs_dcfr(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = Tru
 def hs_pcfr_plus(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool = True) -> Method:
     """HS-PCFR+(γ) (Zhang, McAleer & Sandholm 2024): PCFR+ with an average by γ - 5t/n.
 
-    ``gamma`` is 30 or 15 in the paper; ``horizon`` is n, the number of iterations planned, after which nothing changes.
+    ``gamma`` is 30 or 15 in the paper; ``horizon`` is n, the planned number of iterations, after which nothing changes.
     Raises ``ParameterError`` for values out of range.
 
     >>> infoset.solve("kuhn_poker", infoset.hs_pcfr_plus(horizon=100), iterations=100).nash_conv < 0.1
@@ -133,7 +133,7 @@ def hs_pcfr_plus(gamma: float = 30.0, horizon: int = HORIZON, alternating: bool 
 
 
 def _falling(method: str, gamma: float) -> Value:
-    """By 5 over the horizon."""
+    """Return an exponent of the average that falls from ``gamma`` by 5 over the horizon."""
     if not 5 <= gamma <= MAX_EXPONENT:
         raise ParameterError(f"{method}: gamma={gamma:g} is out of range; allowed: 5 to {MAX_EXPONENT}")
     return (float(gamma), float(gamma) - 5.0)
@@ -143,10 +143,10 @@ def _falling(method: str, gamma: float) -> Value:
 def vad_cfr(expected: float = 2.0, warm_up: int = 500, alternating: bool = True) -> Method:
     """VAD-CFR (Li, Schultz, Hennes & Lanctot 2026, arXiv 2602.16928v1): found by a program that rewrote CFR+.
 
-    Regrets fade faster where they were large of late, and behaviour runs ahead of them; the average begins after
-    ``warm_up`` iterations, until when the answer is the last profile.  ``expected`` is how large an iteration's regrets
-    are thought to be at most, in units of payoffs.  The paper's code leaves open whether information sets share the
-    moving mean of these; here each has its own.  Raises ``ParameterError`` for values out of range.
+    Regrets are discounted faster where they were large recently, and behaviour is optimistic about them; the average
+    begins after ``warm_up`` iterations, before which the answer is the last profile.  ``expected`` is the largest
+    regret expected of an iteration, in units of payoffs.  The paper's code leaves open whether information sets share
+    the moving mean of regret magnitudes; here each has its own.  Raises ``ParameterError`` for values out of range.
 
     >>> infoset.solve("kuhn_poker", infoset.vad_cfr(), iterations=1000).nash_conv < 1e-12
     True
@@ -185,7 +185,7 @@ def hedge(eta: float = 1.0, decay: float = 0.5, averaging: float = 0.0, alternat
 
 
 def discount(averaging: Value, horizon: int) -> Schedule:
-    """The factor ((t-1)/t)^γ on the average before iteration t, so that iteration s weighs s^γ.
+    """Return the factor ((t-1)/t)^γ on the average before iteration t, so that iteration s has weight s^γ.
 
     ``averaging`` is γ, or ``[a, b]``: γ falls linearly from a to b over the first ``horizon`` iterations.
     """
@@ -233,7 +233,7 @@ def _zero(t: FloatArray) -> FloatArray:
 
 
 def _power(exponent: float) -> Schedule:
-    """t^exponent / (t^exponent + 1), written so that large powers do not overflow."""
+    """Return the factor t^exponent / (t^exponent + 1), written so that large powers do not overflow."""
 
     def factor(t: FloatArray) -> FloatArray:
         return 1 / (1 + t**-exponent)
@@ -248,5 +248,8 @@ def _finite(method: str, most: float = MAX_EXPONENT, **parameters: float) -> Non
 
 
 def for_products(dealt: bool) -> Method:
-    """For a game in factored form: prediction pays where nature deals nothing (Farina, Kroer & Sandholm 2021)."""
+    """Return the method for a factored form: a predictive one where chance deals nothing.
+
+    See Farina, Kroer & Sandholm 2021.
+    """
     return dcfr() if dealt else pdcfr_plus()

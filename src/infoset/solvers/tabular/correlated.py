@@ -1,16 +1,16 @@
-"""Correlated equilibria: a mediator draws a plan for everybody, tells each player its own, and all obey.
+"""Correlated equilibria: a mediator draws a plan for every player and recommends it, and all players obey.
 
-Four notions, from the strongest to the weakest; whoever would gain by a deviation keeps a plan from being one of them:
+There are four notions, from the strongest to the weakest; each requires that no player gains by a deviation:
 
-- ``ce``: a player is told its whole plan and may then play any other (Aumann 1974);
-- ``efce``: it is told each move when it gets there and may leave the plan from there on, hearing no more (von Stengel &
-  Forges 2008);
-- ``efcce``: it decides at an information set, before it is told the move there, whether to leave (Farina, Bianchi &
+- ``ce``: a player is recommended its whole plan and may then play any other (Aumann 1974);
+- ``efce``: it is recommended each move when it reaches the information set and may leave the plan from there on,
+  without further recommendations (von Stengel & Forges 2008);
+- ``efcce``: it decides at an information set, before the recommendation there, whether to leave (Farina, Bianchi &
   Sandholm 2020);
-- ``cce``: it decides before it is told anything (Moulin & Vial 1978).
+- ``cce``: it decides before any recommendation (Moulin & Vial 1978).
 
-The best one of a kind, for all together or for one player, is a linear program (``correlated_programs``); what a given
-one leaves to be gained is worked out from the end of the game.
+The best equilibrium of a kind, for all players together or for one, is found by a linear program
+(``correlated_programs``); the gains that a given plan leaves are computed by backward induction.
 """
 
 from __future__ import annotations
@@ -44,29 +44,29 @@ PURE = 1e-6
 
 @dataclass(frozen=True)
 class CorrelatedPlan:
-    """What the mediator draws, and how likely."""
+    """A distribution of pure plans from which the mediator draws."""
 
     form: SequenceForm = field(repr=False)
     chances: FloatArray
-    """(K,) they sum to 1."""
+    """(K,) probabilities of the plans; they sum to 1."""
     plans: BoolArray = field(repr=False)
-    """(K, S) which sequences each one plays, of all players."""
+    """(K, S) the sequences of all players that each plan plays."""
     bound: float | None = None
-    """What no plan of the kind pays more than to those whom it was to be best for; ``None`` where this one is best."""
+    """An upper bound on the objective over all plans of the kind; ``None`` where this plan is optimal."""
 
     @property
     def values(self) -> tuple[float, ...]:
-        """(n,) what each player is paid where all obey."""
+        """(n,) each player's expected payoff where all obey."""
         ends, paid = self.form.terminals()
         weight = self.chances @ _together(self.plans, ends.T)
         found, largest = weight @ paid, np.abs(paid).max(axis=0, initial=0.0)
         return tuple((np.where(np.abs(found) > NOUGHT * largest, found, 0.0) + self.form.offsets).tolist())
 
     def gains(self, kind: str) -> tuple[float, ...]:
-        """(n,) the most that each player gains by one deviation that ``kind`` allows; all 0 at an equilibrium.
+        """Return (n,) the most that each player gains by one deviation that ``kind`` allows; all 0 at an equilibrium.
 
-        One deviation is from one advice (``ce``, ``efce``), at one information set (``efcce``), or from the start, and
-        counts as often as it comes to that.
+        A deviation is from one recommendation (``ce``, ``efce``), at one information set (``efcce``) or from the start,
+        and is weighted by the probability that it occurs.
         """
         check_choice("kind", kind, KINDS)
         return tuple([self._gain(Leaver(self.form, player), kind) for player in range(self.form.num_players)])
@@ -92,13 +92,13 @@ class CorrelatedPlan:
 
     @property
     def policy(self) -> CorrelatedPolicy:
-        """What everybody plays once the mediator has drawn."""
+        """The policy of all players, a lottery over the plans."""
         everybody = tuple(range(self.form.num_players))
         return CorrelatedPolicy.of(self.form, [(everybody, self.chances, list(self.plans.astype(float)))])
 
     @classmethod
     def drawn(cls, form: SequenceForm, policy: CorrelatedPolicy) -> CorrelatedPlan:
-        """What a policy of one lottery for all players draws.  Raises ``PolicyError`` for plans that are not pure."""
+        """Return the plans of a policy with one lottery for all players.  Raises ``PolicyError`` for plans not pure."""
         (lottery,), plans = policy.lotteries, []
         for k in range(len(lottery.chances)):
             plan = realisation(form, policy.table([k]).behaviour(form))
@@ -108,7 +108,7 @@ class CorrelatedPlan:
         return cls(form, lottery.chances, np.array(plans))
 
     def evaluation(self) -> Evaluation:
-        """What everybody is paid, and gains by leaving before it is told anything; ``reason`` has the other notions."""
+        """Return payoffs and the gains of ``cce``; ``reason`` reports the largest gain of each notion."""
         gains = {kind: self.gains(kind) for kind in KINDS}
         told = ", ".join(f"{kind} {max(found):.3g}" for kind, found in gains.items())
         paid = np.array(self.values) - self.form.offsets
@@ -116,7 +116,7 @@ class CorrelatedPlan:
         return replace(found, reason=f"a mediator draws; the most that somebody gains by a deviation: {told}")
 
     def body(self) -> dict[str, Any]:
-        """The figures as JSON: of each plan its chance, and by player the move at each set to which it comes."""
+        """Return the figures as JSON: each plan's chance, and by player its move at each set that the plan reaches."""
         plans = []
         for chance, plan in zip(self.chances.tolist(), self.plans, strict=True):
             told: dict[str, dict[str, str]] = {name: {} for name in self.form.players}
@@ -142,7 +142,7 @@ class CorrelatedPlan:
 
 
 def _together(plans: BoolArray, sequences: Any) -> BoolArray:
-    """(K, T) which plans play all the sequences (players, T)."""
+    """Return (K, T) whether each plan plays all of the sequences (players, T)."""
     found = np.ones((len(plans), sequences.shape[1]), dtype=bool)
     for own in sequences:
         found &= plans[:, own]
@@ -150,7 +150,7 @@ def _together(plans: BoolArray, sequences: Any) -> BoolArray:
 
 
 def _best_leaving(leaver: Leaver, first: tuple[int, ...], paid: FloatArray) -> float:
-    """The most that a player gets from its first sets on, where the rows pay ``paid`` (T,)."""
+    """Return the most that a player can get from its sets ``first`` on, where the rows pay ``paid`` (T,)."""
     worth: dict[int, float] = {}
     for k in reversed(leaver.sets_behind(first)):
         after = [sum(worth.get(one, 0.0) for one in leaver.below.get(move, [])) for move in leaver.moves(k)]
@@ -161,10 +161,10 @@ def _best_leaving(leaver: Leaver, first: tuple[int, ...], paid: FloatArray) -> f
 
 @checks_arguments
 def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = WELFARE) -> CorrelatedPlan:
-    """The plan of a ``kind`` that is best for all together, or for the player named by ``objective``.
+    """Return the equilibrium of a ``kind`` that is best for all together, or for the player named by ``objective``.
 
-    Raises ``ParameterError`` and ``UnknownNameError`` for what there is not, ``BudgetError`` where the program is too
-    large, ``UnsupportedGameError`` where no plan is found that all obey.  By HiGHS.
+    Raises ``ParameterError`` for an unknown kind, ``UnknownNameError`` for an unknown objective, ``BudgetError`` where
+    the program is too large, ``UnsupportedGameError`` where no plan is found that all obey.  By HiGHS.
 
     >>> file = infoset.convert("rock_paper_scissors", "rps.nfg")
     >>> plan = infoset.correlated_equilibrium(str(file), "cce")
@@ -188,7 +188,7 @@ def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -
 
 
 def _check_objective(objective: str, players: Sequence[str]) -> None:
-    """Raise ``UnknownNameError`` for what is neither welfare nor a player."""
+    """Raise ``UnknownNameError`` for an objective that is neither welfare nor a player."""
     if objective != WELFARE and objective not in players:
         raise UnknownNameError("objective", objective, [WELFARE, *players])
 
@@ -198,9 +198,9 @@ class CorrelatedMethod(Checked):
     """The best plan for a mediator to draw, so that all obey: a correlated equilibrium."""
 
     kind: str = "efce"
-    """``ce``, ``efce``, ``efcce`` or ``cce``: when a player may leave."""
+    """``ce``, ``efce``, ``efcce`` or ``cce``: when a player may deviate."""
     objective: str = WELFARE
-    """What is best: ``welfare``, of all together, or a player's name."""
+    """The objective: ``welfare``, the sum over all players, or a player's name."""
 
     takes: ClassVar[frozenset[str]] = frozenset()
     default: ClassVar[Limits] = Limits()
@@ -210,13 +210,13 @@ class CorrelatedMethod(Checked):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("correlated", CorrelatedMethod, kind=self.kind, objective=self.objective)
 
     def work(self, compiled: Compiled, options: Options) -> CorrelatedWork:
-        """The linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
+        """Return the work of the linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
         _check_objective(self.objective, compiled.players)
-        variables = variables_of(compiled, self.kind)  # which may be too many
+        variables = variables_of(compiled, self.kind)  # raises here where there are too many
         return CorrelatedWork(lambda: _best(compiled, variables, self.kind, self.objective))
 
 
@@ -224,14 +224,14 @@ class CorrelatedWork(OneCall[CorrelatedPlan]):
     """The linear program at work."""
 
     def policy(self) -> CorrelatedPolicy | None:
-        """What the mediator draws."""
+        """Return the lottery from which the mediator draws."""
         return None if self.found is None else self.found.policy
 
     def evaluation(self) -> Evaluation | None:
         return None if self.found is None else self.found.evaluation()
 
     def notes(self) -> dict[str, Any]:
-        """What no plan pays more than, where it is not known that this one is the best."""
+        """Return the upper bound, where the plan is not known to be optimal."""
         return {} if self.found is None or self.found.bound is None else {"bound": self.found.bound}
 
     def point(self, seconds: float) -> Point:

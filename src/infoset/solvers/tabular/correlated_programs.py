@@ -1,9 +1,9 @@
-"""The linear programs of correlated equilibria: what is best to draw, where nobody gains by a deviation.
+"""The linear programs of correlated equilibria: the best plans to draw such that nobody gains by a deviation.
 
-Over *combinations of strategies* of the reduced normal form, for any number of players and any notion; or over *tuples
-of sequences* that may come together (von Stengel & Forges 2008), which are as few as the game is small.  What fits
-these can be drawn, as pure plans one after the other, for two players where nature does not move, and often where it
-does.  Else the plans are found one by one, each the best answer to the prices of the program so far.
+Their variables are *combinations of strategies* of the reduced normal form, for any number of players and any notion;
+or *tuples of sequences* that may be played together (von Stengel & Forges 2008), whose number grows with the game's
+size.  A solution over tuples is decomposed into pure plans, which always works for two players without chance moves and
+often with them.  Otherwise plans are found by column generation, each a best response to the dual prices so far.
 """
 
 from __future__ import annotations
@@ -27,35 +27,39 @@ from infoset.tree.normal_form import normal_form
 from infoset.tree.sequence_form import SequenceForm, carried, ends, sets_of
 
 MOST_ENTRIES = 40_000_000
-"""Of the linear program."""
+"""Bound on the entries of the linear program."""
 MOST_TUPLES = 1_000_000
 MOST_ROUNDS, TRIES = 400, 20
 GAP, SLACK = 1e-8, 1e-9
 PLAYED, NOUGHT = 1e-9, 1e-12
 NOISE, UNDRAWN, UNSEEN = 1e-12, 1e-10, 1e-6
-"""Chances: what HiGHS leaves that is none, what need not be drawn any more, what may be left where it does not fit."""
+"""Probabilities: below the first, rounding errors of HiGHS; below the second, what remains need not be drawn; below the
+third, what remains may be left out where it cannot be drawn."""
 FEW = 2000  # variables up to which simplex is as quick as interior points
 
 
 class Variables(Protocol):
-    """What a program's numbers say how likely it is."""
+    """The variables of a program: the events whose probabilities it determines."""
 
     count: int
     total: tuple[Any, FloatArray]
-    """Rows (M, count) and what they come to."""
+    """Equality rows (M, count) and their right-hand sides."""
 
     def paid(self, leaver: Leaver, told: int | LongArray, rows: Any, obeying: bool) -> tuple[LongArray, FloatArray]:
-        """The variables of which what a player gets at rows consists, and how much of each.
+        """Return the variables in a player's payoff at ``rows``, and their coefficients.
 
-        It was told something, and comes there by itself, or by ``obeying``.
+        The player was told ``told``, and reaches the rows by its own deviation, or by ``obeying``.
         """
 
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """The chances (K,) of pure plans (K, S)."""
+        """Return probabilities (K,) of pure plans (K, S) that realise a solution."""
 
 
 class Draw(NamedTuple):
-    """What is drawn, and what no plan of the kind pays the favoured players more than; ``None``: than this one."""
+    """A distribution of plans, and an upper bound on what any plan of the kind pays the favoured players.
+
+    The bound is ``None`` where this distribution attains it.
+    """
 
     chances: FloatArray
     """(K,)"""
@@ -65,22 +69,22 @@ class Draw(NamedTuple):
 
 
 def variables_of(compiled: Compiled, kind: str) -> Variables:
-    """The fewer ones of those that will do.  Raises ``BudgetError`` where they are too many."""
+    """Return the smallest suitable set of variables.  Raises ``BudgetError`` where they are too many."""
     form = compiled.form
     if kind == "ce" or compiled.only_form:
         return Cells(form)
     if form.num_players == 2:
         return Tuples(compiled)
     try:
-        return Cells(form)  # what fits these can be drawn
+        return Cells(form)  # their solutions can always be drawn
     except BudgetError:
         return Tuples(compiled)
 
 
 def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured: Iterable[int]) -> Draw:
-    """The pure plans, and their chances, that pay the favoured players the most.
+    """Return the pure plans and probabilities that pay the favoured players the most.
 
-    Raises ``BudgetError``, and ``UnsupportedGameError`` where HiGHS does not solve it.
+    Raises ``BudgetError``, and ``UnsupportedGameError`` where HiGHS does not solve the program.
     """
     program = _Program(form.name, variables)
     paid, largest, favoured = np.zeros(variables.count), 0.0, set(favoured)
@@ -98,7 +102,7 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
         if player in favoured:
             largest = max(largest, scale)
             np.add.at(paid, *variables.paid(leaver, leaver.start, range(len(leaver.ends)), obeying=True))
-    paid[np.abs(paid) <= NOUGHT * largest] = 0.0  # what comes to nothing of all players together
+    paid[np.abs(paid) <= NOUGHT * largest] = 0.0  # payoffs that cancel over the favoured players
     scale = float(np.abs(paid).max(initial=0.0)) or 1.0
     rows = program.rows()
     if form.num_players == 2 or isinstance(variables, Cells):
@@ -107,7 +111,7 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
             form.name, cost=np.concatenate([-paid / scale, np.zeros(program.values)]), rows=rows,
             equal=_beside(total, program.values), weight=weight, most=np.full(variables.count, np.inf),
         )  # fmt: skip
-        with suppress(BudgetError):  # with moves of nature what fits tuples may be more than what can be drawn
+        with suppress(BudgetError):  # with chance moves, tuples may have solutions that cannot be drawn
             return Draw(*variables.drawn(np.maximum(found.x[: variables.count], 0.0)), None)
     if isinstance(variables, Tuples) and (cells := _cells(form)):
         return solve_program(form, cells, kind, favoured)
@@ -118,7 +122,7 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
 
 
 def _cells(form: SequenceForm) -> Cells | None:
-    """Where they are not too many."""
+    """Return combinations of strategies, where they are not too many."""
     try:
         return Cells(form)
     except BudgetError:
@@ -126,7 +130,7 @@ def _cells(form: SequenceForm) -> Cells | None:
 
 
 def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArray, most: FloatArray) -> Any:
-    """HiGHS's answer, least ``cost``; the first variables are between 0 and ``most``.
+    """Minimise ``cost`` by HiGHS and return its answer; the first variables are between 0 and ``most``.
 
     Raises ``UnsupportedGameError``.
     """
@@ -151,30 +155,32 @@ def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArr
 
 
 class _Best(NamedTuple):
-    """Of the plans so far."""
+    """The optimum of the restricted program over the plans so far."""
 
     chances: FloatArray
     """(K,)"""
     value: float
-    """What the favoured are paid."""
+    """The payoff of the favoured players."""
     slack: float
-    """How much somebody may still gain."""
+    """The most that a player may still gain."""
     worth: FloatArray
-    """(variables,) what they are paid, less what the rows cost."""
+    """(variables,) the payoffs less the dual prices of the rows."""
     least: float
-    """What a plan is worth that is drawn."""
+    """The value, at these prices, of a plan that is drawn."""
 
 
 class _Generation:
-    """Plans are found a few at a time: the best draw of those so far, by a linear program, and plans that improve it,
-    each player's the best answer to the others'; where these are known, the best of all, by a mixed-integer program,
-    whose worth is a bound for all plans (column generation).
+    """Column generation: a linear program over the plans so far, to which improving plans are added a few at a time.
 
-    First what somebody may still gain is brought down to nothing, then what the favoured are paid is brought up.
+    Improving plans are those in which each player's part is a best response to the others'; where all of these are
+    already known, the best plan of all is found by a mixed-integer program, whose value bounds that of every plan.
+
+    The first phase minimises the largest gain by a deviation until it is 0; the second maximises the payoff of the
+    favoured players.
     """
 
     def __init__(self, variables: Tuples, rows: Any, paid: FloatArray) -> None:
-        """``rows`` over the variables and the values of leaving at sets; ``paid`` (variables,) is 1 at most."""
+        """Take ``rows`` over the variables and the values of leaving at sets, and ``paid`` (variables,), at most 1."""
         self.together, self.name = variables.together, variables.form.name
         self.over, self.beside = rows[:, : variables.count].tocsr(), rows[:, variables.count :].tocsr()
         self.paid, self.rng, self.slack = paid, np.random.default_rng(0), np.inf
@@ -183,7 +189,7 @@ class _Generation:
         self.pay: list[float] = []
 
     def run(self) -> Draw:
-        """Raises ``UnsupportedGameError`` where nothing that all obey was found in so many rounds."""
+        """Run the rounds.  Raises ``UnsupportedGameError`` where no plans that all obey were found."""
         self._add(self.together.better(self.paid, self.rng)[0])
         obeyed, bound = False, np.inf
         for turn in range(MOST_ROUNDS):
@@ -208,13 +214,13 @@ class _Generation:
         return Draw(draw.chances[kept] / draw.chances[kept].sum(), plans, None if bound - draw.value <= GAP else bound)
 
     def _improve(self, draw: _Best) -> bool:
-        """Add the best of some plans that are no player's to improve, where these are worth more than the draw's."""
+        """Add plans that no player can improve and that exceed the drawn ones in value; return whether any is new."""
         some = [self.together.better(draw.worth, self.rng) for _ in range(TRIES)]
         added = [self._add(plan) for plan, worth in some if worth > draw.least + GAP]
         return any(added)
 
     def _add(self, plan: FloatArray) -> bool:
-        """Whether it is a new one."""
+        """Add a plan; return whether it is new."""
         key = plan.tobytes()
         if key in self.plans:
             return False
@@ -225,7 +231,7 @@ class _Generation:
         return True
 
     def _best(self, obeyed: bool) -> _Best:
-        """Of the plans so far: what leaves the least to be gained, or where nothing is, what pays the most."""
+        """Return the draw of known plans with the least gain by leaving or, if ``obeyed``, with the best payoff."""
         from scipy.sparse import csr_array, hstack
 
         count = len(self.columns)
@@ -250,19 +256,19 @@ def _beside(total: Any, values: int) -> Any:
 
 
 class _Program:
-    """Rows of ``A x <= 0`` over the variables and the values of leaving at sets."""
+    """The rows of ``A x <= 0`` over the variables and the values of leaving at sets."""
 
     def __init__(self, name: str, variables: Variables) -> None:
         self.name, self.variables, self.values, self.entries = name, variables, 0, 0
         self.parts: list[tuple[LongArray, FloatArray]] = []
 
     def forbid(self, leaver: Leaver, deviation: Deviation, scale: float) -> None:
-        """Leaving pays no more than obeying, in units of ``scale``."""
+        """Add the rows by which leaving pays no more than obeying, in units of ``scale``."""
         sets = leaver.sets_behind(deviation.sets)
         place = {k: self.variables.count + self.values + number for number, k in enumerate(sets)}
         self.values += len(sets)
         for k in sets:
-            for move in leaver.moves(k):  # what follows a move is no more than the set is worth
+            for move in leaver.moves(k):  # the value of a set is at least that of each move
                 after = [place[one] for one in leaver.below.get(move, [])]
                 paid = self.variables.paid(leaver, deviation.told, leaver.rows(move), obeying=False)
                 self._add(paid, scale, [place[k], *after], [-1.0, *[1.0] * len(after)])
@@ -290,7 +296,7 @@ class _Program:
 
 
 class Cells:
-    """Combinations of strategies."""
+    """Variables that are combinations of strategies of the reduced normal form."""
 
     def __init__(self, form: SequenceForm) -> None:
         self.form, self.table = form, normal_form(form)
@@ -324,7 +330,7 @@ class Cells:
 
 
 class Tuples:
-    """Sequences of all players that may come together."""
+    """Variables that are tuples of all players' sequences that may be played together."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled, self.form = compiled, compiled.form
@@ -343,7 +349,7 @@ class Tuples:
         return self.together.places(tuples), leaver.paid[rows]
 
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """See ``Variables``.  Raises ``BudgetError`` where it cannot be drawn."""
+        """See ``Variables``.  Raises ``BudgetError`` where the solution cannot be drawn."""
         left, chances, plans = found.copy(), list[float](), list[FloatArray]()
         begin = self.together.number[self.together.start]
         while left[begin] > UNDRAWN:
@@ -356,13 +362,13 @@ class Tuples:
             chances.append(float(left[played].min()))
             plans.append(plan)
             left[played] -= chances[-1]
-        order = np.lexsort(-np.array(plans).T[::-1])  # those of the first moves first
+        order = np.lexsort(-np.array(plans).T[::-1])  # in lexicographic order, plans with the first moves first
         return (np.array(chances) / sum(chances))[order], np.array(plans)[order] > 0
 
     def _likely(self, left: FloatArray) -> FloatArray:
-        """Pure plans (S,): at each set the likeliest move, given what both have chosen on the way there.
+        """Return pure plans (S,) with the likeliest move at each set, given what both players chose on the way there.
 
-        Without moves of nature there is one way, so that this has a chance.
+        Without chance moves there is one path to it, so that these plans have a positive probability.
         """
         plan = np.zeros(self.form.num_sequences)
         plan[list(self.together.start)] = 1.0
@@ -376,8 +382,9 @@ class Tuples:
 
     @cached_property
     def _sets(self) -> list[tuple[int, int, LongArray, list[int]]]:
-        """Information sets from the start on: whose, the sequence that leads there, its moves, and the other player's
-        sequences with which it is reached or was left, the longest first.
+        """Information sets from the start on: player, parent sequence, moves, and the other player's sequences.
+
+        The last are those with which the set is reached, and their alternatives on the way, the longest first.
         """
         form, tree, a = self.form, self.compiled.tree, self.form.arrays
         held, _ = carried(tree, form)

@@ -1,4 +1,4 @@
-"""How a player may leave a plan that was drawn for it: what it has been told by then, and what it can do instead."""
+"""Deviations from a plan that a mediator drew: the recommendations received so far, and the player's alternatives."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ KINDS = ("ce", "efce", "efcce", "cce")
 
 
 class Deviation(NamedTuple):
-    """One occasion to leave the plan."""
+    """One occasion to deviate from the plan."""
 
     told: int | LongArray
-    """The sequence that the player must have been told, the empty one where nothing; or all sequences of its plan."""
+    """The sequence recommended to the player so far, the empty one where none is; or all sequences of its plan."""
     sets: tuple[int, ...]
-    """The information sets that come first then."""
+    """The player's first information sets after leaving."""
     obeying: LongArray
-    """The rows at which the game ends where it obeys."""
+    """The rows of terminal histories to which obeying may lead."""
 
 
 class Leaver:
-    """A player who may leave; the game's ends as rows, those behind a set or a move side by side."""
+    """A player who may deviate; the rows of terminal histories after a set or a move are adjacent."""
 
     def __init__(self, form: SequenceForm, player: int) -> None:
         self.form, self.player = form, player
@@ -36,8 +36,8 @@ class Leaver:
         self.below: dict[int, list[int]] = {}
         for k in form.player_infosets(player):
             self.below.setdefault(int(a.parent[k]), []).append(k)
-        self.order: list[int] = []  # sequences, each with all behind it at once
-        self.last: dict[int, int] = {}  # where those behind a sequence end
+        self.order: list[int] = []  # sequences, each followed by all its descendants
+        self.last: dict[int, int] = {}  # where the descendants of a sequence end
         self._walk()
         place = np.empty(own.stop - own.start, dtype=np.int64)
         place[np.array(self.order) - own.start] = np.arange(len(self.order))
@@ -45,9 +45,9 @@ class Leaver:
         rows = np.argsort(at, kind="stable")
         self.place = place
         self.ends: IntArray = ends[rows]
-        """(T, n) sequences, by the player's."""
+        """(T, n) the players' sequences, ordered by this player's."""
         self.paid: FloatArray = paid[rows, player]
-        """(T,) what the player gets at each, times the probability of chance."""
+        """(T,) the player's payoff at each, times the probability of chance."""
         self.begins = np.searchsorted(at[rows], np.arange(len(self.order) + 1))
 
     def _walk(self) -> None:
@@ -63,22 +63,22 @@ class Leaver:
                 todo += [(move, False) for move in reversed(self.moves(k))]
 
     def moves(self, infoset: int) -> range:
-        """The sequences of an information set."""
+        """Return the sequences of an information set's moves."""
         first = int(self.form.arrays.first[infoset])
         return range(first, first + int(self.form.arrays.size[infoset]))
 
     def rows(self, sequence: int) -> range:
-        """The rows that end with a sequence of the player."""
+        """Return the rows that end with a sequence of the player."""
         at = int(self.place[sequence - self.start])
         return range(int(self.begins[at]), int(self.begins[at + 1]))
 
     def rows_behind(self, moves: range) -> LongArray:
-        """The rows that end with moves of a set, or with what is behind them."""
+        """Return the rows that end with moves of a set, or with their descendants."""
         at = int(self.place[moves[0] - self.start])
         return np.arange(self.begins[at], self.begins[self.last[moves[-1]]])
 
     def sets_behind(self, sets: tuple[int, ...]) -> list[int]:
-        """Sets, and all behind them, parents first."""
+        """Return sets and all their descendants, parents first."""
         listed = list(sets)
         for k in listed:
             for move in self.moves(k):
@@ -87,11 +87,11 @@ class Leaver:
 
     @cached_property
     def first_sets(self) -> tuple[int, ...]:
-        """Those that the player comes to without a move of its own."""
+        """The sets that the player reaches without a move of its own."""
         return tuple(self.below.get(self.start, []))
 
     def deviations(self, kind: str, plans: BoolArray | None = None) -> Iterator[Deviation]:
-        """The occasions of a kind.  ``plans`` (K, S_player): those that it may be told, for ``ce``."""
+        """Yield the occasions of a kind.  ``plans`` (K, S_player): the plans that may be recommended, for ``ce``."""
         behind = np.arange(self.rows(self.start).stop, len(self.ends))
         if kind == "cce":
             yield Deviation(self.start, self.first_sets, behind)

@@ -1,8 +1,8 @@
-"""Strategies that no belief makes best: strictly dominated ones, pure or by a mixture, left out until none is left.
+"""Iterated elimination of strictly dominated strategies, dominated by a pure strategy or by a mixture.
 
-A strategy of the reduced normal form is strictly dominated where some mixture of the player's others pays more whatever
-the others do; by a linear program.  What is left does not depend on the order (Gilboa, Kalai & Zemel 1990), and every
-equilibrium, correlated ones too, plays only that.
+A strategy of the reduced normal form is strictly dominated where some mixture of the player's other strategies pays
+more whatever the other players do; a linear program finds the mixture.  The strategies left do not depend on the order
+(Gilboa, Kalai & Zemel 1990), and every equilibrium, also a correlated one, plays only these.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from infoset.tree.normal_form import NormalForm, normal_form, shown
 from infoset.tree.sequence_form import SequenceForm
 
 MARGIN = 1e-9
-"""Of the range of payoffs: by so much a mixture must pay more."""
+"""Share of the payoff range by which a mixture must pay more."""
 PLAYED = 1e-9
 
 
 @dataclass(frozen=True)
 class Dominated:
-    """A strategy that goes, and the mixture that pays more, among what is left by then."""
+    """An eliminated strategy, and the mixture of strategies still left that pays more."""
 
     round: int
-    """From 1; those of one round go together."""
+    """The round, from 1; strategies of one round are eliminated together."""
     player: str
     strategy: str
     by: dict[str, float]
@@ -38,14 +38,14 @@ class Dominated:
 
 @dataclass(frozen=True)
 class Elimination:
-    """What goes, in order, and what is left of each player's strategies."""
+    """The eliminated strategies, in order, and each player's strategies that are left."""
 
     form: SequenceForm = field(repr=False)
     dominated: tuple[Dominated, ...]
     left: tuple[tuple[str, ...], ...]
 
     def body(self) -> dict[str, Any]:
-        """What goes and what is left, as JSON."""
+        """Return the eliminated strategies and those left, as JSON."""
         left = {player: list(own) for player, own in zip(self.form.players, self.left, strict=True)}
         return {"game": self.form.name, "dominated": [asdict(one) for one in self.dominated], "left": left}
 
@@ -65,7 +65,7 @@ class Elimination:
 
 @checks_arguments
 def eliminate_dominated(game: AnyGame) -> Elimination:
-    """Leave out strictly dominated strategies of the reduced normal form until none is left.
+    """Eliminate strictly dominated strategies of the reduced normal form until none is left.
 
     Raises ``BudgetError`` where that table is too large.
 
@@ -97,7 +97,7 @@ def eliminate_dominated(game: AnyGame) -> Elimination:
 
 
 def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int) -> dict[int, float]:
-    """The chances of others that together pay more than a strategy everywhere; none where there are none."""
+    """Return the chances of a mixture of others that dominates a strategy; empty where there is none."""
     others = [k for k in left[player] if k != strategy]
     if not others:
         return {}
@@ -107,7 +107,7 @@ def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int
     scale = float(np.ptp(payoffs)) or 1.0
     if least.max() > MARGIN * scale:
         return {others[int(least.argmax())]: 1.0}
-    if (gains.max(axis=0) <= MARGIN * scale).any():  # nobody pays more there
+    if (gains.max(axis=0) <= MARGIN * scale).any():  # against that column no strategy pays more
         return {}
     mixture, margin = _mixture(gains / scale)
     if margin <= MARGIN:
@@ -116,7 +116,7 @@ def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int
 
 
 def _mixture(gains: FloatArray) -> tuple[FloatArray, float]:
-    """The chances (K,) whose least gain, over columns, is largest; and that."""
+    """Return the chances (K,) that maximise the least gain over columns, and that gain."""
     from scipy.optimize import linprog
 
     count, columns = gains.shape

@@ -1,4 +1,4 @@
-"""Equilibria of a game one by one: how likely each player plays each strategy, and what it is paid."""
+"""Lists of a game's equilibria: each player's mixed strategy and payoff in each of them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Number = Fraction | float
 class ListedEquilibrium:
     """One equilibrium: the chances of each player's strategies in the (reduced) normal form, and payoffs.
 
-    Fractions where they are exact.  ``gain``: the most that a player wins by deviating, as found in floats; 0 where the
-    equilibrium is exact.
+    Numbers are fractions where they are exact.  ``gain``: the most that a player gains by deviating, in floats; 0 where
+    the equilibrium is exact.
     """
 
     mixtures: tuple[tuple[Number, ...], ...]
@@ -31,10 +31,10 @@ class ListedEquilibrium:
 
 @dataclass(frozen=True)
 class EquilibriumList:
-    """Equilibria that were found, numbered from 0 in Python and from 1 where they are printed.
+    """The equilibria found, numbered from 0 in Python and from 1 where they are printed.
 
-    ``kind``: what they are called, as in "pure equilibrium"; ``notes``: what has to be said of the whole list, such as
-    that a component is suspected.
+    ``kind``: their kind, as in "pure equilibrium"; ``notes``: remarks on the whole list, such as that a component is
+    suspected.
     """
 
     form: SequenceForm
@@ -59,7 +59,7 @@ class EquilibriumList:
         return TabularPolicy.from_behaviour(self.form, self.behaviour(number), made_by)
 
     def body(self) -> dict[str, Any]:
-        """Return the list as JSON can hold it: chances of what is played, and payoffs."""
+        """Return the list as JSON: the positive chances and the payoffs."""
         listed = [equilibrium_body(self.form.players, self.table.strategies, one) for one in self.equilibria]
         return {"game": self.form.name, "equilibria": listed, "notes": list(self.notes)}
 
@@ -81,7 +81,7 @@ class EquilibriumList:
 
 
 class Mixed(Protocol):
-    """Mixed strategies of all players, and what they are paid."""
+    """The protocol of an equilibrium: mixed strategies and payoffs of all players."""
 
     @property
     def mixtures(self) -> Sequence[Sequence[Number]]: ...
@@ -91,7 +91,7 @@ class Mixed(Protocol):
 
 
 def equilibrium_body(players: Sequence[str], strategies: Sequence[Sequence[str]], one: Mixed) -> dict[str, Any]:
-    """Return an equilibrium as JSON can hold it, by player; fractions as text."""
+    """Return an equilibrium as JSON, by player; fractions as text."""
     mixtures = {
         player: {name: _plain(chance) for name, chance in zip(names, mixture, strict=True) if chance}
         for player, names, mixture in zip(players, strategies, one.mixtures, strict=True)

@@ -1,10 +1,10 @@
-"""All extreme equilibria of a small game of two players, in fractions, and the components that they span.
+"""All extreme equilibria of a small two-player game, in fractions, and the components that they span.
 
-A player's mixtures, by what each leaves the other to gain, are a polytope; an equilibrium is a pair of points of
-which every strategy is either not played or a best answer. The extreme ones are pairs of vertices, and every
-equilibrium is a mixture of extreme ones that fit each other, all of one component (Avis, Rosenberg, Savani & von
-Stengel 2010, "Enumeration of Nash equilibria for two-player games"). Vertices are found by walking from basis to
-basis of the reduced normal form.
+Each player's mixtures, with the opponent's best-response payoffs, form a polytope; an equilibrium is a pair of points
+in which every strategy is either unplayed or a best response. The extreme ones are pairs of vertices, and every
+equilibrium is a convex combination of extreme ones of one component (Avis, Rosenberg, Savani & von Stengel 2010,
+"Enumeration of Nash equilibria for two-player games"). Vertices are found by pivoting from basis to basis of the
+reduced normal form.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
 
 MOST_ENTRIES = 10_000_000
-"""Of all bases together: some ten seconds."""
+"""Bound on the entries of all bases together, which take about ten seconds."""
 Mixture = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """One extreme equilibrium: the chances of each player's strategies, what both are paid, its component from 1."""
+    """One extreme equilibrium: the chances of each player's strategies, both payoffs, and its component, from 1."""
 
     mixtures: tuple[Mixture, Mixture]
     values: tuple[Fraction, Fraction]
@@ -44,7 +44,7 @@ class Equilibrium:
 
 @dataclass(frozen=True)
 class ExtremeEquilibria:
-    """All of a game."""
+    """All extreme equilibria of a game."""
 
     form: SequenceForm
     table: NormalForm = field(repr=False)
@@ -57,16 +57,16 @@ class ExtremeEquilibria:
         return self.equilibria[number]
 
     def behaviour(self, number: int) -> FloatArray:
-        """(S,) of an equilibrium by its number, from 0."""
+        """Return the behaviour (S,) of an equilibrium by its number, from 0."""
         return behaviour(self.form, self.table.plan(self.equilibria[number].mixtures))
 
     def policy(self, number: int) -> TabularPolicy:
-        """An equilibrium by its number, from 0, as a policy that is saved, evaluated and played."""
+        """Return an equilibrium by its number, from 0, as a policy that can be saved, evaluated and played."""
         made_by = {"method": "extreme-equilibria", "number": number + 1}
         return TabularPolicy.from_behaviour(self.form, self.behaviour(number), made_by)
 
     def body(self) -> dict[str, Any]:
-        """The equilibria as JSON: chances of what is played, and payoffs, as fractions in text."""
+        """Return the equilibria as JSON: positive chances and payoffs, as fractions in text."""
         players, strategies = self.form.players, self.table.strategies
         listed = [{"component": one.component, **equilibrium_body(players, strategies, one)} for one in self.equilibria]
         return {"game": self.form.name, "equilibria": listed}
@@ -77,7 +77,7 @@ class ExtremeEquilibria:
 
 @checks_arguments
 def extreme_equilibria(game: AnyGame) -> ExtremeEquilibria:
-    """All extreme equilibria of two players, whatever their payoffs.
+    """Return all extreme equilibria of a two-player game, whatever its payoffs.
 
     Raises ``UnsupportedGameError`` for other numbers of players, ``BudgetError`` where the reduced normal form or the
     polytopes are too large.
@@ -105,8 +105,8 @@ def extreme_equilibria(game: AnyGame) -> ExtremeEquilibria:
 
 
 def _pairs(name: str, payoffs: Any) -> list[tuple[Mixture, Mixture]]:
-    """Pairs of vertices in which everything played is a best answer."""
-    shifted = [payoffs[..., p] - payoffs[..., p].min() + 1 for p in range(2)]  # positive, so that both are bounded
+    """Return the pairs of vertices in which every strategy played is a best response."""
+    shifted = [payoffs[..., p] - payoffs[..., p].min() + 1 for p in range(2)]  # above 0, so that both are bounded
     first, second = _vertices(name, shifted[1].T), _vertices(name, shifted[0])
     played = [_bits(x) for x, _ in first], [_bits(y) for y, _ in second]
     worse = [_bits(left) for _, left in first], [_bits(left) for _, left in second]
@@ -120,7 +120,7 @@ def _pairs(name: str, payoffs: Any) -> list[tuple[Mixture, Mixture]]:
 
 
 def _bits(values: Mixture) -> int:
-    """Which are not zero."""
+    """Return a bit set of the entries that are not zero."""
     return sum(1 << k for k, value in enumerate(values) if value)
 
 
@@ -130,8 +130,10 @@ def _scaled(weights: Mixture) -> Mixture:
 
 
 class _Basis(NamedTuple):
-    """A dictionary in whole numbers: ``scale`` times the basic variables are the last column less the rest times the
-    other variables (Edmonds 1967; so in lrs by Avis).  Entries are minors of the first one: no division leaves a rest.
+    """A dictionary of the polytope in whole numbers.
+
+    ``scale`` times the basic variables is the last column less the other columns times the nonbasic variables (Edmonds
+    1967; also in lrs by Avis).  Entries are minors of the first dictionary, so that no division leaves a remainder.
     """
 
     table: Any
@@ -140,7 +142,7 @@ class _Basis(NamedTuple):
     other: tuple[int, ...]
 
     def leaving(self, column: int) -> list[int]:
-        """The rows whose variable is first to reach zero as that of ``column`` grows."""
+        """Return the rows whose variable is first to reach zero as that of ``column`` grows."""
         falls, values = self.table[:, column], self.table[:, -1]
         rows = np.flatnonzero(falls > 0).tolist()
         ratios = [Fraction(values[row], falls[row]) for row in rows]
@@ -148,7 +150,7 @@ class _Basis(NamedTuple):
         return [row for row, ratio in zip(rows, ratios, strict=True) if ratio == least]
 
     def pivoted(self, row: int, column: int) -> _Basis:
-        """The basis with the variable of ``column`` in place of that of ``row``."""
+        """Return the basis with the variable of ``column`` in place of that of ``row``."""
         table, by = self.table, self.table[row, column]
         after = (table * by - np.outer(table[:, column], table[row])) // self.scale
         after[:, column], after[row] = -table[:, column], table[row]
@@ -159,9 +161,9 @@ class _Basis(NamedTuple):
 
 
 def _vertices(name: str, matrix: Any) -> list[tuple[Mixture, Mixture]]:
-    """The vertices but 0 of ``x >= 0, matrix @ x <= 1``, each with what its inequalities leave, up to their scale.
+    """Return the vertices but 0 of ``x >= 0, matrix @ x <= 1``, each with its slacks, up to their scale.
 
-    By pivots from basis to basis, all of which are visited, so that vertices where many meet are no trouble.
+    Pivots visit every basis, so that degenerate vertices are found as well.
     """
     rows, size = matrix.shape
     table = np.empty((rows, size + 1), dtype=object)
@@ -196,7 +198,7 @@ def _vertices(name: str, matrix: Any) -> list[tuple[Mixture, Mixture]]:
 
 
 def _components(pairs: list[tuple[Mixture, Mixture]]) -> list[int]:
-    """The number of each pair's component: pairs that share a mixture are of one."""
+    """Return the number of each pair's component; pairs that share a mixture are in the same one."""
     above: dict[Any, Any] = {}
 
     def top(one: Any) -> Any:
@@ -211,7 +213,7 @@ def _components(pairs: list[tuple[Mixture, Mixture]]) -> list[int]:
 
 
 def _lines(found: ExtremeEquilibria) -> list[str]:
-    """A line for each, by components."""
+    """Return a line for each equilibrium, ordered by component."""
     count, components = len(found), len({one.component for one in found.equilibria})
     lines = [
         f"{found.form.name}: {count} extreme equilibri{'um' if count == 1 else 'a'}, {components} "

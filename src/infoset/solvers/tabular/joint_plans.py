@@ -1,8 +1,9 @@
-"""What several players can do together: how likely their sequences come together, where plans are drawn for all.
+"""Joint plans of several players: the joint probabilities of their sequences where plans are drawn for all of them.
 
-Variables are tuples of sequences, one of each, that some history may come to together, or one move beside it (the
-polytope of von Stengel & Forges 2008).  For two players without moves of nature that nobody else sees, whatever fits
-its constraints can be drawn; with all members but one pure it always can (Farina, Celli, Gatti & Sandholm 2021).
+Variables are tuples of sequences, one of each member, that a history may reach together, or that are one move away from
+such a tuple (the polytope of von Stengel & Forges 2008).  For two players without private chance moves every point of
+the polytope can be drawn; if all members but one play pure plans this always holds (Farina, Celli, Gatti & Sandholm
+2021).
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from infoset.errors import BudgetError
 from infoset.tree.kernels import best_up, choose_best, plan_down
 from infoset.tree.sequence_form import SequenceForm
 
-NO_BETTER = 1e-12  # of the largest worth there can be
-SCALE = 1e3  # of the largest coefficient: HiGHS stops 1e-6 from the optimum, whatever the units
+NO_BETTER = 1e-12  # of the sum of the absolute values
+SCALE = 1e3  # the largest coefficient: HiGHS stops 1e-6 from the optimum, whatever the units
 
 
 class JointPlans:
-    """Of ``members`` of a game; ``ends`` (T, members): the sequences that come together at its ends."""
+    """The joint plans of ``members`` of a game; ``ends`` (T, members): their sequences at its terminal histories."""
 
     def __init__(self, form: SequenceForm, members: Sequence[int], ends: IntArray, most: int) -> None:
-        """Raises ``BudgetError`` for more than ``most`` tuples."""
+        """Build the polytope.  Raises ``BudgetError`` for more than ``most`` tuples."""
         self.form, self.members, self.most = form, tuple(members), most
         a = form.arrays
         self.owner = form.infoset_of.tolist()
@@ -45,7 +46,7 @@ class JointPlans:
 
     @cached_property
     def tuples(self) -> LongArray:
-        """(variables, members) the sequences of each."""
+        """(variables, members) the sequences of each tuple."""
         return np.array(list(self.number), dtype=np.int64).reshape(-1, len(self.members))
 
     @cached_property
@@ -61,16 +62,16 @@ class JointPlans:
         return keys
 
     def places(self, tuples: Any) -> LongArray:
-        """(T,) the variables of tuples (T, members)."""
+        """Return the variables (T,) of tuples (T, members)."""
         keys, order = self._sorted
         return order[np.searchsorted(keys, self._keys(tuples))]
 
     def played(self, plan: FloatArray) -> BoolArray:
-        """(variables,) which tuples come together where pure plans (S,) are played."""
+        """Return (variables,) the tuples played under pure plans ``plan`` (S,)."""
         return np.asarray((plan[self.tuples] > 0).all(axis=1))
 
     def _add(self, tuple_: tuple[int, ...]) -> None:
-        """With all that its constraints speak of."""
+        """Add a tuple and all those that its constraints contain."""
         todo = [tuple_]
         while todo:
             one = todo.pop()
@@ -87,7 +88,7 @@ class JointPlans:
                 todo += [above, *moves]
 
     def _around(self, tuple_: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
-        """For each member that has moved: the tuple before its last choice, and those behind its moves there."""
+        """Yield, for each member that has moved, the tuple before its last choice and those after its moves there."""
         for k, sequence in enumerate(tuple_):
             if (infoset := self.owner[sequence]) >= 0:
                 moves = range(self.first[infoset], self.first[infoset] + self.size[infoset])
@@ -95,7 +96,7 @@ class JointPlans:
                 yield (*before, self.parent[infoset], *after), [(*before, move, *after) for move in moves]
 
     def _constraints(self) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
-        """Each once: moves weigh together what the tuple before them does."""
+        """Yield each constraint once: the weights of the moves sum to that of the tuple before them."""
         for tuple_ in self.number:
             for above, moves in self._around(tuple_):
                 if moves[0] == tuple_:
@@ -103,7 +104,7 @@ class JointPlans:
 
     @cached_property
     def matrix(self) -> Any:
-        """Sparse (1 + rows, variables): all that is drawn weighs 1; moves together what is drawn before them."""
+        """Sparse (1 + rows, variables): the start has weight 1; a tuple's moves have its weight in total."""
         from scipy.sparse import csr_array
 
         entries, columns, begins = [1.0], [self.number[self.start]], [0, 1]
@@ -115,12 +116,12 @@ class JointPlans:
 
     @cached_property
     def total(self) -> FloatArray:
-        """(1 + rows,) what the rows of the matrix come to."""
+        """(1 + rows,) the right-hand sides of the matrix."""
         return np.asarray(np.eye(1, len(self.rows) + 1)[0])
 
     @cached_property
     def alone(self) -> list[LongArray]:
-        """The variables of each member's own sequences, by their numbers."""
+        """The variables of each member's own sequences, in the order of their numbers."""
         places = []
         for k, player in enumerate(self.members):
             own = self.form.player_sequences(player)
@@ -130,7 +131,7 @@ class JointPlans:
 
     @cached_property
     def whole(self) -> BoolArray:
-        """(variables,) which are 0 or 1: own sequences of all members but the one who has most."""
+        """(variables,) which have to be 0 or 1: the own sequences of all members but the one who has the most."""
         free = max(range(len(self.alone)), key=lambda k: (len(self.alone[k]), k))
         found = np.zeros(len(self.number), dtype=bool)
         for k, places in enumerate(self.alone):
@@ -138,7 +139,10 @@ class JointPlans:
         return found
 
     def better(self, worth: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
-        """Pure plans (S,) that no member by itself improves, and their ``worth``: from random ones on, each in turn."""
+        """Return pure plans (S,) that no member can improve alone, and their value.
+
+        From random plans on, the members take best responses in turn.
+        """
         plan = np.zeros(self.form.num_sequences)
         for player in self.members:
             best_answer(self.form, player, rng.random(len(plan)), plan)
@@ -156,10 +160,10 @@ class JointPlans:
     def pure(
         self, worth: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
     ) -> tuple[FloatArray, float]:
-        """The pure plans (S,) whose variables are ``worth`` (variables,) most, and a bound that no plans exceed.
+        """Return the pure plans (S,) of the largest total ``worth`` (variables,), and a bound that no plans exceed.
 
-        ``inside``: the variables that may be more than 0.  Raises ``BudgetError`` where it is not proved in time, or
-        nothing fits.
+        ``inside``: the variables that may be above 0.  Raises ``BudgetError`` where optimality is not proved in time,
+        or no plan is feasible.
         """
         from scipy.optimize import LinearConstraint, milp
 
@@ -179,13 +183,14 @@ class JointPlans:
         found[columns] = np.rint(result.x)
         for player, places in zip(self.members, self.alone, strict=True):
             plan[self.form.player_sequences(player)] = found[places]
-        bound = result.fun if result.mip_dual_bound is None else result.mip_dual_bound  # none where nothing is 0 or 1
+        bound = result.fun if result.mip_dual_bound is None else result.mip_dual_bound  # ``None`` without integers
         return plan, -float(bound) / scale
 
 
 def best_answer(form: SequenceForm, player: int, values: FloatArray, plan: FloatArray) -> float:
-    """Put a player's best pure plan into ``plan`` (S,); what it earns, where its sequences pay ``values`` (S,), which
-    are scratch.
+    """Put a player's best pure plan into ``plan`` (S,) and return its value.
+
+    Sequences pay ``values`` (S,), which are overwritten.
     """
     best_up(form.arrays, player, values)
     strategy = np.ones(form.num_sequences)

@@ -1,11 +1,11 @@
-"""Two players with any payoffs: an equilibrium by complementary pivoting on the sequence form, in floats or fractions.
+"""Equilibria of two-player games with any payoffs, by complementary pivoting on the sequence form.
 
-Both players begin with a given profile, of which less and less is played: with weight ``1 - t`` it is forced, the
-rest answers best. At ``t = 0`` that is a best answer to the profile, at ``t = 1`` an equilibrium; what lies between
-is a path of almost complementary vertices, followed by pivots (von Stengel, van den Elzen & Talman 2002, "Computing
-normal form perfect equilibria for extensive two-person games"). Payoffs need no shift, as they do for Lemke's
-algorithm in Koller, Megiddo & von Stengel (1996). Ties are broken lexicographically, so that no path cycles; from an
-interior profile it ends at an equilibrium that is perfect in the normal form.
+Both players start from a given profile that they are forced to play with weight ``1 - t``; with the rest they play best
+responses. At ``t = 0`` these are best responses to the profile, at ``t = 1`` they are an equilibrium; in between lies a
+path of almost complementary vertices, followed by pivots in floats or in fractions (von Stengel, van den Elzen & Talman
+2002, "Computing normal form perfect equilibria for extensive two-person games"). Payoffs need no shift, unlike in
+Lemke's algorithm in Koller, Megiddo & von Stengel (1996). Ties are broken lexicographically, so that no path cycles;
+from an interior profile the path ends at an equilibrium that is perfect in the normal form.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, exact_ends
 
 ZERO = 1e-9  # of entries of a table whose payoffs are at most 1
-GOOD = 1e-9  # of a player's range of payoffs: what it may gain at an equilibrium in floats; else fractions decide
+GOOD = 1e-9  # share of its payoff range that a player may gain at an equilibrium in floats; beyond it fractions decide
 SMALL = 1e-5  # a pivot that may be a rounding error
 NOISE = 1e-13
-REFRESH, RECENT = 500, 2  # pivots after which a table is made anew, and up to which it is trusted
-BYTES_A_FLOAT, BYTES_A_FRACTION = 32, 200  # of the table, with the copies that are made on the way
-SIMPLE = 10**6  # the largest denominator of the start's chances in fractions
+REFRESH, RECENT = 500, 2  # pivots after which a table is recomputed, and up to which it is trusted
+BYTES_A_FLOAT, BYTES_A_FRACTION = 32, 200  # per entry of the table, with the copies that are made on the way
+SIMPLE = 10**6  # the largest denominator of the start's probabilities in fractions
 FEW = 300  # sequences up to which fractions take over where rounding errors lose the path
 LOST = "rounding errors lose the path of lcp; lcp(exact=true) works in fractions"
-DENSE = 8  # a pivot that touches less than this part of the table is made by its rows and columns
+DENSE = 8  # a pivot that touches less than 1 / DENSE of the table updates these rows and columns alone
 
 Table = Any
 """(rows, columns) of floats, or of fractions as objects."""
@@ -49,11 +49,11 @@ Table = Any
 
 @checks_arguments
 def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) -> FloatArray:
-    """Realisation weights (S,) of an equilibrium of a two-player game, whatever its payoffs sum to.
+    """Return realisation weights (S,) of an equilibrium of a two-player game, of constant sum or not.
 
-    ``start``: interior behaviour (S,) from which the path begins, uniform by default; another may lead to another
-    equilibrium.  Raises ``UnsupportedGameError`` for more or fewer players and where rounding errors lose the path,
-    ``BudgetError`` where its table does not fit.
+    ``start``: interior behaviour (S,) from which the path begins, uniform by default; another start may lead to another
+    equilibrium.  Raises ``UnsupportedGameError`` for another number of players and where rounding errors lose the path,
+    ``BudgetError`` where the table does not fit.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> infoset.nash_conv(form, infoset.linear_complementarity(form)) < 1e-9
@@ -62,7 +62,7 @@ def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) 
     check_two_players(form)
     room = check_table(form, exact=False)
     sequences, payoffs = form.terminals()
-    scale = np.abs(payoffs).max(axis=0, initial=0.0)  # a player each: what one is paid may be small beside the other's
+    scale = np.abs(payoffs).max(axis=0, initial=0.0)  # by player, as one's payoffs may be small beside the other's
     scale[scale == 0] = 1.0
     plan = realisation(form, uniform(form) if start is None else start)
     with signs.during(f"following the path of lcp, with tables of {room}"):
@@ -73,7 +73,7 @@ def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) 
 
 
 class ExactEquilibrium(NamedTuple):
-    """An equilibrium in fractions, of what the game's numbers round to."""
+    """An equilibrium in fractions, of the game with its numbers rounded to simple fractions."""
 
     plan: list[Fraction]
     """(S,) realisation weights."""
@@ -83,7 +83,7 @@ class ExactEquilibrium(NamedTuple):
 
 @checks_arguments
 def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | None = None) -> ExactEquilibrium:
-    """What ``linear_complementarity`` finds from behaviour ``start`` (S,), without an error.
+    """Return the equilibrium that ``linear_complementarity`` finds from behaviour ``start`` (S,), in exact arithmetic.
 
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
     >>> found = infoset.exact_equilibrium(tree, infoset.SequenceForm.of(tree))
@@ -111,7 +111,7 @@ def check_two_players(form: SequenceForm) -> None:
 
 
 def _exact_plan(form: SequenceForm, behaviour: Table) -> Table:
-    """Realisation weights of behaviour, each set's last move taking what the others leave."""
+    """Return realisation weights of behaviour; each set's last move takes the probability that the others leave."""
     a, plan = form.arrays, np.array([Fraction(1)] * form.num_sequences, dtype=object)
     for k in range(form.num_infosets):
         first, last = int(a.first[k]), int(a.first[k]) + int(a.size[k])
@@ -129,14 +129,14 @@ def _float_plan(form: SequenceForm, weights: Table) -> FloatArray:
 
 
 class _Side:
-    """One player's part: its sequences in terms of deviations from one pure plan.
+    """One player's part of the table: its sequences in terms of deviations from one pure plan.
 
-    ``chosen``: a move of each information set and the empty sequence, which carry the plan; ``free``: the others.
-    Of weights ``w`` of the free sequences and ``t`` of the whole, the plan is ``t * base + deviate @ w``.
+    ``chosen``: a move of each information set and the empty sequence, which form the pure plan; ``free``: the others.
+    With weights ``w`` of the free sequences and total weight ``t``, the plan is ``t * base + deviate @ w``.
     """
 
     def __init__(self, form: SequenceForm, player: int, worth: Table, one: Any) -> None:
-        """``worth`` (own sequences,): payoffs that end there against the start; ``chosen`` is a best answer to it."""
+        """Take ``worth`` (own sequences,), payoffs against the start; ``chosen`` becomes a best response to it."""
         a, own = form.arrays, form.player_sequences(player)
         self.size = own.stop - own.start
         zero = one - one
@@ -163,10 +163,10 @@ class _Side:
 
 
 class _Path:
-    """The path of almost complementary vertices, as a table that gives the basic variables in terms of the others.
+    """The path of almost complementary vertices, as a table of the basic variables in terms of the others.
 
-    Variable ``k`` of the first ``N`` is the weight of sequence ``k``, variable ``N + k`` what it falls short of the
-    best; one of each pair is basic.  The last one is the weight that the start still has.
+    Variable ``k`` of the first ``N`` is the weight of sequence ``k``, variable ``N + k`` the amount by which it falls
+    short of the best; one of each pair is basic.  The last variable is the remaining weight of the start.
     """
 
     def __init__(self, form: SequenceForm, start: Table, sequences: Any, payoffs: Table, exact: bool) -> None:
@@ -203,15 +203,15 @@ class _Path:
         self.origin: tuple[Table, LongArray, LongArray] | None = None
 
     def follow(self) -> Table:
-        """To the end, as weights (S,)."""
+        """Follow the path to its end and return realisation weights (S,)."""
         start, column = 2 * self.count, self.count
         row = self._leaves(column)
         if row is None or self._step(row, column) >= (self.one if self.exact else 1 - ZERO):
-            self.table[:, -1] += self.table[:, -2]  # the best answer to the start is an answer to itself
+            self.table[:, -1] += self.table[:, -2]  # the best response to the start is one to itself, too
             return self._weights()
         self._pivot(row, column)
         at = int(np.flatnonzero(self.basic == start)[0])
-        self.table[at] = -self.table[at]  # from here on by what is left of the start
+        self.table[at] = -self.table[at]  # from here on in terms of the remaining weight of the start
         self.table[at, -1] += self.one
         if not self.exact:
             self.origin = (self.table.copy(order="F"), self.basic.copy(), self.other.copy())
@@ -224,9 +224,9 @@ class _Path:
                 return self._weights()
 
     def _entered(self, variable: int, prefer: int) -> tuple[int, int]:
-        """The column of the variable that enters, and the row of the one that leaves.
+        """Return the column of the entering variable and the row of the leaving one.
 
-        Where a float may be a rounding error, or many pivots were made, the table is made anew first.
+        The table is recomputed first where a pivot may be a rounding error, or after many pivots.
         """
         fresh = self.exact or self.pivots - self.made < RECENT
         while True:
@@ -241,12 +241,12 @@ class _Path:
             fresh = True
 
     def _refresh(self) -> None:
-        """The table of the same basis, made anew from the first one, without the errors of the pivots since."""
-        assert self.origin is not None  # of floats, once the path has begun
+        """Recompute the table of the present basis from the first table, without the errors of the pivots since."""
+        assert self.origin is not None  # set for tables of floats once the path has begun
         table, basic, other = self.origin
         left, entered = np.flatnonzero(~np.isin(basic, self.basic)), np.flatnonzero(~np.isin(other, self.other))
         kept, outside = np.flatnonzero(np.isin(basic, self.basic)), np.flatnonzero(np.isin(other, self.other))
-        still = np.append(outside, self.count + 1)  # with the constants
+        still = np.append(outside, self.count + 1)  # and the column of constants
         inverse = np.linalg.inv(table[np.ix_(left, entered)])
         below = -inverse @ table[np.ix_(left, still)]
         new = np.zeros_like(table, order="F")
@@ -272,7 +272,7 @@ class _Path:
         return self.table[row, -1] / -self.table[row, column]
 
     def _leaves(self, column: int, prefer: int = -1) -> int | None:
-        """The row whose variable is first to reach zero as that of ``column`` grows; ``None`` where none does."""
+        """Return the row whose variable reaches zero first as that of ``column`` grows; ``None`` where none does."""
         falls = self.table[:, column]
         rows = np.flatnonzero(falls < (0 if self.exact else -ZERO))
         by = -falls[rows]
@@ -288,7 +288,7 @@ class _Path:
         return int(rows[0]) if len(rows) else None
 
     def _perturbed(self, rows: Any, place: int) -> Table:
-        """By how much the basic variables of ``rows`` change with the variable that stood in row ``place`` first."""
+        """Return how the basic variables of ``rows`` change with the variable that was first in row ``place``."""
         variable = self.first[place]
         found = np.flatnonzero(self.other == variable)
         if len(found):
@@ -308,14 +308,14 @@ class _Path:
         if self.exact or len(touched) * len(places) < table.size // DENSE:
             table[np.ix_(touched, places)] += np.outer(falls[touched], new[places])
         else:
-            dger(1.0, falls, new, a=table, overwrite_a=True)  # in place, since the table runs down its columns
+            dger(1.0, falls, new, a=table, overwrite_a=True)  # in place, since the table is in column-major order
         table[row] = new
         self.basic[row], self.other[column] = self.other[column], self.basic[row]
         self.pivots += 1
 
 
 def check_table(form: SequenceForm, exact: bool) -> str:
-    """Return what the tables take, in words.  Raises ``BudgetError`` before memory is taken that is not there."""
+    """Return the memory that the tables take, in words.  Raises ``BudgetError`` where it is not available."""
     needed = form.num_sequences**2 * (BYTES_A_FRACTION if exact else BYTES_A_FLOAT)
     return check_room(f"{form.name} has {form.num_sequences:,} sequences; the table of lcp takes", needed)
 
@@ -331,11 +331,11 @@ class LinearComplementarity(TabularMethod):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("lcp", lcp, exact=self.exact)
 
     def work(self, compiled: Compiled, options: Options) -> OneStep:
-        """At work on a game.  ``start="random"`` begins the path at a profile drawn by the seed."""
+        """Return a solver of a game.  ``start="random"`` begins the path at a profile drawn with the seed."""
         form = compiled.form
         check_two_players(form)
         start = random_interior(form, options.seed) if options.start == "random" else None
@@ -350,7 +350,7 @@ class LinearComplementarity(TabularMethod):
 def lcp(exact: bool = False) -> LinearComplementarity:
     """Complementary pivoting as a method of ``solve``: an equilibrium of two players with any payoffs.
 
-    ``exact``: in fractions, of what the game's numbers round to.
+    ``exact``: in fractions, of the game with its numbers rounded to simple fractions.
 
     >>> solution = infoset.solve("goofspiel(num_cards=3,returns_type=total_points)", infoset.lcp())
     >>> solution.epsilon < 1e-9
@@ -360,7 +360,7 @@ def lcp(exact: bool = False) -> LinearComplementarity:
 
 
 class LinearComplementaritySolver(OneStep):
-    """The path at work, in floats, and in fractions where that was asked for or is needed and soon done."""
+    """A solver that follows the path in floats; in fractions where asked for, or where floats fail on a small game."""
 
     def __init__(self, compiled: Compiled, name: str, start: FloatArray | None, exact: bool) -> None:
         super().__init__(compiled.form, name, self._find)
@@ -380,9 +380,9 @@ class LinearComplementaritySolver(OneStep):
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        if self.exact and self.iteration:  # floats are what is kept
+        if self.exact and self.iteration:  # a checkpoint holds floats alone
             self.values = exact_equilibrium(self.compiled.tree, self.form, self.start).values
 
     def notes(self) -> dict[str, Any]:
-        """The payoffs as fractions, where they are known so."""
+        """Return the payoffs as fractions, where they were computed in fractions."""
         return {"exact_values": [str(value) for value in self.values]} if self.values else {}

@@ -1,4 +1,4 @@
-"""Two-player zero-sum games solved exactly: the sequence-form linear program (von Stengel 1996), by HiGHS."""
+"""Exact solution of two-player zero-sum games: the sequence-form linear program (von Stengel 1996), by HiGHS."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e
 
 @checks_arguments
 def linear_program(form: SequenceForm) -> FloatArray:
-    """Realisation weights (S,) of an equilibrium of a two-player zero-sum (or constant-sum) game.
+    """Return realisation weights (S,) of an equilibrium of a two-player zero-sum (or constant-sum) game.
 
-    Each player's program: maximise p over own plan x and values p of the opponent's information sets, where
-    p is what a best reply to x leaves.  Raises ``UnsupportedGameError`` for any other game.
+    Each player's program maximises p at the opponent's start, over its own plan x and values p of the opponent's
+    information sets, where p is what a best response to x leaves.  Raises ``UnsupportedGameError`` for any other game.
 
     The sequence form of Koller, Megiddo & von Stengel (1996), by HiGHS.
 
@@ -56,17 +56,18 @@ def check_zero_sum(form: SequenceForm) -> None:
 
 
 def _maximin(form: SequenceForm, player: int) -> FloatArray:
-    """The plan of ``player`` that does best against its best reply."""
+    """Return the maximin plan of ``player``: the best one against the opponent's best response to it."""
     own, other = constraints(form, player), constraints(form, 1 - player)
     return on_the_polytope(form, player, maximin(form.name, payoff_matrix(form, player), own, other)[0])
 
 
 def maximin(name: str, payoff: Any, own: Any, other: Any) -> tuple[FloatArray, FloatArray]:
-    """The variables x (d,) that do best against the best reply, and the replies y (e,) that keep them from more.
+    """Return maximin variables x (d,) and the optimal replies y (e,) to them.
 
-    maximise f'p subject to F'p <= A'x, E x = e, x >= 0, where A is ``payoff`` (d, e) sparse, E = ``own`` (m, d) and
-    F = ``other`` (l, e) the constraints of the two, whose first rows sum to 1 and all others to 0; y are the prices of
-    the inequalities.  Raises ``UnsupportedGameError`` with the game's ``name`` where HiGHS does not solve it.
+    The program is: maximise f'p subject to F'p <= A'x, E x = e, x >= 0, where A is ``payoff`` (d, e) sparse, E =
+    ``own`` (m, d) and F = ``other`` (l, e) are the constraints of both players, whose first rows sum to 1 and all
+    others to 0; y are the dual variables of the inequalities.  Raises ``UnsupportedGameError`` with the game's ``name``
+    where HiGHS does not solve it.
     """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, csr_array
@@ -75,7 +76,7 @@ def maximin(name: str, payoff: Any, own: Any, other: Any) -> tuple[FloatArray, F
     if largest > 0.0:
         payoff = payoff / largest  # HiGHS drops entries below 1e-9; only x and y are used
     objective = np.zeros(own.shape[1] + other.shape[0])
-    objective[own.shape[1]] = -1.0  # the value of the opponent's start is what it leaves
+    objective[own.shape[1]] = -1.0  # p at the opponent's start: what its best reply leaves
     result = linprog(
         objective,
         A_ub=block_array([[-payoff.T, other.T]], format="csr"),
@@ -92,7 +93,7 @@ def maximin(name: str, payoff: Any, own: Any, other: Any) -> tuple[FloatArray, F
 
 
 def payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
-    """(S_player, S_opponent) sparse payoffs of ``player``, own sequences counted from its empty one."""
+    """Return sparse payoffs (S_player, S_opponent) of ``player``; a player's sequences count from its empty one."""
     from scipy.sparse import csr_array
 
     sequences, payoffs = form.terminals()
@@ -103,7 +104,10 @@ def payoff_matrix(form: SequenceForm, player: int):  # type: ignore[no-untyped-d
 
 
 def constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def]
-    """(1 + I_player, S_player): the empty sequence weighs one; the moves of a set weigh as much as its parent."""
+    """Return the constraints (1 + I_player, S_player) of realisation plans.
+
+    The empty sequence has weight 1, and the weights of a set's moves sum to that of its parent sequence.
+    """
     from scipy.sparse import csr_array
 
     a, sets = form.arrays, form.player_infosets(player)
@@ -118,7 +122,7 @@ def constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def
 
 
 def on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatArray:
-    """Remove the solver's rounding: clip at zero and rescale every set to its parent's weight."""
+    """Remove the solver's rounding errors: clip at zero and rescale every set to its parent's weight."""
     a, start = form.arrays, int(form.arrays.sequences[player])
     plan = np.maximum(plan, 0)
     plan[0] = 1.0
@@ -140,7 +144,7 @@ class LinearProgram(TabularMethod):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("lp", lp, refinement=self.refinement)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
@@ -156,8 +160,8 @@ class LinearProgram(TabularMethod):
 def lp(refinement: str = PLAIN) -> LinearProgram:
     """The linear program as a method of ``solve``: exact, for two players and a constant sum.
 
-    ``refinement``: ``any`` equilibrium; ``normal-form-perfect`` or ``quasi-perfect``, one that survives mistakes
-    that become rare.  Raises ``ParameterError`` for another one.
+    ``refinement``: ``any`` equilibrium; ``normal-form-perfect`` or ``quasi-perfect``, one that is a limit under
+    mistakes whose probability vanishes.  Raises ``ParameterError`` for another one.
 
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.lp()).stopped
     'exact'

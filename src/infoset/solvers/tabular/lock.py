@@ -1,4 +1,4 @@
-"""What a solver keeps to: the behaviour of some information sets, around which it solves the rest."""
+"""Fixed behaviour at some information sets, around which a solver solves the rest."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from infoset.tree.sequence_form import SequenceForm
 
 
 def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
-    """Behaviour (S,) at the sets of ``lock``, exactly as given but scaled to sum to one; -1 at those that are free.
+    """Return behaviour (S,) at the sets of ``lock``, as given but scaled to sum to one; -1 at the free sets.
 
-    Raises ``ParameterError`` for what is no distribution, ``UnknownNameError`` for what the game does not have.
+    Raises ``ParameterError`` for what is no distribution, ``UnknownNameError`` for players or information sets that the
+    game does not have.
     """
     rows = np.full(form.num_sequences, -1.0)
     for name, table in lock.items():

@@ -1,10 +1,10 @@
-"""The logit path of any game: from uniform play to a Nash equilibrium, through quantal response equilibria.
+"""The logit path of a game, which leads from uniform play through quantal response equilibria to a Nash equilibrium.
 
-In a logit equilibrium everybody plays each move with a chance proportional to the exponential of ``λ`` times what it
-pays on average at that information set, to a player that knows how all others, and itself later on, will err
+In a logit equilibrium every move is played with a probability proportional to the exponential of ``λ`` times its
+expected payoff at that information set, given the erring behaviour of all others and of the player itself later on
 (McKelvey & Palfrey 1998, "Quantal response equilibria for extensive form games"). At ``λ = 0`` play is uniform; from
-there one curve leads on as ``λ`` grows, and what it tends to is a Nash equilibrium, a sequential one. It is followed
-in the logarithms of the chances, so that a chance of 1e-400000 is a number like any other, by a predictor along the
+there a curve leads on as ``λ`` grows, and its limit is a Nash equilibrium that is sequential. The curve is followed in
+the logarithms of the probabilities, so that a probability of 1e-400000 is representable, by a predictor along the
 tangent and Newton steps back to the curve (Turocy 2005, "A dynamic homotopy interpretation of the logistic quantal
 response equilibrium correspondence").
 """
@@ -36,43 +36,44 @@ from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, ends
 
 FAR, LARGEST_AT = 1e7, 1e12
-"""``λ`` at which a path ends where nothing else ends it, times the smallest range of a player's payoffs; and the
-largest to ask for."""
+"""``λ`` times the smallest range of a player's payoffs at which a path ends where nothing else ends it; and the largest
+``λ`` that may be asked for."""
 NEAR = 1e-9
-"""Of the range of its payoffs: what a player may gain at the end of a path."""
+"""Share of its payoff range that a player may gain at the end of a path."""
 NOISE = 1e-15
 FIRST_STEP, SMALLEST_STEP, SMALLEST_STEP_SETTLED = 0.03, 1e-12, 1e-4
-"""The first in logarithms; the others as parts of the largest coordinate: below, no step is tried."""
+"""The first step, in logarithms; the least steps that are tried, as shares of the largest coordinate, before and after
+the profile has settled."""
 NEWTON_STEPS = 8
 ON_PATH = 1e-10
-"""How far a point may be off the curve, in logarithms."""
+"""The distance that a point may have from the curve, in logarithms."""
 ROUNDING = 1e-15
-"""And that again for each unit of the largest logarithm times ``λ``: payoffs are sums of chances whose logarithms are
-so large, and are multiplied by ``λ``."""
+"""The addition to that distance for each unit of the largest logarithm times ``λ``: payoffs are sums of probabilities
+with such logarithms, and are multiplied by ``λ``."""
 VAGUE = 0.05
-"""Where so much would have to be allowed, no point is one of the curve."""
+"""The allowed distance above which no point counts as one of the curve."""
 BENT = 0.1
-"""The most that the cosine between the tangents of a step's ends may be below 1; less with more care."""
+"""The most by which the cosine between the tangents at both ends of a step may be below 1; less with more care."""
 DISTANT, FAR_OFF, SHRINKING, LEAST = 2.0, 1e-3, 0.5, 1e-3
-"""How far a guess may be off the curve, in logarithms, or as a part of a long step; less with more care.  Which part of
-the last Newton step the next one may be, where that was not among the least.  Where the curve bends sharply within a
-step, what Newton steps come to may be another part of the curve, or another curve."""
+"""The distance of a guess from the curve, in logarithms, or as a share of a long step; less with more care.  The share
+of the last Newton step that the next one may have, unless the last one was below the fourth number.  Where the curve
+bends sharply within a step, Newton steps may lead to another part of the curve, or to another curve."""
 CROSSING, PARALLEL = 1e-4, 1.0 - 1e-6
-"""The largest step, as a part of the largest coordinate, and the least cosine, at which a change of the determinant's
-sign is a point where another curve crosses this one, as symmetries make it, and no jump to another one."""
+"""The largest step, as a share of the largest coordinate, and the least cosine, at which a change of the determinant's
+sign means that another curve crosses this one, as happens with symmetries, and not a jump to another curve."""
 MOST_CARE = 8.0
-"""With that a path is begun for the last time; each start is twice as careful as the one before."""
+"""The care of the last attempt at a path; each attempt is twice as careful as the one before."""
 FAR_APART = 1e3
-"""How much larger a player's range of payoffs may be than another's on the path of one ``λ`` for all.  Where one that
-is to end at an equilibrium starts farther apart, every player's ``λ`` is in units of one over its own range: a path
-on which one player is at its end before another has begun cannot be followed in floats."""
+"""The largest ratio between the payoff ranges of two players on a path with one ``λ`` for all.  Where the ratio is
+larger and the path is to end at an equilibrium, every player's ``λ`` is in units of one over its own range: a path on
+which one player has converged before another leaves uniform play cannot be followed in floats."""
 UNSETTLED = 1e-6
-"""Of the range of a player's payoffs: from here on a gain at an information set is one."""
+"""Share of a player's payoff range above which a gain at an information set counts."""
 FASTER, SLOWER = 1.6, 0.4
 BYTES_A_PAIR, BYTES_AN_ENTRY, BYTES_A_SLOPE = 45, 150, 40
-"""Of memory at most, while pairs are listed and while derivatives are made of them."""
+"""Upper bounds on memory, while pairs are listed and while derivatives are computed from them."""
 QUICK = 150
-"""Moves up to which a point takes milliseconds."""
+"""The number of moves up to which a point takes milliseconds."""
 ENDED, LOST, TURNED = 1.0, 2.0, 3.0
 WHY_LOST = {
     LOST: "rounding errors hide where the path goes on",
@@ -81,10 +82,10 @@ WHY_LOST = {
 
 
 class Pairs(NamedTuple):
-    """Ends of the tree beside the moves on their way, from the point of view of the player of one of them.
+    """Pairs of moves on the paths to terminal histories, from the point of view of the player of one of them.
 
-    An *entry* is an end with one move of some player on the way there; a pair is an entry with another move on that way
-    whose chance matters once the first one is made: any of another player, or a later one of its own.
+    An *entry* is a terminal history with one move of some player on its path; a pair is an entry with another move on
+    that path whose probability matters once the first one is made: any of another player, or a later one of its own.
     """
 
     end: LongArray  # (E,)
@@ -97,8 +98,8 @@ class Pairs(NamedTuple):
 class LogitSystem:
     """The equations of the logit path of a game, their values and derivatives at logarithms of behaviour (S,).
 
-    Payoffs are in units of their ``range``, the largest of a player, and ``λ`` in units of one over that; where they
-    are ``apart``, each player's are in ``units`` (n,) of its own.  What every player is paid anyhow is left out.
+    Payoffs are in units of ``range``, the largest range of a player, and ``λ`` in units of one over that; where they
+    are ``apart``, each player's are in its own ``units`` (n,).  Constants in a player's payoffs are left out.
 
     >>> from infoset.solvers.tabular.logit import LogitSystem
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
@@ -108,7 +109,7 @@ class LogitSystem:
     """
 
     def __init__(self, tree: GameTree, form: SequenceForm, apart: bool = False) -> None:
-        """Raises ``BudgetError`` where the derivatives do not fit; before memory is taken for them."""
+        """Prepare the equations.  Raises ``BudgetError`` where the derivatives do not fit, before allocating them."""
         self.form = form
         self.sequences, chance, payoffs = ends(tree, form)
         self.sequences = self.sequences.astype(np.int64)
@@ -125,12 +126,12 @@ class LogitSystem:
         self.range = float(self.ranges.max()) or 1.0
         own = np.where(self.ranges > 0, self.ranges, self.range)
         self.units: FloatArray = own if apart else np.full(len(own), self.range)
-        payoffs = payoffs - (payoffs.max(axis=0) + payoffs.min(axis=0)) / 2  # which would hide what differs
+        payoffs = payoffs - (payoffs.max(axis=0) + payoffs.min(axis=0)) / 2  # constants would hide the differences
         self.scaled = payoffs / self.units
         self.room = self._check_room()
 
     def _check_room(self) -> str:
-        """The memory that points of the path take, in words.  Raises ``BudgetError``."""
+        """Return the memory that points of the path take, in words.  Raises ``BudgetError``."""
         entries = self.form.lengths[self.sequences].sum(axis=1).astype(np.float64)
         pairs, count = float((entries**2).sum()), len(self.moves)
         needed = BYTES_A_PAIR * pairs + BYTES_AN_ENTRY * float(entries.sum()) + BYTES_A_SLOPE * count**2
@@ -139,7 +140,7 @@ class LogitSystem:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Walk every end's ways back, all ends at once."""
+        """The entries and pairs, found by walking back from all terminal histories at once."""
         payoffs = self.scaled
         n = self.sequences.shape[1]
         found: list[tuple[Any, Any, int]] = []
@@ -162,12 +163,12 @@ class LogitSystem:
         entry = np.repeat(np.arange(len(end)), of_end)
         offset = np.arange(len(entry)) - np.repeat(np.cumsum(of_end) - of_end, of_end)
         other = order[begin[end[entry]] + offset]
-        # of one player those found before a move lie behind it on the way
+        # a player's moves that were found earlier are later on the path
         matters = (player[other] != player[entry]) | (depth[other] < depth[entry])
         return Pairs(end, move, payoffs[end, player], entry[matters], move[other[matters]])
 
     def _weights(self, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of every entry: how likely its end is once its move is made, and how likely once its information set is."""
+        """Return, for every entry, the probability of its end given its move, and given its information set."""
         sets, e = self.form.num_infosets, self.pairs
         reach = np.zeros(self.form.num_sequences)
         for first, size, parent in self._order:
@@ -187,7 +188,7 @@ class LogitSystem:
         return list(zip(a.first.tolist(), a.size.tolist(), a.parent.tolist(), strict=True))
 
     def payoffs(self, logs: FloatArray) -> FloatArray:
-        """(S,) what each move pays on average at its information set; 0 at empty sequences."""
+        """Return the expected payoff (S,) of each move at its information set; 0 at empty sequences."""
         return self._paid(self._weights(logs)[0])
 
     def _paid(self, made: FloatArray) -> FloatArray:
@@ -195,12 +196,12 @@ class LogitSystem:
         return np.asarray(sums, dtype=np.float64)
 
     def at(self, logs: FloatArray, rationality: float) -> tuple[FloatArray, FloatArray]:
-        """By how much the equations fail (N,), and their derivatives by the N logarithms and ``λ`` (N, N + 1)."""
+        """Return the residuals of the equations (N,) and their derivatives by the N logarithms and ``λ`` (N, N + 1)."""
         e, count = self.pairs, len(self.moves)
         made, at_set = self._weights(logs)
         paid = self._paid(made)
         gain = self._table(e.entry, e.other, e.payoff * made)
-        # what leads to the information set, by which the payoffs above are divided
+        # derivatives of the sets' reach probabilities, by which the payoffs above are divided
         likely = self._table(e.entry, e.other, at_set) + self._diagonal(at_set)
         sets = self.infoset[self.moves]
         whole = np.add.reduceat(likely, self.column[self.first]) if count else likely
@@ -223,7 +224,7 @@ class LogitSystem:
         return failing, slopes
 
     def _table(self, entry: LongArray, other: LongArray, weight: FloatArray) -> FloatArray:
-        """(N, N) weights of entries, added up by their move and the other one."""
+        """Return (N, N) the weights of entries, summed by their move and the other one."""
         count = len(self.moves)
         at = self.column[self.pairs.move[entry]] * count + self.column[other]
         sums = np.bincount(at, weight[entry], minlength=count * count)
@@ -242,7 +243,7 @@ class Logit(TabularMethod):
     default: ClassVar[Limits] = Limits(100_000)
 
     at: float | None = None
-    """``λ`` where the path ends; ``None``: at a Nash equilibrium."""
+    """``λ`` at the end of the path; ``None``: the path ends at a Nash equilibrium."""
 
     def __post_init__(self) -> None:
         if self.at is not None:
@@ -250,7 +251,7 @@ class Logit(TabularMethod):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("logit", logit, at=self.at)
 
     def work(self, compiled: Compiled, options: Options) -> LogitSolver:
@@ -274,24 +275,24 @@ def logit(at: float | None = None) -> Logit:
 
 
 class LogitPath(NamedTuple):
-    """What ``logit_path`` goes through."""
+    """The points of a logit path."""
 
     rationality: FloatArray
     """(K,) ``λ`` of each point."""
     strategies: FloatArray
-    """(K, S) behaviour there."""
+    """(K, S) behaviour at each point."""
     form: SequenceForm
 
     def draw(self, file: str | Path) -> Path | None:
-        """The chances of moves against ``λ`` as a PNG; ``None``, and nothing drawn, where matplotlib is missing."""
-        from infoset.view.curves import draw_logit_path  # a floor up
+        """Draw the chances of moves against ``λ`` as a PNG; without matplotlib draw nothing and return ``None``."""
+        from infoset.view.curves import draw_logit_path  # of a layer above this one
 
         return draw_logit_path(self, Path(file))
 
 
 @checks_arguments
 def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
-    """Every point of the logit path of a game up to ``λ = at``, by default up to a Nash equilibrium.
+    """Return every point of the logit path of a game up to ``λ = at``, by default up to a Nash equilibrium.
 
     >>> path = infoset.logit_path("kuhn_poker", at=20.0)
     >>> float(path.strategies[0].min()), float(path.rationality[-1])  # from uniform play on
@@ -309,11 +310,11 @@ def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
 
 
 class LogitSolver(Solver):
-    """The path at work: an iteration is a point of it.  ``arrays["point"]`` holds N logarithms and ``λ`` as above."""
+    """A solver that follows the path, one point an iteration.  ``arrays["point"]`` holds N logarithms and ``λ``."""
 
     finished_as = "end of the path"
     _beside: tuple[LogitSolver, Background[None]] | None = None
-    """Where the next point is being worked out, and the call that does it."""
+    """A copy on which the next point is being computed, and the call that computes it."""
 
     def __init__(self, tree: GameTree, form: SequenceForm, name: str = "logit", at: float | None = None) -> None:
         varied = form.ranges[form.ranges > 0]
@@ -323,7 +324,7 @@ class LogitSolver(Solver):
         arrays = {"point": np.zeros(size), "tangent": np.zeros(size), "step": np.zeros(1), "care": np.ones(1)}
         plan = realisation(form, uniform(form))
         super().__init__(form, name, {"plan": plan, "average": plan.copy(), **arrays})
-        self.nothing_to_gain = None  # off the path of play the profile settles later than its gains do
+        self.nothing_to_gain = None  # at unreached sets the profile settles later than its gains do
         self._begin()
         self.done = np.zeros(1)
         self.arrays["done"] = self.done
@@ -334,11 +335,11 @@ class LogitSolver(Solver):
 
     @property
     def rationality(self) -> float:
-        """``λ`` of the point at hand."""
+        """``λ`` of the current point."""
         return float(self.arrays["point"][-1]) / self.system.range
 
     def notes(self) -> dict[str, Any]:
-        """``lambda``; ``set_gain``, the most that anybody gains at an information set; why a path ended too soon."""
+        """Return ``lambda``; ``set_gain``, the largest gain at an information set; ``ended``, why it ended early."""
         if not self.iteration:
             return {"lambda": self.rationality}
         gains = self._set_gains()
@@ -357,7 +358,7 @@ class LogitSolver(Solver):
         return notes
 
     def next_check(self) -> int:
-        """Every point: they are few, and the path may end at any of them."""
+        """Return the next point: points are few, and the path may end at any of them."""
         return self.iteration + 1
 
     @property
@@ -367,7 +368,7 @@ class LogitSolver(Solver):
 
     @property
     def _quick(self) -> bool:
-        """Whether a point is worked out in milliseconds."""
+        """Whether a point is computed in milliseconds."""
         return len(self.system.moves) <= QUICK
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -385,7 +386,7 @@ class LogitSolver(Solver):
                 return
 
     def _advanced(self, until: float) -> bool:
-        """Whether the next point is reached by then.  One that takes long is worked out on copies, in a thread."""
+        """Return whether the next point is reached by ``until``.  A slow one is computed on copies, in a thread."""
         if self._quick:
             self._advance()
             return True
@@ -408,16 +409,16 @@ class LogitSolver(Solver):
         return logs
 
     def _strategy(self) -> FloatArray:
-        """(S,) behaviour at the point at hand, also where chances to get there are too small for a float."""
+        """Return behaviour (S,) at the current point, also at sets whose reach probabilities underflow."""
         return _normal(self.form, np.exp(self._logs(self.arrays["point"])))
 
     def policy(self) -> TabularPolicy:
-        """The point at hand."""
+        """Return the behaviour at the current point."""
         made_by = {"method": self.name, "iterations": self.iteration}
         return TabularPolicy.from_behaviour(self.form, self._strategy(), made_by)
 
     def _advance(self) -> None:
-        """One point further; or back to uniform play, to be more careful, where no point of the path follows."""
+        """Move to the next point; or back to uniform play, with more care, where no next point is found."""
         point, step = self.arrays["point"], float(self.arrays["step"][0])
         care = float(self.arrays["care"][0])
         _, slopes = self.system.at(self._logs(point), float(point[-1]))
@@ -434,7 +435,7 @@ class LogitSolver(Solver):
             if last:
                 guess = point + (end - point[-1]) / tangent[-1] * tangent
             if guess[-1] <= 0.0:
-                if point[-1] <= FIRST_STEP:  # uniform play is all there is at 0, so this is another part of the curve
+                if point[-1] <= FIRST_STEP:  # at 0 is uniform play alone, so this is another part of the curve
                     self._give_up(TURNED)
                     return
                 step *= SLOWER
@@ -446,7 +447,7 @@ class LogitSolver(Solver):
             if found is not None and found[0][-1] > 0.0:
                 after, turned = _tangent(found[1], tangent)
                 cosine = float(after @ tangent)
-                # the determinant has one sign all along a curve, but for points where others cross it
+                # the determinant has a constant sign along a curve, except where others cross it
                 crossing = step <= CROSSING * size and cosine > PARALLEL
                 if cosine > 1.0 - BENT / care**2 and (turned == turn or crossing):
                     break
@@ -463,7 +464,7 @@ class LogitSolver(Solver):
         self.arrays["average"][:] = self.arrays["plan"]
 
     def _give_up(self, why: float) -> None:
-        """End here, or begin again with smaller steps where this is no equilibrium and they may lead to one."""
+        """End here, or start again with smaller steps where this is no equilibrium and they may lead to one."""
         care = float(self.arrays["care"][0])
         rounded = not self._unsettled().any() or _allowed(self.arrays["point"]) > VAGUE / 2
         if care >= MOST_CARE or (why == LOST and rounded):
@@ -474,7 +475,7 @@ class LogitSolver(Solver):
         self._show()
 
     def _begin(self) -> None:
-        """At uniform play, towards larger ``λ``."""
+        """Go to uniform play, with the direction of larger ``λ``."""
         self.arrays["point"][:-1] = np.log(uniform(self.form)[self.system.moves])
         self.arrays["point"][-1] = 0.0
         self.arrays["tangent"][:] = 0.0
@@ -483,19 +484,19 @@ class LogitSolver(Solver):
 
     @property
     def _spread(self) -> float:
-        """How many times more of its units the range of one player's payoffs is than that of another, where not 0."""
+        """One over the smallest payoff range of a player, where not 0, in that player's units."""
         ranges = (self.system.ranges / self.system.units)[self.system.ranges > 0]
         return 1.0 / float(ranges.min(initial=1.0))
 
     @property
     def _range_of_set(self) -> FloatArray:
-        """(I,) the range of the payoffs of each information set's player."""
+        """(I,) the payoff range of each information set's player."""
         return np.asarray(self.system.ranges[self.form.infoset_player], dtype=np.float64)
 
     def _set_gains(self) -> FloatArray:
-        """(I,) what the best move pays more than the profile at each set once it is reached, in units of payoffs.
+        """Return (I,) the best move's gain over the profile at each set once it is reached, in units of payoffs.
 
-        Beliefs are those of the profile, in which everything has a chance.
+        Beliefs are those of the profile, in which every move has a positive probability.
         """
         moves, sets = self.system.moves, self.form.num_infosets
         owner = self.system.infoset[moves]
@@ -507,20 +508,20 @@ class LogitSolver(Solver):
         return np.asarray(np.bincount(owner, lost, minlength=sets) * units, dtype=np.float64)
 
     def _unsettled(self) -> BoolArray:
-        """(I,) where somebody gains more than rounding errors explain once that set is reached."""
+        """Return (I,) the sets at which the gain exceeds what rounding errors explain."""
         return self._set_gains() > UNSETTLED * self._range_of_set
 
     def _settled(self) -> bool:
-        """Whether nobody gains anything to speak of at any information set, also where play does not get."""
+        """Return whether the gain is negligible at every information set, also at those that are not reached."""
         units = self.system.units[self.form.infoset_player]
         return bool((self._set_gains() <= NEAR * self._range_of_set + NOISE * units).all())
 
     def _corrected(
         self, guess: FloatArray, across: FloatArray, distant: float
     ) -> tuple[FloatArray, FloatArray, int] | None:
-        """Back on the curve by Newton steps at right angles to ``across``; the derivatives there, how many it took.
+        """Return the point of the curve found by Newton steps orthogonal to ``across``, its derivatives and step count.
 
-        ``None`` where the curve is farther off, or the steps shrink more slowly, than beside a curve that was followed.
+        ``None`` where the curve is farther away, or the steps shrink more slowly, than near the curve that is followed.
         """
         point, before, moved = guess.copy(), inf, inf
         for k in range(NEWTON_STEPS):
@@ -544,7 +545,7 @@ class LogitSolver(Solver):
 
 
 def _allowed(point: FloatArray) -> float:
-    """By how much the equations may fail at a point."""
+    """Return the residual that the equations may have at a point."""
     return ON_PATH + ROUNDING * float(np.abs(point[:-1]).max(initial=1.0)) * (1.0 + float(point[-1]))
 
 
@@ -567,7 +568,7 @@ def _solve(slopes: FloatArray, across: FloatArray, right: FloatArray) -> FloatAr
 
 
 def _tangent(slopes: FloatArray, before: FloatArray) -> tuple[FloatArray, float]:
-    """The direction of the curve, that way round in which it was followed, and the sign of the determinant with it."""
+    """Return the direction of the curve, oriented as before, and the sign of the determinant that goes with it."""
     found = _solve(slopes, before, np.append(np.zeros(len(slopes)), 1.0))
     if found is None:
         return before, 0.0

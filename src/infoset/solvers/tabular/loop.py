@@ -1,7 +1,8 @@
-"""The loop that all iterative solvers share, and the methods: a local update with its schedules.
+"""The loop that all iterative solvers share, and their methods: a local update with its schedules.
 
-One iteration: gradient over the terminals, counterfactual values up the sequence tree, a local update at
-every information set on the way down, which also renews the realisation weights and their average.
+One iteration computes the gradient over the terminal histories and the counterfactual values up the sequence tree, then
+applies a local update at every information set on the way down, where it also updates the realisation weights and
+their average.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 Schedule = Callable[[FloatArray], FloatArray]
-"""From iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
+"""A function from iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
 Weigh = Callable[[int, int, float, FloatArray, FloatArray, FloatArray], float]
-"""What a set weighs in the average, 0 or more, from ``(first, last, worth, values, memory, parameters)``."""
+"""A set's weight in the average, 0 or more, as a function of ``(first, last, worth, values, memory, parameters)``."""
 UPDATE_ARGUMENTS = ("root", "parent", "first", "last", "worth", "values", "strategy", "memory", "parameters")
 SCALE_FREE = (updates.regret_matching, updates.predictive)
-"""Updates that learn the same from payoffs in any units."""
+"""Updates that yield the same behaviour for payoffs in any units."""
 LOW_RANGE, HIGH_RANGE = 1e-3, 1e6
-"""Ranges of payoffs between which they are learnt from as they are."""
+"""Payoff ranges between which payoffs are used unscaled."""
 WEIGH_ARGUMENTS = ("first", "last", "worth", "values", "memory", "parameters")
 
 
 class LoopState(NamedTuple):
-    """Everything that changes; indexed by sequence (S) or information set (I)."""
+    """The mutable state of a solver, indexed by sequence (S) or information set (I)."""
 
     strategy: FloatArray  # (S,) current behaviour
     plan: FloatArray  # (S,) current realisation weights
@@ -54,7 +55,7 @@ def _learn(
     a: FormArrays, player: int, worth: FloatArray, strategy: FloatArray, plan: FloatArray,
     average: FloatArray, values: FloatArray, memory: FloatArray, parameters: FloatArray, fixed: FloatArray,
 ) -> None:  # fmt: skip
-    """Update the player's strategy, add its old realisation weights to the average, as each set weighs, renew them."""
+    """Update a player's strategy, add its old realisation weights, weighted by set, to the average and replace them."""
     firsts, sizes, parents = a.first, a.size, a.parent
     discount, root = parameters[0], a.sequences[player]
     average[root] = average[root] * discount + 1.0
@@ -74,14 +75,14 @@ def _iterate(
     a: FormArrays, s: LoopState, schedule: FloatArray, alternating: bool, promised: FloatArray, fixed: FloatArray,
     first: int, last: int, given: bool,
 ) -> None:  # fmt: skip
-    """Run one iteration for each row of ``schedule``, of each the steps from ``first`` to ``last``.
+    """Run one iteration for each row of ``schedule``, and of each iteration the steps from ``first`` to ``last``.
 
-    A player has two steps, of which the first finds counterfactual values and the second learns from them; ``given``:
-    the gradient is there already, in the scratch for those values.
+    A player has two steps: the first computes counterfactual values, the second updates from them.  ``given``: the
+    gradient is already in the scratch array of those values.
 
-    Alternating: a player's update is seen by those after it in the same iteration.  The average takes the
-    weights with which the iteration began.  ``promised`` (S,), or (0,): counterfactual values of moves that no
-    terminal gives.  ``fixed`` (S,), or (0,): where it is not negative, the behaviour that is kept to.
+    Alternating: later players see a player's update in the same iteration.  The average takes the realisation weights
+    with which the iteration began.  ``promised`` (S,), or (0,): counterfactual values of moves besides those from
+    terminal histories.  ``fixed`` (S,), or (0,): fixed behaviour where it is not negative.
     """
     n = a.rows.shape[0]
     for t in range(schedule.shape[0]):
@@ -100,30 +101,30 @@ def _iterate(
 
 
 def update(*_: Any) -> None:
-    """Stands for the local update in ``_learn``."""
+    """Stand in for the local update in ``_learn``."""
 
 
 def evenly(
     first: int, last: int, worth: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
 ) -> float:  # fmt: skip
-    """Every information set weighs the same in an iteration's average."""
+    """Return 1: every information set has the same weight in the average."""
     return 1.0
 
 
 weigh = inline_kernel(evenly)
-"""Stands in ``_learn`` for what a set weighs, where a method does not say something else."""
+"""The weight of a set in ``_learn``, for methods that define no other."""
 learn = _learn
-"""Stands for the compiled ``_learn`` in ``_iterate``."""
+"""A placeholder for the compiled ``_learn`` in ``_iterate``."""
 
 
 def _is_own(piece: Callable[..., Any]) -> bool:
-    """Whether a user wrote it."""
+    """Return whether a piece was written by a user."""
     return piece.__module__ not in (__name__, updates.__name__)
 
 
 def compiled_loop(local_update: Update, weighing: Weigh = evenly) -> Any:
-    """The loop around one local update; built-in ones are cached on disk, a user's is compiled once a process."""
-    return _compiled(local_update, weighing)  # one, whether the weighing was named or not
+    """Return the loop compiled around a local update; built-in ones are cached on disk, a user's once per process."""
+    return _compiled(local_update, weighing)  # one cache entry, whether ``weighing`` was passed or not
 
 
 @cache
@@ -156,7 +157,7 @@ class Method(TabularMethod):
     takes: ClassVar[frozenset[str]] = TabularMethod.takes | {"lock"}
 
     def __post_init__(self) -> None:
-        """Raises ``ParameterError`` for what is no name, no function or no count."""
+        """Raise ``ParameterError`` for what is no name, no function or no count."""
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError(f"name={one_line(repr(self.name))} is no name of a method; allowed: a text")
         for word in ("update", "schedule", "weigh"):
@@ -180,15 +181,15 @@ class Method(TabularMethod):
     weigh: Weigh = evenly
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LoopSolver:
-        """At work on a game, from behaviour ``start`` (S,), uniform by default."""
+        """Return a solver of a game that starts from behaviour ``start`` (S,), uniform by default."""
         return LoopSolver(form, self, start)
 
 
 @contextmanager
 def running_own(name: str, *pieces: Callable[..., Any]) -> Iterator[None]:
-    """Whatever a user's update raises in here becomes a ``ParameterError`` of one line that names it.
+    """Turn whatever a user's update raises in this context into a ``ParameterError`` of one line that names it.
 
-    ``name`` is the method's, ``pieces`` are the functions that its kernel is made of.
+    ``name`` is the method's name; ``pieces`` are the functions of which its kernel is made.
     """
     own = [piece for piece in pieces if _is_own(piece)]
     if not own:
@@ -209,7 +210,7 @@ def running_own(name: str, *pieces: Callable[..., Any]) -> Iterator[None]:
 
 
 def schedule_rows(method: Method, first: float, count: int) -> FloatArray:
-    """The schedule's rows (count, m) from iteration ``first`` on.  Raises ``ParameterError`` for anything else."""
+    """Return the schedule's rows (count, m) from iteration ``first`` on.  Raises ``ParameterError`` otherwise."""
     try:
         rows = np.ascontiguousarray(method.schedule(np.arange(first, first + count)), dtype=np.float64)
     except Exception as error:
@@ -224,10 +225,10 @@ def schedule_rows(method: Method, first: float, count: int) -> FloatArray:
 
 
 def _even_payoffs(form: SequenceForm) -> FormArrays:
-    """Return the form's arrays with the payoffs of players whose range is very small or large brought near to 1.
+    """Return the form's arrays, with payoffs scaled to a range near 1 for players whose range is very small or large.
 
-    By powers of two, which round nothing.  What is learnt is the same, but for what an update takes for rounding noise,
-    which is a number that suits payoffs of a few units.
+    The factors are powers of two, so that nothing is rounded.  The updates yield the same, except for their threshold
+    of rounding noise, which suits payoffs of a few units.
     """
     a, ranges = form.arrays, form.ranges
     odd = (ranges > 0) & ((ranges < LOW_RANGE) | (ranges > HIGH_RANGE))
@@ -241,10 +242,10 @@ class LoopSolver(Solver):
     """The loop at work on a game."""
 
     def __init__(self, form: SequenceForm, method: Method, start: FloatArray | None = None) -> None:
-        """``start``: behaviour to start from (S,), uniform by default; interior for methods on log weights.
+        """Take ``start``, the initial behaviour (S,), uniform by default; interior for methods on log weights.
 
-        ``promised`` may be set: counterfactual values (S,) that moves have besides what the game pays; and ``fixed``
-        (see ``keep_to``).
+        ``promised`` may be set to counterfactual values (S,) that moves have besides the payoffs of the game, and
+        ``fixed`` as ``keep_to`` does.
         """
         size = form.num_sequences
         strategy = uniform(form) if start is None else np.array(start, dtype=np.float64)
@@ -266,7 +267,7 @@ class LoopSolver(Solver):
         self._run(0)
 
     def keep_to(self, fixed: FloatArray) -> None:
-        """Behaviour (S,) that is never changed, negative at sets that are free; before the first iteration."""
+        """Fix behaviour (S,), negative at sets that are free; to be called before the first iteration."""
         self.fixed = fixed
         strategy = self.state.strategy
         strategy[fixed >= 0] = fixed[fixed >= 0]
@@ -276,9 +277,9 @@ class LoopSolver(Solver):
         if self.method.weigh is evenly or not self.iteration:
             return super().average()
         weights = self.state.average
-        if np.count_nonzero(weights) <= self.form.num_players:  # but at empty sequences nothing has a weight yet
+        if np.count_nonzero(weights) <= self.form.num_players:  # only empty sequences have a weight yet
             return self.current()
-        return realisation(self.form, behaviour(self.form, weights))  # sets' sums are not those of one plan
+        return realisation(self.form, behaviour(self.form, weights))  # weighted by set, the sums are no plan
 
     def step(self, iterations: int = 1, until: float = inf) -> None:
         self._run(iterations)
@@ -298,7 +299,7 @@ class LoopSolver(Solver):
 
     def _steps(self, schedule: FloatArray, first: int, last: int, given: bool) -> None:
         turns, method = self.method.alternating, self.method
-        arrays = self.form.arrays if len(self.promised) else self._even  # what is promised is in units of payoffs
+        arrays = self.form.arrays if len(self.promised) else self._even  # ``promised`` is in units of payoffs
         with running_own(method.name, method.update, method.weigh):
             self._iterate(
                 arrays, self.state, schedule, turns, self.promised, self.fixed, first, last, given

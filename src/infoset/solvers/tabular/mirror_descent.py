@@ -1,13 +1,13 @@
-"""Magnetic mirror descent (Sokota et al. 2023): profiles that settle themselves, without an average.
+"""Magnetic mirror descent (Sokota et al. 2023): last iterates that converge, without an average.
 
-Each step answers the others' last profile, but not too far from the own last one, and is drawn to a *magnet*, a
-reference profile: how strongly is the temperature.  With a magnet that stays the profile settles at a quantal response
-equilibrium of the game in which leaving the magnet costs entropy, at a linear rate for two players with a constant sum.
-Two ways lead on to an equilibrium of the game itself: a temperature that falls, or a magnet that is moved to the
-profile now and then, as in R-NaD (Perolat et al. 2021).
+Each step responds to the others' last profile, close to the player's own last one, and is pulled towards a *magnet*, a
+reference profile; the temperature is the strength of that pull.  With a fixed magnet the profile converges to a quantal
+response equilibrium of the game in which leaving the magnet costs entropy, at a linear rate for two players with a
+constant sum.  There are two ways to an equilibrium of the game itself: a falling temperature, or a magnet that is moved
+to the current profile from time to time, as in R-NaD (Perolat et al. 2021).
 
-Distances are dilated entropies of the sequence form, so that a step has a closed form, from the last information sets
-up (Hoda, Gilpin, Peña & Sandholm 2010).
+Distances are dilated entropies of the sequence form, so that a step has a closed form, computed from the last
+information sets up (Hoda, Gilpin, Peña & Sandholm 2010).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from infoset.tree.kernels import gradient, plan_down
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 
-SMALLEST = 1e-6  # a set's weight beside the player's largest
+SMALLEST = 1e-6  # the least weight of a set, relative to the player's largest
 
 
 @checks_arguments
@@ -38,11 +38,11 @@ def mmd(
 ) -> MirrorDescent:
     """Magnetic mirror descent; what ``solve`` returns is the last profile.
 
-    ``temperature``: the pull of the magnet, in units of what is at stake; with ``falling`` that of iteration t is
-    ``temperature / sqrt(t)``.  ``rate``: the length of a step, in units of one over that; as much as the temperature by
-    default, longer ones may go round in circles.  ``refresh``: after how many iterations the magnet is moved to the
-    profile, 0 for never: then it stays uniform, and without ``falling`` the profile settles at a quantal response
-    equilibrium.  Raises ``ParameterError`` for values out of range.
+    ``temperature``: the pull of the magnet, in units of what is at stake at an information set; with ``falling`` that
+    of iteration t is ``temperature / sqrt(t)``.  ``rate``: the length of a step, in units of one over that; equal to
+    the temperature by default, and larger values may cycle.  ``refresh``: the number of iterations after which the
+    magnet is moved to the profile, 0 for never: then it stays uniform, and without ``falling`` the profile converges to
+    a quantal response equilibrium.  Raises ``ParameterError`` for values out of range.
 
     >>> infoset.solve("kuhn_poker", infoset.mmd(), iterations=8000).exploitability < 1e-6
     True
@@ -68,17 +68,17 @@ class MirrorDescent(TabularMethod):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         given = {"temperature": self.temperature, "rate": self.rate, "refresh": self.refresh, "falling": self.falling}
         return full_name("mmd", mmd, **given)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> MirrorDescentSolver:
-        """At work on a game, from interior behaviour ``start`` (S,), uniform by default."""
+        """Return a solver of a game that starts from interior behaviour ``start`` (S,), uniform by default."""
         return MirrorDescentSolver(form, self, start)
 
 
 class MirrorDescentSolver(Solver):
-    """It at work."""
+    """Magnetic mirror descent at work on a game."""
 
     def __init__(self, form: SequenceForm, method: MirrorDescent, start: FloatArray | None) -> None:
         strategy = uniform(form) if start is None else np.array(start, dtype=np.float64)
@@ -106,8 +106,10 @@ class MirrorDescentSolver(Solver):
 
 
 def _weights(form: SequenceForm) -> FloatArray:
-    """(I,) of the entropy at each set: what is at stake there where the others play uniformly (the payoffs behind it,
-    without their signs), and the weights of all that the same move leads to, so that no set outweighs those before it.
+    """Return the weights (I,) of the entropy at each set.
+
+    The weight of a set is the largest, over its moves, of the absolute payoffs that follow where the others play
+    uniformly, plus the largest total weight of the sets that a move leads to, so that no set outweighs those before it.
     """
     ends, paid = form.terminals()
     plan, a = realisation(form, uniform(form)), form.arrays
@@ -131,7 +133,7 @@ def _settle(
     a: FormArrays, player: int, values: FloatArray, weight: FloatArray, logs: FloatArray, magnet: FloatArray,
     heat: float, inertia: float, strategy: FloatArray,
 ) -> None:  # fmt: skip
-    """The closed form of a step, from the last sets up: ``logs`` of behaviour, and behaviour itself."""
+    """Apply the closed form of a step, from the last sets up, to ``logs`` of behaviour and to behaviour itself."""
     for k in range(a.infosets[player + 1] - a.infosets[player]):
         at = a.infosets[player + 1] - 1 - k
         first, last = a.first[at], a.first[at] + a.size[at]
@@ -154,7 +156,7 @@ def _descend(
     a: FormArrays, plan: FloatArray, weight: FloatArray, logs: FloatArray, magnet: FloatArray, heats: FloatArray,
     inertia: float, before: int, refresh: int,
 ) -> None:  # fmt: skip
-    """One iteration for each entry of ``heats``, all players at once; ``before`` iterations have been."""
+    """Run one iteration for each entry of ``heats``, for all players at once, after ``before`` earlier ones."""
     n = len(a.sequences) - 1
     values, strategy = np.empty_like(plan), np.ones_like(plan)
     for t in range(len(heats)):

@@ -1,8 +1,8 @@
-"""The mistakes that two players may have to fear of each other, and still do what a profile says.
+"""Mistakes of an opponent under which a profile of two players stays optimal.
 
-Which of an opponent's mistakes can be the likeliest ones, so that what the player does stays best, is a linear program;
-then which the next likeliest, and so on.  The more a step admits the better for all that follow, so that none is taken
-back (the conditions are cones, and of two answers to one the sum is an answer).
+A linear program finds the mistakes that can be the opponent's likeliest ones while the player's behaviour stays
+optimal; the next one finds the next likeliest, and so on.  Admitting more mistakes in a step never restricts later
+steps, so that no step is undone (the conditions are cones, and the sum of two solutions is a solution).
 """
 
 from __future__ import annotations
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
     from infoset.solvers.tabular.refinements import Profile
 
 GAINS = 1e-6
-"""Of the range of payoffs: what may be gained where nothing is said to be gained."""
+"""Share of the payoff range below which a gain counts as none."""
 PLAYED = 1e-7
-"""A chance below is none."""
+"""A probability below this counts as 0."""
 ADMITTED, MOST = 1e-4, 10.0
-"""What counts as a mistake of one step, and how many times a whole one it may be: allowances stay far below."""
+"""Least weight that counts as a mistake of one step, and largest weight; allowances stay far below the former."""
 
 
 class Mistakes:
-    """The opponent's mistakes, from the likeliest on, that leave best what a player does."""
+    """The opponent's mistakes, from the likeliest on, under which a player's behaviour stays optimal."""
 
     def __init__(self, profile: Profile, player: int, keep: bool, rounded: bool) -> None:
-        """``keep``: what was best stays best against what is less likely still.  ``rounded``: chances are not exact."""
+        """Prepare the programs.
+
+        ``keep``: behaviour has to stay optimal against less likely mistakes, too.  ``rounded``: probabilities are
+        inexact.
+        """
         from scipy.sparse import csr_array
 
         form = profile.form
@@ -55,9 +59,9 @@ class Mistakes:
         self.row_set = np.repeat(np.arange(len(self.sets)), a.size[self.sets.start : self.sets.stop].astype(np.int64))
 
     def fails(self) -> int | None:
-        """``None`` where no sequence has to be left out; else the information set at which it would, -1 for no one."""
+        """Return ``None`` where every sequence can be a mistake, else the set that prevents it, -1 for no one set."""
         plan = self.profile.plan[self.theirs]
-        played = plan > 0  # what is less likely than a rounding error is 0
+        played = plan > 0  # plans have no probabilities of the size of rounding errors
         reached = (self.leads @ plan) > 0
         tight = (self.gains @ plan > -GAINS) if self.keep else ~reached[self.row_set]
         while not played.all():
@@ -72,7 +76,7 @@ class Mistakes:
         return None
 
     def _admitted(self, played: BoolArray, tight: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Of the next likeliest mistakes: how much of each sequence (1 at most), and what rows of gains lose."""
+        """Return the next likeliest mistakes, weights of sequences up to 1, and the slack of each row of gains."""
         from scipy.sparse import block_array, csr_array, eye_array
 
         form, count = self.profile.form, len(played)
@@ -96,11 +100,11 @@ class Mistakes:
         return weights, slack
 
     def _plans(self, played: BoolArray) -> Any:
-        """Rows that are 0: moves weigh together what leads to them; behind a first mistake, what the profile says."""
+        """Return rows that are 0: a set's moves sum to their parent; after a first mistake the profile is followed."""
         from scipy.sparse import csr_array
 
         form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
-        rows, columns, entries, count = [0], [0], [1.0], 1  # the empty sequence keeps its weight
+        rows, columns, entries, count = [0], [0], [1.0], 1  # the weight of the empty sequence does not change
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
             if played[parent]:
@@ -117,7 +121,7 @@ class Mistakes:
         return csr_array((entries, (rows, columns)), shape=(count, len(played)))
 
     def _blocked(self, played: BoolArray, tight: BoolArray) -> int:
-        """An own set to which a first mistake leads, and where another move would pay then; -1 where it is no one."""
+        """Return an own set at which another move pays after a first mistake; -1 where there is no single one."""
         a, form, start = self.profile.form.arrays, self.profile.form, self.theirs.start
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
@@ -130,7 +134,7 @@ class Mistakes:
         return -1
 
     def _followed(self, move: int) -> FloatArray:
-        """(S_opponent,) weights of one move, and of what the profile does after it."""
+        """Return weights (S_opponent,) of one move and of the profile's behaviour after it."""
         form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
         weights = np.zeros(self.theirs.stop - start)
         weights[move] = 1.0
@@ -142,9 +146,11 @@ class Mistakes:
 
 
 def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
-    """Sparse (moves, S_opponent): what each own move pays more than the profile's mixture at its set, in units of the
-    largest entry of its row, against each of the opponent's sequences; the player goes on as the profile says.  And
-    what may be gained there, since profiles are rounded.
+    """Return the gains (moves, S_opponent), sparse, of own moves, and the gains allowed for rounding.
+
+    A gain is what a move pays more than the profile's mixture at its set against one of the opponent's sequences, in
+    units of the largest entry of its row; the player continues by the profile.  Gains are allowed since profiles are
+    rounded.
     """
     from scipy.sparse import csr_array, diags_array
 
@@ -160,7 +166,7 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
     up = csr_array((np.ones(len(sets)), (above, np.arange(len(sets)))), shape=(count, len(sets)))
     values = paid = payoff_matrix(form, player)
     step = up @ mixes
-    while True:  # as many times as the player moves behind one another
+    while True:  # once per successive move of the player
         found = paid + step @ values
         if abs(found - values).sum() == 0:
             break
@@ -179,7 +185,7 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
 
 
 def never_best(profile: Profile, player: int) -> LongArray:
-    """The opponent's sequences that have no weight in any plan against which the player's plan is best."""
+    """Return the opponent's sequences that have no weight in any plan to which the player's plan is a best response."""
     from scipy.sparse import block_array, csr_array, eye_array
 
     form = profile.form
@@ -201,7 +207,7 @@ def never_best(profile: Profile, player: int) -> LongArray:
 
 
 def least(form: SequenceForm, cost: FloatArray, **program: Any) -> FloatArray:
-    """HiGHS's answer to a linear program, by the first of its ways that finds one.
+    """Solve a linear program by the first of HiGHS's algorithms that succeeds.
 
     Raises ``UnsupportedGameError`` where none does.
     """
@@ -209,7 +215,7 @@ def least(form: SequenceForm, cost: FloatArray, **program: Any) -> FloatArray:
 
     for method, options in (("highs", {}), ("highs-ds", {"presolve": False}), ("highs-ipm", {})):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # which tell that HiGHS gave up
+            warnings.simplefilter("ignore")  # warnings that HiGHS gave up
             solving = Background(partial(linprog, cost, method=method, options=options, **program))
             solving.wait()  # where Ctrl-C is heard
         found = solving.result

@@ -1,7 +1,7 @@
-"""Games solved piece by piece: every public position's subgame once, the last first, each ending in those behind it.
+"""Solution of games by public subgames, each solved once, the last first, with the values of those that follow it.
 
-With two players and a constant sum the profile is an equilibrium of the whole game, since a subgame has one value; with
-more it is a subgame-perfect choice of equilibria, and ``evaluate`` says how good.
+For two players and a constant sum the profile is an equilibrium of the whole game, since a subgame has a unique value;
+otherwise it combines equilibria of the subgames, and ``evaluate`` measures how good it is.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ ITERATIONS = 2000
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 Oracle: TypeAlias = Callable[[GameTree, SequenceForm], FloatArray]
-"""From a game to realisation weights (S,)."""
+"""A function from a game to realisation weights (S,)."""
 
 
 class PublicSubgames(Work):
-    """The public subgames of a game, solved one after the other, the last first; an iteration is one of them.
+    """The public subgames of a game, solved one after the other, the last first; an iteration solves one.
 
-    ``oracle`` says what is played in one; ``max_histories`` bounds each.  Raises ``BudgetError`` for one too large.
+    ``oracle`` solves one subgame; ``max_histories`` bounds each.  Raises ``BudgetError`` for one that is too large.
 
     >>> from infoset.solvers.tabular.public_subgames import PublicSubgames
     >>> from infoset.tree.graph import explore
@@ -57,7 +57,7 @@ class PublicSubgames(Work):
         self.roots, self.public = _roots(graph)
         self.total: int = len(self.roots)
         self.worth = np.zeros((len(graph.player), len(graph.players)))
-        """(P, n) every player's payoff from each root that is solved on; 0 elsewhere."""
+        """(P, n) every player's value at each root that is solved; 0 elsewhere."""
         paid = graph.payoffs[np.unique(graph.content[graph.player == TERMINAL])]
         self.sum = constant_sum_of(paid) if len(graph.players) == 2 else None
         self.plans: list[FloatArray] = []
@@ -82,7 +82,7 @@ class PublicSubgames(Work):
 
     def _keep(self, form: SequenceForm, plan: FloatArray) -> None:
         self.worth[self._root] = expected_values(form, plan)
-        if self.sum is not None:  # without rounding errors, so that what lies above has a constant sum, too
+        if self.sum is not None:  # without rounding errors, so that earlier subgames have a constant sum, too
             self.worth[self._root, 1] = self.sum - self.worth[self._root, 0]
         self.plans.append(plan)
         self.pieces.append(TabularPolicy.from_plan(form, plan, {"method": "public"}))
@@ -90,11 +90,11 @@ class PublicSubgames(Work):
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Every player's payoff of the whole game, once all is solved."""
+        """Every player's value of the whole game, once all subgames are solved."""
         return tuple(self.worth[0].tolist())
 
     def policy(self) -> PublicPolicy | None:
-        """The pieces, once all are solved: a game does not end before its last subgame."""
+        """Return the profiles of all subgames, once all are solved; ``None`` before that."""
         if self.iteration < self.total:
             return None
         graph, roots = self.graph, tuple(self.roots.tolist())
@@ -124,9 +124,9 @@ class PublicSubgames(Work):
 def solve_public(
     graph: GameGraph, oracle: Oracle | None = None, max_histories: int | None = None
 ) -> PublicSubgames:  # fmt: skip
-    """Every public subgame solved: by linear programming where it is zero-sum, else by PCFR+, or by ``oracle``.
+    """Solve every public subgame: by linear programming where it is zero-sum, else by PCFR+; or by ``oracle``.
 
-    Raises ``BudgetError`` for one too large.
+    Raises ``BudgetError`` for a subgame that is too large.
 
     >>> from infoset.solvers.tabular.public_subgames import solve_public
     >>> from infoset.tree.graph import explore
@@ -139,7 +139,7 @@ def solve_public(
 
 
 def evaluate_public(policy: PublicPolicy, graph: GameGraph, respond: bool = False) -> Evaluation:
-    """Exact figures of the whole profile: best responses, too, are found piece by piece; with ``respond`` as a policy.
+    """Return exact figures of the whole profile, with best responses, which are found by subgame, if ``respond``.
 
     >>> from infoset.solvers.tabular.public_subgames import evaluate_public, solve_public
     >>> from infoset.tree.graph import explore
@@ -166,7 +166,7 @@ def evaluate_public(policy: PublicPolicy, graph: GameGraph, respond: bool = Fals
 
 
 def equilibrium(tree: GameTree, form: SequenceForm) -> FloatArray:
-    """Exact where a linear program finds it, else the average of ``ITERATIONS`` iterations."""
+    """Return the exact solution of a zero-sum game by a linear program, else the average of ``ITERATIONS`` of PCFR+."""
     if form.zero_sum:
         return linear_program(form)
     solver = pcfr_plus().solver(form)
@@ -176,14 +176,14 @@ def equilibrium(tree: GameTree, form: SequenceForm) -> FloatArray:
 
 def _roots(graph: GameGraph) -> tuple[IntArray, Mask]:
     positions = public_positions(graph)
-    positions = positions[graph.num_edges[positions] > 0]  # ends say themselves what they are worth
+    positions = positions[graph.num_edges[positions] > 0]  # terminal positions need no solution
     public = np.zeros(len(graph.player), dtype=np.bool_)
     public[positions] = True
     return positions, public
 
 
 def largest_piece(graph: GameGraph) -> float:
-    """The histories of the largest public subgame."""
+    """Return the number of histories of the largest public subgame."""
     roots, public = _roots(graph)
     worth = np.zeros((len(graph.player), len(graph.players)))
     return max(cut(graph, root, public, worth).count_histories() for root in roots.tolist())
@@ -206,7 +206,7 @@ class PublicMethod(Checked):
     name: ClassVar[str] = "public"
 
     def work(self, compiled: Compiled, options: Options) -> PublicSubgames:
-        """Raises ``UnsupportedGameError`` where nothing but the start is common knowledge."""
+        """Return the work on a game.  Raises ``UnsupportedGameError`` where only the start is common knowledge."""
         if compiled.graph.map_name:
             raise UnsupportedGameError(f"{compiled.name}: public subgames need players who know what they saw")
         work = PublicSubgames(compiled.graph, None, compiled.max_histories)

@@ -18,7 +18,7 @@ MOST_LISTED = 10_000
 def pure_equilibria(game: AnyGame) -> EquilibriumList:
     """Return all pure equilibria of a game of any number of players whose reduced normal form is small.
 
-    Of a game with a tree a strategy is a move at every information set that the strategy itself does not rule out.
+    In a game with a tree a strategy is a move at every information set that the strategy itself does not rule out.
     Raises ``BudgetError`` where the reduced normal form has more than two million cells, or more than 10,000 of them
     are equilibria.
 
@@ -52,7 +52,7 @@ def pure_equilibrium(table: NormalForm, cell: tuple[int, ...]) -> ListedEquilibr
 
 
 def _stable_cells(table: NormalForm) -> np.ndarray:
-    """(C, n) the cells in which no player is paid more for another strategy, in the order of the first player's."""
+    """Return the cells (C, n) in which no player is paid more for another strategy, in lexicographic order."""
     stable = np.ones(table.numbers.shape[:-1], dtype=bool)
     for player in range(table.numbers.shape[-1]):
         paid = table.numbers[..., player]

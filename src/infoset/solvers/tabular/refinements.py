@@ -1,16 +1,15 @@
-"""Which solution concepts a profile satisfies, and where it fails: Nash, subgame perfect, undominated, sequential,
-quasi-perfect.
+"""Checks of solution concepts that a profile satisfies: Nash, subgame perfect, undominated, sequential, quasi-perfect.
 
-What a player has to fear at sets that are never reached depends on which mistakes would lead there.  For two players
-that is found out step by step: which mistakes of the opponent can be the likeliest ones (a linear program), so that
-what the player does stays best; which the next likeliest, and so on, until none of the opponent's moves is left out.
-The more of them one step admits the better for all that follow, so that no step need be taken back.
+A player's beliefs at sets that are never reached depend on which mistakes would lead there.  For two players these are
+found step by step: a linear program finds the mistakes of the opponent that can be the likeliest ones while the
+player's behaviour stays optimal, the next one the next likeliest, and so on, until every move of the opponent is
+included.  Admitting more mistakes in a step never restricts later steps, so that no step is undone.
 
 - *Subgame perfect* (Selten 1965): an equilibrium in each subgame.
-- *Undominated*: each strategy is best against some mixture in which the opponent leaves out nothing; for two players
-  these are the equilibria that are perfect in the normal form (van Damme 1991, theorem 3.2.2).
-- *Sequential* (Kreps & Wilson 1982): best at each information set by beliefs that are limits.
-- *Quasi-perfect* (van Damme 1984): best at each information set also against the opponent's mistakes to come.
+- *Undominated*: each strategy is a best response to some mixture of full support of the opponent; for two players these
+  are the equilibria that are perfect in the normal form (van Damme 1991, theorem 3.2.2).
+- *Sequential* (Kreps & Wilson 1982): optimal at each information set under beliefs that are limits.
+- *Quasi-perfect* (van Damme 1984): optimal at each information set also against the opponent's later mistakes.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ ROUNDING = 1e-14  # of the range of payoffs
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a profile satisfies a concept, ``None`` where that is not decided; and where or why."""
+    """Whether a profile satisfies a concept, ``None`` where that is undecided, and where or why."""
 
     concept: str
     holds: bool | None
@@ -54,7 +53,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ProfileCheck:
-    """What a profile is, by concept, from the weakest on."""
+    """The findings on a profile by concept, from the weakest on."""
 
     game: str
     findings: tuple[Finding, ...]
@@ -68,11 +67,11 @@ class ProfileCheck:
 
 @checks_arguments
 def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -> ProfileCheck:
-    """Which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
+    """Check which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
 
-    Gains below 1e-6 of the range of payoffs count for nothing.  With more than two players, what is believed at sets
-    that are never reached is not decided.  Raises ``BudgetError`` for a game whose tree does not fit,
-    ``UnsupportedGameError`` for plans that are drawn for several players at once.
+    Gains below 1e-6 of the payoff range do not count.  With more than two players, beliefs at sets that are never
+    reached are not decided.  Raises ``BudgetError`` for a game whose tree does not fit, ``UnsupportedGameError`` for
+    plans that are drawn for several players together.
 
     >>> print(infoset.check_profile("rock_paper_scissors", "random"))
     Nash              yes        nobody gains more than 0
@@ -107,14 +106,14 @@ class Profile:
     form: SequenceForm
     tree: GameTree
     strategy: FloatArray
-    """(S,) behaviour, without chances that are rounding errors."""
+    """(S,) behaviour, without probabilities that are rounding errors."""
     plan: FloatArray
     held: IntArray
     """(N, n) each player's sequence at each node of the tree."""
     reach: FloatArray
-    """(N,) chance's part in coming there."""
+    """(N,) the factor of chance in the reach probability."""
     set_of: LongArray
-    """(N,) the form's information set, -1 where nobody chooses."""
+    """(N,) the form's information set, -1 where nobody has a choice."""
 
     @classmethod
     def of(cls, form: SequenceForm, tree: GameTree, strategy: FloatArray) -> Profile:
@@ -132,7 +131,7 @@ class Profile:
 
     @cached_property
     def chances(self) -> FloatArray:
-        """(N,) how likely each node follows its parent where all play the profile."""
+        """(N,) the probability of each node given its parent, where all play the profile."""
         tree, above = self.tree, self.tree.parent[1:].astype(np.int64)
         chance = np.ones(len(tree.parent))
         sets, offset = self.set_of[above], np.arange(1, len(tree.parent)) - tree.first_child[above]
@@ -144,7 +143,7 @@ class Profile:
 
     @cached_property
     def values(self) -> FloatArray:
-        """(N, n) what the profile pays from each node on, less the form's ``offsets``."""
+        """(N, n) the values of the profile from each node on, less the form's ``offsets``."""
         tree = self.tree
         value = np.zeros((len(tree.parent), self.form.num_players))
         over = tree.graph.player[tree.position] == TERMINAL
@@ -155,7 +154,7 @@ class Profile:
 
     @cached_property
     def reached(self) -> FloatArray:
-        """(I,) how likely each set is reached where its player wants to get there."""
+        """(I,) the counterfactual reach probability of each set: that of its player counts as 1."""
         weight = self.reach.copy()
         mover = self.tree.graph.player[self.tree.position]
         for player in range(self.form.num_players):
@@ -165,15 +164,15 @@ class Profile:
 
     @cached_property
     def by_set(self) -> tuple[LongArray, LongArray]:
-        """The nodes sorted by their information set, and (I + 1,) where each set's begin."""
+        """The nodes sorted by information set, and (I + 1,) where those of each set begin."""
         order = np.argsort(self.set_of, kind="stable")
         return order, np.searchsorted(self.set_of[order], np.arange(self.form.num_infosets + 1))
 
     def gains_of(self, infoset: int) -> FloatArray:
-        """(histories, moves) of a set: what each move pays more than the profile's mixture."""
+        """Return (histories, moves) of a set, what each move pays more than the profile's mixture."""
         order, begins = self.by_set
         nodes, player = order[begins[infoset] : begins[infoset + 1]], int(self.form.infoset_player[infoset])
-        nodes = nodes[self.reach[nodes] > 0]  # what nature never does is not believed
+        nodes = nodes[self.reach[nodes] > 0]  # histories of chance probability 0 are not believed
         after = self.tree.first_child[nodes][:, None] + np.arange(int(self.form.arrays.size[infoset]))
         return np.asarray(self.values[after, player] - self.values[nodes, player][:, None])
 
@@ -198,7 +197,7 @@ def _nash(profile: Profile) -> Finding:
 
 
 def _subgame_perfect(profile: Profile) -> Finding:
-    """In each subgame, what lies in smaller ones being worth what the profile makes of them."""
+    """Check each subgame, where smaller subgames in it have their values under the profile."""
     tree, form = profile.tree, profile.form
     roots = _roots(profile)
     count = int(roots.sum()) - 1
@@ -222,13 +221,13 @@ def _subgame_perfect(profile: Profile) -> Finding:
 
 
 def _down(tree: GameTree) -> list[tuple[LongArray, LongArray]]:
-    """The nodes of each level but the first, with their parents."""
+    """Return the nodes of each level but the first, with their parents."""
     spans = pairwise(tree.levels.tolist()[1:])
     return [(np.arange(begin, end), tree.parent[begin:end].astype(np.int64)) for begin, end in spans]
 
 
 def _roots(profile: Profile) -> BoolArray:
-    """(N,) where a subgame begins: no information set lies in part below it."""
+    """Return (N,) the roots of subgames: no information set lies partly among the descendants."""
     tree, sets = profile.tree, profile.set_of
     size, entered = np.ones(len(tree.parent), dtype=np.int64), np.zeros(len(tree.parent), dtype=np.int64)
     for nodes, above in reversed(_down(tree)):
@@ -255,7 +254,7 @@ def _roots(profile: Profile) -> BoolArray:
 def _gains_by_region(
     profile: Profile, player: int, roots: BoolArray, region: LongArray, value: FloatArray
 ) -> FloatArray:
-    """(N,) at roots of subgames: what the player gains there by its best response, smaller ones left as they are."""
+    """Return (N,), at roots of subgames, the gain by a best response that leaves smaller subgames as they are."""
     tree, form, a = profile.tree, profile.form, profile.form.arrays
     chance, mover = profile.chances, tree.graph.player[tree.position]
     weight = np.ones(len(tree.parent))
@@ -271,8 +270,8 @@ def _gains_by_region(
     sequence = profile.held[np.concatenate([ends, inner]), player].astype(np.int64)
     paid = np.concatenate([weight[ends] * value[ends, player], leads * value[inner, player]])
     owner = form.infoset_of
-    node_of = np.append(tree.infoset_node[form.tree_infoset], 0)  # of no set: any
-    home = np.where(owner >= 0, region[node_of[owner]], -1)  # of each sequence
+    node_of = np.append(tree.infoset_node[form.tree_infoset], 0)  # any node where there is no set
+    home = np.where(owner >= 0, region[node_of[owner]], -1)  # the region of each sequence
     at_sequence = np.bincount(sequence, np.where(home[sequence] == where, paid, 0.0), form.num_sequences)
     at_root = np.bincount(where, np.where(home[sequence] == where, 0.0, paid), len(tree.parent))
     for k in reversed(form.player_infosets(player)):
@@ -289,7 +288,7 @@ def _gains_by_region(
 
 
 def _decided(profile: Profile, concept: str) -> Finding:
-    """Left open where HiGHS fails."""
+    """Check a concept; the finding is undecided where HiGHS fails."""
     try:
         return _undominated(profile) if concept == "undominated" else _rational(profile, concept)
     except UnsupportedGameError as error:
@@ -297,7 +296,7 @@ def _decided(profile: Profile, concept: str) -> Finding:
 
 
 def _undominated(profile: Profile) -> Finding:
-    """Best against some plan of the opponent's in which every sequence has weight."""
+    """Check that plans are best responses to some plan of the opponent in which every sequence has weight."""
     form = profile.form
     if form.num_players != 2:
         return (
@@ -319,7 +318,10 @@ def _undominated(profile: Profile) -> Finding:
 
 
 def _rational(profile: Profile, concept: str) -> Finding:
-    """Best at each information set, by beliefs that follow from mistakes (``sequential``), which may go on after it."""
+    """Check that behaviour is optimal at each information set, under beliefs that follow from mistakes.
+
+    For ``quasi-perfect`` the mistakes may go on after the information set.
+    """
     form, a = profile.form, profile.form.arrays
     values, worth = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
     for player in range(form.num_players):
@@ -344,7 +346,7 @@ def _rational(profile: Profile, concept: str) -> Finding:
     for player in range(2):
         keep = concept == "quasi-perfect"
         infoset = Mistakes(profile, player, keep, rounded=True).fails()
-        if infoset is not None:  # what is exact needs no allowance, which may hide a tie
+        if infoset is not None:  # exact profiles need no allowance, which may hide a tie
             infoset = Mistakes(profile, player, keep, rounded=False).fails()
         if infoset is not None:
             why = "mistakes make" if keep else "belief makes" if infoset >= 0 else "consistent beliefs make"
@@ -354,9 +356,9 @@ def _rational(profile: Profile, concept: str) -> Finding:
 
 
 def _never_believed(profile: Profile, infoset: int) -> str | None:
-    """Moves at a set of which one or the other is better than what the player does, whatever it believes."""
+    """Return moves of which, under any belief, one beats the player's behaviour at a set; ``None`` for none."""
     gains = profile.gains_of(infoset) / profile.scales[int(profile.form.infoset_player[infoset])]
-    if not len(gains) or (gains.max(axis=1) <= GAINS).any():  # one history that fits is enough
+    if not len(gains) or (gains.max(axis=1) <= GAINS).any():  # a belief in one history supports the behaviour
         return None
     moves = np.flatnonzero(gains.max(axis=0) > GAINS)
     count = len(gains)
@@ -372,7 +374,7 @@ def _never_believed(profile: Profile, infoset: int) -> str | None:
 
 
 def _undecided(profile: Profile, concept: str) -> Finding:
-    """Of more players than two, or one, where no mistakes are the others'."""
+    """Return the finding for more than two players, or for one, who has no opponents whose mistakes matter."""
     n, unreached = profile.form.num_players, profile.reached == 0
     certain = np.bincount(profile.set_of[profile.set_of >= 0], minlength=len(unreached)) == 1
     open_sets = int((unreached & ~certain).sum())

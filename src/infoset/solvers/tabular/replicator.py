@@ -30,7 +30,7 @@ def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool =
     """Discrete replicator dynamics in the sequence form (Lanctot 2014, equation 3).
 
     ``shift`` c, in units of payoffs, makes every shifted payoff positive; 1 - smallest payoff by default.  Raises
-    ``ParameterError`` for one that is not finite, and, when it meets a game, for one that is too small.
+    ``ParameterError`` for a shift that is not finite, and, once the game is known, for one that is too small.
 
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.sfrd(shift=3.0), iterations=400).nash_conv < 0.1
     True
@@ -42,7 +42,7 @@ def sfrd(shift: float | None = None, averaging: float = 0.0, alternating: bool =
 
 @dataclass(frozen=True)
 class Replicator(TabularMethod):
-    """The method ``sfrd``: its shift depends on the game, so it becomes a ``Method`` when it meets one."""
+    """The method ``sfrd``: its shift depends on the game, so that a ``Method`` is made once the game is known."""
 
     takes: ClassVar[frozenset[str]] = Method.takes
 
@@ -52,11 +52,11 @@ class Replicator(TabularMethod):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("sfrd", sfrd, shift=self.shift, averaging=self.averaging, alternating=self.alternating)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
-        """At work on a game, from behaviour ``start`` (S,), uniform by default.  Raises ``ParameterError``."""
+        """Return a solver that starts from behaviour ``start`` (S,), uniform by default.  Raises ``ParameterError``."""
         lowest = float((form.lowest - form.offsets).min())
         shift = 1 - lowest if self.shift is None else self._given_shift(form, float(self.shift))
         average = discount(self.averaging, HORIZON)
@@ -68,7 +68,7 @@ class Replicator(TabularMethod):
         return method.solver(form, start)
 
     def _given_shift(self, form: SequenceForm, shift: float) -> float:
-        """Return what is to be added to the form's payoffs, which are less its offsets.  Raises ``ParameterError``."""
+        """Return the shift of the form's payoffs, which are less its offsets.  Raises ``ParameterError``."""
         if shift + (lowest := form.smallest_payoff) <= 0:
             raise ParameterError(
                 f"sfrd: shift={shift:g} leaves the payoff {lowest:g} at {shift + lowest:g}; it must exceed {-lowest:g}"
@@ -82,7 +82,7 @@ class Replicator(TabularMethod):
 
 
 class FlowState(NamedTuple):
-    """What the continuous dynamics carry; (S,) each."""
+    """The state of the continuous dynamics; (S,) each."""
 
     logits: FloatArray  # (1, S) sigma = softmax(logits)
     plan: FloatArray  # realisation weights now
@@ -91,7 +91,7 @@ class FlowState(NamedTuple):
 
 @linked_kernel
 def _velocity(a: FormArrays, logits: FloatArray, strategy: FloatArray, plan: FloatArray, values: FloatArray) -> None:
-    """The profile at ``logits`` and the logits' derivative: the counterfactual values (eq. 4 in behaviour)."""
+    """Compute the profile at ``logits`` and the logits' derivative, the counterfactual values (eq. 4 in behaviour)."""
     worth = np.empty(len(a.first))
     for k in range(len(a.first)):
         softmax(a.first[k], a.first[k] + a.size[k], logits, strategy)
@@ -104,7 +104,7 @@ def _velocity(a: FormArrays, logits: FloatArray, strategy: FloatArray, plan: Flo
 
 @kernel
 def _flow(a: FormArrays, s: FlowState, step: float, steps: int) -> None:
-    """Classical Runge-Kutta on logits and on the integral of the plan, all players at once."""
+    """Run classical Runge-Kutta steps on logits and on the integral of the plan, for all players at once."""
     size = s.logits.shape[1]
     strategy, plan = np.ones(size), np.ones(size)
     slope, total, area = np.empty(size), np.empty(size), np.empty(size)
@@ -121,7 +121,7 @@ def _flow(a: FormArrays, s: FlowState, step: float, steps: int) -> None:
             trial[0] = s.logits[0] + (step if stage == 2 else step / 2) * slope
         s.logits[0] += step * total
         s.average[:] += step * area
-    trial[0] = s.logits[0]  # a copy: how often this is called must not change the course
+    trial[0] = s.logits[0]  # a copy: the number of calls must not change the trajectory
     _velocity(a, trial, strategy, s.plan, slope)
 
 
@@ -133,11 +133,11 @@ class ContinuousReplicator(TabularMethod):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("sfrd-continuous", sfrd_continuous, step=self.step)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
-        """At work on a game, from behaviour ``start`` (S,), uniform by default."""
+        """Return a solver of a game that starts from behaviour ``start`` (S,), uniform by default."""
         return FlowSolver(form, self, start)
 
 
@@ -146,7 +146,7 @@ def sfrd_continuous(step: float = 0.25) -> ContinuousReplicator:
     """Continuous replicator dynamics in the sequence form (Lanctot 2014, equation 4).
 
     An iteration is ``step`` units of time.  The payoff shift cancels; a step of 0.25 is stable for payoffs of a few
-    units.  Raises ``ParameterError`` for one out of range.
+    units.  Raises ``ParameterError`` for a step out of range.
 
     >>> infoset.solve(infoset.load("kuhn_poker"), infoset.sfrd_continuous(), iterations=400).nash_conv < 0.1
     True

@@ -1,4 +1,4 @@
-"""What every solver at work is: something to step, with an average and a current profile, saved and restored."""
+"""The base of all tabular solvers: work with an average and a current profile that is stepped, saved and restored."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ from infoset.tree.plans import behaviour, check_plan, normalised, random_interio
 from infoset.tree.sequence_form import SequenceForm
 
 LARGEST_GAIN = 1e-6
-"""Of the range of a player's payoffs: by a gain of more, what was found in one piece is no equilibrium."""
+"""Share of its payoff range: where a player gains more, a result found in one step is no equilibrium."""
 INEXACT = "rounding errors"
 
 
 class Solver(Work):
-    """A method at work on a game.  ``arrays`` is all that changes; it holds at least ``plan`` and ``average``."""
+    """A method at work on a game.  ``arrays`` holds all that changes, at least ``plan`` and ``average``."""
 
     def __init__(self, form: SequenceForm, name: str, arrays: dict[str, FloatArray]) -> None:
-        """``arrays["plan"]`` (S,): current realisation weights; ``arrays["average"]`` (S,): their weighted sum."""
+        """Take ``arrays``: in ``plan`` (S,) current realisation weights, in ``average`` (S,) their weighted sum."""
         self.form, self.name, self.arrays = form, name, arrays
         self.iteration = 0
         self.nothing_to_gain = form.exploitability_of_rounding
         self.fixed = np.zeros(0)
-        """(S,) behaviour that is kept to, negative where it is free; (0,) where all of it is."""
+        """(S,) fixed behaviour, negative where it is free; (0,) where all behaviour is free."""
         self.factored: FactoredForm | None = None
-        """Where that is what it works on: the policy is then the better one of the average and the current profile."""
+        """The factored form that it works on, if any; the policy is then the better of average and current profile."""
         self._better: tuple[int, str, FloatArray, Evaluation] | None = None
 
     def keep_to(self, fixed: FloatArray) -> None:
-        """Behaviour (S,) that is never changed, negative where it is free.  Methods that take a ``lock`` have it."""
+        """Fix behaviour (S,), negative where it is free; for methods that take a ``lock``."""
         raise NotImplementedError
 
     @abstractmethod
     def step(self, iterations: int = 1, until: float = inf) -> None:
-        """Run so many iterations."""
+        """Run ``iterations`` iterations."""
 
     def current(self) -> FloatArray:
-        """Realisation weights (S,) of the profile that the next iteration starts from."""
+        """Return the realisation weights (S,) of the profile that the next iteration starts from."""
         return self.arrays["plan"].copy()
 
     def average(self) -> FloatArray:
-        """Realisation weights (S,) of the weighted average of all profiles so far."""
+        """Return the realisation weights (S,) of the weighted average of all profiles so far."""
         return normalised(self.form, self.arrays["average"]) if self.iteration else self.current()
 
     def policy(self) -> TabularPolicy | FactoredPolicy | None:
-        """The average as a table; ``None`` where the first iteration is all and is not over."""
+        """Return the average as a table; ``None`` where a fixed number of iterations is not yet over."""
         if self.iteration < (self.total or 0):
             return None
         made_by: dict[str, Any] = {"method": self.name, "iterations": self.iteration}
@@ -72,13 +72,13 @@ class Solver(Work):
         return TabularPolicy.from_behaviour(self.form, strategy, made_by)
 
     def evaluation(self) -> Evaluation:
-        """Exact figures of the policy."""
+        """Return exact figures of the policy."""
         if self.factored is not None:
             return self._of_both()[-1]
         return evaluate_plan(self.form, self.average(), self.fixed)
 
     def _of_both(self) -> tuple[int, str, FloatArray, Evaluation]:
-        """The better one of the average and the current profile: which, its weights, its figures."""
+        """Return the iteration, name, realisation weights and figures of the better of average and current profile."""
         if self._better is None or self._better[0] != self.iteration:
             found = [
                 (self.iteration, name, plan, evaluate_plan(self.form, plan))
@@ -88,14 +88,14 @@ class Solver(Work):
         return self._better
 
     def notes(self) -> dict[str, Any]:
-        """On a factored form: which profile the policy is, and how large the form is."""
+        """Return, for a factored form, which profile the policy is, and the size of the form."""
         if self.factored is None:
             return {}
         symmetries = self.factored.group.order
         return {"form": "factored", "profile": self._of_both()[1], "symmetries": symmetries, "bytes": self.form.nbytes}
 
     def point(self, seconds: float) -> Point:
-        """Exact figures of the average profile, and the exploitability of the current one."""
+        """Return exact figures of the average profile, and the exploitability of the current one."""
         current = self.current()
         check_plan(self.form, current, self.name)
         found = self.evaluation()
@@ -105,7 +105,7 @@ class Solver(Work):
         )  # fmt: skip
 
     def save(self) -> dict[str, Any]:
-        """Copies of the arrays from which ``restore`` continues bit for bit."""
+        """Return copies of the arrays from which ``restore`` continues bit for bit."""
         return {"iteration": np.array(self.iteration), **{k: v.copy() for k, v in self.arrays.items()}}
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -125,20 +125,20 @@ class Solver(Work):
 
 
 class OneStep(Solver):
-    """What is found in one piece, behind the interface of iterative solvers: its only step finds it."""
+    """A direct method behind the interface of iterative solvers: its only iteration finds the answer."""
 
     total = 1
 
     @property
     def finished_as(self) -> str:  # type: ignore[override]
-        """Whether what was found is an equilibrium, by what each player would gain beside the range of its payoffs."""
+        """``exact`` where every player's gain is negligible for the range of its payoffs, else ``INEXACT``."""
         form = self.form
         sizes = np.maximum(np.abs(form.lowest - form.offsets), np.abs(form.highest - form.offsets))
         most = LARGEST_GAIN * form.ranges + LAST_BITS * sizes
         return "exact" if (player_gains(form, self.average()) <= most).all() else INEXACT
 
     def __init__(self, form: SequenceForm, name: str, find: Callable[[], FloatArray]) -> None:
-        """``find``: the realisation weights (S,) of an answer."""
+        """Take ``find``, which returns the realisation weights (S,) of an answer."""
         plan = realisation(form, uniform(form))
         super().__init__(form, name, {"plan": plan, "average": plan.copy()})
         self.find = find
@@ -153,15 +153,15 @@ class OneStep(Solver):
             self.iteration = 1
 
     def point(self, seconds: float) -> Point:
-        """Exact figures once it is found: those of the uniform profile might reach a target before anything is."""
+        """Return exact figures, none before the answer is found: those of the uniform profile might reach a target."""
         return super().point(seconds) if self.iteration else Point(0, seconds)
 
 
 class OneProfile(OneStep):
-    """What is found in one piece is what to do at every information set, also where play does not get."""
+    """A direct method that finds behaviour at every information set, also at those that play does not reach."""
 
     def __init__(self, form: SequenceForm, name: str, find: Callable[[], FloatArray]) -> None:
-        """``find``: behaviour (S,)."""
+        """Take ``find``, which returns behaviour (S,)."""
         super().__init__(form, name, self._plan)
         self.arrays["strategy"] = uniform(form)
         self.find_strategy = find
@@ -171,7 +171,7 @@ class OneProfile(OneStep):
         return realisation(self.form, strategy)
 
     def policy(self) -> TabularPolicy | None:
-        """What was found."""
+        """Return the behaviour found."""
         if not self.iteration:
             return None
         made_by = {"method": self.name, "iterations": self.iteration}
@@ -186,10 +186,10 @@ class TabularMethod(Checked, ABC):
 
     @abstractmethod
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
-        """At work on a game, from behaviour ``start`` (S,), uniform by default."""
+        """Return a solver of a game that starts from behaviour ``start`` (S,), uniform by default."""
 
     def work(self, compiled: Compiled, options: Options) -> Solver:
-        """At work on a game; what it needs is compiled."""
+        """Return a solver of a game, with its kernels compiled."""
         factored = self._factored(compiled, options)
         form = compiled.form if factored is None else factored.form
         solver = self.solver(form, random_interior(form, options.seed) if options.start == "random" else None)
@@ -200,7 +200,7 @@ class TabularMethod(Checked, ABC):
         return solver
 
     def _factored(self, compiled: Compiled, options: Options) -> FactoredForm | None:
-        """The factored form where it was asked for, or where nothing was and the histories do not fit."""
+        """Return the factored form where it is asked for, or where no form is and the histories do not fit."""
         form = options.form
         if form is None and "form" in self.takes and not options.lock and compiled.works_factored:
             form = "factored"

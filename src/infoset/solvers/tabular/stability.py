@@ -1,13 +1,13 @@
-"""Whether a profile is a rest point of the replicator dynamics, and whether they come back to it once disturbed.
+"""Stability of a profile under the replicator dynamics: whether it is a rest point, and whether it is stable.
 
 The dynamics of behaviour at every information set, ``dσ(I, a)/dτ = σ(I, a) (v(I, a) - v(I))`` with counterfactual
-values ``v`` (Lanctot 2014, equation 4), linearised at the profile: the eigenvalues of the Jacobian, within the
-directions in which chances go on summing to 1. All real parts below 0: disturbances die out; one above 0: some grow;
-at 0 the linear part does not tell (in zero-sum games interior rest points are centres, which the dynamics orbit).
+values ``v`` (Lanctot 2014, equation 4), are linearised at the profile: the result is the eigenvalues of the Jacobian
+restricted to directions that keep the sum of probabilities at 1. If all real parts are below 0, disturbances die out;
+if one is above 0, some grow; at 0 the linear part does not decide (in zero-sum games interior rest points are centres,
+which the dynamics orbit).
 
-Information sets that a player keeps itself from reaching have no weight in the sequence form and do not count; what a
-move that leads there is worth takes the best that could follow, since of all sequences behind it the one that pays
-most grows fastest.
+Information sets that a player's own behaviour never reaches have no weight in the sequence form and do not count; a
+move that leads there has the value of the best continuation, since the sequence that pays most grows fastest.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from infoset.tree.sequence_form import SequenceForm
 MOST_MOVES = 3000
 STEP, REACHED = 1e-5, 1e-9
 ZERO = 1e-7
-"""Of the range of payoffs: a speed, or the real part of an eigenvalue, that is taken for 0."""
+"""Share of the payoff range up to which a speed, or the real part of an eigenvalue, counts as 0."""
 
 
 @dataclass(frozen=True)
 class Stability:
-    """What becomes of a profile under replicator dynamics."""
+    """The behaviour of replicator dynamics at and near a profile."""
 
     speed: float
-    """The largest change of a chance a unit of time; 0 at a rest point."""
+    """The largest change of a probability per unit of time; 0 at a rest point."""
     eigenvalues: npt.NDArray[np.complex128] = field(repr=False)
     """(N - I,) complex, of N moves at the I information sets that count, the largest real part first."""
     scale: float
-    """The range of the payoffs, in whose units a speed is small."""
+    """The range of the payoffs, the unit in which a speed is small."""
 
     @property
     def rests(self) -> bool:
@@ -58,7 +58,7 @@ class Stability:
         return "stable" if largest < -ZERO * self.scale else "neutral"
 
     def body(self) -> dict[str, Any]:
-        """The figures as JSON; an eigenvalue is a list of its real and its imaginary part."""
+        """Return the figures as JSON; an eigenvalue is a list of its real and its imaginary part."""
         pairs = [[float(one.real), float(one.imag)] for one in self.eigenvalues]
         return {"verdict": self.verdict, "speed": self.speed, "eigenvalues": pairs}
 
@@ -73,7 +73,7 @@ class Stability:
 
 
 def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
-    """Of behaviour (S,).  Raises ``BudgetError`` for more than 3,000 moves.
+    """Return the stability of behaviour (S,).  Raises ``BudgetError`` for more than 3,000 moves.
 
     >>> from infoset.solvers.tabular.stability import stability
     >>> form = infoset.SequenceForm.of(infoset.load("rock_paper_scissors"))
@@ -84,7 +84,7 @@ def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
     if count > MOST_MOVES:
         raise BudgetError(f"{form.name} has {count:,} moves; the stability of up to {MOST_MOVES:,} is worked out")
     plan, owner = realisation(form, strategy), form.infoset_of
-    counts = np.append(plan[form.arrays.parent] > REACHED, False)[owner]  # of an empty sequence: not
+    counts = np.append(plan[form.arrays.parent] > REACHED, False)[owner]  # empty sequences do not count
     strategy = np.where(counts | (owner < 0), strategy, best_behaviour(form, plan))
     moves = np.flatnonzero(counts)
     last = (form.arrays.first + form.arrays.size - 1)[owner[moves]]
@@ -92,7 +92,7 @@ def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
     slopes = np.empty((len(free), len(free)))
     for column, k in enumerate(free):
         moved = [strategy.copy() for _ in range(2)]
-        for sign, one in zip((1.0, -1.0), moved, strict=True):  # polynomials: beyond the simplex they are as good
+        for sign, one in zip((1.0, -1.0), moved, strict=True):  # values are polynomials, also defined off the simplex
             one[moves[k]] += sign * STEP
             one[last[k]] -= sign * STEP
         slopes[:, column] = ((_velocity(form, moved[0]) - _velocity(form, moved[1])) / (2 * STEP))[moves[free]]
@@ -103,7 +103,7 @@ def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
 
 
 def _velocity(form: SequenceForm, strategy: FloatArray) -> FloatArray:
-    """(S,) how fast each chance grows."""
+    """Return the time derivative (S,) of each probability."""
     plan, values, worth = realisation(form, strategy), np.zeros(form.num_sequences), np.zeros(form.num_infosets)
     for player in range(form.num_players):
         gradient(form.arrays, player, plan, values)

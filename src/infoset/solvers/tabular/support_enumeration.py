@@ -1,11 +1,11 @@
-"""Equilibria of three and more players, support by support.
+"""Equilibria of games with three and more players, by enumeration of supports.
 
-Whoever mixes is indifferent between the strategies of its support, and that is a system of polynomials, each linear in
-the mixture of every other player. All its isolated solutions over the complex numbers are found by following paths from
+A player is indifferent between the strategies of its support; that is a system of polynomials, each linear in the
+mixture of every other player. All its isolated solutions over the complex numbers are found by following paths from
 a system of products of linear forms, whose solutions are known (multihomogeneous continuation; Morgan & Sommese 1987,
 "A homotopy for solving general polynomial systems that respects m-homogeneous structures"; for equilibria McKelvey &
 McLennan 1997, "The maximal number of regular totally mixed Nash equilibria"). Mixtures are followed as points of
-projective spaces, so that no path runs away. Of the solutions those are kept that are real, are chances, and leave
+projective spaces, so that no path diverges. Those solutions are kept that are real, are probabilities, and leave
 nobody a gain.
 """
 
@@ -36,16 +36,16 @@ ComplexArray: TypeAlias = npt.NDArray[np.complex128]
 
 MOST_SUPPORTS = 100_000
 MOST_PATHS = 20_000
-"""Of all supports together: about a minute."""
+"""Bound on the paths of all supports together, which take about a minute."""
 BATCH = 2000
 SEED = 20_101
 FIRST_STEP, LEAST_STEP = 0.05, 1e-9
-CLOSE = 1e-9  # of a Newton step beside the point
-NEAR_THE_END = 0.99  # where a path that stalls has come to a solution that is singular
+CLOSE = 1e-9  # the last Newton step relative to the point
+NEAR_THE_END = 0.99  # a path that stalls after this has reached a singular solution
 REAL = 1e-6
 LEAST_CHANCE = 1e-9
-GOOD = 1e-9  # a gain beside the range of payoffs
-TIE = 1e-7  # a loss beside the range of payoffs, or a singular value beside the largest
+GOOD = 1e-9  # a gain relative to the payoff range
+TIE = 1e-7  # a loss relative to the payoff range, or a singular value relative to the largest
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,10 @@ class _Found:
 
 
 def isolated_equilibria(game: AnyGame) -> EquilibriumList:
-    """Return the equilibria of a small game of three or more players, each with the most that anybody would gain.
+    """Return the equilibria of a small game of three or more players, each with the largest gain of a player.
 
-    Of a game without ties these are all. Where strategies tie, whole components may be equilibria: then the list holds
-    their points of least support, and says in ``notes`` that a component is suspected.  Raises
+    For a game without ties the list is complete. Where strategies tie, whole components may be equilibria: then the
+    list holds their points of least support, and ``notes`` says that a component is suspected.  Raises
     ``UnsupportedGameError`` for one or two players, ``BudgetError`` where supports or solutions are too many.
 
     >>> print(infoset.isolated_equilibria("matching_pennies_3p"))
@@ -103,7 +103,7 @@ def isolated_equilibria(game: AnyGame) -> EquilibriumList:
 
 
 def _centred(table: NormalForm) -> FloatArray:
-    """(K1, …, Kn, n) payoffs in floats, less constants that are large beside what differs."""
+    """Return payoffs (K1, …, Kn, n) in floats, less constants that are large relative to the differences."""
     numbers, scales = table.numbers, np.array(table.scales, dtype=np.float64)
     cells = np.asarray(numbers, dtype=np.float64).reshape(-1, len(scales))
     far = payoff_offsets(cells) != 0
@@ -139,7 +139,7 @@ def _listed(compiled: Compiled, table: NormalForm, found: list[_Found], singular
 
 
 def _supports(payoffs: FloatArray) -> Iterator[Support]:
-    """Supports in which no strategy is worse than another, whatever the others play in theirs."""
+    """Yield the supports in which no strategy is strictly dominated given the supports of the others."""
     n = payoffs.shape[-1]
     choices = [
         [own for size in range(1, count + 1) for own in combinations(range(count), size)]
@@ -157,7 +157,7 @@ def _supports(payoffs: FloatArray) -> Iterator[Support]:
 
 @lru_cache(maxsize=256)
 def _starts(shape: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """For each solution of the start: by player, which other player's form vanishes in each of its equations."""
+    """Return, for each solution of the start system, by player whose form vanishes in each of its equations."""
     n, dims = len(shape), [size - 1 for size in shape]
     ways = [list(product([q for q in range(n) if q != p], repeat=dims[p])) for p in range(n)]
     if prod(map(len, ways)) > 50 * MOST_PATHS:
@@ -166,9 +166,9 @@ def _starts(shape: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], ...], ...]:
 
 
 class _System:
-    """Indifferences of many supports of one shape at once, from the start (``t = 0``) to the game (``t = 1``).
+    """The indifference equations of many supports of one shape, from the start (``t = 0``) to the game (``t = 1``).
 
-    A point is (B, N) complex, each player's mixture behind one another, up to a factor that a random patch fixes.
+    A point is (B, N) complex: the players' mixtures, concatenated, each up to a factor that a random patch fixes.
     """
 
     def __init__(self, shape: tuple[int, ...], rng: np.random.Generator) -> None:
@@ -185,7 +185,7 @@ class _System:
         self.turn = np.exp(2j * np.pi * rng.random())
 
     def start(self, way: tuple[tuple[int, ...], ...]) -> ComplexArray:
-        """The solution (N,) at which these forms vanish."""
+        """Return the solution (N,) at which the forms of ``way`` vanish."""
         parts = []
         for q, patch in enumerate(self.patches):
             rows = [self.forms[p][q][e] for p, own in enumerate(way) for e, other in enumerate(own) if other == q]
@@ -197,7 +197,7 @@ class _System:
         return [point[:, self.begin[p] : self.begin[p + 1]] for p in range(self.n)]
 
     def target(self, coefficients: Sequence[Any], point: Any) -> tuple[ComplexArray, ComplexArray]:
-        """Indifferences (B, N - n) and their derivatives (B, N - n, N)."""
+        """Return the residuals of indifference (B, N - n) and their derivatives (B, N - n, N)."""
         parts, count = self.parts(point), len(point)
         values = np.zeros((count, self.size - self.n), dtype=point.dtype)
         slopes = np.zeros((count, self.size - self.n, self.size), dtype=point.dtype)
@@ -215,7 +215,7 @@ class _System:
         return values, slopes
 
     def beginning(self, point: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
-        """The same of the products of forms, of which the solutions are known."""
+        """Return the same for the products of forms, whose solutions are known."""
         parts, count = self.parts(point), len(point)
         values = np.zeros((count, self.size - self.n), dtype=point.dtype)
         slopes = np.zeros((count, self.size - self.n, self.size), dtype=point.dtype)
@@ -231,7 +231,7 @@ class _System:
         return values, slopes
 
     def at(self, coefficients: Sequence[Any], point: ComplexArray, t: FloatArray) -> tuple[Any, Any, Any]:
-        """The system (B, N) on the way, its derivatives by the point (B, N, N) and by ``t`` (B, N)."""
+        """Return the system (B, N) at ``t``, its derivatives by the point (B, N, N) and by ``t`` (B, N)."""
         values, slopes = self.target(coefficients, point)
         first, rising = self.beginning(point)
         first, rising = self.turn * first, self.turn * rising
@@ -249,7 +249,7 @@ class _System:
         return whole, matrix, drift
 
     def follow(self, coefficients: Sequence[Any], point: ComplexArray) -> tuple[ComplexArray, FloatArray]:
-        """Each point at the end of its path, or where the path stalls, and how far it came, from 0 to 1."""
+        """Return each point at the end of its path, or where the path stalls, and the ``t`` reached, from 0 to 1."""
         count = len(point)
         point, t, step = point.copy(), np.zeros(count), np.full(count, FIRST_STEP)
         active = np.arange(count)
@@ -282,7 +282,7 @@ class _System:
 
 
 def _spread(vector: ComplexArray, ndim: int) -> ComplexArray:
-    """(B, k) as (B, 1, …, k) of so many dimensions."""
+    """Reshape (B, k) to (B, 1, …, k) with ``ndim`` dimensions."""
     return vector.reshape(len(vector), *([1] * (ndim - 2)), vector.shape[1])
 
 
@@ -294,7 +294,7 @@ def _solved(matrix: Any, right: Any) -> Any:
 
 
 def _solve_shape(payoffs: FloatArray, shape: tuple[int, ...], supports: list[Support]) -> tuple[list[_Found], int, int]:
-    """The equilibria of these supports; how many solutions are singular, and how many paths were lost."""
+    """Return the equilibria of supports of one shape, the number of singular solutions and that of lost paths."""
     found: list[_Found] = []
     ways, n = _starts(shape), len(shape)
     if max(shape) == 1:
@@ -310,7 +310,7 @@ def _solve_shape(payoffs: FloatArray, shape: tuple[int, ...], supports: list[Sup
         if not len(owners):
             continue
         left = np.arange(len(owners))
-        for attempt in range(2):  # what is lost once is followed again from another start
+        for attempt in range(2):  # lost paths are followed again from another start
             system = _System(shape, np.random.default_rng([SEED, attempt, *shape]))
             starts = np.stack([system.start(way) for way in ways])
             point, t = system.follow([own[left] for own in tables], np.tile(starts, (len(part), 1))[left])
@@ -331,7 +331,7 @@ def _solve_shape(payoffs: FloatArray, shape: tuple[int, ...], supports: list[Sup
 
 
 def _coefficients(payoffs: FloatArray, support: Support) -> list[FloatArray]:
-    """By player (d, sizes of the others' supports): what each strategy is paid beyond the first of its support."""
+    """Return, by player (d, sizes of the others' supports), each strategy's payoff less that of its support's first."""
     found = []
     for p in range(len(support)):
         inside = np.moveaxis(payoffs[..., p][np.ix_(*support)], p, 0)
@@ -341,7 +341,7 @@ def _coefficients(payoffs: FloatArray, support: Support) -> list[FloatArray]:
 
 
 def _mixtures(system: _System, x: ComplexArray, arrived: bool) -> list[FloatArray] | None:
-    """The point as chances, if it is real and nowhere below 0."""
+    """Return the point as mixtures, if it is real and nowhere below 0."""
     slack = REAL if arrived else 1e-2
     found = []
     for own in system.parts(x[None]):
@@ -356,7 +356,7 @@ def _mixtures(system: _System, x: ComplexArray, arrived: bool) -> list[FloatArra
 
 
 def _polished(payoffs: FloatArray, support: Support, mixtures: list[FloatArray]) -> _Found | None:
-    """The equilibrium next to these chances of a support's strategies, if there is one."""
+    """Return the equilibrium next to these mixtures of a support, if there is one."""
     tables = [table[None] for table in _coefficients(payoffs, support)]
     shape = tuple(map(len, support))
     system = _System(shape, np.random.default_rng(0))
@@ -375,7 +375,7 @@ def _polished(payoffs: FloatArray, support: Support, mixtures: list[FloatArray])
             break
     assert len(matrix) == equations + system.n
     if not np.isfinite(x).all() or x.min() < LEAST_CHANCE:
-        return None  # of a smaller support
+        return None  # a solution of a smaller support
     whole = []
     for p, own in enumerate(support):
         chances = np.zeros(payoffs.shape[p])
@@ -388,7 +388,7 @@ def _polished(payoffs: FloatArray, support: Support, mixtures: list[FloatArray])
 def _checked(
     payoffs: FloatArray, support: Support, mixtures: tuple[FloatArray, ...], isolated: bool = True
 ) -> _Found | None:
-    """The profile with its gain, if that is none."""
+    """Return the profile with its largest gain, if that is negligible."""
     gain, regular = 0.0, isolated
     for p, own in enumerate(support):
         width = float(np.ptp(payoffs[..., p])) or 1.0
@@ -404,7 +404,7 @@ def _checked(
 
 
 def _plausible(payoffs: FloatArray, support: Support, mixtures: list[FloatArray]) -> bool:
-    """Whether a path that stalled did so about where nobody gains."""
+    """Return whether a path stalled close to a profile from which nobody gains."""
     whole = []
     for p, own in enumerate(support):
         chances = np.zeros(payoffs.shape[p])
@@ -418,7 +418,7 @@ def _plausible(payoffs: FloatArray, support: Support, mixtures: list[FloatArray]
 
 
 def _against(payoffs: FloatArray, mixtures: Sequence[FloatArray], player: int) -> FloatArray:
-    """What each strategy of ``player`` is paid against the others' mixtures."""
+    """Return the payoff of each strategy of ``player`` against the others' mixtures."""
     paid = np.moveaxis(payoffs[..., player], player, 0)
     for other in reversed([q for q in range(len(mixtures)) if q != player]):
         paid = paid @ mixtures[other]

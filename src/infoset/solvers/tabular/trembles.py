@@ -1,11 +1,11 @@
-"""Zero-sum games in which hands tremble: equilibria that stay best as mistakes become rare, exact in the limit.
+"""Trembling-hand refinements of zero-sum games: equilibria that are limits as mistakes vanish, exact in the limit.
 
-Every sequence must be played with a least weight, a polynomial in ε: of the ε of a whole uniform plan, whose limits
-are the equilibria that are perfect in the normal form (Selten 1975), or ε for each own move, whose limits are
-quasi-perfect (van Damme 1984; Miltersen & Sørensen 2010, "Computing a quasi-perfect equilibrium of a two-player
-game").  The linear program's matrix stays what it is, its right-hand side and its costs are polynomials.  HiGHS solves
-it for ever smaller numbers; its basis is then kept to as ε goes to 0, and a few pivots mend what the numbers hid, by
-comparing polynomials from their lowest terms (Farina, Gatti & Sandholm 2018).
+Every sequence must be played with a least weight, a polynomial in ε: either ε times a uniform plan, whose limits are
+the equilibria that are perfect in the normal form (Selten 1975), or a factor ε for each own move, whose limits are
+quasi-perfect (van Damme 1984; Miltersen & Sørensen 2010, "Computing a quasi-perfect equilibrium of a two-player game").
+The matrix of the linear program stays the same; its right-hand side and its costs are polynomials.  HiGHS solves it for
+decreasing values of ε; its basis is then kept as ε goes to 0, and a few pivots correct errors of the numerical solution
+by comparing polynomials from their lowest terms (Farina, Gatti & Sandholm 2018).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from infoset.tree.sequence_form import SequenceForm
 
 EPSILONS = (0.1, 0.03, 0.01, 0.003, 0.001)
 ZERO = 1e-9  # a coefficient, where the largest payoff is 1
-GAINED = 1e-7  # of the range of payoffs: more is no equilibrium
+GAINED = 1e-7  # share of the payoff range: a larger gain means that there is no equilibrium
 MOST_PIVOTS = 2000
 BYTES_A_COEFFICIENT = 80
-"""Of a variable or a row at most, with the copies that are made on the way."""
+"""Upper bound per variable or row and power of ε, with the copies that are made on the way."""
 
 
 def quasi_perfect(form: SequenceForm, player: int) -> FloatArray:
-    """(S_player, K) the least weights of a player's sequences, a coefficient for each power of ε: one a move.
+    """Return the least weights (S_player, K) of a player's sequences by powers of ε: a factor ε for each move.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> infoset.solvers.tabular.trembles.quasi_perfect(form, 0)[-2:].tolist()
@@ -43,12 +43,12 @@ def quasi_perfect(form: SequenceForm, player: int) -> FloatArray:
     """
     moves = form.lengths[form.player_sequences(player)]
     least = np.eye(int(moves.max()) + 1)[moves]
-    least[0] = 0.0  # the game is begun
+    least[0] = 0.0  # the empty sequence has weight 1
     return least
 
 
 def normal_form_perfect(form: SequenceForm, player: int) -> FloatArray:
-    """(S_player, 2) the least weights of a player's sequences: ε of a uniform plan."""
+    """Return the least weights (S_player, 2) of a player's sequences: ε times a uniform plan."""
     least = realisation(form, uniform(form))[form.player_sequences(player)]
     return np.stack([np.zeros(len(least)), least], axis=1)
 
@@ -57,15 +57,15 @@ TREMBLES: dict[str, Callable[[SequenceForm, int], FloatArray]] = {
     "normal-form-perfect": normal_form_perfect,
     "quasi-perfect": quasi_perfect,
 }
-"""How hands tremble, by the refinement that it leads to."""
+"""The least weights, by the refinement that they lead to."""
 
 
 @checks_arguments
 def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
-    """Behaviour (S,) at every information set, also where the game does not get: an equilibrium that is refined so.
+    """Return a refined equilibrium as behaviour (S,) at every information set, also at those that are not reached.
 
-    Raises ``UnsupportedGameError`` for other games than two players with a constant sum, and where rounding errors
-    leave no basis; ``ParameterError`` for another refinement.
+    Raises ``UnsupportedGameError`` for other games than those of two players with a constant sum, and where rounding
+    errors leave no basis; ``ParameterError`` for another refinement.
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> strategy = infoset.trembling_equilibrium(form, "quasi-perfect")
@@ -85,9 +85,9 @@ def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
 
 
 def check_polynomials(form: SequenceForm, refinement: str) -> str:
-    """Return what the coefficients of all powers of ε take, in words.
+    """Return the memory that the coefficients of all powers of ε take, in words.
 
-    Raises ``BudgetError`` before memory is taken that is not there.
+    Raises ``BudgetError`` where that memory is not available.
     """
     powers = 2 if refinement == "normal-form-perfect" else int(form.lengths.max()) + 1
     needed = BYTES_A_COEFFICIENT * float(powers) * (form.num_sequences + form.num_infosets) * 2
@@ -99,10 +99,10 @@ def check_polynomials(form: SequenceForm, refinement: str) -> str:
 
 
 class _Program:
-    """Maximise ``costs @ ε`` where ``matrix @ z = right @ ε``, with ε for (1, ε, ε², …).
+    """The program that maximises ``costs @ ε`` subject to ``matrix @ z = right @ ε``, with ε for (1, ε, ε², …).
 
-    The variables: by how much own sequences are played more than they must be; the values that the opponent's
-    information sets have for it; by how much its sequences fall short of these; and one for each row, which is 0.
+    The variables are: the weights of own sequences above their least weights; the values of the opponent's information
+    sets; the amounts by which its sequences fall short of these; and one for each row, which is fixed to 0.
     """
 
     def __init__(self, form: SequenceForm, player: int, trembles: Callable[[SequenceForm, int], FloatArray]) -> None:
@@ -126,7 +126,7 @@ class _Program:
         self.upper[rows.shape[1] :] = 0.0
 
     def solve(self) -> FloatArray:
-        """(S_player,) behaviour.  Raises ``UnsupportedGameError``."""
+        """Return behaviour (S_player,).  Raises ``UnsupportedGameError``."""
         best: _Vertex | None = None
         for basis in self._bases():
             at = _Vertex(self, basis)
@@ -142,7 +142,7 @@ class _Program:
         raise UnsupportedGameError(f"{self.form.name}: rounding errors leave no basis as mistakes become rare")
 
     def _bases(self) -> Any:
-        """(rows,) numbers of the basic variables for ever smaller mistakes, as HiGHS has them."""
+        """Yield the numbers (rows,) of HiGHS's basic variables for decreasing values of ε."""
         import highspy
 
         highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -165,13 +165,13 @@ class _Program:
             if basis is not None:
                 highs.setBasis(basis)
             highs.run()
-            if highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:  # too large mistakes leave nothing
+            if highs.getModelStatus() == highspy.HighsModelStatus.kOptimal:  # infeasible where ε is too large
                 basis = highs.getBasis()
                 status = [*basis.col_status, *basis.row_status]
                 yield np.flatnonzero([one == highspy.HighsBasisStatus.kBasic for one in status])
 
     def _behaviour(self, at: _Vertex) -> FloatArray:
-        """What is played as ε goes to 0: each set's moves by their lowest power."""
+        """Return the limit of behaviour as ε goes to 0: each set's moves by their lowest power."""
         plan = self.least.copy()
         inside = at.basic < self.own
         plan[at.basic[inside]] += at.values[inside]
@@ -196,25 +196,25 @@ class _Vertex:
         self.factors = splu(program.matrix[:, basic].tocsc())
         self.values = self.factors.solve(program.right)
         self.worth = program.costs - program.matrix.T @ self.factors.solve(program.costs[basic], trans="T")
-        self.outside: BoolArray = program.upper > 0  # what is 0 by itself never enters
+        self.outside: BoolArray = program.upper > 0  # variables fixed to 0 never enter
         self.outside[basic] = False
 
     def too_small(self) -> LongArray:
-        """Places of basic variables that leave their bounds: below 0, or beside it where they are 0 by themselves."""
+        """Return the places of basic variables outside their bounds: below 0, or not 0 where they are fixed to 0."""
         fixed = (self.program.upper[self.basic] == 0) & (np.abs(self.values) > ZERO).any(axis=1)
         return np.flatnonzero(fixed | (_negative(self.values) & (self.program.lower[self.basic] == 0)))
 
     def wanted(self) -> LongArray:
-        """Variables outside the basis that would pay."""
+        """Return the nonbasic variables whose entry would raise the objective."""
         return np.flatnonzero(_negative(-self.worth) & self.outside)
 
     @property
     def wrong(self) -> int:
-        """How much keeps it from being the optimum."""
+        """The number of violations that keep the basis from being optimal."""
         return len(self.too_small()) + len(self.wanted())
 
     def pivoted(self) -> _Vertex:
-        """One pivot nearer to the optimum, the first of what is wrong first.  Raises ``UnsupportedGameError``."""
+        """Return the vertex after a pivot that corrects the first violation.  Raises ``UnsupportedGameError``."""
         if (places := self.too_small()).size:
             place = int(places[np.argmin(self.basic[places])])
             entering = self._enters(place)
@@ -228,7 +228,7 @@ class _Vertex:
         return _Vertex(self.program, basic)
 
     def _enters(self, place: int) -> int:
-        """The variable that mends a basic one at the least cost; -1 for none."""
+        """Return the variable that corrects a basic one at the least cost; -1 for none."""
         row = self.program.matrix.T @ self.factors.solve(np.eye(1, len(self.basic), place)[0], trans="T")
         grows = -1.0 if _negative(self.values[place][None])[0] else 1.0
         found = np.flatnonzero((row * grows > ZERO) & self.outside)
@@ -236,7 +236,7 @@ class _Vertex:
         return _first(found, cost / (row[found] * grows)[:, None])
 
     def _leaves(self, entering: int) -> int:
-        """The place of the basic variable that is first to reach its bound as another grows; -1 for none."""
+        """Return the place of the basic variable that is first to reach its bound as another grows; -1 for none."""
         falls = self.factors.solve(self.program.matrix[:, [entering]].toarray()[:, 0])
         fixed = self.program.upper[self.basic] == 0
         if (stuck := np.flatnonzero(fixed & (np.abs(falls) > ZERO))).size:
@@ -246,26 +246,26 @@ class _Vertex:
 
 
 def _alike(one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both with as many powers."""
+    """Return both, padded to the same number of powers."""
     powers = max(one.shape[1], other.shape[1])
     first, second = (np.pad(each, ((0, 0), (0, powers - each.shape[1]))) for each in (one, other))
     return first, second
 
 
 def _lowest(polynomials: FloatArray) -> LongArray:
-    """(N,) the lowest power that is there; one above the last where none is."""
+    """Return (N,) the lowest power with a nonzero coefficient; one above the last where there is none."""
     there = np.abs(polynomials) > ZERO
     return np.asarray(np.where(there.any(axis=1), there.argmax(axis=1), polynomials.shape[1]))
 
 
 def _negative(polynomials: FloatArray) -> BoolArray:
-    """(N,) which are below 0 for all small ε."""
+    """Return (N,) which polynomials are below 0 for all small ε."""
     power = np.minimum(_lowest(polynomials), polynomials.shape[1] - 1)
     return np.take_along_axis(polynomials, power[:, None], axis=1)[:, 0] < -ZERO
 
 
 def _first(found: LongArray, ratios: FloatArray) -> int:
-    """The one of least ratio, the coefficients compared from the lowest power on; -1 for none."""
+    """Return the variable of least ratio, comparing coefficients from the lowest power on; -1 for none."""
     for power in range(ratios.shape[1]):
         if len(found) < 2:
             break

@@ -1,4 +1,4 @@
-"""The local updates: what one information set learns from the values of its moves.
+"""The local updates, which change the behaviour at one information set, given the values of its moves.
 
 An update is a plain function ``update(root, parent, first, last, worth, values, strategy, memory, parameters)``
 that the loop compiles into itself.  The moves of the set are the sequences ``first`` to ``last - 1``;
@@ -22,7 +22,7 @@ NOISE = 1e-15  # a sum of regrets that is zero in exact arithmetic must not beco
 
 @inline_kernel
 def normalise(first: int, last: int, total: float, strategy: FloatArray) -> None:
-    """Scale nonnegative weights to sum to one; uniform where there is nothing but rounding noise."""
+    """Scale nonnegative weights to sum to one; uniform where their sum is only rounding noise."""
     if total > NOISE:
         scale = 1.0 / total
         for q in range(first, last):
@@ -34,7 +34,7 @@ def normalise(first: int, last: int, total: float, strategy: FloatArray) -> None
 
 @inline_kernel
 def softmax(first: int, last: int, logits: FloatArray, strategy: FloatArray) -> None:
-    """strategy = softmax(logits[0]); the logits are shifted so that their largest is zero."""
+    """Set ``strategy`` to the softmax of ``logits[0]`` and shift these so that the largest is zero."""
     largest = logits[0, first]
     for q in range(first, last):
         largest = max(largest, logits[0, q])
@@ -50,7 +50,7 @@ def regret_matching(
     root: int, parent: int, first: int, last: int, worth: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
-    """Regret matching with discounts after each iteration (Brown & Sandholm 2019): most of the CFR family.
+    """Apply regret matching with discounts after each iteration (Brown & Sandholm 2019): most of the CFR family.
 
     ``parameters[1]`` multiplies regrets above zero and ``parameters[2]`` those below (0: regret matching+).
     """
@@ -68,7 +68,7 @@ def predictive(
     root: int, parent: int, first: int, last: int, worth: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
-    """Predictive regret matching+ (Farina et al. 2021): as if the last regrets came once more.
+    """Apply predictive regret matching+ (Farina et al. 2021), which predicts that the last regrets recur.
 
     ``parameters[1]`` multiplies the regrets after each iteration.
     """
@@ -83,7 +83,7 @@ def predictive(
 
 @inline_kernel
 def _largest(first: int, last: int, worth: float, values: FloatArray) -> float:
-    """The magnitude of this iteration's regrets at a set."""
+    """Return the largest magnitude of this iteration's regrets at a set."""
     largest = 0.0
     for q in range(first, last):
         largest = max(largest, abs(values[q] - worth))
@@ -94,11 +94,13 @@ def volatility_adaptive(
     root: int, parent: int, first: int, last: int, worth: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
-    """VAD-CFR's regrets (Li et al. 2026, listing 5): they fade faster where they were large of late; good ones are
-    boosted, and behaviour looks ahead of them.
+    """Apply VAD-CFR's update (Li et al. 2026, listing 5).
 
-    ``memory[1, first]`` is the moving mean of their magnitudes, ``parameters[1]`` the iterations so far and
-    ``parameters[2]`` how large they are expected to be at most.
+    Regrets are discounted faster where they were large recently, positive ones are boosted, and behaviour is optimistic
+    about them.
+
+    ``memory[1, first]`` is the moving mean of their magnitudes, ``parameters[1]`` the number of iterations so far and
+    ``parameters[2]`` the largest magnitude expected.
     """
     done, expected = parameters[1], parameters[2]
     magnitude = _largest(first, last, worth, values)
@@ -124,8 +126,9 @@ def volatility_adaptive(
 def by_magnitude(
     first: int, last: int, worth: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
 ) -> float:  # fmt: skip
-    """What VAD-CFR's behaviour weighs in the average: nothing for ``parameters[3]`` iterations, then more the larger
-    the regrets are.
+    """Return the weight of VAD-CFR's behaviour in the average.
+
+    It is 0 for ``parameters[3]`` iterations; later it depends on the iteration and on the magnitude of the regrets.
     """
     done, expected = parameters[1], parameters[2]
     if done < parameters[3]:
@@ -139,7 +142,7 @@ def hedge(
     root: int, parent: int, first: int, last: int, worth: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
-    """Exponential weights (Freund & Schapire 1997) on counterfactual values, learning rate ``parameters[1]``."""
+    """Apply exponential weights (Freund & Schapire 1997) to counterfactual values, learning rate ``parameters[1]``."""
     for q in range(first, last):
         memory[0, q] += parameters[1] * values[q]
     softmax(first, last, memory, strategy)
@@ -149,11 +152,11 @@ def replicator(
     root: int, parent: int, first: int, last: int, worth: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
-    """Discrete sequence-form replicator dynamics (Lanctot 2014, eq. 3) in O(tree); ``parameters[1]`` is the shift c.
+    """Apply discrete sequence-form replicator dynamics (Lanctot 2014, eq. 3); ``parameters[1]`` is the shift c.
 
-    ``memory[1, q]`` is W(q) - u - c, with W(q) the shifted payoff of playing to make the choice q and u the
-    payoff of the current profile; eq. 3 divided by the parent's eq. 3 multiplies strategy[q] by W(q)/W(parent).
-    Weights are kept as logarithms: in plain doubles they underflow to a pure profile that never changes again.
+    An iteration takes O(tree).  ``memory[1, q]`` is W(q) - u - c, with W(q) the shifted payoff of playing to make the
+    choice q and u the payoff of the current profile; eq. 3 divided by the parent's eq. 3 multiplies strategy[q] by
+    W(q)/W(parent).  Weights are kept as logarithms: plain doubles underflow to a pure profile that never changes again.
     """
     above = memory[1, parent]
     payoff = values[root] + parameters[1]

@@ -1,1 +1,1 @@
-"""Players who share a payoff: exact optima, progressive hiding, annealing."""
+"""Methods for players who share a payoff: exact optima, progressive hiding, annealing."""

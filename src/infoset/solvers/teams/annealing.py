@@ -1,11 +1,12 @@
-"""Simulated annealing (Kirkpatrick, Gelatt & Vecchi 1983) against a best response, for players with one payoff.
+"""Simulated annealing (Kirkpatrick, Gelatt & Vecchi 1983) against a best response, for players with a common payoff.
 
-All players but one, the *responder*, hold pure strategies.  Such a profile is worth what the responder's best response
-to it earns, so a move that would be bad against the old answer is judged by the new one.  A step changes one move of
-one information set and keeps the change if that is worth more; a change that costs ``loss`` is kept with probability
-``exp(-loss / temperature)``.  Only the rows that a change touches are added up again.
+All players but one, the *responder*, play pure strategies.  The value of such a profile is that of the responder's best
+response to it, so that a change of a move is judged against the new response, not the old one.  A step changes the move
+at one information set and keeps the change if that raises the value; a change that costs ``loss`` is kept with
+probability ``exp(-loss / temperature)``.  Only the rows that a change affects are summed again.
 
-Some pure profile is optimal, and the responder's part of it is a best response: no optimum lies outside the search.
+Some pure profile is optimal, and the responder's part of it is a best response, so that the search space contains an
+optimum.
 """
 
 from __future__ import annotations
@@ -32,35 +33,35 @@ from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
 MOST_SWEEPS, MOST_RUNS = 10**9, 10**7
-SHAKES = 20  # sweeps that measure what a change costs
+SHAKES = 20  # sweeps that measure the mean cost of a change
 
 
 class Leaders(NamedTuple):
-    """Where the players who do not respond decide."""
+    """The information sets of the leaders, the players who do not respond."""
 
     sets: IntArray  # (L,) their information sets
-    owner: IntArray  # (I,) whose each information set is
+    owner: IntArray  # (I,) the player of each information set
     behind: IntArray  # (I,) all information sets, sorted by the sequence that leads to them
     first_behind: IntArray  # (S + 1,) the first of ``behind`` for each sequence
 
 
 class AnnealingState(NamedTuple):
-    """Everything that changes."""
+    """The mutable state of an annealing."""
 
     choice: IntArray  # (I,) the move of each of the leaders' sets, reached or not
-    best: IntArray  # (I,) those of the most valuable profile so far
-    plan: FloatArray  # (S,) which of the leaders' sequences are played, 0 or 1
-    gain: FloatArray  # (S,) what the rows that end the responder's sequences pay
+    best: IntArray  # (I,) the choices of the best profile so far
+    plan: FloatArray  # (S,) 1 for the leaders' sequences that are played, else 0
+    gain: FloatArray  # (S,) payoffs of the rows that end with the responder's sequences
     values: FloatArray  # (S,) scratch
     stack: IntArray  # (I + 1,) scratch
-    worth: FloatArray  # (2,) of the profile now, and of the best so far
-    shifts: FloatArray  # (2,) sum of the sizes of the changes of worth that were tried, and their number
+    worth: FloatArray  # (2,) values of the current profile and of the best so far
+    shifts: FloatArray  # (2,) sum of the absolute changes of value that were tried, and their number
     stream: Words  # (1,)
 
 
 @inner_kernel
 def switch(a, leaders, s, responder, sequence, player, sign):
-    """Put ``sequence`` and what its player chooses behind it into the plan (``sign`` 1), or take it out (-1)."""
+    """Add ``sequence`` and its player's later choices to the plan (``sign`` 1), or remove them (-1)."""
     n = a.rows.shape[0]
     slot = responder - (responder > player)
     s.stack[0] = sequence
@@ -84,7 +85,7 @@ def switch(a, leaders, s, responder, sequence, player, sign):
 
 @linked_kernel
 def respond(a, s, responder):
-    """What the responder's best response to the leaders earns."""
+    """Return the value of the responder's best response to the leaders."""
     begin = a.sequences[responder]
     for q in range(begin, a.sequences[responder + 1]):
         s.values[q] = s.gain[q]
@@ -104,7 +105,7 @@ def enter(a, leaders, s, responder):
 
 @kernel
 def sweep(a, leaders, s, responder, temperature):
-    """As many steps as there are leaders' sets, each at one drawn at random.  Where nobody comes, a change is free."""
+    """Take one step per leaders' set, each at a set drawn at random; at unreached sets every change is kept."""
     for _ in range(len(leaders.sets)):
         k = leaders.sets[below(s.stream, len(leaders.sets))]
         old, new = s.choice[k], below(s.stream, a.size[k] - 1)
@@ -131,7 +132,7 @@ def sweep(a, leaders, s, responder, temperature):
 
 @dataclass(frozen=True, eq=False)
 class Annealing:
-    """What came of ``anneal``; ``R`` runs were over.
+    """The result of ``anneal``, of ``R`` finished runs.
 
     >>> form = infoset.SequenceForm.of(infoset.load("trade_comm(items=2,messages=2)"))
     >>> found = infoset.anneal(form, runs=2, seed=1)
@@ -141,11 +142,11 @@ class Annealing:
 
     form: SequenceForm = field(repr=False)
     value: float
-    """What each player earns with ``plan``."""
+    """Each player's payoff under ``plan``."""
     plan: FloatArray = field(repr=False)
     """(S,) the best profile of all runs: pure, and no player gains by deviating alone."""
     values: FloatArray
-    """(R,) what each run earned."""
+    """(R,) the value of each run."""
     sweeps: int
     seed: int
     seconds: float
@@ -153,7 +154,7 @@ class Annealing:
     """``runs``, ``seconds`` or ``interrupted``."""
 
     def policy(self) -> TabularPolicy:
-        """``plan`` as a policy."""
+        """Return ``plan`` as a policy."""
         made_by = {"method": "annealing", "sweeps": self.sweeps, "runs": len(self.values), "seed": self.seed}
         return TabularPolicy.from_plan(self.form, self.plan, made_by)
 
@@ -168,15 +169,16 @@ def anneal(
     seed: int = 0,
     progress: Callable[[int, float], object] | None = None,
 ) -> Annealing:
-    """The best of ``runs`` annealings from random profiles, each polished by best responses in turn.
+    """Return the best of ``runs`` annealings from random profiles, each polished by best responses in turn.
 
-    A run makes ``sweeps`` sweeps, each as many steps as the leaders have information sets.  The temperature starts at
-    the mean size of the changes of worth in a random walk and falls to 0 with the cube of the sweeps left.  The players
-    respond by turns, the last one in the first run: who is best at it depends on the game.
+    A run makes ``sweeps`` sweeps, each of one step per information set of the leaders.  The temperature starts at the
+    mean absolute change of value in a random walk and falls to 0 with the cube of the remaining sweeps.  The responder
+    changes from run to run, from the last player on: which one is best depends on the game.
 
-    When ``seconds`` are over, looked at after each sweep and without the time to compile, the run at hand ends with the
-    best that it has found; otherwise the result depends on ``seed`` alone.  ``progress`` is told how many runs are
-    over, and the best value so far; Ctrl-C ends with those runs.  A step takes one pass over the responder's sequences.
+    When ``seconds`` are over, checked after each sweep and without compile time, the current run ends with the best
+    profile that it has found; otherwise the result depends on ``seed`` alone.  ``progress`` is passed the number of
+    finished runs and the best value so far; Ctrl-C ends with those runs.  A step takes one pass over the responder's
+    sequences.
 
     Raises ``UnsupportedGameError`` where payoffs differ, and ``ParameterError``.
 
@@ -198,7 +200,10 @@ def anneal(
 
 
 def annealings(form: SequenceForm, sweeps: int, runs: int, seed: int) -> Annealings:
-    """Runs as ``anneal`` makes them.  Raises ``ParameterError``, and ``UnsupportedGameError`` where payoffs differ."""
+    """Return the runs of ``anneal`` as work.
+
+    Raises ``ParameterError``, and ``UnsupportedGameError`` where payoffs differ.
+    """
     check_range("sweeps", sweeps, 1, MOST_SWEEPS)
     check_range("runs", runs, 1, MOST_RUNS)
     check_range("seed", seed, 0, 2**63)
@@ -208,7 +213,7 @@ def annealings(form: SequenceForm, sweeps: int, runs: int, seed: int) -> Anneali
 
 
 class Annealings(Runs):
-    """Annealings from random profiles; the players respond by turns, the last one in the first run."""
+    """Annealings from random profiles; the responder changes from run to run, from the last player on."""
 
     def __init__(self, form: SequenceForm, sweeps: int, runs: int, seed: int) -> None:
         self.form, self.seed = form, seed
@@ -220,13 +225,13 @@ class Annealings(Runs):
         super().__init__(make, runs)
 
     def policy(self) -> TabularPolicy | None:
-        """The best so far."""
+        """Return the best profile so far."""
         best = self.best
         return None if best is None else TabularPolicy.from_plan(self.form, best["plan"], {"method": "annealing"})
 
 
 class AnnealingRun(Run):
-    """One annealing at work; an iteration is a sweep, the first ``SHAKES`` measure what a change costs."""
+    """One annealing at work; an iteration is a sweep, and the first ``SHAKES`` measure the cost of a change."""
 
     def __init__(self, form: SequenceForm, responder: int, sweeps: int, seed: np.random.SeedSequence) -> None:
         self.form, self.responder, self.sweeps = form, responder, sweeps
@@ -250,7 +255,7 @@ class AnnealingRun(Run):
         return float(self.hottest[0]) * (1 - done / self.sweeps) ** 3
 
     def result(self) -> dict[str, FloatArray]:
-        """A pure profile (S,) in which nobody gains by deviating alone, and what it is worth."""
+        """Return a pure profile (S,) in which nobody gains by deviating alone, and its value."""
         form, strategy = self.form, np.zeros(self.form.num_sequences)
         strategy[form.arrays.first.astype(np.int64) + self.state.best] = 1.0
         plan = polish(form, best_response(form, realisation(form, strategy), self.responder))
@@ -261,14 +266,14 @@ class AnnealingRun(Run):
 
 
 def _compile(form: SequenceForm) -> None:
-    """A sweep of no steps."""
+    """Run a sweep without steps, so that all kernels are compiled."""
     leaders, s = find_leaders(form, 0), begin(form, np.random.SeedSequence(0))
     enter(form.arrays, leaders, s, 0)
     sweep(form.arrays, leaders._replace(sets=leaders.sets[:0]), s, 0, np.inf)
 
 
 def find_leaders(form: SequenceForm, responder: int) -> Leaders:
-    """All players but the responder."""
+    """Return the information sets of all players but the responder."""
     parent = form.arrays.parent
     behind = np.argsort(parent, kind="stable").astype(np.int32)
     first_behind = np.searchsorted(parent[behind], np.arange(form.num_sequences + 1)).astype(np.int32)
@@ -277,7 +282,7 @@ def find_leaders(form: SequenceForm, responder: int) -> Leaders:
 
 
 def begin(form: SequenceForm, seed: np.random.SeedSequence) -> AnnealingState:
-    """Choices at random that are not yet played, and room to work in."""
+    """Return a state with random choices that are not yet played."""
     first, stream = seed.spawn(2)
     word = stream.generate_state(1, np.uint64).astype(np.uint64)
     choice = np.random.default_rng(first).integers(form.arrays.size.astype(np.int32)).astype(np.int32)

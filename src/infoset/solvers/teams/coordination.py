@@ -1,8 +1,8 @@
-"""What the members of a team can do together: pure plans of all of them, and the best of these against the others.
+"""Best responses of a team: pure plans of all members, and the best of these against the others.
 
-A plan of the team is a pure one for each member.  The best one is found exactly by a mixed-integer program on how
-likely sequences of all members come together (``joint_plans``).  Much sooner a plan is found that no member can
-improve alone.
+A plan of the team is a pure plan for each member.  The best one is found exactly by a mixed-integer program over the
+joint probabilities of the members' sequences (``joint_plans``).  A plan that no member can improve alone is found much
+faster.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from infoset.tree.kernels import plan_down
 from infoset.tree.sequence_form import SequenceForm
 
 MOST_TUPLES = 60_000
-"""Of sequences of all members, up to which the program is tried."""
+"""The number of tuples of all members' sequences up to which the program is tried."""
 BETTER = 1e-12  # of the largest payoff
 
 
 class Answer(NamedTuple):
-    """A plan of the team, what it earns, and what no plan earns more than."""
+    """A plan of the team, its value, and an upper bound on the value of all plans."""
 
     value: float
     bound: float
@@ -34,9 +34,9 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Team:
-    """The ``members`` of a game who agree beforehand; a plan is realisation weights (S,) of theirs, 0 elsewhere.
+    """The ``members`` of a game who agree beforehand; a plan is realisation weights (S,) of the members, 0 elsewhere.
 
-    ``ends`` (T, n) and ``paid`` (T,): the terminal rows as sequences, and what the team gets at each, times the
+    ``ends`` (T, n) and ``paid`` (T,): the terminal rows as sequences, and the team's payoff at each, times the
     probability of chance.
     """
 
@@ -47,24 +47,24 @@ class Team:
 
     @classmethod
     def of(cls, form: SequenceForm, members: Sequence[int]) -> Team:
-        """Its payoff is that of all members together."""
+        """Return the team of ``members``; its payoff is the sum of the members' payoffs."""
         ends, payoffs = form.terminals()
         return cls(form, tuple(members), ends, payoffs[:, list(members)].sum(axis=1))
 
     @property
     def name(self) -> str:
-        """Of its members."""
+        """The members' names, joined."""
         return "+".join(self.form.players[player] for player in self.members)
 
     def played(self, plan: FloatArray) -> FloatArray:
-        """(T,) how likely the plan comes to each end, as far as it is the team's doing."""
+        """Return (T,) the team's factor in the reach probability of each terminal row."""
         weight = np.ones(len(self.ends))
         for player in self.members:
             weight *= plan[self.ends[:, player]]
         return weight
 
     def improved(self, others: FloatArray, plan: FloatArray) -> Answer:
-        """A plan that no member improves alone, from ``plan`` on; the others come to ends like ``others`` (T,)."""
+        """Improve ``plan`` until no member can alone, where ``others`` (T,) reach the terminal rows."""
         worth = self.paid * others
         plan, value, idle = plan.copy(), -np.inf, 0
         least = BETTER * float(np.abs(worth).sum())
@@ -76,7 +76,7 @@ class Team:
         return Answer(value, np.inf, plan)
 
     def _answer(self, player: int, worth: FloatArray, plan: FloatArray) -> float:
-        """Puts a member's best response into the plan; what the team earns then."""
+        """Put a member's best response into the plan and return the team's value."""
         form, own = self.form, self.form.player_sequences(player)
         weight = worth.copy()
         for other in self.members:
@@ -87,7 +87,7 @@ class Team:
         return best_answer(form, player, values, plan)
 
     def best(self, others: FloatArray, seconds: float = np.inf) -> Answer:
-        """The best plan where the others come to ends like ``others`` (T,), and a bound that proves it.
+        """Return the best plan, where ``others`` (T,) reach the terminal rows, and a bound that proves it.
 
         Raises ``BudgetError`` where the members' sequences combine to too many tuples.
         """
@@ -100,7 +100,7 @@ class Team:
         return Answer(value, max(value, bound), plan)
 
     def any_plan(self, rng: np.random.Generator) -> FloatArray:
-        """A pure plan, each member's moves drawn alike."""
+        """Return a pure plan whose moves are drawn uniformly at random."""
         strategy, plan = np.zeros(self.form.num_sequences), np.zeros(self.form.num_sequences)
         a = self.form.arrays
         for player in self.members:
@@ -111,10 +111,10 @@ class Team:
 
     @cached_property
     def together(self) -> JointPlans:
-        """The mixed-integer program's polytope.  Raises ``BudgetError``."""
+        """The polytope of the mixed-integer program.  Raises ``BudgetError``."""
         return JointPlans(self.form, self.members, self.ends[:, list(self.members)], MOST_TUPLES)
 
     @cached_property
     def at(self) -> LongArray:
-        """(T,) which of its variables each end is."""
+        """(T,) the variable of the program for each terminal row."""
         return self.together.places(self.ends[:, list(self.members)])

@@ -1,8 +1,7 @@
-"""A tree with teams, what they know and what they may learn with: where progressive hiding and information
-relaxation (Heymann & Lanctot) take place.
+"""Trees with teams and their true and relaxed information, for progressive hiding and information relaxation.
 
-A team is one player without perfect recall.  Its policies live on the moves of its *relaxed* sets; ``project`` turns
-them into policies on its true sets.
+Both methods are by Heymann & Lanctot.  A team is treated as one player without perfect recall.  Its policies are
+defined on the moves of its *relaxed* sets; ``project`` turns them into policies on its true sets.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ NOWHERE = -1.0
 
 
 class HidingArrays(NamedTuple):
-    """What the loop reads: ``N`` nodes, ``F`` moves of relaxed sets, ``C`` moves of true sets, ``T`` teams."""
+    """The game as kernels read it: ``N`` nodes, ``F`` moves of relaxed sets, ``C`` moves of true sets, ``T`` teams."""
 
     parent: IntArray  # (N,)
     first_child: IntArray  # (N + 1,)
-    team: IntArray  # (N,) who learns here, or NOBODY
+    team: IntArray  # (N,) the team that learns here, or NOBODY
     weight: FloatArray  # (N,) probability of the edge to the node where nobody learns above it, else 1
-    prior: FloatArray  # (N,) the product of these weights on the way
+    prior: FloatArray  # (N,) the product of these weights on the path
     payoff: FloatArray  # (T, N) at ends, else 0
     relaxed: IntArray  # (N,) relaxed set, or UNLABELLED
     true: IntArray  # (N,) true set
@@ -47,7 +46,7 @@ class HidingArrays(NamedTuple):
 
 @kernel
 def spread(a, policy, sets, firsts, reach):
-    """Probabilities (N,) of all nodes under a policy on the moves of ``sets``."""
+    """Compute the probabilities (N,) of all nodes under a policy on the moves of ``sets``."""
     reach[0] = 1.0
     for v in range(1, len(a.parent)):
         above = a.parent[v]
@@ -59,9 +58,9 @@ def spread(a, policy, sets, firsts, reach):
 
 @kernel
 def project(a, policy, reach, projected, mass):
-    """Equation 4: the conditional expectation of the policy in each true set.
+    """Project a policy: compute its conditional expectation in each true set (equation 4).
 
-    Where a set is not reached, nature and the other players alone weigh the nodes.
+    In a set that is not reached the nodes are weighted by chance and the fixed players alone.
     """
     sets = len(a.true_first) - 1
     gather(a, policy, reach, projected, mass)
@@ -90,7 +89,7 @@ def project(a, policy, reach, projected, mass):
 
 @inline_kernel
 def gather(a, policy, reach, projected, mass):
-    """Sums over the nodes of each true set, weighted by their probabilities."""
+    """Sum the policy over the nodes of each true set, weighted by their probabilities."""
     for k in range(len(a.true_first) - 1):
         mass[k] = 0.0
     for q in range(len(projected)):
@@ -105,7 +104,7 @@ def gather(a, policy, reach, projected, mass):
 
 @kernel
 def spread_outside(a, policy, team, reach):
-    """Probabilities (N,) of all nodes if a team always went there."""
+    """Compute the probabilities (N,) of all nodes with a factor of 1 for the moves of ``team``."""
     reach[0] = 1.0
     for v in range(1, len(a.parent)):
         above = a.parent[v]
@@ -116,7 +115,7 @@ def spread_outside(a, policy, team, reach):
 
 @kernel
 def expected(a, team, reach):
-    """A team's payoff where nodes have these probabilities."""
+    """Return a team's payoff for given probabilities of the nodes."""
     total = 0.0
     for v in range(len(a.parent)):
         total += reach[v] * a.payoff[team, v]
@@ -125,7 +124,7 @@ def expected(a, team, reach):
 
 @dataclass(frozen=True, eq=False)
 class HiddenGame:
-    """A tree with what its teams know and what they may learn with.
+    """A tree with the true and the relaxed information sets of its teams.
 
     >>> from infoset.tree.information import recall
     >>> tree = infoset.GameTree.of(infoset.load("trade_comm(items=2,messages=2)"))
@@ -148,11 +147,11 @@ class HiddenGame:
         teams: Sequence[Collection[int]] | None = None,
         others: TabularPolicy | None = None,
     ) -> HiddenGame:
-        """``teams`` learn, each on its map ``relax(tree, team)``; by default all players are one team.
+        """Return the game in which ``teams`` learn, each on its map ``relax(tree, team)``; all players by default.
 
-        Whoever is in no team plays the policy ``others``.  Raises ``ParameterError`` for a player in two teams or in
-        none without ``others``, and ``UnsupportedGameError`` where nobody says who plays together and not all are paid
-        the same.  Members of ``teams`` who are paid differently share alike.
+        Players in no team play the policy ``others``.  Raises ``ParameterError`` for a player in two teams, or in none
+        without ``others``, and ``UnsupportedGameError`` where no teams are given and not all players are paid the same.
+        Members of a team who are paid differently get the mean of their payoffs.
         """
         if teams is None and not are_common(tree.graph.payoffs):
             raise UnsupportedGameError(f"{tree.name}: its players are no team, as they are paid differently")
@@ -169,7 +168,7 @@ class HiddenGame:
         return cls(tree, tuple(sides), tuple(truths), tuple(maps), arrays)
 
     def policy(self, projected: FloatArray, made_by: Mapping[str, Any] | None = None) -> TabularPolicy:
-        """A projection (C,) as a policy of the teams' members."""
+        """Return a projection (C,) as a policy of the teams' members."""
         tree, a = self.tree, self.arrays
         tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
         for infoset, node in enumerate(tree.infoset_node.tolist()):
@@ -227,7 +226,7 @@ def _arrays(
 
 
 def _lay_out(tree: GameTree, maps: Sequence[TreeMap]) -> tuple[IntArray, IntArray]:
-    """The teams' sets behind one another: (N,) set of each node, and (sets + 1,) first move of each set."""
+    """Concatenate the teams' sets: return (N,) the set of each node, and (sets + 1,) the first move of each set."""
     labels = np.full(len(tree.position), UNLABELLED, dtype=np.int32)
     count = 0
     for found in maps:
@@ -241,7 +240,7 @@ def _lay_out(tree: GameTree, maps: Sequence[TreeMap]) -> tuple[IntArray, IntArra
 
 
 def _weigh(tree: GameTree, team: IntArray, policy: TabularPolicy, weight: FloatArray) -> None:
-    """The probabilities of moves of players in no team."""
+    """Write the probabilities of moves of players in no team into ``weight``."""
     for infoset, (owner, node) in enumerate(zip(tree.infoset_player.tolist(), tree.infoset_node.tolist(), strict=True)):
         if team[node] == NOBODY:
             words = move_words(tree.menu(infoset))

@@ -1,9 +1,10 @@
-"""A team's best response by information relaxation (Heymann & Lanctot, Algorithm 1).
+"""The best response of a team by information relaxation (Heymann & Lanctot, Algorithm 1).
 
 Let w be the probabilities of the nodes under a *reference* policy, which has full support and does not change.  The
-criterion of a relaxed policy μ is ``L(μ) = E_μ[r] - penalty · ‖μ - Proj(μ)‖²`` (eq. 5), norm and projection weighted
-by w.  The algorithm alternates between ``y = Proj(μ)`` and a proximal step: raise ``E_μ[r] - penalty · ‖μ - y‖²`` with
-y fixed.  That is at most L everywhere and equals it at the old μ, so L never falls (Theorem 1).
+criterion of a relaxed policy μ is ``L(μ) = E_μ[r] - penalty · ‖μ - Proj(μ)‖²`` (eq. 5), with norm and projection
+weighted by w.  The algorithm alternates between ``y = Proj(μ)`` and a proximal step that raises
+``E_μ[r] - penalty · ‖μ - y‖²`` with y fixed.  The latter is at most L everywhere and equals it at the old μ, so L
+never falls (Theorem 1).
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ from infoset.tree.information import UNLABELLED
 
 
 class Stages(NamedTuple):
-    """The nodes by how many decisions of the team lie before them: its *stage*, counted from 0."""
+    """The nodes by *stage*, the number of the team's decisions before them, counted from 0."""
 
     nodes: IntArray  # (N,) the last stage first; within a stage children before parents
-    first: IntArray  # (stages + 1,) where each begins in ``nodes``
+    first: IntArray  # (stages + 1,) where each stage begins in ``nodes``
     of_set: IntArray  # (relaxed sets,) the stage of each
 
 
 @kernel
 def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, value, rewards, mass):
-    """The proximal step, one stage after the other, the last one first.
+    """Run the proximal step stage by stage, the last one first.
 
-    Where all other stages are fixed, a set's best policy is the projection of ``anchor + gain / (2 penalty)`` onto the
-    simplex; without a penalty its best move.  ``reach`` (N,) says how likely each node is as far as earlier stages go.
+    With all other stages fixed, a set's best policy is the projection of ``anchor + gain / (2 penalty)`` onto the
+    simplex; without a penalty it is its best move.  ``reach`` (N,): the probability of each node by earlier stages.
     """
     last = len(first) - 2
     for block in range(last + 1):
@@ -80,7 +81,7 @@ def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, 
 
 @inline_kernel
 def improve(policy, rewards, first, last, curvature):
-    """Maximise ``rewards · x - curvature / 2 · ‖x‖²`` over the simplex (Michelot 1986); on a tie stay."""
+    """Maximise ``rewards · x - curvature / 2 · ‖x‖²`` over the simplex (Michelot 1986); on a tie keep the policy."""
     if curvature == 0.0:
         best, worth = first, 0.0
         for q in range(first, last):
@@ -108,7 +109,7 @@ def improve(policy, rewards, first, last, curvature):
 
 @kernel
 def distance(a, policy, projected, weights):
-    """``‖μ - y‖²``, weighted by (N,) ``weights``."""
+    """Return ``‖μ - y‖²``, weighted by ``weights`` (N,)."""
     total = 0.0
     for v in range(len(a.parent)):
         if a.team[v] != NOBODY:
@@ -120,21 +121,22 @@ def distance(a, policy, projected, weights):
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """What came of ``information_relaxation``; ``R`` runs of ``I`` iterations."""
+    """The result of ``information_relaxation``, of ``R`` runs of ``I`` iterations."""
 
     game: HiddenGame
     criteria: FloatArray
     """(R, I + 1) L of the relaxed policy before each iteration and after the last: it never falls."""
     payoffs: FloatArray
-    """(R, I + 1) the team's payoff under the projection at these moments."""
+    """(R, I + 1) the team's payoff under the projection at the same points."""
     last: FloatArray
-    """(R,) the last of them."""
+    """(R,) the last of these payoffs."""
     best: FloatArray
-    """(R,) the best of them."""
+    """(R,) the best of these payoffs."""
     projections: FloatArray
     """(R, C) the policies of ``best``."""
     bound: float | None
-    """What no policy on the true map exceeds, from ``relaxed_optimum``; ``None`` where the relaxed map forgets."""
+    """An upper bound on the payoff of all policies on the true map, from ``relaxed_optimum``; ``None`` where the
+    relaxed map has no perfect recall."""
     seconds: float
 
     @property
@@ -142,12 +144,12 @@ class Relaxation:
         return len(self.payoffs[0]) - 1
 
     def policy(self) -> TabularPolicy:
-        """The best of all runs."""
+        """Return the best policy of all runs."""
         return self.game.policy(self.projections[int(self.best.argmax())], {"method": "information-relaxation"})
 
 
 def check_penalty(penalty: float) -> None:
-    """Raise ``ParameterError`` unless it is a number from 0."""
+    """Raise ``ParameterError`` unless ``penalty`` is a number from 0."""
     if not (np.isfinite(penalty) and penalty >= 0):
         raise ParameterError(f"penalty={penalty}; allowed: a number from 0")
 
@@ -162,18 +164,18 @@ def information_relaxation(
     seed: int = 0,
     progress: Callable[[int, float], object] | None = None,
 ) -> Relaxation:
-    """Algorithm 1 for the only team of ``game``, ``runs`` times, each from a first policy of its own.
+    """Run Algorithm 1 for the only team of ``game`` ``runs`` times, each from an initial policy of its own.
 
-    The reference policy is uniform; first policies are Dirichlet(1) draws at every relaxed set.  The proximal step
-    takes one stage at a time, so an iteration need not reach its maximum, which Theorem 1 does not need either; what
-    the iterations come to is a local optimum of L.
+    The reference policy is uniform; initial policies are Dirichlet(1) draws at every relaxed set.  The proximal step
+    takes one stage at a time, so that an iteration need not reach its maximum, which Theorem 1 does not require either;
+    the iterations converge to a local optimum of L.
 
-    Proposition 3 bounds every policy on the true map by the *global* maximum of L.  That is known without a penalty
-    only, by backward induction over a relaxed map with perfect recall: ``bound``, which holds for every penalty.
+    Proposition 3 bounds every policy on the true map by the *global* maximum of L.  That is known only without a
+    penalty, by backward induction over a relaxed map with perfect recall: ``bound``, which holds for every penalty.
 
     Raises ``ParameterError`` for a game with several teams, ``ImperfectRecallError`` for a relaxed map that does not
-    count the team's decisions.  ``progress`` is told how many runs are over, and the best payoff so far; Ctrl-C ends
-    with those runs.
+    count the team's decisions.  ``progress`` is passed the number of finished runs and the best payoff so far; Ctrl-C
+    ends with those runs.
 
     Heymann & Lanctot (2025); ``penalty`` is in units of payoffs.
 
@@ -198,7 +200,7 @@ def information_relaxation(
 
 
 class Relaxations(Runs):
-    """Runs of Algorithm 1, each from a first policy of its own.  Raises as ``information_relaxation`` does."""
+    """Runs of Algorithm 1, each from an initial policy of its own.  Raises as ``information_relaxation`` does."""
 
     def __init__(self, game: HiddenGame, penalty: float, iterations: int, runs: int, seed: int) -> None:
         check_range("iterations", iterations, 1, MOST_TRAININGS)
@@ -215,19 +217,19 @@ class Relaxations(Runs):
         super().__init__(make, runs)
 
     def bound(self) -> tuple[float, str] | None:
-        """What no policy on the true map exceeds; ``None`` where the relaxed map forgets."""
+        """Return a bound on all policies on the true map; ``None`` where the relaxed map has no perfect recall."""
         if self.game.relaxed[0].recall_violation():
             return None
         return relaxed_optimum(self.game), "Proposition 3 of Heymann & Lanctot without a penalty"
 
     def policy(self) -> TabularPolicy | None:
-        """The best so far."""
+        """Return the best policy so far."""
         best = self.best
         return None if best is None else self.game.policy(best["best"], {"method": "information-relaxation"})
 
 
 def relaxed_optimum(game: HiddenGame) -> float:
-    """The most that the team can get on its relaxed map, by backward induction; at least as much as on the true one.
+    """Return the team's optimum on its relaxed map, by backward induction; it is at least that on the true map.
 
     Raises ``ImperfectRecallError`` where the relaxed map has no perfect recall.
     """
@@ -240,7 +242,7 @@ def relaxed_optimum(game: HiddenGame) -> float:
 
 
 class RelaxationRun(Run):
-    """One run at work: an iteration is a projection and a proximal step."""
+    """One run at work; an iteration is a projection and a proximal step."""
 
     def __init__(
         self, a: HidingArrays, stages: Stages, weights: FloatArray, penalty: float, iterations: int,
@@ -267,7 +269,7 @@ class RelaxationRun(Run):
             self._measure()
 
     def _measure(self) -> None:
-        """The criterion L of the policy now, and the payoff of its projection."""
+        """Record the criterion L of the current policy and the payoff of its projection."""
         a, t, mass = self.arrays, self.iteration, self.scratch[-1]
         project(a, self.policy_now, self.weights, self.projected, mass)
         spread(a, self.projected, a.true, a.true_first, self.reach)
@@ -279,7 +281,7 @@ class RelaxationRun(Run):
             self.best[:] = self.projected
 
     def result(self) -> dict[str, Any]:
-        """Criteria (I + 1,), payoffs (I + 1,) and the best projection (C,)."""
+        """Return criteria (I + 1,), payoffs (I + 1,) and the best projection (C,)."""
         done = slice(self.iteration + 1)
         payoffs = self.payoffs[done].copy()
         found = {"criteria": self.criteria[done].copy(), "payoffs": payoffs, "best": self.best.copy()}
@@ -293,7 +295,7 @@ class RelaxationRun(Run):
 
 
 def _scratch(a: HidingArrays) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """A uniform policy (F,), values (N,), rewards (F,) and masses (relaxed sets + true sets,)."""
+    """Return a uniform policy (F,), values (N,), rewards (F,) and masses (relaxed sets + true sets,)."""
     sets = len(a.relaxed_first) + len(a.true_first)
     return _uniform(a), np.zeros(len(a.parent)), np.zeros(int(a.relaxed_first[-1])), np.zeros(sets)
 
@@ -304,7 +306,7 @@ def _uniform(a: HidingArrays) -> FloatArray:
 
 
 def _stages(game: HiddenGame) -> Stages:
-    """Raises as ``information_relaxation`` does."""
+    """Return the stages of a game.  Raises as ``information_relaxation`` does."""
     if len(game.teams) != 1:
         raise ParameterError(f"teams={list(game.teams)}: information relaxation is the best response of one team")
     tree, a = game.tree, game.arrays

@@ -1,9 +1,9 @@
-"""Public states at which both players move without seeing each other's move, solved by trying prescriptions.
+"""Public states with simultaneous moves of both players, solved by enumeration of prescriptions.
 
-A *prescription* names a move for every type of one player, the leader.  Once it is fixed, the replier's move b is worth
-W_b(T) to the set T of its types that choose it: the sum, over the leader's moves a, of the table of what follows
-(a, b), at the leader's types that choose a.  The best reply is then the best way to divide the replier's types among
-its moves, and the value is the largest over all prescriptions.
+A *prescription* gives a move to every type of one player, the leader.  For a fixed prescription the replier's move b
+has a value W_b(T) for the set T of its types that choose it: the sum, over the leader's moves a, of the table of the
+successor of (a, b), at the leader's types that choose a.  The best reply is then the best partition of the replier's
+types among its moves, and the value is the largest over all prescriptions.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import numpy.typing as npt
 from infoset.base import LongArray
 from infoset.solvers.teams.sets import Table, convolutions, divide, elements, subset_sums
 
-BATCH = 1 << 15  # numbers in a table over prescriptions and what the replier has, which is to stay in the cache
-SPLITS_PER_NUMBER = 10.0  # measured: how many splits of a convolution take as long as gathering one number,
+BATCH = 1 << 15  # entries of a table over prescriptions and the replier's sets or gains, so that it fits the cache
+SPLITS_PER_NUMBER = 10.0  # measured: the number of splits of a convolution that take as long as gathering one number,
 SPLITS_PER_SET = 1e6  # and as the work in Python for one of the leader's sets
 
 
 class JointMoves:
-    """The A moves of a leader and the B moves of a replier, who have ``types`` types.
+    """The A moves of a leader and the B moves of a replier at a state, for their ``types`` numbers of types.
 
-    ``behind`` (A, B) is what follows: where the game ends the number of a table (the leader's types, the replier's)
+    ``behind`` (A, B) are the successors: where the game ends, the number of a table (the leader's types, the replier's)
     in ``ends``, else a name.
     """
 
@@ -39,7 +39,7 @@ class JointMoves:
         self.twins = [self.columns.index(column) for column in self.columns]  # the first reply with equal followers
         self.followers = {f for column in self.columns for f in column if not isinstance(f, int)}
         ending = np.array([[isinstance(f, int) for f in row] for row in behind])
-        self.goes_on: list[int] = np.flatnonzero(~ending.all(axis=0)).tolist()  # replies after which it may go on
+        self.goes_on: list[int] = np.flatnonzero(~ending.all(axis=0)).tolist()  # replies after which the game may go on
         self.stops: list[int] = np.flatnonzero(ending.all(axis=0)).tolist()  # and those that always end the game
         self.gains = np.zeros((types[0], *ending.shape, types[1]), dtype=dtype)  # where the game ends, else 0
         for a, row in enumerate(behind):
@@ -61,9 +61,9 @@ class JointMoves:
         return float(prescriptions * (splits + SPLITS_PER_NUMBER * numbers) + SPLITS_PER_SET * 2.0**mine)
 
     def table(self, follow: Mapping[Hashable, Table], pool: ThreadPoolExecutor) -> tuple[Table, LongArray]:
-        """V (2**k, 2**l) and the number of the best prescription for the leader's set.
+        """Return V (2**k, 2**l) and the number of the best prescription for the leader's set.
 
-        ``follow`` (2**l, 2**k) are the tables of what is ``behind``, as the replier sees it.
+        ``follow`` (2**l, 2**k) are the tables of the successors, from the replier's point of view.
         """
         values = np.zeros([1 << count for count in self.types], dtype=self.gains.dtype)
         best = np.zeros(values.shape, dtype=np.int64)
@@ -73,16 +73,16 @@ class JointMoves:
                 found = convolutions(self._parts(follow, mine, numbers)[0])[-1]
                 places = found.argmax(axis=1)
                 top = found[np.arange(len(found)), places]
-                better = (top > values[mine]) | (numbers[0] == 0)  # the first batch is compared with nothing
+                better = (top > values[mine]) | (numbers[0] == 0)  # the first batch has nothing to be compared with
                 values[mine, better], best[mine, better] = top[better], numbers[places[better]]
 
         list(pool.map(fill, range(len(values) - 1, 0, -1)))  # the largest first; the empty set earns nothing
         return values, best
 
     def choose(self, follow: Mapping[Hashable, Table], number: int, mine: int, others: int) -> tuple[list[int], ...]:
-        """The move of each of the leader's types under a prescription, and the best reply of each of the replier's.
+        """Return the move of each of the leader's types under a prescription and the best reply of each replier's type.
 
-        Types not in the sets ``mine`` and ``others`` make their first move.
+        Types that are not in the sets ``mine`` and ``others`` make their first move.
         """
         chosen, reply = [0] * self.types[0], [0] * self.types[1]
         numbers = np.array([number])
@@ -95,21 +95,21 @@ class JointMoves:
         return chosen, reply
 
     def _numbers(self, mine: int) -> Iterator[LongArray]:
-        """The numbers of all prescriptions for a set of the leader's types, in batches."""
+        """Yield the numbers of all prescriptions for a set of the leader's types, in batches."""
         count = prod(len(self.menus[m]) for m in elements(mine))
         batch = max(1, BATCH // max(1 << self.types[1], self.gains[0, 0].size))
         return (np.arange(begin, min(begin + batch, count)) for begin in range(0, count, batch))
 
     def _prescribed(self, mine: int, numbers: LongArray) -> list[LongArray]:
-        """The moves (L,) of each of the leader's types under some prescriptions (L,)."""
+        """Return the moves (L,) of each of the leader's types under prescriptions ``numbers`` (L,)."""
         menus = [self.menus[m] for m in elements(mine)]
         digits = np.unravel_index(numbers, [len(menu) for menu in menus])
         return [menu[digit] for menu, digit in zip(menus, digits, strict=True)]
 
     def _parts(self, follow: Mapping[Hashable, Table], mine: int, numbers: LongArray) -> tuple[list[Table], LongArray]:
-        """What replies are worth to every set of the replier's types, (2**l, L) for each after which play may go on.
+        """Return the values of replies for every set of the replier's types, (2**l, L) for each that may go on.
 
-        All other replies are one part, the last; which of them is best for each type, (L, l), comes second.
+        All other replies are one part, the last; the second result is the best of them for each type, (L, l).
         """
         moves = self._prescribed(mine, numbers)
         gains = np.zeros((len(numbers), len(self.columns), self.types[1]), dtype=self.gains.dtype)
@@ -131,9 +131,9 @@ class JointMoves:
 
 
 def _worth_trying(gains: Table, stops: npt.NDArray[np.bool_]) -> LongArray:
-    """The moves (A,) of one of the leader's types, without those that another is as good as, whatever the reply.
+    """Return the moves (A,) of one of the leader's types, without those that another move weakly dominates.
 
-    Only moves that ``stops`` (A,) says to end the game are compared, by what they gain (A, B, l).
+    Only moves that end the game, by ``stops`` (A,), are compared, by their gains (A, B, l).
     """
     rows = gains.reshape(len(gains), -1)
     kept = ~stops

@@ -1,4 +1,4 @@
-"""The methods for players who share a payoff, as ``solve`` takes them."""
+"""The methods of ``solve`` for players who share a payoff."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class TeamExact(Checked):
     """The optimum of a common-payoff game, and what proves it."""
 
     by: str = "auto"
-    """``subsets``, a dynamic program; ``milp``, a mixed-integer program; ``polynomial``, branch and bound over chances,
-    where a player forgets."""
+    """``subsets``, a dynamic program; ``milp``, a mixed-integer program; ``polynomial``, branch and bound over
+    probabilities, for imperfect recall."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
     default: ClassVar[Limits] = Limits()
@@ -42,11 +42,11 @@ class TeamExact(Checked):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("team-exact", TeamExact, by=self.by)
 
     def work(self, compiled: Compiled, options: Options) -> TeamWork:
-        """On the tree.  Raises as ``team_optimum`` does."""
+        """Return the work of the proof on the tree.  Raises as ``team_optimum`` does."""
         seconds = PROVING if options.seconds is None else options.seconds
         check_provable(compiled.tree, self.by, seconds)
         tree = compiled.tree
@@ -58,15 +58,15 @@ class TeamWork(OneCall[TeamOptimum]):
 
     @property
     def finished_as(self) -> str:  # type: ignore[override]
-        """Whether the optimum was proved, or only approached from both sides."""
+        """``exact`` where the optimum was proved, ``local optimum`` where it was only enclosed."""
         return "exact" if self.found is None or self.found.proved else "local optimum"
 
     def policy(self) -> TabularPolicy | None:
-        """The optimum."""
+        """Return the optimal policy."""
         return None if self.found is None else self.found.policy
 
     def bound(self) -> tuple[float, str] | None:
-        """What no policy exceeds, and what proves it."""
+        """Return a payoff that no policy exceeds, and its proof in words."""
         return None if self.found is None else (self.found.bound, self.found.proof)
 
     def point(self, seconds: float) -> Point:
@@ -84,7 +84,7 @@ class AnnealingMethod(Checked):
     name: ClassVar[str] = "annealing"
 
     def work(self, compiled: Compiled, options: Options) -> Annealings:
-        """An iteration is a sweep."""
+        """Return the runs on a game; an iteration is a sweep."""
         sweeps, runs = options.iterations, options.runs
         return annealings(
             compiled.form, 2000 if sweeps is None else sweeps, 8 if runs is None else runs, options.seed
@@ -92,8 +92,10 @@ class AnnealingMethod(Checked):
 
 
 def hidden_game(compiled: Compiled, relax: str, named: str | None = None) -> HiddenGame:
-    """With the teams that are ``named``, or that the game names; all players where they are paid the same, else each by
-    itself."""
+    """Return the game with the teams that are ``named``, or that the game names.
+
+    Without either, all players are one team where they are paid the same; else each player is alone.
+    """
     if relax not in RELAXATIONS:
         raise UnknownNameError("relaxation", relax, RELAXATIONS)
     teams: Sequence[tuple[int, ...]] | None = compiled.teams if named is None else read_teams(named, compiled.players)
@@ -103,7 +105,7 @@ def hidden_game(compiled: Compiled, relax: str, named: str | None = None) -> Hid
 
 
 def optimum_of(game: HiddenGame) -> tuple[float, str] | None:
-    """The exact optimum, where it is known soon, and what proves it."""
+    """Return the exact optimum, where it is found quickly, and its proof in words."""
     try:
         found = team_optimum(game.tree, "subsets", seconds=SECONDS_FOR_OPTIMUM)
     except (BudgetError, UnsupportedGameError):
@@ -121,11 +123,11 @@ class ProgressiveHiding(Checked):
     """Teams learn with more information than they have, at a price (Heymann & Lanctot 2025, Algorithm 2)."""
 
     relax: str = "recall"
-    """What they may know while they learn."""
+    """The information that the teams may use while they learn."""
     penalty: Value = 2.0
-    """The price of knowing it: a number, ``20:60`` for one that grows, or a list of numbers to choose from."""
+    """The price of using it: a number, ``20:60`` for one that grows, or a list of numbers to choose from."""
     learner: Value = "ftrl"
-    """At every information set: ftrl, hedge, rm or rm+, with parameters: ``rm(spread=20)``."""
+    """The learner at every information set: ftrl, hedge, rm or rm+, with parameters: ``rm(spread=20)``."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs", "teams"})
     default: ClassVar[Limits] = Limits()
@@ -138,7 +140,7 @@ class ProgressiveHiding(Checked):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name(
             "progressive-hiding", ProgressiveHiding, relax=self.relax, penalty=self.penalty, learner=self.learner
         )  # fmt: skip
@@ -148,7 +150,7 @@ class ProgressiveHiding(Checked):
         return build("learner", name, LEARNERS)
 
     def _penalties(self) -> list[Penalty | float]:
-        """Raises ``ParameterError``."""
+        """Return the penalties as numbers or schedules.  Raises ``ParameterError``."""
         values = self.penalty if isinstance(self.penalty, tuple) and not isinstance(self.penalty, Name) else None
         if values is not None:
             return [_number(value, self.penalty) for value in values]
@@ -157,7 +159,7 @@ class ProgressiveHiding(Checked):
         return [_number(self.penalty, self.penalty)]
 
     def work(self, compiled: Compiled, options: Options) -> HidingWork:
-        """Runs of 200 iterations, one of them, by default."""
+        """Return the runs on a game; by default one run of 200 iterations."""
         iterations, runs = options.iterations, options.runs
         return HidingWork(
             hidden_game(compiled, self.relax, options.teams), self._penalties(), self._learner(),
@@ -166,14 +168,14 @@ class ProgressiveHiding(Checked):
 
 
 class HidingWork(Hidings):
-    """As ``solve`` shows it."""
+    """Progressive hiding at work, with the bound and the notes that ``solve`` reports."""
 
     def bound(self) -> tuple[float, str] | None:
-        """What no policy exceeds, where that is known soon."""
+        """Return a payoff that no policy exceeds, where that is found quickly, and its proof in words."""
         return optimum_of(self.game) if len(self.game.teams) == 1 else None
 
     def notes(self) -> dict[str, Any]:
-        """What each of several penalties came to."""
+        """Return the mean final payoff of each of several penalties, and the one chosen."""
         if not self.trials or self.number < self.trials:
             return {}
         tried = {f"{price:g}": mean for price, mean in zip(self.penalties, self.means, strict=True)}
@@ -185,9 +187,9 @@ class InformationRelaxation(Checked):
     """A team's best response by information relaxation (Heymann & Lanctot 2025, Algorithm 1)."""
 
     relax: str = "recall"
-    """What it may know while it learns."""
+    """The information that the team may use while it learns."""
     penalty: float = 2.0
-    """The price of knowing it."""
+    """The price of using it."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs"})
     default: ClassVar[Limits] = Limits()
@@ -199,11 +201,11 @@ class InformationRelaxation(Checked):
 
     @property
     def name(self) -> str:
-        """As ``solve`` takes it."""
+        """The full name, as ``solve`` takes it."""
         return full_name("information-relaxation", InformationRelaxation, relax=self.relax, penalty=self.penalty)
 
     def work(self, compiled: Compiled, options: Options) -> Relaxations:
-        """Runs of 100 iterations, one of them, by default."""
+        """Return the runs on a game; by default one run of 100 iterations."""
         iterations, runs = options.iterations, options.runs
         game = hidden_game(compiled, self.relax)
         if len(game.teams) != 1:

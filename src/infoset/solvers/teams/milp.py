@@ -1,8 +1,9 @@
-"""The optimum of a small common-payoff game by a mixed-integer program over deterministic plans, by HiGHS.
+"""The optimum of a small common-payoff game by a mixed-integer program over pure plans, by HiGHS.
 
-Every player's pure plan is a 0/1 realisation plan; the product of the plans at an end becomes a variable of its own
-that is at most each of the factors.  Payoffs are shifted so that none is negative, so each of these variables is as
-large as it may be.  Works for any number of players with perfect recall each, hidden and simultaneous moves included.
+Every player's pure plan is a 0/1 realisation plan; the product of the plans at a terminal history is a variable of its
+own that is at most each of the factors.  Payoffs are shifted so that none is negative, so that each of these variables
+takes its largest value.  It works for any number of players with perfect recall, hidden and simultaneous moves
+included.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ MAX_ENDS = 200_000
 
 
 def milp_optimum(tree: GameTree, seconds: float) -> tuple[SequenceForm, FloatArray, float]:
-    """The sequence form, the best pure plans (S,) and a bound that no plans exceed, for a common-payoff game.
+    """Return the sequence form, the best pure plans (S,) and a bound that no plans exceed, for a common-payoff game.
 
-    Raises ``ImperfectRecallError``; ``BudgetError`` where the program is too large or not proved in ``seconds``.
+    Raises ``ImperfectRecallError``; ``BudgetError`` where the program is too large, or the optimum is not proved in
+    ``seconds``.
     """
     from scipy.optimize import LinearConstraint, milp
     from scipy.sparse import block_diag, csr_array
@@ -40,7 +42,7 @@ def milp_optimum(tree: GameTree, seconds: float) -> tuple[SequenceForm, FloatArr
     flow = block_diag([constraints(form, player) for player in range(n)], format="csr")
     start = np.concatenate([np.eye(1, len(form.player_infosets(player)) + 1)[0] for player in range(n)])
     plans = csr_array((flow.data, flow.indices, flow.indptr), shape=(flow.shape[0], count + ends))
-    rows, product = np.arange(n * ends), np.tile(count + np.arange(ends), n)  # one row an end and player
+    rows, product = np.arange(n * ends), np.tile(count + np.arange(ends), n)  # one row per end and player
     entries = np.repeat([1.0, -1.0], n * ends), (np.tile(rows, 2), np.append(product, sequences.T))
     result = milp(
         -np.append(np.zeros(count), payoffs[:, 0] / scale),

@@ -1,4 +1,4 @@
-"""The best that players with one common payoff can do, proved: exact team optima."""
+"""Exact optima of games with a common payoff, with proofs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ from infoset.tree.sequence_form import SequenceForm
 
 METHODS = ("auto", "subsets", "milp", "polynomial")
 PROVING = 600.0  # seconds
-FEW_ENDS = 10_000  # of a tree; the mixed-integer program was not seen to prove the optimum of larger ones in minutes
+FEW_ENDS = 10_000  # of a tree; on larger ones the mixed-integer program did not prove the optimum in minutes
 
 
 @dataclass(frozen=True)
 class TeamOptimum:
-    """The optimum of a common-payoff game and what proves it.
+    """The optimum of a common-payoff game and its proof.
 
-    ``value`` is what ``policy`` earns, a pure one where nobody forgets; no policy earns more than ``bound``.  They
-    differ by no more than the rounding that ``proof`` names, unless ``proved`` is false: then the search was broken
-    off, and the policy may be a local optimum.  ``seconds`` is the time of the method, without building the tree.
+    ``value`` is the payoff of ``policy``, which is pure for games of perfect recall; no policy earns more than
+    ``bound``.  The two differ by no more than the rounding that ``proof`` names, unless ``proved`` is false: then the
+    search was stopped early, and the policy may be a local optimum.  ``seconds`` is the time of the method, without
+    building the tree.
 
     >>> infoset.team_optimum(infoset.load("tiny_hanabi(game=F)")).method
     'subsets'
@@ -54,16 +55,16 @@ class TeamOptimum:
 def team_optimum(
     game: Game | GameTree, method: str = "auto", *, seconds: float = PROVING, max_histories: int | None = None
 ) -> TeamOptimum:
-    """The best policy of players who all get the same payoff, and the proof that none is better.
+    """Return the best policy of players who all get the same payoff, and the proof that none is better.
 
-    ``subsets`` is a dynamic program for two players whose moves, be they simultaneous, everybody sees once nature has
-    dealt; ``milp`` a mixed-integer program for any small game in which each player remembers what it saw and did;
-    ``auto`` takes the first where it applies, else the second, which it also tries on small games that are too much
-    work for the first.  Where a player forgets what it knew, ``auto`` is ``polynomial``, which encloses the best
-    chances of a small game by branch and bound.  ``seconds`` limits each: the first by an estimate beforehand.
+    ``subsets`` is a dynamic program for two players whose moves, simultaneous ones included, are public once chance has
+    dealt; ``milp`` is a mixed-integer program for any small game of perfect recall; ``auto`` takes the first where it
+    applies, else the second, which it also tries on small games that are too much work for the first.  For imperfect
+    recall ``auto`` takes ``polynomial``, which encloses the best probabilities of a small game by branch and bound.
+    ``seconds`` limits each of them, the first by an estimate beforehand.
 
-    Raises ``UnsupportedGameError`` for a game that does not fit, ``BudgetError`` for one that is too large,
-    ``ParameterError`` or ``GameRuleError``.
+    Raises ``UnsupportedGameError`` for a game to which the method does not apply, ``BudgetError`` for one that is too
+    large, ``ParameterError`` or ``GameRuleError``.
 
     >>> best = infoset.team_optimum(infoset.load("trade_comm(items=3,messages=2)"))
     >>> round(best.value, 6)                                # 5/9
@@ -88,9 +89,9 @@ def team_optimum(
 
 
 def check_provable(tree: GameTree, method: str, seconds: float) -> None:
-    """Raise ``UnsupportedGameError`` or ``BudgetError`` where ``team_optimum`` would refuse the game, before it works.
+    """Raise ``UnsupportedGameError`` or ``BudgetError`` for a game that ``team_optimum`` would refuse, before any work.
 
-    The mixed-integer program has no estimate: games of so few ends are tried.
+    The mixed-integer program has no estimate, so that games of up to ``FEW_ENDS`` terminal histories pass.
     """
     payoffs = common_payoffs(tree)
     if method == "polynomial":
@@ -112,7 +113,7 @@ def check_provable(tree: GameTree, method: str, seconds: float) -> None:
 
 
 def common_payoffs(tree: GameTree) -> FloatArray:
-    """(rows of the graph's payoffs,) what all players get.  Raises ``UnsupportedGameError`` where they differ."""
+    """Return the payoff of each row of the graph's payoffs.  Raises ``UnsupportedGameError`` where players' differ."""
     payoffs, graph = tree.graph.payoffs, tree.graph
     ends = graph.player[tree.position] == TERMINAL
     reached = np.unique(graph.content[tree.position[ends]])

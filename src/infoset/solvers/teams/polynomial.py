@@ -1,11 +1,11 @@
-"""The best behaviour strategies of players with one common payoff, or of one player, where somebody forgets; proved.
+"""Proven optimal behaviour strategies of players with a common payoff, or of one player, under imperfect recall.
 
-What such strategies earn is a polynomial in the chances of the moves.  It is linear in those of an information set that
-no play passes twice, so that some pure choice is best there; at a set that is passed more than once, as by the
-absent-minded driver (Piccione & Rubinstein 1997, "On the interpretation of decision problems with imperfect recall"),
-the best chances may lie in between.  They are enclosed by branch and bound: a box of chances is left out once no point
-of it can earn more than the best one found, by what would be earned if every history had chances of its own in the
-box, and by bounds on the derivatives (the mean value form).
+The value of such strategies is a polynomial in the probabilities of the moves.  It is linear in those of an information
+set that no play passes twice, so that some pure choice is optimal there; at a set that is passed more than once, as by
+the absent-minded driver (Piccione & Rubinstein 1997, "On the interpretation of decision problems with imperfect
+recall"), the optimal probabilities may be mixed.  They are enclosed by branch and bound: a box of probabilities is
+discarded once no point of it can exceed the best value found.  The bounds are the value where every history may have
+probabilities of its own in the box, and bounds on the derivatives (the mean value form).
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
 MOST_PURE, MOST_FREE, MOST_NODES = 4096, 8, 20_000
-"""Pure choices at the sets that no play passes twice, free chances at the others, histories: at most."""
+"""Limits on pure choices at sets that no play passes twice, on free probabilities at the others, and on histories."""
 MOST_BOXES, BATCH, CELLS = 200_000, 256, 4_000_000
-"""Boxes in all, at a time, and numbers held for these."""
+"""Limits on boxes in all, on boxes at a time, and on numbers in memory for the latter."""
 CLOSE = 1e-9
-"""Of the range of the payoffs: where the bound is so near, the optimum is proved."""
+"""Share of the payoff range: where the bound is that close, the optimum is proved."""
 STARTS = 8
 
 
 class Bounds(NamedTuple):
-    """Of B boxes: a point in each (B, F), what it earns, what none earns more than, how much each chance matters."""
+    """Bounds for B boxes: a point in each (B, F), its value, an upper bound, and the effect of each probability."""
 
     point: FloatArray
     value: FloatArray
@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Enclosure:
-    """The best chances found, and what none exceeds."""
+    """The best policy found, its value, and an upper bound."""
 
     policy: TabularPolicy
     value: float
@@ -56,13 +56,13 @@ class Enclosure:
 
     @property
     def proof(self) -> str:
-        """In words what proves the bound, or that the policy may be a local optimum."""
+        """The proof of the bound in words, or a note that the policy may be a local optimum."""
         how = f"branch and bound over {self.boxes:,} boxes of chances"
         return how if self.proved else f"{how}, broken off: the policy may be a local optimum"
 
 
 class Polynomial:
-    """What behaviour strategies earn, as a function of the F chances of moves at sets with a choice.
+    """The value of behaviour strategies as a function of the F probabilities of moves at sets with a choice.
 
     >>> from infoset.solvers.teams.polynomial import Polynomial
     >>> Polynomial(infoset.GameTree.of(infoset.load("tiny_hanabi(game=F)"))).passed_twice
@@ -70,7 +70,7 @@ class Polynomial:
     """
 
     def __init__(self, tree: GameTree) -> None:
-        """Raises ``BudgetError`` for a tree of too many histories.  Payoffs are the first player's."""
+        """Take the first player's payoffs of a tree.  Raises ``BudgetError`` for too many histories."""
         if len(tree.parent) > MOST_NODES:
             raise BudgetError(
                 f"{tree.name}: {len(tree.parent):,} histories are more than a polynomial is made of ({MOST_NODES:,})"
@@ -108,7 +108,7 @@ class Polynomial:
         self.passed_twice = self._passed_twice()
 
     def _passed_twice(self) -> tuple[int, ...]:
-        """The sets, by their place in ``sets``, that some play passes more than once."""
+        """Return the sets, by their place in ``sets``, that some play passes more than once."""
         infoset = self.tree.infoset
         found = set()
         place = {int(k): number for number, k in enumerate(self.sets)}
@@ -123,7 +123,7 @@ class Polynomial:
         return tuple(sorted(found))
 
     def _weights(self, chances: FloatArray) -> FloatArray:
-        """(B, N) how likely each node follows its parent."""
+        """Return (B, N) the probability of each node given its parent."""
         weights = np.repeat(self.weight[None], len(chances), axis=0)
         weights[:, self.moved] = chances[:, self.move[self.moved]]
         return weights
@@ -135,8 +135,10 @@ class Polynomial:
         return reach
 
     def _up(self, weights: FloatArray, sign: float) -> FloatArray:
-        """(B, N) what is earned from each node on, where what ``weights`` leave over goes to the best (1) or worst move
-        (-1) of each history."""
+        """Return (B, N) the values of all nodes.
+
+        The probability that ``weights`` leave over goes to the best (``sign`` 1) or worst move (-1) of each history.
+        """
         value = np.repeat(self.payoff[None], len(weights), axis=0)
         for begin, end in reversed(self.levels):
             above, starts = np.unique(self.above[begin:end], return_index=True)
@@ -147,18 +149,18 @@ class Polynomial:
         return value
 
     def earned(self, chances: FloatArray) -> FloatArray:
-        """(B,) at chances (B, F), in units of ``range`` from the middle."""
+        """Return the values (B,) at probabilities (B, F), in units of ``range`` from the middle."""
         return self._up(self._weights(chances), 1.0)[:, 0]
 
     def slopes(self, chances: FloatArray) -> FloatArray:
-        """(F,) derivatives by each chance, that of the set's last move making up for it."""
+        """Return the derivatives (F,) by each probability, compensated by that of the set's last move."""
         weights = self._weights(chances[None])
         reach, value = self._reach(weights)[0], self._up(weights, 1.0)[0]
         gain = reach[self.above[self.moved]] * (value[self.moved] - value[self.sibling])
         return np.asarray(np.bincount(self.move[self.moved], gain, self.count), dtype=np.float64)
 
     def bounds(self, low: FloatArray, high: FloatArray) -> Bounds:
-        """Of boxes (B, F) from ``low`` to ``high``, in which the chances of a set can sum to 1."""
+        """Return bounds for boxes (B, F) from ``low`` to ``high`` in which each set's probabilities can sum to 1."""
         below, over = self._weights(low), self._weights(high)
         least, most = self._reach(below), self._reach(over)
         best, worst = self._up(below, 1.0), self._up(below, -1.0)
@@ -180,7 +182,7 @@ class Polynomial:
         return found
 
     def _middle(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """A point of each box whose chances sum to 1 at each set."""
+        """Return a point of each box whose probabilities sum to 1 at each set."""
         point = low.copy()
         for first, size in zip(self.first.tolist(), self.sizes.tolist(), strict=True):
             part = slice(first, first + size)
@@ -191,7 +193,7 @@ class Polynomial:
         return point
 
     def tighten(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Boxes whose last moves have the chances that the others leave; those where none are left out."""
+        """Return boxes in which last moves have the probabilities that the others leave, without infeasible boxes."""
         low, high = low.copy(), high.copy()
         fits = np.ones(len(low), dtype=bool)
         for first, size in zip(self.first.tolist(), self.sizes.tolist(), strict=True):
@@ -202,9 +204,9 @@ class Polynomial:
         return low[fits], high[fits]
 
     def boxes(self) -> tuple[FloatArray, FloatArray]:
-        """Where to begin: a box for each pure choice at the sets that no play passes twice, all chances at the others.
+        """Return the initial boxes: one for each pure choice at sets that no play passes twice, open at the others.
 
-        Raises ``BudgetError`` where they are too many.
+        Raises ``BudgetError`` where there are too many.
         """
         inner = set(self.passed_twice)
         pure = [k for k in range(len(self.sets)) if k not in inner]
@@ -224,7 +226,7 @@ class Polynomial:
         return low, high
 
     def climb(self, start: FloatArray) -> FloatArray:
-        """A local optimum (F,) near chances, by sequential quadratic programming at sets that are passed twice."""
+        """Return a local optimum (F,) near ``start``, by sequential quadratic programming at sets passed twice."""
         from scipy.optimize import minimize
 
         moves: LongArray = np.array(
@@ -250,7 +252,7 @@ class Polynomial:
         return whole(found.x) if np.isfinite(found.x).all() else start
 
     def policy(self, chances: FloatArray) -> TabularPolicy:
-        """Chances (F,) as a table."""
+        """Return probabilities (F,) as a policy."""
         tree = self.tree
         tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
         for k, first, size in zip(self.sets.tolist(), self.first.tolist(), self.sizes.tolist(), strict=True):
@@ -260,10 +262,10 @@ class Polynomial:
 
 
 def enclose_optimum(tree: GameTree, seconds: float) -> Enclosure:
-    """The best behaviour strategies, and what none earns more than.
+    """Return the best behaviour strategies and an upper bound on the value of all.
 
-    Where ``seconds`` or the boxes run out, the best of the local optima found is returned with the bound so far.
-    Raises ``BudgetError`` for a game that is too large to begin with.
+    Where ``seconds`` or the boxes run out, the best local optimum found is returned with the bound so far.  Raises
+    ``BudgetError`` for a game that is too large from the start.
     """
     until = time.monotonic() + seconds
     game = Polynomial(tree)
@@ -299,7 +301,7 @@ def enclose_optimum(tree: GameTree, seconds: float) -> Enclosure:
 
 
 def _halves(game: Polynomial, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Every box cut in two, across the chance that matters most."""
+    """Return every box cut in two, across the probability of the largest effect."""
     across = game.bounds(low, high).spread.argmax(axis=1)
     rows = np.arange(len(low))
     middle = (low[rows, across] + high[rows, across]) / 2

@@ -1,8 +1,8 @@
 """Progressive hiding (Heymann & Lanctot, Algorithm 2): teams learn with more information than they have, at a price.
 
-A team is one player without perfect recall.  It learns on a *relaxed* map, finer than the true one, and pays
-``penalty`` times the squared distance between what it does and the projection of that onto the true map (eq. 4).  The
-projection is the policy that comes out; it never uses more than the rules allow, whatever the penalty.
+A team is treated as one player without perfect recall.  It learns on a *relaxed* map, finer than the true one, and pays
+``penalty`` times the squared distance between its policy and the projection of that onto the true map (eq. 4).  The
+result is the projection, which never uses more information than the rules allow, whatever the penalty.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 
 
 class HidingState(NamedTuple):
-    """Everything that changes."""
+    """The mutable state of a training."""
 
     policy: FloatArray  # (F,) relaxed policy
     projected: FloatArray  # (C,) its projection
     best: FloatArray  # (C,) the best projection so far, by the first team's payoff
     record: FloatArray  # (1,) that payoff
     memory: FloatArray  # (m, F) what the local updates keep
-    scale: FloatArray  # (1,) what the penalties are multiplied by
+    scale: FloatArray  # (1,) the factor of the penalties
     reach: FloatArray  # (N,) scratch
     value: FloatArray  # (N,) scratch
     rewards: FloatArray  # (F,) scratch
@@ -53,7 +53,7 @@ class HidingState(NamedTuple):
 
 @kernel
 def back_up(a, s, team, penalty):
-    """Values (N,) of all nodes for a team; at its own later nodes it pays for what it does there."""
+    """Compute the values (N,) of all nodes for a team, less the penalties at its own later nodes."""
     for v in range(len(a.parent) - 1, -1, -1):
         first, last = a.first_child[v], a.first_child[v + 1]
         total = a.payoff[team, v]
@@ -72,10 +72,10 @@ def back_up(a, s, team, penalty):
 
 @kernel
 def local_rewards(a, s, team, penalty, conditional):
-    """Rewards (F,) of a team's moves: what follows, less the slope of this node's penalty.
+    """Compute the rewards (F,) of a team's moves: the values that follow, less the derivative of the node's penalty.
 
-    The mean over the nodes of each relaxed set by their probabilities; or, where not ``conditional``, the sum weighted
-    by those of nature and the other teams alone, as counterfactual values are.
+    A reward is the mean over the nodes of each relaxed set by their probabilities; or, where not ``conditional``, the
+    sum weighted by the probabilities of chance and the other teams alone, as in counterfactual values.
     """
     for g in range(len(a.relaxed_team)):
         s.mass[g] = 0.0
@@ -98,16 +98,16 @@ def local_rewards(a, s, team, penalty, conditional):
 
 @inline_kernel
 def steer(scale, factor, ceiling, payoff):
-    """What the penalties are multiplied by after the relaxed policy earned ``payoff``."""
+    """Return the new factor of the penalties after the relaxed policy earned ``payoff``."""
     return scale * factor if payoff > ceiling else scale / factor
 
 
 def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before, scores):
-    """One iteration for each row of ``schedule``, in which the teams learn in turn.  ``mean`` (C,) gets the mean
-    projection over the iterations, of which there were ``before``.
+    """Run one iteration for each row of ``schedule``, in which the teams learn in turn.
 
-    ``scores`` (iterations, T + 1): every team's payoff under the projection, then the first one's under the relaxed
-    policy, as they were before the iteration.
+    ``mean`` (C,) becomes the mean projection over all iterations, of which ``before`` came earlier.  ``scores``
+    (iterations, T + 1): every team's payoff under the projection, then the first team's under the relaxed policy, both
+    before the iteration.
     """
     teams, scale = a.payoff.shape[0], s.scale[0]
     for t in range(len(penalties)):
@@ -135,14 +135,14 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
 
 @inline_kernel
 def average(mean, found, before):
-    """The mean with one more, after ``before`` others."""
+    """Update a mean by one more item, after ``before`` others."""
     for q in range(len(mean)):
         mean[q] += (found[q] - mean[q]) / (before + 1)
 
 
 @kernel
 def score(a, s, scores):
-    """The payoffs now; the best projection is kept."""
+    """Write the present payoffs into ``scores`` and keep the best projection."""
     teams = a.payoff.shape[0]
     scores[teams] = expected(a, 0, s.reach)
     spread(a, s.projected, a.true, a.true_first, s.value)
@@ -155,10 +155,10 @@ def score(a, s, scores):
 
 
 def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, stream, before, scores):
-    """One episode for each row of ``schedule`` (section 6.2): all moves and nature's answers are drawn, then every
-    member of the teams tries all of its own moves against the others' draws (external sampling).
+    """Run one episode for each row of ``schedule``, by external sampling (section 6.2).
 
-    ``member`` (N,) is who decides, ``chosen`` (N,) scratch, ``mean`` (C,) as in ``_hide``.
+    All moves and chance outcomes are drawn, then every member of the teams tries all of its own moves against the
+    others' draws.  ``member`` (N,) is the player who decides, ``chosen`` (N,) scratch, ``mean`` (C,) as in ``_hide``.
     """
     members, scale = member.max() + 1, s.scale[0]
     for t in range(len(penalties)):
@@ -189,7 +189,7 @@ def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, st
 
 @kernel
 def draw(a, s, member, who, chosen, stream):
-    """A child for every node of a member, or of nature and the fixed players (NOBODY), by their probabilities."""
+    """Draw a child for every node of a member, or of chance and the fixed players (NOBODY), by their probabilities."""
     for v in range(len(a.parent)):
         if member[v] == who and a.first_child[v] < a.first_child[v + 1]:
             left = (next_word(stream) >> np.uint64(11)) * 2.0**-53
@@ -205,7 +205,7 @@ def draw(a, s, member, who, chosen, stream):
 
 @kernel
 def visit(a, s, member, who, chosen):
-    """Into ``reach``: 1 for nodes that the draws and all moves of ``who`` lead to, 0 for others."""
+    """Set ``reach`` to 1 for nodes to which the draws and any moves of ``who`` lead, and to 0 for others."""
     s.reach[0] = 1.0
     for v in range(1, len(a.parent)):
         above = a.parent[v]
@@ -214,7 +214,7 @@ def visit(a, s, member, who, chosen):
 
 @kernel
 def try_out(a, s, member, who, chosen, penalty):
-    """Values of the nodes that are visited, for the team of ``who``."""
+    """Compute the values of the visited nodes for the team of ``who``."""
     team = NOBODY
     for v in range(len(a.parent)):
         if member[v] == who:
@@ -237,22 +237,22 @@ def try_out(a, s, member, who, chosen, penalty):
 
 
 def update(*_: Any) -> None:
-    """Stands for the local update in ``_hide`` and ``_sample``."""
+    """Stand in for the local update in ``_hide`` and ``_sample``."""
 
 
 @cache
 def compiled_hiding(local_update: updates.Update, sampled: bool = False) -> Any:
-    """The loop around one local update, as in ``loop``: over all histories, or over sampled ones."""
+    """Return the loop compiled around a local update, as in ``loop``: over all histories, or over sampled ones."""
     compiled = kernel if local_update.__module__ == updates.__name__ else checked_kernel
     return compiled(with_piece(_sample if sampled else _hide, "update", inline_kernel(local_update)))
 
 
 class Penalty(NamedTuple):
-    """What it costs to use more than one may know: a schedule, and how the payoff steers it.
+    """The price of using information that the rules hide: a schedule, and how the payoff steers it.
 
-    ``schedule`` makes penalties (k,) of shares of the training that are over (k,), 0 to 1.  They are multiplied by a
-    number, first 1, which grows by ``factor`` after an iteration in which the first team's relaxed policy earned more
-    than ``ceiling`` and shrinks by it after any other.  A factor of 1 leaves the schedule as it is.
+    ``schedule`` maps shares of the training that are over (k,), from 0 to 1, to penalties (k,).  They are multiplied by
+    a number, initially 1, which is multiplied by ``factor`` after an iteration in which the first team's relaxed policy
+    earned more than ``ceiling`` and divided by it after any other.  A factor of 1 leaves the schedule unchanged.
     """
 
     schedule: Callable[[FloatArray], FloatArray]
@@ -261,20 +261,20 @@ class Penalty(NamedTuple):
 
 
 def constant(penalty: float) -> Penalty:
-    """The same all the time."""
+    """Return a constant penalty."""
     return Penalty(lambda share: np.full(len(share), float(penalty)))
 
 
 def linear(start: float, end: float) -> Penalty:
-    """From ``start`` to ``end``."""
+    """Return a penalty that changes linearly from ``start`` to ``end``."""
     return Penalty(lambda share: start + (end - start) * share)
 
 
 def controlled(start: float, ceiling: float, factor: float = 1.1) -> Penalty:
-    """From ``start``, and then so that the relaxed policy earns about ``ceiling`` (the paper's section 6.3).
+    """Return a penalty steered so that the relaxed policy earns about ``ceiling`` (the paper's section 6.3).
 
-    What the relaxed policy earns above the true optimum it owes to information that it does not have.  ``factor`` is
-    above 1.
+    It begins at ``start``.  A payoff of the relaxed policy above the true optimum is due to information that the team
+    does not have.  ``factor`` is above 1.
     """
     if not factor > 1:
         raise ParameterError(f"factor={factor} is out of range; allowed: above 1")
@@ -282,20 +282,20 @@ def controlled(start: float, ceiling: float, factor: float = 1.1) -> Penalty:
 
 
 class NoRegretLearner(NamedTuple):
-    """A no-regret learner at every relaxed set, and how its first policies are drawn."""
+    """A no-regret learner at every relaxed set, and the distribution of its initial policies."""
 
     method: Method
     spread: float
-    """Of regret matchers: first regrets are uniform between 0 and this.  The others begin with Dirichlet(1) draws."""
+    """For regret matching: initial regrets are uniform between 0 and this.  Others begin with Dirichlet(1) draws."""
 
 
 def ftrl(eta: float = 1.0) -> NoRegretLearner:
-    """Follow the regularised leader with entropy: exponential weights with a constant rate."""
+    """Follow the regularised leader with entropy: exponential weights with a constant learning rate."""
     return NoRegretLearner(cfr.hedge(eta, decay=0.0), 0.0)
 
 
 def hedge(eta: float = 1.0) -> NoRegretLearner:
-    """Exponential weights with the rate ``eta / sqrt(t)``."""
+    """Exponential weights with the learning rate ``eta / sqrt(t)``."""
     return NoRegretLearner(cfr.hedge(eta), 0.0)
 
 
@@ -315,18 +315,18 @@ LEARNERS: dict[str, Callable[..., NoRegretLearner]] = {
     "rm": regret_matching,
     "rm+": regret_matching_plus,
 }
-"""Learners by name."""
+"""The learners by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hiding:
-    """What came of ``progressive_hiding``; ``R`` runs of ``I`` iterations."""
+    """The result of ``progressive_hiding``, of ``R`` runs of ``I`` iterations."""
 
     game: HiddenGame
     payoffs: FloatArray
     """(R, I) the first team's payoff under the projection before each iteration."""
     relaxed_payoffs: FloatArray
-    """(R, I) and under the relaxed policy."""
+    """(R, I) the same under the relaxed policy."""
     best: FloatArray
     """(R,) the best payoff of all, the one after the last iteration included."""
     last: FloatArray
@@ -339,11 +339,11 @@ class Hiding:
 
     @property
     def iterations(self) -> int:
-        """Of each run."""
+        """The number of iterations of each run."""
         return len(self.payoffs[0])
 
     def policy(self, kind: str = "best") -> TabularPolicy:
-        """The ``best``, ``last`` or ``mean`` policy of the run that got furthest with it."""
+        """Return the ``best``, ``last`` or ``mean`` policy of the run whose payoff under it is the highest."""
         check_choice("kind", kind, tuple(self.projections))
         scores: FloatArray = getattr(self, kind)
         return self.game.policy(self.projections[kind][int(scores.argmax())], {"method": "progressive-hiding"})
@@ -362,15 +362,15 @@ def progressive_hiding(
     sampled: bool = False,
     progress: Callable[[int, float], object] | None = None,
 ) -> Hiding:
-    """Train ``runs`` times for ``iterations``, each from first policies of its own, drawn from ``seed`` and its number.
+    """Train ``runs`` times for ``iterations``, each from initial policies drawn with ``seed`` and the run's number.
 
-    An iteration looks at all histories, or, where ``sampled``, at those of one episode (section 6.2): nature's answers
-    and all moves are drawn, and every player tries all its own against the others' draws.
+    An iteration visits all histories, or, where ``sampled``, those of one episode (section 6.2): chance outcomes and
+    all moves are drawn, and every player tries all its own moves against the others' draws.
 
-    With ``conditional`` local rewards are conditional expectations, as the paper has them; otherwise they are
-    counterfactual, for which Theorem 2 holds where the relaxed map has perfect recall.  ``progress`` is told how many
-    runs are over, and the best payoff so far; Ctrl-C ends with those runs.  On the true map this is the learner by
-    itself, without any penalty.
+    With ``conditional`` local rewards are conditional expectations, as in the paper; otherwise they are counterfactual,
+    for which Theorem 2 holds where the relaxed map has perfect recall.  ``progress`` is passed the number of finished
+    runs and the best payoff so far; Ctrl-C ends with those runs.  On the true map this is the learner alone, without
+    any penalty.
 
     Algorithm 2 of Heymann & Lanctot (2025).  ``penalty`` is in units of payoffs.  Raises ``ParameterError``.
 
@@ -390,7 +390,7 @@ def progressive_hiding(
 
 
 def hiding(game: HiddenGame, found: Sequence[dict[str, Any]], seconds: float) -> Hiding:
-    """What some runs came to, together."""
+    """Return the combined result of runs."""
     part = {name: np.stack([result[name] for result in found]) for name in found[0]}
     payoffs, relaxed = part["scores"][:, :, 0], part["scores"][:, :, -1]
     return Hiding(
@@ -400,7 +400,7 @@ def hiding(game: HiddenGame, found: Sequence[dict[str, Any]], seconds: float) ->
 
 
 class Prices(NamedTuple):
-    """A penalty as the loops take it."""
+    """A penalty as the loops take it, with a number for each iteration."""
 
     penalties: FloatArray  # (I,)
     factor: float
@@ -408,7 +408,7 @@ class Prices(NamedTuple):
 
     @classmethod
     def of(cls, penalty: Penalty, iterations: int) -> Prices:
-        """Raises ``ParameterError`` for penalties below 0."""
+        """Evaluate the schedule of a penalty.  Raises ``ParameterError`` for penalties below 0."""
         found = penalty.schedule(np.arange(iterations) / max(iterations - 1, 1))
         if not (np.isfinite(found).all() and (found >= 0).all()):
             raise ParameterError(f"penalty: {found.min():g} to {found.max():g}; allowed: numbers from 0")
@@ -425,11 +425,11 @@ def grid_search(
     seed: int = 0,
     progress: Callable[[int, float], object] | None = None,
 ) -> tuple[float, dict[float, Hiding]]:
-    """The constant penalty whose trainings end best on average, and the trainings of each ("a constant value with a
-    grid search", section 5.2).
+    """Return the constant penalty whose trainings end best on average, and the trainings of each.
 
-    Each penalty gets the same first policies.  The best of many is flattered by its luck: train again with another
-    ``seed`` for figures to report.  ``progress`` is told how many runs are over, of all penalties together.
+    This is "a constant value with a grid search" (section 5.2).  Each penalty gets the same initial policies.  The best
+    of many is overestimated by selection: train again with another ``seed`` for figures to report.  ``progress`` is
+    passed the number of finished runs, of all penalties together.
     """
     if not penalties:
         raise ParameterError("penalties: none to choose from; give at least one number from 0")
@@ -447,14 +447,14 @@ def _advance(progress: Callable[[int, float], object], before: int, over: int, b
 
 
 TRIALS = 20
-"""Runs of each penalty, where there are several to choose from."""
+"""The number of runs of each penalty, where there are several to choose from."""
 
 
 class Hidings(Runs):
-    """Trainings from first policies of their own, drawn from ``seed`` and their numbers.
+    """Trainings from initial policies of their own, drawn with ``seed`` and their numbers.
 
-    Of several ``penalties`` each is tried on ``TRIALS`` runs, and the one that ends best on average is taken for those
-    that count, with another seed: the best of many is flattered by its luck.
+    Of several ``penalties`` each is tried on ``TRIALS`` runs, and the one that ends best on average is used for the
+    runs that count, with another seed, since selection overestimates the best of many.
     """
 
     def __init__(
@@ -480,28 +480,28 @@ class Hidings(Runs):
 
     @property
     def trials(self) -> int:
-        """Those that choose among several penalties."""
+        """The number of runs that choose among several penalties."""
         return TRIALS * len(self.penalties) if len(self.penalties) > 1 else 0
 
     @property
     def chosen(self) -> int:
-        """Which penalty ended best on average."""
+        """The number of the penalty that ended best on average."""
         return int(np.argmax(self.means)) if self.trials else 0
 
     @property
     def means(self) -> list[float]:
-        """What each of several penalties ended with on average."""
+        """The mean final payoff of each of several penalties."""
         count = len(self.penalties) if self.trials else 0
         parts = [self.results[k * TRIALS : (k + 1) * TRIALS] for k in range(count)]
         return [float(np.mean([result["scores"][-1, 0] for result in part])) for part in parts]
 
     @property
     def measured(self) -> list[dict[str, Any]]:
-        """What those runs came to that are over and count."""
+        """The results of the finished runs that count."""
         return self.results[self.trials :]
 
     def policy(self) -> TabularPolicy | None:
-        """The best so far; of teams against each other the mean of the last run."""
+        """Return the best policy so far; for teams against each other the mean of the last run."""
         best = self.best if len(self.game.teams) == 1 else next(reversed(self.known), None)
         kind = "best" if len(self.game.teams) == 1 else "mean"
         return None if best is None else self.game.policy(best[kind], {"method": "progressive-hiding"})
@@ -539,7 +539,7 @@ class HidingRun(Run):
         self.iteration += iterations
 
     def result(self) -> dict[str, Any]:
-        """``scores`` (I + 1, T + 1), the last row after the last iteration, and the projections that it came to."""
+        """Return ``scores`` (I + 1, T + 1), the last row after the last iteration, and the resulting projections."""
         a, state, last = self.arrays, self.state, self.scores[self.iteration].copy()
         spread(a, state.policy, a.relaxed, a.relaxed_first, state.reach)
         project(a, state.policy, state.reach, state.projected, state.mass)
@@ -559,7 +559,7 @@ def _schedule(method: Method, prices: Prices) -> FloatArray:
 
 
 def begin(a: HidingArrays, learner: NoRegretLearner, rng: np.random.Generator) -> HidingState:
-    """First policies at random, and room to work in."""
+    """Return a state with random initial policies."""
     moves, nodes = int(a.relaxed_first[-1]), len(a.parent)
     memory = np.zeros((learner.method.memory, moves))
     if learner.method.from_logits:

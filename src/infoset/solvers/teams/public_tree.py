@@ -1,7 +1,7 @@
-"""The public states of a two-player game: what everybody knows of the play.
+"""The public states of a two-player game, which hold the common knowledge of the play.
 
-Nature deals each player a *type*; from then on everybody sees every move, at the latest when the other player,
-who moves at the same time, has moved too.
+Chance deals each player a *type*; from then on every move is public, at the latest when the other player, who moves at
+the same time, has moved too.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MAX_TYPES = 32
 
 @dataclass(frozen=True, eq=False)
 class PublicTree:
-    """A game's public states, parents first, state 0 before the first move.
+    """The public states of a game, parents first, with state 0 before the first move.
 
-    ``D`` deals of nature lead to each of them; a player's information sets at a public state are its types.  One
+    ``D`` deals of chance lead to each of them; a player's information sets at a public state are its types.  Either one
     player moves there, or both do without seeing each other's move; in the tree one of them comes first.
     """
 
@@ -34,16 +34,16 @@ class PublicTree:
     types: tuple[int, int]
     type_of: LongArray  # (2, D)
     movers: list[tuple[int, ...]]  # of each public state, in the order of the tree; none at an end
-    nodes: list[tuple[IntArray, ...]]  # where each of them moves, (D,) for every deal; the end itself at an end
-    children: list[LongArray]  # the public states behind each move (k,), or pair of moves (k, l) in that order
+    nodes: list[tuple[IntArray, ...]]  # where each mover moves, (D,) for every deal; the end itself at an end
+    children: list[LongArray]  # the public states after each move (k,), or pair of moves (k, l) in that order
     weights: list[FloatArray]  # (types of P1, types of P2) payoff times probability at an end, else empty
 
     @classmethod
     def of(cls, tree: GameTree, payoffs: FloatArray) -> PublicTree:
-        """``payoffs`` (rows of the graph's payoffs,) is what both players get.
+        """Return the public tree of a game with the common payoff ``payoffs`` (rows of the graph's payoffs,).
 
-        Raises ``UnsupportedGameError`` where moves stay hidden or nature answers after the first move,
-        ``BudgetError`` for too many public states or types.
+        Raises ``UnsupportedGameError`` where moves stay hidden or chance moves after the first move, ``BudgetError``
+        for too many public states or types.
         """
         if len(tree.players) != 2:
             raise _refusal(tree, f"has {len(tree.players)} players; the dynamic program is for two")
@@ -79,7 +79,7 @@ class PublicTree:
         return one, other
 
     def infosets(self, state: int) -> list[list[int]]:
-        """The information set of each type of each of the movers."""
+        """Return the information set of each type of each mover."""
         groups = zip(self.movers[state], self.nodes[state], strict=True)
         return [self.tree.infoset[nodes[self.first_deal[player]]].tolist() for player, nodes in groups]
 
@@ -89,7 +89,7 @@ def _refusal(tree: GameTree, why: str) -> UnsupportedGameError:
 
 
 def _deals(tree: GameTree) -> tuple[IntArray, FloatArray]:
-    """The nodes (D,) behind nature's first answers, and their probabilities."""
+    """Return the nodes (D,) after the initial chance moves, and their probabilities."""
     nodes, chance = np.array([ROOT], dtype=np.int32), np.ones(1)
     while (drawn := tree.graph.player[tree.position[nodes]] == CHANCE).any():
         above = nodes[drawn]
@@ -105,12 +105,12 @@ def _deals(tree: GameTree) -> tuple[IntArray, FloatArray]:
 def _public_states(
     tree: GameTree, deals: IntArray
 ) -> tuple[list[tuple[int, ...]], list[tuple[IntArray, ...]], list[LongArray]]:
-    """Every deal's tree walked at once: movers, nodes and children of the public states, parents first."""
+    """Walk the trees of all deals at once; return movers, nodes and children of the public states, parents first."""
     groups = [deals]
     movers: list[tuple[int, ...]] = []
     nodes: list[tuple[IntArray, ...]] = []
     children: list[LongArray] = []
-    for group in groups:  # grows
+    for group in groups:  # the list grows in the loop
         mover, below = _mover(tree, group), _behind(tree, group)
         moving: tuple[int, ...] = () if mover == TERMINAL else (mover,)
         places: tuple[IntArray, ...] = (group,)
@@ -129,7 +129,7 @@ def _public_states(
 
 
 def _mover(tree: GameTree, group: IntArray) -> int:
-    """Who moves at a public state, ``TERMINAL`` at an end; refuses what is not alike for all deals."""
+    """Return who moves at a public state, ``TERMINAL`` at an end; raises where that is not the same for all deals."""
     position = tree.position[group]
     players = tree.graph.player[position]
     if (drawn := group[players == CHANCE]).size:
@@ -147,12 +147,12 @@ def _mover(tree: GameTree, group: IntArray) -> int:
 
 
 def _behind(tree: GameTree, group: IntArray) -> list[IntArray]:
-    """The nodes behind each move of a public state."""
+    """Return the nodes after each move of a public state."""
     return [tree.first_child[group] + k for k in range(tree.graph.num_edges[tree.position[group[0]]])]
 
 
 def _unseen(tree: GameTree, mover: int, below: list[IntArray]) -> bool:
-    """Whether the other player moves next and knows nothing of which of several moves led there."""
+    """Return whether the other player moves next and cannot tell which of several moves led there."""
     if len(below) < 2:
         return False
     sets = tree.infoset[below[0]]
@@ -162,9 +162,9 @@ def _unseen(tree: GameTree, mover: int, below: list[IntArray]) -> bool:
 
 
 def _types(tree: GameTree, movers: list[tuple[int, ...]], nodes: list[tuple[IntArray, ...]]) -> LongArray:
-    """(2, D) each deal's type, by player; in the order of the types' keys, so that symmetry can show.
+    """Return (2, D) each deal's type, by player, in the order of the types' keys, so that symmetries can be found.
 
-    A type is an information set at the player's first public state, and must be one at all others.
+    A type is an information set at the player's first public state, and has to be one at all others.
     """
     found: dict[int, LongArray] = {}
     home = np.full(len(tree.infoset_player), -1)

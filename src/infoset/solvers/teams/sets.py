@@ -1,4 +1,4 @@
-"""Sets of types as bits, and tables over all of them: sums, and the best ways to divide a set."""
+"""Sets of types as bits, and tables over all of them: subset sums and max-plus subset convolutions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def _larger(a: Any, b: Any) -> Any:
 
 @kernel
 def max_plus(f: Table, g: Table, out: Table) -> None:
-    """``out[M] = max over S in M of f[S] + g[M - S]``, the max-plus subset convolution, lane by lane.
+    """Compute ``out[M] = max over S in M of f[S] + g[M - S]``, the max-plus subset convolution, lane by lane.
 
-    All are (2**k, lanes) with k >= 2; rows are sets as bits.  The four subsets of the two lowest elements are
-    taken together: nine splits then cost eight loads.
+    All tables are (2**k, lanes) with k >= 2; rows are sets as bits.  The four subsets of the two lowest elements are
+    processed together: nine splits then cost eight loads.
     """
     rows, lanes = f.shape
     one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)  # unsigned indices need no check for negative ones
@@ -50,14 +50,14 @@ def max_plus(f: Table, g: Table, out: Table) -> None:
 
 
 def convolved(f: Table, g: Table) -> Table:
-    """The max-plus subset convolution of two tables (2**k, lanes)."""
+    """Return the max-plus subset convolution of two tables (2**k, lanes)."""
     out = np.empty(f.shape, dtype=f.dtype)
     max_plus(np.ascontiguousarray(f), np.ascontiguousarray(g), out)
     return out
 
 
 def convolutions(parts: list[Table]) -> list[Table]:
-    """The convolution of the first of some tables (2**k, lanes), of the first two, and so on."""
+    """Return the convolutions of the first of some tables (2**k, lanes), of the first two, and so on."""
     found = parts[:1]
     for part in parts[1:]:
         found.append(convolved(found[-1], part))
@@ -65,7 +65,7 @@ def convolutions(parts: list[Table]) -> list[Table]:
 
 
 def divide(whole: int, parts: list[Table]) -> list[int]:
-    """The share of each of ``parts``, tables (2**k, 1), where a set is divided among them in the best way."""
+    """Return the subset of each of ``parts``, tables (2**k, 1), in the best partition of ``whole`` among them."""
     before, shares = convolutions(parts[:-1]), []
     for k in range(len(parts) - 1, 0, -1):
         options = subsets(whole)
@@ -75,7 +75,7 @@ def divide(whole: int, parts: list[Table]) -> list[int]:
 
 
 def subset_sums(values: Table) -> Table:
-    """(2**k, ...) sums over every set of the rows of ``values`` (k, ...)."""
+    """Return (2**k, ...) the sum over every set of the rows of ``values`` (k, ...)."""
     sums = np.zeros((1 << len(values), *values.shape[1:]), dtype=values.dtype)
     for k, row in enumerate(values):
         sums[1 << k : 2 << k] = sums[: 1 << k] + row
@@ -83,7 +83,7 @@ def subset_sums(values: Table) -> Table:
 
 
 def subsets(mask: int) -> LongArray:
-    """All subsets of a set of bits."""
+    """Return all subsets of a set of bits."""
     found = np.zeros(1, dtype=np.int64)
     while mask:
         found = np.concatenate([found, found | (mask & -mask)])
@@ -92,5 +92,5 @@ def subsets(mask: int) -> LongArray:
 
 
 def elements(mask: int) -> list[int]:
-    """What a set of bits holds."""
+    """Return the elements of a set of bits."""
     return [k for k in range(mask.bit_length()) if mask >> k & 1]

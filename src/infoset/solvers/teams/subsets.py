@@ -1,13 +1,13 @@
 """The optimum of a two-player common-payoff game with public moves, by a dynamic program over sets of types.
 
-Nature deals each player a *type*; from then on everybody sees every move.  What is common knowledge at a public
-state is which types may still be there, a set M of the mover's and a set N of the other's.  V(M, N) is the most
-that the pairs of M x N can still earn together, weighted by their prior.  The mover's types choose their moves
-independently, so V is the best way to distribute M over the moves: a max-plus subset convolution of the tables of
-the states that follow.  Pure strategies suffice, and every one of them is one choice of such distributions.
+Chance deals each player a *type*; from then on every move is public.  The common knowledge at a public state is the
+set of types that are still possible, a set M of the mover's and a set N of the other's.  V(M, N) is the most that the
+pairs of M x N can still earn together, weighted by their prior.  The mover's types choose their moves independently, so
+V is the value of the best partition of M over the moves: a max-plus subset convolution of the tables of the successor
+states.  Pure strategies suffice, and every one of them is one choice of such partitions.
 
-Where both move at once, all distributions of one player's types are tried, each with the other's best reply.
-Public states from which everything goes on alike, up to exchanging the players, share one table.
+Where both move at once, all partitions of one player's types are tried, each with the other's best reply.  Public
+states with the same continuation, up to exchanging the players, share one table.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ SPLITS_PER_SECOND = 2e9  # measured: 5e9 a core for int32, 2.5e9 for float64
 MAX_DENOMINATOR = 10_000
 MAX_COMMON_DENOMINATOR = 10**6
 MAX_EXACT = 2**36
-EXACT_TOLERANCE = 2.0**-44  # of the largest: what rounding may have done to products and sums of fractions
+EXACT_TOLERANCE = 2.0**-44  # of the largest: the rounding errors that products and sums of fractions may have
 
 
 def exact(weights: FloatArray) -> tuple[Table, int]:
-    """``weights`` as integers over a common denominator, int32 or int64; as they are, and 0, if there is none.
+    """Return ``weights`` as int32 or int64 over a common denominator; unchanged, with 0, if there is none.
 
     The integers agree with ``weights`` to within 2**-44 of the largest.
     """
@@ -59,34 +59,34 @@ def exact(weights: FloatArray) -> tuple[Table, int]:
 
 
 class Successor(NamedTuple):
-    """A kind of public state that one move leads to, and whether it is seen by the other player."""
+    """The kind of public state to which a move leads, and whether it is seen by the other player."""
 
     kind: int
     turns: bool
 
 
 class Kind(NamedTuple):
-    """What is to come at a public state, seen by its mover; equal kinds have equal tables."""
+    """The continuation of a public state, seen by its mover; equal kinds have equal tables."""
 
     types: tuple[int, int]  # the mover's, the other's
     ends: tuple[int, ...]  # tables of the moves that end the game, numbers in ``Kinds.ends``
-    follow: Prefix  # what the other moves lead to, sorted so that kinds share as much of a convolution as they can
+    follow: Prefix  # successors of the other moves, sorted so that kinds share as much of a convolution as possible
 
 
 class JointKind(NamedTuple):
-    """What is to come at a public state where both move at once, seen by the leader of ``JointMoves``."""
+    """The continuation of a public state where both move at once, seen by the leader of ``JointMoves``."""
 
     types: tuple[int, int]  # the leader's, the replier's
     behind: tuple[tuple[int | Successor, ...], ...]  # each pair of moves; tables are numbers in ``Kinds.ends``
 
 
 class Kinds:
-    """The kinds of a public tree's decision states; those that follow come before those from which they follow."""
+    """The kinds of a public tree's decision states, successors first."""
 
     def __init__(self, public: PublicTree, weights: dict[int, Table]) -> None:
         self.ends: list[Table] = []  # (types of who sees it, of the other), each once
         self.of = [-1] * len(public.movers)  # kind of each state
-        self.seer = [_seer(public, v) for v in range(len(public.movers))]  # by whom each state is seen
+        self.seer = [_seer(public, v) for v in range(len(public.movers))]  # the player who sees each state
         self.moves: list[list[int]] = [[] for _ in public.movers]  # of each state, in the order of ``follow``
         self.stops: list[list[int]] = [[] for _ in public.movers]  # of each state, in the order of ``ends``
         self._public, self._weights = public, weights
@@ -99,7 +99,7 @@ class Kinds:
         self.all = list(number)
 
     def _kind(self, v: int) -> Kind:
-        """The kind of a state with one mover, all states behind it known; its moves are put in order on the way."""
+        """Return the kind of a state with one mover, whose successors are known, and put its moves in order."""
         ends: dict[int, int] = {}
         follow: list[tuple[Successor, int]] = []
         for move, child in enumerate(self._public.children[v].tolist()):
@@ -124,7 +124,7 @@ class Kinds:
         return (other, one) if self.seer[v] else (one, other)
 
     def _behind(self, v: int, child: int) -> int | Successor:
-        """What a state leads to, as who sees the state sees it."""
+        """Return a successor of a state, as seen by the player who sees the state."""
         if child in self._weights:
             return self._end(self._weights[child].T if self.seer[v] else self._weights[child])
         return Successor(self.of[child], self.seer[child] != self.seer[v])
@@ -137,7 +137,7 @@ class Kinds:
 
 
 def _seer(public: PublicTree, v: int) -> int:
-    """Who sees a state: its mover; of two the one with less work as leader; P1 at an end."""
+    """Return the player who sees a state: its mover; of two the one with less work as leader; P1 at an end."""
     movers, shape = public.movers[v], public.children[v].shape
     if len(movers) < 2:
         return movers[0] if movers else 0
@@ -150,13 +150,16 @@ def _seer(public: PublicTree, v: int) -> int:
 
 
 class SubsetProgram:
-    """The dynamic program at work: one table V (2**mover's types, 2**other's types) for every kind.
+    """The dynamic program, with one table V (2**mover's types, 2**other's types) for every kind.
 
-    Only the root's has none, unless both move there.
+    Only the kind of the root has none, unless both players move there.
     """
 
     def __init__(self, public: PublicTree, seconds: float) -> None:
-        """Raises ``BudgetError`` where the estimate of time exceeds ``seconds`` or of memory half of what is free."""
+        """Prepare the program.
+
+        Raises ``BudgetError`` where the estimated time exceeds ``seconds``, or the memory half of what is free.
+        """
         self.public = public
         ends = public.ends
         stacked, self.denominator = exact(np.stack([public.weights[v] for v in ends]))
@@ -184,7 +187,7 @@ class SubsetProgram:
         mine, other = self.public.types
         splits = sum(3.0 ** types[0] * 2.0 ** types[1] for types in folds.values())
         splits += sum(moves.splits for moves in self.joint.values())
-        splits += 3.0 ** max(mine, other) * len(self.public.movers)  # the way back takes one column a public state
+        splits += 3.0 ** max(mine, other) * len(self.public.movers)  # backtracking takes one column per public state
         copies = max((len(moves.followers) for moves in self.joint.values()), default=0)
         tables = len(self.tabulated) + min(len(folds), 3) + copies
         needed = (tables * self.dtype.itemsize + len(self.joint) * 8) * 2.0 ** (mine + other)
@@ -196,7 +199,7 @@ class SubsetProgram:
             )
 
     def run(self) -> tuple[float, float, dict[int, list[list[int]]]]:
-        """What the policy found earns, the optimum, and for each decision state the moves of each mover's types."""
+        """Return the value of the policy found, the optimum, and the moves of each mover's types by decision state."""
         with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
             for number, kind in enumerate(self.tabulated):
                 self.tables.append(
@@ -226,7 +229,7 @@ class SubsetProgram:
         return out
 
     def _fold(self, prefix: Prefix, pool: ThreadPoolExecutor) -> Table:
-        """The convolution of some followers' tables; kept while another kind or convolution needs it."""
+        """Return the convolution of successors' tables, which is kept while another kind or convolution needs it."""
         if len(prefix) == 1:
             return self._view(prefix[0])
         if prefix not in self._folded:
@@ -237,19 +240,19 @@ class SubsetProgram:
         return self._folded[prefix] if self._uses[prefix] else self._folded.pop(prefix)
 
     def _view(self, follower: Successor) -> Table:
-        """A table as the player before it sees it."""
+        """Return a successor's table as seen by the player of the state before it."""
         table = self.tables[follower.kind]
         return table.T if follower.turns else table
 
     def _ends(self, kind: Kind) -> Table:
-        """(the mover's types, 2**other's types) what each type gets at the best of the moves that end the game."""
+        """Return (mover's types, 2**other's types) each type's value of the best of the moves that end the game."""
         best: Table = np.maximum.reduce([subset_sums(self.kinds.ends[end].T) for end in kind.ends])
         return np.ascontiguousarray(best.T)
 
     def _parts(self, kind: Kind, others: int) -> tuple[list[Table], LongArray]:
-        """What each move is worth to every set of the mover's types, (2**types, 1), in the column ``others``.
+        """Return the value of each move for every set of the mover's types, (2**types, 1), in the column ``others``.
 
-        All moves that end the game are one part, the last; which of them is best for each type comes second.
+        All moves that end the game are one part, the last; the second result is the best of them for each type.
         """
         parts = [self._view(follower)[:, others : others + 1] for follower in kind.follow]
         if not kind.ends:
@@ -259,8 +262,9 @@ class SubsetProgram:
         return [*parts, subset_sums(values.max(axis=0)[:, None])], values.argmax(axis=0)
 
     def _backtrack(self) -> tuple[dict[int, list[list[int]]], Any]:
-        """The moves of each mover's types at each decision state (the first where it is never reached), and what
-        they earn.
+        """Return the moves of each mover's types at each decision state, and their value.
+
+        At states that are never reached types make their first move.
         """
         public, earned = self.public, 0
         choices: dict[int, list[list[int]]] = {}
@@ -279,7 +283,7 @@ class SubsetProgram:
         return choices, earned
 
     def _choose(self, v: int, sets: tuple[int, ...]) -> list[list[int]]:
-        """The moves of each mover's types where the given sets of P1's and P2's types are possible."""
+        """Return the moves of each mover's types where the given sets of P1's and P2's types are possible."""
         number, seer = self.kinds.of[v], self.kinds.seer[v]
         mine, others = sets[seer], sets[1 - seer]
         if not mine or not others:
@@ -293,7 +297,7 @@ class SubsetProgram:
         return [chosen[player != seer] for player in self.public.movers[v]]
 
     def _divided(self, v: int, kind: Kind, mine: int, others: int) -> list[int]:
-        """The moves of the types of a state's only mover."""
+        """Return the moves of the types of a state's only mover."""
         chosen = [0] * kind.types[0]
         parts, best = self._parts(kind, others)
         for k, share in enumerate(divide(mine, parts)):
@@ -302,12 +306,12 @@ class SubsetProgram:
         return chosen
 
     def policy_tables(self, choices: dict[int, list[list[int]]]) -> tuple[dict[str, dict[str, float]], ...]:
-        """The moves chosen, by readable keys, at the information sets with a choice."""
+        """Return the moves chosen, by readable keys, at the information sets with a choice."""
         tree = self.public.tree
         tables: tuple[dict[str, dict[str, float]], ...] = ({}, {})
         for v, chosen in choices.items():
             for player, sets, moves in zip(self.public.movers[v], self.public.infosets(v), chosen, strict=True):
-                for infoset, move in zip(sets, moves, strict=False):  # types beyond are padding
+                for infoset, move in zip(sets, moves, strict=False):  # further types are padding
                     words = move_words(tree.menu(infoset))
                     if len(words) > 1:
                         tables[player][tree.key(infoset)] = {w: float(k == move) for k, w in enumerate(words)}
@@ -315,13 +319,13 @@ class SubsetProgram:
 
 
 def _rounding(public: PublicTree, weights: FloatArray) -> float:
-    """How far rounding can have moved the optimum: the height of the sums times the unit of the largest."""
+    """Return a bound on the rounding error of the optimum: the height of the sums times the unit of the largest."""
     height = sum(public.types) + len(public.type_of[0]) + len(public.movers)
     return float(np.abs(weights).max(axis=0).sum()) * height * 2.0**-52
 
 
 def _in_blocks(pool: ThreadPoolExecutor, out: Table, columns: Callable[[slice], Table]) -> None:
-    """Fill a table by portions of columns that stay in the cache."""
+    """Fill a table in blocks of columns that fit the cache."""
 
     def fill(begin: int) -> None:
         block = slice(begin, begin + LANES)
@@ -331,7 +335,7 @@ def _in_blocks(pool: ThreadPoolExecutor, out: Table, columns: Callable[[slice], 
 
 
 def _with_ends(f: Table | None, ends: Table | None, block: slice) -> Table:
-    """Columns of a table: each type ends the game where that is better than ``f``, the best of all other moves."""
+    """Return columns of a table: each type ends the game where that beats ``f``, the best of all other moves."""
     if f is None:
         assert ends is not None
         return subset_sums(ends[:, block])

@@ -1,10 +1,10 @@
-"""Two teams that are paid each other's losses, and agree beforehand on what they draw: team-maxmin equilibria.
+"""Team-maxmin equilibria of two teams with opposed payoffs that agree beforehand on a lottery over plans.
 
 A *team-maxmin equilibrium with a correlation device* (Celli & Gatti 2018) is an equilibrium of the zero-sum game
-between the teams' lotteries over pure plans of all members; a player alone is a team of one, and needs no more than its
-sequence form.  It is found by a double oracle (McMahan, Gordon & Blum 2003): the linear program over the plans so far;
-then plans that are better answers to it, found by improving one member at a time, and where that finds none by the
-mixed-integer program of ``coordination``, which also proves that none is left.
+between the teams' lotteries over pure plans of all members; a single player is a team of one, for which its sequence
+form suffices.  The equilibrium is found by a double oracle (McMahan, Gordon & Blum 2003): a linear program over the
+plans so far; then plans that are better responses to its solution, found by improving one member at a time, and where
+that finds none by the mixed-integer program of ``coordination``, which also proves that none is left.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
 TRIES = (10, 40, 160)  # plans that are improved one member at a time; more of them before a proof, which takes longer
-CLOSE = 1e-10  # of the payoffs' range: no plan is better by more
+CLOSE = 1e-10  # share of the payoff range up to which a better plan does not count
 UNPROVED = "stopped before the teams' best answers were proved; 'infoset evaluate' proves them"
-USED = 1e-12  # a plan that is drawn less often is left out
+USED = 1e-12  # plans of a lower probability are left out
 
 
 class _Side:
-    """A team in the linear program: variables (d,) with ``equal`` of them summing as they must, and what they come to.
+    """A team in the linear program: its variables (d,), with the constraints ``equal`` and the matrix ``reach``.
 
-    For a player alone they are realisation weights, else the chances of the plans found so far.
+    For a single player the variables are realisation weights, else the probabilities of the plans found so far.
     """
 
     team: Team
@@ -52,25 +52,25 @@ class _Side:
 
     @property
     def reach(self) -> Any:
-        """(T, d) sparse: how likely each variable leads to each end."""
+        """(T, d) sparse: the side's probability of reaching each terminal row by each variable."""
         raise NotImplementedError
 
     def lottery(self, x: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-        """Chances and plans."""
+        """Return the probabilities and the plans of the lottery with variables ``x``."""
         raise NotImplementedError
 
     def add(self, plan: FloatArray) -> bool:
-        """One more plan; whether it is new."""
+        """Add a plan; return whether it is new."""
         return False
 
     def played(self, x: FloatArray) -> FloatArray:
-        """(T,) how likely each end is, as far as it is this side's doing."""
+        """Return (T,) this side's factor in the probability of each terminal row."""
         chances, plans = self.lottery(x)
         return np.asarray(sum(c * self.team.played(plan) for c, plan in zip(chances, plans, strict=True)))
 
 
 class _Alone(_Side):
-    """A player alone."""
+    """A side of a single player."""
 
     def __init__(self, team: Team) -> None:
         self.team, self.plans = team, []
@@ -95,7 +95,7 @@ class _Alone(_Side):
 
 
 class _Together(_Side):
-    """Several players: a column for each plan."""
+    """A side of several players, with a column for each plan."""
 
     def __init__(self, team: Team) -> None:
         self.team, self.plans = team, []
@@ -130,7 +130,7 @@ class _Together(_Side):
 
 
 class DoubleOracle(Work):
-    """An iteration is a linear program over the plans so far, and better answers to what it finds."""
+    """The double oracle at work; an iteration is a linear program over the plans so far and better responses to it."""
 
     def __init__(self, form: SequenceForm, teams: Sequence[Sequence[int]], seed: int) -> None:
         check_teams(form, teams)
@@ -141,16 +141,16 @@ class DoubleOracle(Work):
         self.sides = tuple([_Alone(team) if len(team.members) == 1 else _Together(team) for team in (first, second)])
         for number, side in enumerate(self.sides):
             if side.add(side.team.any_plan(np.random.default_rng([seed, number]))):
-                assert side.team.together  # which may be too large
+                assert side.team.together  # raises here where it is too large
         self.iteration, self.solved, self.done = 0, False, False
-        self.bounds = [-inf, inf]  # of what the first team gets at an equilibrium
+        self.bounds = [-inf, inf]  # on the first team's equilibrium payoff
         self.weights = [np.eye(1, side.equal.shape[1])[0] for side in self.sides]
         self._proof: Background[list[Answer]] | None = None
-        self.gains: tuple[float, ...] | None = None  # by the best plans, where those against these lotteries are proved
+        self.gains: tuple[float, ...] | None = None  # by best responses, where proved for these lotteries
 
     @property
     def total(self) -> int | None:  # type: ignore[override]
-        """Once nothing is left to gain."""
+        """The number of iterations, once nothing is left to gain; ``None`` before."""
         return self.iteration if self.done else None
 
     def step(self, iterations: int, until: float = inf) -> None:
@@ -159,7 +159,7 @@ class DoubleOracle(Work):
                 return
 
     def _iterate(self, until: float) -> bool:
-        """Whether it came to the end of an iteration."""
+        """Continue the current iteration; return whether it is complete."""
         if not self.solved:
             self.weights, self.solved, self.gains = self._program(), True, None
         played = self._played()
@@ -180,21 +180,21 @@ class DoubleOracle(Work):
         return True
 
     def _played(self) -> list[FloatArray]:
-        """(T,) how likely each side makes each end."""
+        """Return (T,) each side's factor in the probability of each terminal row."""
         return [side.played(x) for side, x in zip(self.sides, self.weights, strict=True)]
 
     @property
     def _least(self) -> float:
-        """What is no gain."""
+        """The largest gain that does not count."""
         return CLOSE * self.form.widest_range
 
     def _improve(self, value: float, played: list[FloatArray]) -> bool:
-        """Add plans that no member improves alone, and that gain against the other side; whether there are any."""
+        """Add plans that no member can improve alone and that gain against the other side; return whether any is."""
         rng = np.random.default_rng([self.seed, 2, self.iteration])
         return any(self._tried(tries, value, played, rng) for tries in TRIES)
 
     def _tried(self, tries: int, value: float, played: list[FloatArray], rng: np.random.Generator) -> bool:
-        """The same, from the likeliest plan and so many that are drawn."""
+        """Do so from the likeliest plan and ``tries - 1`` random ones."""
         found = False
         for number, side in enumerate(self.sides):
             if not side.plans:
@@ -208,18 +208,21 @@ class DoubleOracle(Work):
         return found
 
     def _program(self) -> list[FloatArray]:
-        """Both sides' best variables."""
+        """Return the optimal variables of both sides."""
         first, second = self.sides
         payoff = first.reach.T @ (first.team.paid[:, None] * second.reach)
         return [np.maximum(x, 0.0) for x in maximin(self.form.name, payoff.tocsr(), first.equal, second.equal)]
 
     def policy(self) -> CorrelatedPolicy:
-        """The lotteries of both teams."""
+        """Return the lotteries of both teams."""
         drawn = [(s.team.members, *s.lottery(x)) for s, x in zip(self.sides, self.weights, strict=True)]
         return CorrelatedPolicy.of(self.form, drawn, {"method": "team-maxmin", "iterations": self.iteration})
 
     def evaluation(self) -> Evaluation:
-        """What the last proof says of the lotteries; payoffs alone where it was of others: proofs take their time."""
+        """Return figures of the lotteries by the last proof; payoffs alone where that was for other lotteries.
+
+        Proofs are too slow to be made here.
+        """
         played = self._played()
         paid = self.payoffs.T @ (played[0] * played[1]) + self.form.offsets
         if self.gains is None:
@@ -228,7 +231,7 @@ class DoubleOracle(Work):
         return _figures([side.team for side in self.sides], paid, self.gains)
 
     def point(self, seconds: float) -> Point:
-        """Figures where the last proof was of these lotteries."""
+        """Return figures where the last proof was for the present lotteries."""
         if self.gains is None:
             return Point(self.iteration, seconds)
         found = self.evaluation()
@@ -237,9 +240,7 @@ class DoubleOracle(Work):
         )  # fmt: skip
 
     def notes(self) -> dict[str, Any]:
-        """Who plays together and what they get, between what the first team's payoff at an equilibrium lies, how many
-        plans are drawn.
-        """
+        """Return teams, their payoffs, bounds on the first one's equilibrium payoff, and the numbers of plans drawn."""
         low, high = np.add(self.bounds, self.form.offsets[list(self.sides[0].team.members)].sum()).tolist()
         known = {"at_least": min(low, high), "at_most": high} if high < inf else {}
         plans = {s.team.name: len(s.lottery(x)[0]) for s, x in zip(self.sides, self.weights, strict=True) if s.plans}
@@ -281,9 +282,9 @@ class DoubleOracle(Work):
 
 
 def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluation:
-    """What teams get that draw plans, and what each gains by the best plan of all its members.
+    """Return the payoffs of teams that draw plans, and each team's gain by the best joint plan of its members.
 
-    Raises ``UnsupportedGameError`` for more than two lotteries, or payoffs that are not each other's losses.
+    Raises ``UnsupportedGameError`` for other than two lotteries, or payoffs that are not opposed.
     """
     teams = [lottery.members for lottery in policy.lotteries]
     check_teams(form, teams)
@@ -303,7 +304,7 @@ def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluati
 
 
 def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) -> Evaluation:
-    """Of two teams; a member of several has no best response of its own."""
+    """Return figures of two teams; a member of a team of several has no best response of its own."""
     left = [max(float(gain), 0.0) for gain in gains]
     best, told = [nan] * len(values), []
     for team, gain in zip(teams, left, strict=True):
@@ -316,7 +317,7 @@ def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) 
 
 
 def check_teams(form: SequenceForm, teams: Sequence[Sequence[int]]) -> None:
-    """Raise ``UnsupportedGameError`` unless there are two, one of which gets what the other loses."""
+    """Raise ``UnsupportedGameError`` unless there are two teams and payoffs have a constant sum."""
     if len(teams) != 2:
         raise UnsupportedGameError(
             f"{form.name}: {len(teams)} teams; team-maxmin is for two, such as teams={_two(form.players)}"
@@ -332,14 +333,14 @@ def _two(players: Sequence[str]) -> str:
 
 
 def teams_of(compiled: Compiled, named: str | None) -> tuple[tuple[int, ...], ...] | None:
-    """Those that are named, or that the game names, if any."""
+    """Return the teams that are ``named``, or those that the game names, if any."""
     return compiled.teams if named is None else read_teams(named, compiled.players)
 
 
 def read_teams(text: str, players: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """Teams as ``1+3,2`` or ``P1+P3,P2``: seats from 1, or names; whoever is in none plays alone.
+    """Read teams as ``1+3,2`` or ``P1+P3,P2``: seats from 1, or names; players in no team play alone.
 
-    Where a player's name is a number there are names alone.
+    Where a player's name is a number, only names are read.
 
     Raises ``UnknownNameError``, and ``ParameterError`` for a player in two teams.
 
@@ -374,7 +375,7 @@ class TeamMaxmin(Checked):
     name: ClassVar[str] = "team-maxmin"
 
     def work(self, compiled: Compiled, options: Options) -> DoubleOracle:
-        """On the sequence form.  Raises ``ParameterError`` where nobody says who plays together."""
+        """Return the work on the sequence form.  Raises ``ParameterError`` where no teams are given."""
         teams = teams_of(compiled, options.teams)
         if teams is None:
             example = _two(compiled.players)
