@@ -47,7 +47,7 @@ COMMON = 1 << 31
 
 
 class RandomAgent:
-    """Plays every legal move with equal probability."""
+    """An agent that plays every legal move with equal probability."""
 
     name = "random"
 
@@ -96,7 +96,7 @@ class Delegating:
 
 
 class PolicyAgent:
-    """Plays a policy: follows its own information state and draws from the probabilities given there.
+    """An agent that plays a policy: it tracks its information state and draws moves from the policy's probabilities.
 
     ``policy`` is any object with rows of probabilities, or a saved policy.  Where it has no row, the agent moves
     uniformly at random; ``unknown`` counts these moves.  ``begin`` raises ``UnsupportedGameError`` for a policy that
@@ -169,7 +169,7 @@ def common_stream(rng: np.random.Generator) -> np.random.Generator:
 
 
 class ScriptedAgent:
-    """Plays a list of moves, one each time it is asked.
+    """An agent that plays a list of moves, one each time it is asked.
 
     After the last one it plays the game's ``pass_move`` (Stop in Pommerman); in a game without one it raises an
     error, which counts as a fault.
