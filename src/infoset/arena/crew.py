@@ -46,7 +46,7 @@ Tasks: TypeAlias = Callable[[], Task | None]
 """Returns the next game to play, or ``None`` where none is due now."""
 
 TICK = 0.05  # seconds between two checks of the clocks
-SECONDS_TO_SET_UP = 600.0  # kernels may have to be compiled
+SECONDS_TO_SET_UP = 600.0  # setting up may compile kernels
 SECONDS_TO_STOP = 2.0
 ATTEMPTS = 3
 BATCH_SECONDS, MOST_OF_A_BATCH = 0.5, 256

@@ -172,7 +172,7 @@ def goofspiel(
 ) -> Rules:
     """Goofspiel with ``num_cards`` cards a hand; the last card is played by itself.
 
-    Players remember their own bids; OpenSpiel's text of the game with open bids forgets them.
+    Players remember their own bids, unlike in OpenSpiel's string of information states with open bids.
     """
     check_range("goofspiel: players", players, 2, 5)
     check_range("goofspiel: num_cards", num_cards, 2, 13)

@@ -206,18 +206,18 @@ class HoldemRules(ShownRules):
         return HoldemState(self.spot, own, *core)
 
     def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Action, float]]]]:
-        """See ``Dealt``."""
+        """Return the core after the deal, and each player's hands with their names and weights; see ``Dealt``."""
         dealt: list[list[tuple[Hashable, Action, float]]] = [
             [(hand, hand_name(hand), weight) for hand, weight in own.items()] for own in self.spot.ranges
         ]
         return self.first.state[2:], dealt  # type: ignore[index]
 
     def cards(self, what: tuple[int, ...] | str) -> tuple[int, ...]:
-        """See ``Dealt``."""
+        """Return the cards of a hand or of a chance outcome; see ``Dealt``."""
         return cards_of(what, "card") if isinstance(what, str) else what
 
     def strength(self, core: tuple[tuple[int, int], int, int, int], own: tuple[int, ...]) -> int:
-        """See ``Dealt``."""
+        """Return the strength of a hand with the cards of the core; see ``Dealt``."""
         return self.spot.strengths(core[-1])[own]
 
 

@@ -1,4 +1,4 @@
-"""Leduc poker: two betting rounds, one public card (Southey et al. 2005), as OpenSpiel plays it; any deck."""
+"""Leduc poker: two betting rounds, one public card (Southey et al. 2005), as in OpenSpiel; with any deck."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class NotebookGame:
 
 @dataclass(frozen=True, repr=False)
 class Rules(NotebookGame):
-    """A native game as a value: its full name, its players and the step it starts with."""
+    """The rules of a native game: its full name, its players and its first step."""
 
     name: str
     players: tuple[str, ...]

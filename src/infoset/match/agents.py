@@ -86,7 +86,7 @@ class Delegating:
         return int(getattr(self.inner, "unknown", 0))
 
     def reach(self) -> None:
-        """See ``check_reached``."""
+        """Raise ``RemoteError`` unless the inner agent's address answers; see ``check_reached``."""
         check_reached([self.inner] if hasattr(self, "inner") else [])
 
     def account(self) -> str:

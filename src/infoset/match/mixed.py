@@ -49,7 +49,7 @@ class MixedAgent(Delegating):
         self.inner, self.name = self.agents[0], f"mixed({','.join(map(agent_name, agents))})"
 
     def reach(self) -> None:
-        """See ``check_reached``."""
+        """Raise ``RemoteError`` unless the addresses of all agents answer; see ``check_reached``."""
         check_reached(self.agents)
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
