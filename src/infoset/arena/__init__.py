@@ -1,1 +1,1 @@
-"""Teams compete: tournaments, ratings, and the processes that play the games."""
+"""Run competitions between teams: tournaments, ratings, and the processes that play the games."""

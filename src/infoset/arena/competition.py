@@ -1,4 +1,4 @@
-"""A whole competition from one TOML file: the game, the teams, who meets whom, the limits."""
+"""Competitions defined by one TOML file: the game, the teams, the format and the limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from infoset.registry import parameters_of
 
 
 class Limits(msgspec.Struct, forbid_unknown_fields=True):
-    """As for ``tournament``: times in seconds, ``memory`` of an agent's process in MiB."""
+    """Limits as for ``tournament``: times in seconds, ``memory`` of an agent's process in MiB."""
 
     seconds_per_move: float | None = None
     start_clock: float | None = None
@@ -32,7 +32,7 @@ class Limits(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Competition(msgspec.Struct, forbid_unknown_fields=True):
-    """What a file says; all but the game and the teams has a default."""
+    """The content of a competition's file; all fields but the game and the teams have defaults."""
 
     game: str
     teams: list[str]
@@ -43,17 +43,17 @@ class Competition(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The arguments of ``tournament`` beside the game and the teams."""
+        """The arguments of ``tournament`` other than the game and the teams."""
         return {"format": self.format, "seed": self.seed, "rank": self.rank, **msgspec.structs.asdict(self.limits)}
 
     @staticmethod
     def kept(file: Path, db: Path | None) -> Path:
-        """Where its games are: beside its file, unless that is said."""
+        """Return the path of the competition's games: ``db``, or by default a file beside its TOML file."""
         return file.with_suffix(".db") if db is None else db
 
 
 def read(file: Path) -> Competition:
-    """Raises ``FormatError`` for what is no competition."""
+    """Read a competition's file.  Raises ``FormatError`` for an invalid one."""
     try:
         body = tomllib.loads(read_text(file))
     except tomllib.TOMLDecodeError as error:
@@ -78,8 +78,11 @@ WORDS = {
 
 
 def _check(body: dict[str, Any], kind: type[Competition | Limits]) -> None:
-    """Raises ``UnknownNameError`` for a key, ``ParameterError`` for one that is elsewhere or missing, and for a value
-    of another type."""
+    """Raise an error unless all keys and values fit ``kind``.
+
+    Raises ``UnknownNameError`` for an unknown key, ``ParameterError`` for a misplaced or missing one and for a value of
+    the wrong type.
+    """
     kinds = get_type_hints(kind)
     for key, value in body.items():
         if key not in kinds:
@@ -96,7 +99,7 @@ def _check(body: dict[str, Any], kind: type[Competition | Limits]) -> None:
 
 
 def _unknown(key: str, value: Any, body: dict[str, Any], kind: type[Competition | Limits]) -> InfosetError:
-    """What to say of a key that does not belong there."""
+    """Return the error for a key that does not belong there."""
     if kind is Limits:
         if key in Competition.__struct_fields__:
             return ParameterError(f"{key} belongs above [limits]")
@@ -120,10 +123,11 @@ def compete(
     executor: Where = LOCAL,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
-    """Play the competition of a TOML file, or go on with it; its games are kept in ``db``, by default beside the file.
+    """Play or resume the competition of a TOML file; its games are stored in ``db``, by default beside the file.
+
     ``workers`` and ``executor`` are those of ``tournament``.
 
-    Raises ``FormatError`` for a file that is none, and what ``tournament`` raises.
+    Raises ``FormatError`` for an invalid file, and what ``tournament`` raises.
 
     >>> import infoset
     >>> from pathlib import Path

@@ -1,11 +1,11 @@
-"""Luck taken out of payoffs: control variates from exact values, where a game's tree is enumerated.
+"""Variance reduction of payoffs: control variates from exact values, where a game's tree is enumerated.
 
 The estimator is AIVAT (Burch, Schmid, Moravcik, Morrill & Bowling 2018, *AIVAT: A New Variance Reduction Technique for
 Agent Evaluation in Imperfect Information Games*, AAAI).  Every history has a value: the expected payoffs where players
-whose policy is known follow it, and all others move uniformly.  Wherever nature or a known policy moves, the value
-before the move less the value after the move that was drawn is added to the payoffs.  Each such term has the mean 0
-whatever the others do, so that the sum is an unbiased estimate of the expected payoffs, also of agents that make
-faults.  Where all policies are known, nothing of the luck is left.
+whose policy is known follow it, and all others move uniformly.  Wherever chance or a known policy moves, the value
+before the move minus the value after the drawn move is added to the payoffs.  Each such term has mean 0 whatever the
+others do, so that the sum is an unbiased estimate of the expected payoffs, also of agents that make faults.  Where all
+policies are known, no variance due to luck remains.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from infoset.policies.simple import Row, UniformPolicy, row_at
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
-LINEUPS = 64  # whose values are kept
+LINEUPS = 64  # line-ups whose values are cached
 
 
 class Controls:
@@ -47,11 +47,11 @@ class Controls:
 
     @classmethod
     def of(cls, game: Game, max_histories: int) -> Controls:
-        """Raises ``BudgetError`` for a game with more histories."""
+        """Build the controls of a game.  Raises ``BudgetError`` for one with more histories."""
         return cls(GameTree.of(game, max_histories))
 
     def know(self, name: str, player: int, row: Row) -> None:
-        """The agent ``name`` in the seat ``player`` draws its moves from these rows."""
+        """Register the policy of the agent ``name`` in the seat of ``player``, given by its rows."""
         tree, chances = self.tree, np.full(len(self.tree.parent), np.nan)
         sets = {k: row_at(row, tree, k) for k in np.flatnonzero(tree.infoset_player == player).tolist()}
         for node in np.flatnonzero(self.mover == player).tolist():
@@ -63,9 +63,9 @@ class Controls:
     def adjust(
         self, steps: Sequence[MatchStep], returns: Sequence[float], agents: Sequence[str]
     ) -> tuple[float, ...] | None:
-        """The payoffs (n,) of a game without its luck, ``agents[p]`` in the seat of player ``p``.
+        """Return the payoffs (n,) of a game adjusted for luck, ``agents[p]`` in the seat of player ``p``.
 
-        ``None`` for a game that is none of the tree.
+        ``None`` for a game whose moves are not in the tree.
         """
         values, known = self.values(tuple(name if (name, p) in self.rows else "" for p, name in enumerate(agents)))
         path = self._path(steps)
@@ -76,14 +76,14 @@ class Controls:
         return tuple([float(value) for value in np.asarray(returns) + luck])
 
     def _path(self, steps: Sequence[MatchStep]) -> list[int] | None:
-        """The nodes of a game, from the root."""
+        """Return the nodes of a game from the root, ``None`` where a move is not in the tree."""
         tree, node = self.tree, ROOT
         path = [node]
         for step in steps:
             moves = [move for move in step.moves if move is not None]
             if step.nature is not None:
                 moves.append(step.nature)
-            for move in moves:  # those who move at once do so one after the other, nature last
+            for move in moves:  # the tree orders simultaneous moves by player, with chance last
                 menu = tree.graph.moves(int(tree.position[node])) if tree.player(node) != TERMINAL else ()
                 if move not in menu:
                     return None
@@ -92,7 +92,7 @@ class Controls:
         return path
 
     def _values(self, lineup: tuple[str, ...]) -> tuple[FloatArray, BoolArray]:
-        """(N, n) what every history is worth, and (N,) where a move is drawn with chances that are known."""
+        """Return (N, n) the value of every history, and (N,) whether its move is drawn with known probabilities."""
         tree = self.tree
         weight, known = self.uniform.copy(), self.chance.copy()
         for player, name in enumerate(lineup):
@@ -108,10 +108,10 @@ class Controls:
 
 
 def known_row(agent: Agent, game: Game) -> Row | None:
-    """By which chances an agent draws its moves; ``None`` of one whose chances are not known for certain."""
+    """Return the rows from which an agent draws its moves; ``None`` where they are not known for certain."""
     if type(agent) is RandomAgent:
         return UniformPolicy().row
-    if type(agent) is PolicyAgent:  # nothing that is made of it, which may move otherwise
+    if type(agent) is PolicyAgent:  # not a subclass, which may move otherwise
         try:
             policy = agent.policy_for(game)
         except InfosetError:

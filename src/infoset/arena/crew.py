@@ -1,4 +1,4 @@
-"""The tournament's workers: started, given games, watched, and replaced when an agent hangs or ends one."""
+"""Manage the tournament's workers: start them, assign games, watch them, and replace those an agent hangs or ends."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ from infoset.match.agents import SECONDS_TO_MAKE
 from infoset.processes import end_group, ending, may_be_killed, own_group
 
 Tasks: TypeAlias = Callable[[], Task | None]
-"""The next game to play, or ``None`` where none is due now."""
+"""Returns the next game to play, or ``None`` where none is due now."""
 
-TICK = 0.05  # seconds between two looks at the clocks
-SECONDS_TO_SET_UP = 600.0  # kernels may have to be compiled
+TICK = 0.05  # seconds between two checks of the clocks
+SECONDS_TO_SET_UP = 600.0  # setting up may compile kernels
 SECONDS_TO_STOP = 2.0
 ATTEMPTS = 3
 BATCH_SECONDS, MOST_OF_A_BATCH = 0.5, 256
 
 
 class Forfeit(NamedTuple):
-    """A game that ended its worker: ``kind`` is ``hung`` or ``died``, and the agent in ``seat`` is to blame."""
+    """A game forfeited because the agent in ``seat`` hung or ended its worker: ``kind`` is ``hung`` or ``died``."""
 
     number: int
     seat: int
@@ -62,7 +62,7 @@ class Forfeit(NamedTuple):
 
 
 class Worker:
-    """One worker process, seen from the tournament."""
+    """The tournament's handle of one worker process."""
 
     def __init__(self, setup: Setup) -> None:
         self.making, self.seconds_to_make = tuple(setup.agents), setup.start_clock or SECONDS_TO_MAKE
@@ -75,9 +75,9 @@ class Worker:
                 [sys.executable, "-P", "-m", "infoset.arena.worker", *map(str, files)],
                 pass_fds=files,
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # what agents print must not mix with results; their stderr is the user's
+                stdout=subprocess.DEVNULL,  # agents' output must not mix with results; their stderr is shown
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                **own_group(),  # Ctrl-C is for the tournament alone
+                **own_group(),  # Ctrl-C must reach the tournament only
             )
         self.link = Connection(ours.detach())
         self.ready = False
@@ -90,11 +90,11 @@ class Worker:
         self._send(msgspec.json.encode(task))
 
     def _send(self, body: bytes) -> None:
-        with suppress(OSError):  # a worker that is gone is noticed where it is listened to
+        with suppress(OSError):  # a lost worker is noticed by ``receive``
             self.link.send_bytes(body)
 
     def receive(self) -> Message | None:
-        """What it has to say, if anything.  Raises ``EOFError`` where it is gone."""
+        """Return the worker's next message, if there is one.  Raises ``EOFError`` where the process has ended."""
         try:
             if self.link.poll():
                 return msgspec.json.decode(self.link.recv_bytes(), type=Message)  # type: ignore[no-any-return]
@@ -111,13 +111,13 @@ class Worker:
         return self.task is not None and seat != NOBODY and seconds > move_limit
 
     def kill(self) -> int:
-        """End the process and all that it started; returns its exit status."""
+        """End the process and all that it started; return its exit status."""
         status = end_group(self.process)
         self.link.close()
         return status
 
     def stop(self, seconds: float) -> None:
-        """Let it end by itself, for agents that clean up, but not for long."""
+        """Let the process end by itself within ``seconds``, so that agents can clean up, then kill it."""
         self._send(STOP)
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
@@ -125,7 +125,7 @@ class Worker:
 
 
 class LocalCrew:
-    """Plays in this process, for agents that stand only here: one that hangs or ends it is not survived."""
+    """A crew that plays in this process, for agents that exist only here, without protection from hanging or dying."""
 
     def __init__(self, setup: Setup, game: Game) -> None:
         self.player = Player(setup, NoClock(), game)
@@ -146,9 +146,9 @@ class LocalCrew:
 
 
 class SharedCrew:
-    """Plays wherever an executor does; what is lost with a process is the executor's to begin again.
+    """A crew that plays through an executor, which is responsible for repeating tasks lost with a process.
 
-    Games that are over at once go in ever larger batches, so that what carries them does not take longer.
+    Short games are sent in growing batches, so that the overhead of the executor does not dominate.
     """
 
     def __init__(self, setup: Setup, where: Where, size: int | None) -> None:
@@ -183,7 +183,7 @@ class SharedCrew:
     def _outcomes(future: Future[bytes]) -> Iterator[PlayedGame]:
         try:
             outcomes = msgspec.json.decode(future.result(), type=list[PlayedGame | Refused])
-        except Exception as error:  # of whatever executor
+        except Exception as error:  # depends on the executor
             first = next(iter(str(error).splitlines()), "")
             raise UnsupportedGameError(f"games were lost: {type(error).__name__}: {shorten(first, 200)}") from None
         for outcome in outcomes:
@@ -193,7 +193,7 @@ class SharedCrew:
 
 
 class Crew:
-    """Up to ``size`` workers.  The first one is set up alone: where it compiles, the others load what it made."""
+    """A crew of up to ``size`` workers; the first is set up alone, so that the others load the kernels it compiled."""
 
     def __init__(self, setup: Setup, size: int, move_limit: float) -> None:
         self.setup, self.size, self.move_limit = setup, size, move_limit
@@ -202,9 +202,9 @@ class Crew:
         self.again: list[Task] = []
         self.left: Task | None = None
         self.unmade: dict[str, tuple[str, str]] = {}
-        """The kind of fault, and what it was, of agents that hung or ended a process while they were made."""
+        """The kind and detail of the fault of agents that hung or ended a process while they were constructed."""
         self.lost: list[Forfeit] = []
-        """Games of these, which are forfeited before they begin."""
+        """Games of these agents, which are forfeited before they begin."""
 
     def __enter__(self) -> Self:
         return self
@@ -217,10 +217,10 @@ class Crew:
             worker.stop(max(deadline - monotonic(), 0.0))
 
     def play(self, tasks: Tasks) -> Iterator[PlayedGame | Forfeit]:
-        """Play all games, in any order; what is due may follow from games that are over.
+        """Play all games, in any order; the games that are due may depend on games that are over.
 
-        Raises ``UnsupportedGameError`` where the agents cannot play the game, or where one worker after the other
-        ends before it is set up or with no agent to blame.
+        Raises ``UnsupportedGameError`` where the agents cannot play the game, or where workers repeatedly end before
+        they are set up or with no agent to blame.
         """
         while self._give(tasks) or any(worker.task for worker in self.workers) or self.lost:
             if self.lost:
@@ -228,11 +228,11 @@ class Crew:
                 continue
             wait([worker.link for worker in self.workers], TICK)
             outcomes = [found for worker in [*self.workers] if (found := self._listen(worker)) is not None]
-            self._give(tasks)  # before these are kept, for which nobody has to wait
+            self._give(tasks)  # first, so that no worker waits while outcomes are stored
             yield from outcomes
 
     def _give(self, tasks: Tasks) -> bool:
-        """Give the games that are due to workers that have none; whether one is left."""
+        """Assign due games to idle workers; return whether a game is left without a worker."""
         while (task := self.left or (self.again.pop() if self.again else tasks())) is not None:
             if (seat := next((k for k, name in enumerate(task.agents) if name in self.unmade), None)) is not None:
                 self.lost.append(Forfeit(task.number, seat, *self.unmade[task.agents[seat]]))
@@ -247,7 +247,7 @@ class Crew:
         return False
 
     def _idle(self) -> Worker | None:
-        """A worker that waits for a game; more are started as long as all those that are ready have one."""
+        """Return an idle worker, or start more workers, up to ``size``, where all that are ready are busy."""
         for worker in self.workers:
             if worker.ready and worker.task is None:
                 return worker
@@ -275,9 +275,10 @@ class Crew:
         return None
 
     def _lose(self, worker: Worker, kind: str) -> Forfeit | None:
-        """A worker is gone, or ended here; its game is forfeited, or played again where no agent is to blame.
+        """Remove a worker that died or hung; its game is forfeited, or played again where no agent is to blame.
 
-        A kill may come from outside.  An agent that did it itself does it again, since the seed is the same.
+        A worker that may have been killed from outside gets further attempts: an agent that ended it will do so again,
+        since the seed is the same.
         """
         self.workers.remove(worker)
         seat, _ = worker.clock.read()
@@ -303,13 +304,13 @@ class Crew:
         return closed if status == CLOSED else f"its process ended with {ending(status)}"
 
     def _leave_out(self, agent: str, kind: str, detail: str) -> None:
-        """An agent that was not made forfeits its games; workers are set up without it from now on."""
+        """Record an agent that could not be constructed: it forfeits its games, and new workers leave it out."""
         self.unmade[agent] = kind, detail
         rest = {name: copies for name, copies in self.setup.agents.items() if name != agent}
         self.setup = msgspec.structs.replace(self.setup, agents=rest)
 
     def _count_attempt(self, task: Task | None, how: str) -> None:
-        """A worker was lost in a game with no agent to blame yet, or before it was set up."""
+        """Count a worker lost in a game with no agent to blame yet, or before it was set up."""
         self.attempts[task] += 1
         if self.attempts[task] == ATTEMPTS:
             what = f"setting up {', '.join(self.setup.agents)}" if task is None else f"game {task.number}"

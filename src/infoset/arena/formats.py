@@ -1,7 +1,7 @@
-"""Formats of competitions: which games are due, given those that are over.  Each is a small object, known by name.
+"""Formats of competitions: the games that are due, given those that are over.  Each format has a name.
 
-A plan is made of what the games so far say and nothing else, so that a competition that was ended goes on as if it had
-not been.  A *meeting* is two teams, or a table of more, until one of them goes through.
+A plan depends on the results of the games so far and on nothing else, so that an interrupted competition continues as
+if it had never stopped.  A *meeting* is a series of games between two teams until one of them advances.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from infoset.names import check_range
 from infoset.registry import Registry
 
 MEETING = 1000
-"""Numbers of games that one meeting has: those of meeting k begin behind ``k * MEETING``."""
+"""The game numbers reserved for one meeting: those of meeting k begin after ``k * MEETING``."""
 MOST_TIES = 20
-"""Games of a meeting that may be tied; then the team that stands higher in the list goes through."""
+"""The number of ties that ends a meeting; then the team with more wins, or else listed first, advances."""
 MAX_ROUNDS = 100
 NOBODY = -1
 
 Scores = Mapping[int, Sequence[float]]
-"""Of the games that are over, by their numbers: what each slot made of it."""
+"""The score of each slot in the games that are over, by the numbers of the games."""
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two teams, by their numbers, until one goes through; ``NOBODY`` where that is not known yet, or nobody."""
+    """A meeting of two teams, by their numbers; ``NOBODY`` for an absent team, and for a winner not yet known."""
 
     number: int
     stage: str
@@ -45,7 +45,7 @@ class Meeting:
 
     @property
     def loser(self) -> int:
-        """Who does not go through."""
+        """The team that does not advance, ``NOBODY`` where the meeting is not decided."""
         return NOBODY if self.winner == NOBODY else self.teams[self.winner == self.teams[0]]
 
 
@@ -54,54 +54,54 @@ class Plan(Protocol):
 
     @property
     def by_meetings(self) -> bool:
-        """Whether meetings alone say who stands where."""
+        """Whether meetings alone determine the ranking."""
         ...
 
     @property
     def total(self) -> int:
-        """How many games there are, or at most."""
+        """The number of games, or its upper bound, ties not counted."""
         ...
 
     def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
-        """Of the games that were kept those that count, in an order in which each was due; fills ``scores``."""
+        """Yield the stored games that count, in an order in which each was due, and fill ``scores``."""
         ...
 
     def due(self, scores: Scores) -> Iterator[Fixture]:
-        """What can be played now, those that are over left out."""
+        """Yield the games that can be played now, without those that are over."""
         ...
 
     def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
-        """Those that there are by now."""
+        """Return the meetings known so far."""
         ...
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
-        """The teams from the first down by meetings or games won; empty where the cross table says it."""
+        """Return the teams, best first, by meetings or games won; empty where the cross table decides."""
         ...
 
 
 class Scoring(Protocol):
-    """What each slot made of a game that was kept."""
+    """A function that returns the score of each slot in a stored game."""
 
     def __call__(self, fixture: Fixture) -> list[float]: ...
 
 
 class Format(Protocol):
-    """Makes the plan of a competition of some teams."""
+    """A maker of plans for competitions."""
 
     def plan(self, schedule: Schedule) -> Plan: ...
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Everybody meets everybody
+# Round robin and free-for-all
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """All teams meet in every pair, in every seat, on the same seeds."""
+    """A round robin: every pair of teams plays in every seating, on the same seeds."""
 
     games: int = 100
-    """Of each pair; in a free-for-all of each table."""
+    """The games of each pair, or of each table in a game of more than two sides."""
 
     def __post_init__(self) -> None:
         check_range("games", self.games, 1, MAX_GAMES)
@@ -112,7 +112,7 @@ class RoundRobin:
 
 @dataclass(frozen=True)
 class _Fixed(ABC):
-    """A plan whose games are known from the beginning, by their numbers."""
+    """A plan whose games are all known from the beginning."""
 
     schedule: Schedule
     games: int
@@ -120,11 +120,11 @@ class _Fixed(ABC):
 
     @abstractmethod
     def holds(self, number: int) -> bool:
-        """Whether there is a game of that number."""
+        """Return whether there is a game of that number."""
 
     @abstractmethod
     def fixture(self, number: int) -> Fixture:
-        """The game of that number."""
+        """Return the game of that number."""
 
     def over(self, numbers: Iterable[int], scores: dict[int, list[float]], score: Scoring) -> Iterator[Fixture]:
         for number in filter(self.holds, numbers):
@@ -159,16 +159,19 @@ class _All(_Fixed):
 
 @dataclass(frozen=True)
 class FreeForAll:
-    """Every table of entrants plays; as in Pommerman's first competition: eight entrants, 35 games each."""
+    """A free-for-all of every table of entrants, as in Pommerman's first competition: eight entrants, 35 games each."""
 
     games: int = 1
-    """Of each table; who sits where moves on by one seat from table to table and from game to game."""
+    """The games of each table; the seating rotates by one seat from table to table and from game to game."""
 
     def __post_init__(self) -> None:
         check_range("games", self.games, 1, MAX_GAMES)
 
     def plan(self, schedule: Schedule) -> Plan:
-        """Raises ``ParameterError`` for fewer entrants than seats, ``UnsupportedGameError`` for a game of two sides."""
+        """Make the plan.
+
+        Raises ``ParameterError`` for fewer entrants than sides, ``UnsupportedGameError`` for a game of two sides.
+        """
         sides, teams = len(schedule.sides), len(schedule.teams)
         if sides < 3:
             raise UnsupportedGameError(f"{schedule.game} has {sides} sides; a free-for-all needs three at least")
@@ -200,7 +203,7 @@ class _Tables(_Fixed):
         return (self.fixture(number) for number in range(1, self.total + 1) if number not in scores)
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
-        """By games won, then by games in which nobody did better."""
+        """Rank by games won outright, then by games in which no other team did better."""
         won, best = ([0] * len(self.schedule.teams) for _ in range(2))
         for number, found in scores.items():
             for team, mine in zip(self.fixture(number).teams, found, strict=True):
@@ -210,19 +213,19 @@ class _Tables(_Fixed):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Meetings of two
+# Double elimination and Swiss
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Meetings(ABC):
-    """A plan whose meetings follow from those before."""
+    """A plan whose meetings follow from the results of earlier ones."""
 
     schedule: Schedule
     wins: int
-    """That a team needs to go through."""
+    """The wins that a team needs to advance."""
     decider: str
-    """The game on which a meeting is decided once two of its games were tied."""
+    """The game that is played in a meeting once two of its games were tied."""
     by_meetings: ClassVar[bool] = True
 
     @property
@@ -236,7 +239,7 @@ class _Meetings(ABC):
     def ranking(self, scores: Scores) -> tuple[int, ...]: ...
 
     def meet(self, number: int, stage: str, teams: tuple[int, int], scores: Scores) -> Meeting:
-        """How a meeting stands.  A team alone goes through."""
+        """Return the state of a meeting.  A team without an opponent advances."""
         a, b = teams
         if NOBODY in teams:
             return Meeting(number, stage, teams, winner=max(a, b) if WAITING not in teams else NOBODY)
@@ -257,7 +260,7 @@ class _Meetings(ABC):
         return Meeting(number, stage, teams, (won[0], won[1]), ties, winner)
 
     def next_game(self, meeting: Meeting) -> Fixture:
-        """The teams change sides from game to game; two games share a board."""
+        """Return the next game of a meeting; the teams change sides after each game, all seatings on the same seed."""
         game = sum(meeting.wins) + meeting.ties
         seating = self.schedule.seatings[game % len(self.schedule.seatings)]
         seed = game_seed(self.schedule.seed, meeting.number * MEETING + game // len(self.schedule.seatings))
@@ -279,20 +282,21 @@ class _Meetings(ABC):
 
 
 WAITING = -2
-"""A place in a meeting that somebody will take."""
+"""A place in a meeting whose team is not known yet."""
 
 
 @dataclass(frozen=True)
 class DoubleElimination:
-    """Who loses two meetings is out; a tied game is replayed once, a second tie decided on other rules.
+    """A double elimination: a team that loses two meetings is out.
 
-    As in Pommerman's competition at NeurIPS 2018 (Osogami & Takahashi 2019, 4.1): two wins before the other.  Teams are
-    seeded in the order in which they are listed.
+    A tied game is replayed once; after a second tie the ``decider`` is played, as in Pommerman's competition at
+    NeurIPS 2018 (Osogami & Takahashi 2019, 4.1), where two wins decided a meeting.  Teams are seeded in the order in
+    which they are listed.
     """
 
     wins: int = 2
     decider: str = ""
-    """A game, such as a variant with collapsing walls; without one the same rules are played on."""
+    """A game, such as a variant with collapsing walls; without one the game stays the same."""
 
     def __post_init__(self) -> None:
         check_range("wins", self.wins, 1, MEETING // 4)
@@ -306,7 +310,7 @@ class DoubleElimination:
 class _Bracket(_Meetings):
     @property
     def total(self) -> int:
-        """Each meeting but the last has a loser, and all teams but one lose twice; ties not counted."""
+        """The most games, ties not counted: all teams but the winner lose two meetings, and the winner at most one."""
         return (2 * len(self.schedule.teams) - 1) * (2 * self.wins - 1)
 
     def meetings(self, scores: Scores) -> tuple[Meeting, ...]:
@@ -321,7 +325,7 @@ class _Bracket(_Meetings):
         lower = [_loser(met) for met in upper]
         turn = 1
         while len(upper) > 1 or len(lower) > 1:
-            if len(lower) > 1:  # those that lost a meeting, among themselves
+            if len(lower) > 1:  # teams that have lost one meeting play each other
                 met = [meet(f"losers {turn}", *pair) for pair in _pairs(lower)]
                 lower, turn = [_winner(m) for m in met], turn + 1
             if len(upper) > 1:
@@ -329,16 +333,16 @@ class _Bracket(_Meetings):
                     meet(f"winners {1 + int(log2(2 * len(self._seeds()) / len(upper)))}", *pair)
                     for pair in _pairs([_winner(m) for m in upper])
                 ]
-                fallen = [_loser(m) for m in upper][::-1]  # from the other end: no pair meets again at once
+                fallen = [_loser(m) for m in upper][::-1]  # in reverse, so that no pair meets again immediately
                 met = [meet(f"losers {turn}", a, b) for a, b in zip(lower, fallen, strict=True)]
                 lower, turn = [_winner(m) for m in met], turn + 1
         first = meet("final", _winner(upper[0]), lower[0])
-        if first.winner != NOBODY and first.winner == lower[0]:  # now both have lost once
+        if first.winner != NOBODY and first.winner == lower[0]:  # now both finalists have lost once
             meet("final again", *first.teams)
         return tuple(found)
 
     def _seeds(self) -> list[tuple[int, int]]:
-        """The first round: the first against the last, so that the best meet last; places without a team are passed."""
+        """Pair the first round, top seed against bottom seed, so that the best meet last; missing teams are byes."""
         n = len(self.schedule.teams)
         order = [0]
         for size in (2 << k for k in range(ceil(log2(n)))):
@@ -347,7 +351,7 @@ class _Bracket(_Meetings):
         return list(zip(places[::2], places[1::2], strict=True))
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
-        """Who is in longest; by wins where that is equal."""
+        """Rank by how late a team was eliminated, then by meetings lost, then by games won."""
         losses, last, won = ([0] * len(self.schedule.teams) for _ in range(3))
         for meeting in self.meetings(scores):
             for team, wins in zip(meeting.teams, meeting.wins, strict=True):
@@ -362,12 +366,12 @@ class _Bracket(_Meetings):
 
 @dataclass(frozen=True)
 class Swiss:
-    """Rounds in which teams with as many points meet, and no two twice while there are others."""
+    """A Swiss system: in each round teams with equal points meet, and no two meet twice while other pairings exist."""
 
     rounds: int = 5
     wins: int = 2
     decider: str = ""
-    """A game on which a second tie is decided; without one the same rules are played on."""
+    """The game played after a second tie; without one the game stays the same."""
 
     def __post_init__(self) -> None:
         check_range("rounds", self.rounds, 1, MAX_ROUNDS)
@@ -396,7 +400,7 @@ class _Rounds(_Meetings):
         return tuple(found)
 
     def _order(self, met: Sequence[Meeting]) -> list[int]:
-        """By points, then by what those were worth that one met (Buchholz), then as listed."""
+        """Order teams by points, then by the sum of their opponents' points (Buchholz), then as listed."""
         n = len(self.schedule.teams)
         points = [sum(m.winner == team for m in met) for team in range(n)]
         worth = [
@@ -410,8 +414,10 @@ class _Rounds(_Meetings):
 
 
 def _paired(order: Sequence[int], met: set[frozenset[int]]) -> list[tuple[int, int]]:
-    """Neighbours in the order that did not meet before, as far as that can be; with an odd number one is left alone,
-    the last who was not yet."""
+    """Pair neighbours in the order, without repeating a pair where that is possible.
+
+    With an odd number of teams the last one that has not had a bye gets it.
+    """
     if len(order) % 2:
         alone = next((team for team in reversed(order) if frozenset((team, NOBODY)) not in met), order[-1])
         return [*_paired([team for team in order if team != alone], met), (alone, NOBODY)]
@@ -441,7 +447,7 @@ def _loser(met: Meeting) -> int:
 
 
 def _open(met: Meeting) -> bool:
-    """Whether somebody will go through who is not known yet."""
+    """Return whether the winner is still to be decided."""
     return met.winner == NOBODY and met.teams != (NOBODY, NOBODY)
 
 
@@ -450,7 +456,7 @@ def _pairs(places: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _check_two_sides(schedule: Schedule, decider: str) -> None:
-    """Also of the game on which ties are decided; raises what ``load`` raises."""
+    """Raise an error unless the game and the ``decider`` have the same two sides; raises what ``load`` raises, too."""
     if len(schedule.sides) != 2:
         raise UnsupportedGameError(f"{schedule.game} has {len(schedule.sides)} sides; meetings are of two")
     if len(schedule.teams) < 2:
@@ -468,4 +474,4 @@ FORMATS: Registry[Format] = Registry(
         "swiss": "infoset.arena.formats:Swiss",
     },
 )
-"""What says who meets whom, by name."""
+"""The formats by name."""

@@ -1,4 +1,4 @@
-"""What a tournament is ranked by: whether a game pays wins or amounts, and mean payoffs with their intervals."""
+"""Ranking criteria of tournaments: whether a game pays wins or amounts, and mean payoffs with their intervals."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Rank: TypeAlias = Literal["payoff", "wins", "elo"]
 RANKS: tuple[Rank, ...] = get_args(Rank)
 
 MAX_HISTORIES = 20_000
-"""Of a game whose luck is taken out of payoffs: every worker enumerates it."""
-HOPELESS = 100  # so many times the limit, by the estimate of random plays, and no tree is tried
-MOST_PLAYS, MOST_STEPS = 100, 2000  # of random play, by which a game is looked at
+"""The most histories of a game whose luck is removed from payoffs: every worker enumerates them."""
+HOPELESS = 100  # no tree is built where the estimated size is more than this multiple of the limit
+MOST_PLAYS, MOST_STEPS = 100, 2000  # of the random playouts that estimate a game's size
 ALL = -1
 MOST_OUTCOMES = 1000
-ROUNDING = 1e-12  # of the largest payoff: intervals below are of no width
+ROUNDING = 1e-12  # as a share of the largest payoff: narrower intervals are reported as zero
 
 
 _Sums: TypeAlias = dict[tuple[int, int], dict[int, list[float]]]
-"""By team and opponent (or ``ALL``), by seed: how many games, what they paid, and what without luck."""
+"""By team and opponent (or ``ALL``), then by seed: the number of games, their payoffs, and their adjusted payoffs."""
 
 
 class Kind(NamedTuple):
-    """What a game is to a tournament."""
+    """The properties of a game that matter to a tournament."""
 
     pays_wins: bool
     """See ``pays_wins``."""
@@ -42,15 +42,15 @@ class Kind(NamedTuple):
 
 
 def check_rank(rank: str) -> None:
-    """Raise ``ParameterError`` for what nothing can be ranked by."""
+    """Raise ``ParameterError`` unless ``rank`` is one of ``RANKS``."""
     if rank not in RANKS:
         raise ParameterError(f"rank={shorten(repr(rank))}; allowed: {', '.join(RANKS)}")
 
 
 def kind_of(game: Game, sides: Sequence[Sequence[int]]) -> Kind:
-    """Look at a game: exactly where its tree is small, otherwise by random plays, which are always the same ones.
+    """Classify a game: exactly where its tree is small, otherwise by random playouts from a fixed seed.
 
-    A game whose rules break meanwhile is taken for one that pays amounts; whoever plays it will hear of it.
+    A game whose rules raise an error is taken for one that pays amounts; the error surfaces when it is played.
     """
     try:
         found, histories = _sampled(game)
@@ -61,12 +61,12 @@ def kind_of(game: Game, sides: Sequence[Sequence[int]]) -> Kind:
                 return Kind(pays_wins(found, sides), False)
             return Kind(pays_wins(tree.graph.payoffs.tolist(), sides), True)
         return Kind(pays_wins(found, sides), False)
-    except Exception:  # of somebody's rules
+    except Exception:  # raised by a user's rules
         return Kind(False, False)
 
 
 def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
-    """Payoffs of random plays, and Knuth's estimate (1975) of the number of histories by the same plays."""
+    """Return the payoffs of random playouts, and Knuth's estimate (1975) of the number of histories from them."""
     rng = np.random.default_rng(0)
     found, sizes, steps = set[tuple[float, ...]](), list[float](), 0
     while len(sizes) < MOST_PLAYS and steps < MOST_STEPS:
@@ -92,7 +92,7 @@ def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
 
 
 def _answers(state: State, moves: tuple[Action | None, ...]) -> float:
-    """How many answers nature has; where they are too many to list, more than any tree holds."""
+    """Return the number of chance outcomes; where they are too many to list, more than any tree may hold."""
     try:
         return len(state.chance(moves))
     except UnsupportedGameError:
@@ -100,10 +100,10 @@ def _answers(state: State, moves: tuple[Action | None, ...]) -> float:
 
 
 def pays_wins(payoffs: Iterable[Sequence[float]], sides: Sequence[Sequence[int]]) -> bool:
-    """Whether payoffs say who won and nothing else: winners get one amount, losers another, and in a draw all sides get
-    the same, the losers' or what lies half-way.
+    """Return whether payoffs express wins, losses and draws only.
 
-    Then games won, a draw as half of one, rank as mean payoffs do (or better, where a draw pays what a loss does).
+    Winners get one amount, losers another, and in a draw all sides get the same: the losers' amount or the midpoint.
+    Then games won, a draw as half a win, rank as mean payoffs do (or better, where a draw pays as a loss does).
 
     >>> pays_wins([(1, -1), (0, 0), (-1, 1)], [(0,), (1,)]), pays_wins([(2, -2), (1, -1)], [(0,), (1,)])
     (True, False)
@@ -125,10 +125,10 @@ def pays_wins(payoffs: Iterable[Sequence[float]], sides: Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Payoff:
-    """A team's mean payoff in its games, the mean of its seats, with half the width of its 95 % interval.
+    """A team's mean payoff, averaged over its seats and games, with half the width of its 95 % interval.
 
-    Games on one seed are alike in their deals, so that intervals are those of means over seeds; ``None`` with one seed.
-    ``played`` is the mean as it was paid; ``mean`` is the same without luck (``control.Controls``) where that is known.
+    Games on one seed share their deals, so intervals are those of means by seed; ``None`` with one seed.  ``played`` is
+    the mean as paid; ``mean`` is adjusted for luck (``control.Controls``) where the adjustment is known.
 
     >>> from infoset.arena.tournament import tournament
     >>> standings = tournament("kuhn_poker", ["random", "scripted(moves=[bet,bet])"], games=100, workers=1)
@@ -138,7 +138,7 @@ class Payoff:
 
     team: str
     against: str
-    """Another team; empty for all others together."""
+    """The opposing team; empty for all others together."""
     games: int
     mean: float
     margin: float | None
@@ -152,13 +152,13 @@ class PayoffTally:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self.low, self.high = inf, -inf
-        self.outcomes: set[tuple[float, ...]] = set()  # the first few, by which a game is known
-        self.totals: dict[int, list[float]] = {}  # by team: games, and their sum
+        self.outcomes: set[tuple[float, ...]] = set()  # the first ones, which show how the game pays
+        self.totals: dict[int, list[float]] = {}  # by team: the number of games and the sum of payoffs
         self._sums: _Sums = {}
         self._forfeits: list[tuple[Fixture, int]] = []
 
     def add(self, fixture: Fixture, result: Result) -> None:
-        """One game, as it was paid and without its luck."""
+        """Add one game, with its payoffs as paid and as adjusted for luck."""
         if result.returns is None:
             if result.forfeit is not None:
                 self._forfeits.append((fixture, self.schedule.seats(fixture)[result.forfeit]))
@@ -175,7 +175,7 @@ class PayoffTally:
             total[1] += value
 
     def means(self) -> tuple[Payoff, ...]:
-        """Of each team against all others, quickly: without intervals, and without games that were forfeited."""
+        """Return each team's mean payoff against all others, quickly: without intervals and forfeited games."""
         return tuple(
             [
                 Payoff(self.schedule.teams[team].label, "", int(count), total / count, None, total / count, None)
@@ -184,10 +184,10 @@ class PayoffTally:
         )
 
     def payoffs(self) -> tuple[Payoff, ...]:
-        """Of each team against all others, in the order in which they are listed, then against each.
+        """Return each team's payoff against all others, in the order in which they are listed, then against each.
 
-        A game that was forfeited pays who did so the least that any game of the tournament paid anybody, and all others
-        the most: it must not pay to leave a game that is being lost.
+        A forfeited game pays the forfeiting team the least that any game of the tournament paid, and all others the
+        most, so that no team gains by leaving a game that it is losing.
         """
         sums, labels = self._sums, [team.label for team in self.schedule.teams]
         if self._forfeits and self.low <= self.high:
@@ -205,7 +205,7 @@ class PayoffTally:
 
 
 def _by_slot(values: Sequence[float], seats: Sequence[int]) -> list[float]:
-    """The mean of each slot's seats."""
+    """Return the mean over each slot's seats."""
     held = [
         [value for value, seat in zip(values, seats, strict=True) if seat == slot] for slot in range(max(seats) + 1)
     ]
@@ -224,10 +224,10 @@ def _note(sums: _Sums, fixture: Fixture, paid: Sequence[float], adjusted: Sequen
 
 
 def mean_by_seed(sums: Sequence[tuple[float, float]]) -> tuple[float, float | None]:
-    """The mean of all figures, and half the width of its 95 % interval; ``sums`` are (count, total) by seed.
+    """Return the mean and half the width of its 95 % interval; ``sums`` are (count, total) by seed.
 
-    Figures of one seed may depend on each other: the variance is that of the seeds' deviations from the mean, each
-    weighed by its count.
+    Values of one seed may be dependent, so the variance is that of the seeds' deviations from the mean, each weighted
+    by its count.
     """
     count = sum(number for number, _ in sums)
     mean = sum(total for _, total in sums) / count

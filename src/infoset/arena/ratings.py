@@ -1,4 +1,4 @@
-"""How strong each team is, from who beat whom (Bradley-Terry), and each agent, from tables and teams (OpenSkill)."""
+"""Ratings of teams from pairwise results (Bradley-Terry), and of agents from tables and teams (OpenSkill)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from infoset.base import FloatArray
 from infoset.statistics import NORMAL_95
 
 ELO = 400 / log(10)  # points of a rating for one unit of log strength: ten to one is 400 points
-PRIOR = 800.0  # standard deviation, in points, of a team nothing is known of
+PRIOR = 800.0  # standard deviation of the prior, in points
 
 
 @dataclass(frozen=True)
 class Rating:
-    """A team's strength in Elo points about the mean of all teams, with its 95 % interval."""
+    """A team's strength in Elo points relative to the mean of all teams, with its 95 % interval."""
 
     team: str
     rating: float
@@ -31,7 +31,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Skill:
-    """An agent's strength as OpenSkill has it: 25 with nothing known, with its 95 % interval."""
+    """An agent's strength on OpenSkill's scale, where 25 is the prior mean, with its 95 % interval."""
 
     agent: str
     games: int
@@ -41,11 +41,11 @@ class Skill:
 
 
 def openskill(games: Iterable[Sequence[tuple[tuple[str, ...], float]]]) -> tuple[Skill, ...]:
-    """Skills of agents from games in their order, the strongest first; of each game all teams with their scores.
+    """Rate agents from ``games`` in their order, strongest first; each game lists its teams with their scores.
 
-    A team is as strong as its agents are together, and a table of more than two teams is ranked at once: the model of
-    Plackett and Luce in the approximation of Weng & Lin (2011), *A Bayesian Approximation Method for Online Ranking*,
-    JMLR 12.  Games in which an agent meets itself are left out.
+    The strength of a team is the sum of its agents', and a table of more than two teams is ranked as a whole: the model
+    of Plackett and Luce in the approximation of Weng & Lin (2011), *A Bayesian Approximation Method for Online
+    Ranking*, JMLR 12.  Games in which an agent meets itself are left out.
     """
     from openskill.models import PlackettLuce
 
@@ -72,13 +72,13 @@ def openskill(games: Iterable[Sequence[tuple[tuple[str, ...], float]]]) -> tuple
 
 
 def bradley_terry(teams: Sequence[str], wins: FloatArray) -> tuple[Rating, ...]:
-    """Ratings in the order of ``teams``; ``wins[i, j]`` of i's games against j were won, a tie is half a win.
+    """Rate teams, in the order of ``teams``; ``wins[i, j]`` is the number of i's wins against j, a tie half a win.
 
     The model of Bradley & Terry (1952), *Rank Analysis of Incomplete Block Designs I*, Biometrika 39: i beats j with
     probability 1 / (1 + 10^((r_j - r_i) / 400)).  Each rating has a normal prior about the mean with standard
-    deviation ``PRIOR`` points, too weak to matter where both sides have won; it keeps the rating of a team finite
-    that won or lost everything.  The fit is the posterior's maximum.  Intervals are normal, from the curvature there
-    (Laplace's approximation); a tie is taken for as uncertain as a win, so with many ties they are on the wide side.
+    deviation ``PRIOR`` points, too weak to matter where both sides have won; it keeps the rating finite for a team
+    that won or lost everything.  The fit maximises the posterior.  Intervals are normal, from the curvature there
+    (Laplace's approximation); a tie is treated as equally uncertain as a win, so with many ties they are rather wide.
     """
     n = len(teams)
     games, precision = wins + wins.T, (ELO / PRIOR) ** 2

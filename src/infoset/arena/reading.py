@@ -1,4 +1,4 @@
-"""A tournament's file as whoever does not play it reads it: never written, never locked, whatever it holds."""
+"""Read a tournament's file from outside the tournament: untrusted, never written and never locked."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from time import monotonic
 from urllib.parse import quote
 
 MAX_VALUE = 64 << 20  # bytes of one value
-SECONDS = 20.0  # for all that is asked of one connection: a hostile file could answer without end
-STEPS = 10_000  # of SQLite's machine between two looks at the clock
+SECONDS = 20.0  # for all queries of one connection: a hostile file could answer endlessly
+STEPS = 10_000  # instructions of SQLite's virtual machine between two checks of the time
 
 
 @contextmanager
 def reading(path: Path, seconds: float = SECONDS) -> Iterator[sqlite3.Connection]:
-    """A connection that reads, also while another process writes.  Raises ``sqlite3.Error``, ``OSError``.
+    """Open a read-only connection, also while another process writes.  Raises ``sqlite3.Error``, ``OSError``.
 
-    A file without its ``-wal`` beside it is one at which nobody writes now, and is read as it stands: SQLite would make
-    files beside it, and ask to be allowed to.
+    A file without a ``-wal`` file beside it has no writer now and is read as immutable: otherwise SQLite would create
+    files beside it, which needs write permission.
     """
     if not stat.S_ISREG(path.lstat().st_mode):
         raise FileNotFoundError(path)
@@ -36,12 +36,12 @@ def reading(path: Path, seconds: float = SECONDS) -> Iterator[sqlite3.Connection
 
 
 def beside(path: Path) -> Path:
-    """Where SQLite keeps what is not in the file yet, as long as somebody is at it."""
+    """Return the path of SQLite's write-ahead log, which exists while a process has the file open."""
     return path.with_name(f"{path.name}-wal")
 
 
 def version(path: Path) -> str:
-    """What changes whenever the file does, without opening it."""
+    """Return a text that changes whenever the file does, without opening the file."""
     seen = []
     for file in (path, beside(path)):
         try:
@@ -53,7 +53,7 @@ def version(path: Path) -> str:
 
 
 def asked(connection: sqlite3.Connection) -> str:
-    """What is played, as JSON.  Raises ``ValueError`` where there is none."""
+    """Return the tournament's configuration as JSON.  Raises ``ValueError`` where there is none."""
     row = connection.execute("SELECT config FROM tournament").fetchone()
     if row is None or not isinstance(row[0], str):
         raise ValueError("no tournament")

@@ -1,13 +1,13 @@
-"""Who meets whom, in which seats, on which seed: every game of a tournament by its number.
+"""The schedule of a tournament: the teams, seats and seed of every game by its number.
 
-A *side* is what wins together: one of the game's ``teams``, or a single player where it has none.  A *team* is who
-competes: agents for all the seats of a side.  A *group* is the teams of one game.  In a game of two sides the groups
-are the pairs.  Where there are more sides, and teams for all of them, everybody plays for themselves: the groups are
-as large as the table, which is turned from game to game.  With fewer teams than sides the groups are pairs that fill
-the sides as evenly as can be.
+A *side* is a set of players who win together: one of the game's ``teams``, or a single player where it has none.  A
+*team* is an entrant: agents for all the seats of a side.  A *group* is the set of teams of one game.  In a game of two
+sides the groups are the pairs.  Where there are more sides, and teams for all of them, every group fills the table and
+its seating rotates from game to game.  With fewer teams than sides the groups are pairs that fill the sides as evenly
+as possible.
 
-One *round* is one seed: all groups meet on it in all their seatings.  What is left between two teams is then not who
-had the better seat or deal.
+One *round* is one seed: all groups play on it in all their seatings, so that differences between teams are not due to
+better seats or deals.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_GROUPS = 1_000_000
 
 
 class Team(NamedTuple):
-    """Who competes: ``members`` is one agent for all seats of a side, or one for each in the order of the seats."""
+    """An entrant: ``members`` is one agent for all seats of a side, or one for each seat, in their order."""
 
     label: str
     members: tuple[str, ...]
@@ -50,20 +50,20 @@ class Fixture(NamedTuple):
     """One game of the schedule."""
 
     number: int
-    """From 1."""
+    """The number of the game, from 1."""
     teams: tuple[int, ...]
-    """The group: which team has each slot."""
+    """The group: the team in each slot."""
     seating: tuple[int, ...]
-    """Which slot of the group has each side of the game."""
+    """The slot of the group that plays each side of the game."""
     seed: int
-    """Of the match."""
+    """The seed of the match."""
     game: str = ""
-    """Another than the tournament's."""
+    """The game to play, if it is not the tournament's."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """All games of a tournament, however many are played: a longer one begins with the games of a shorter one."""
+    """The games of a tournament of any length: a longer tournament begins with the games of a shorter one."""
 
     game: str
     seed: int
@@ -77,10 +77,10 @@ class Schedule:
     def of(
         cls, game: str, teams: Sequence[str], seed: int, self_matches: bool, rules: Game | None = None
     ) -> Schedule:  # fmt: skip
-        """Look everything up by name, the game unless its ``rules`` are given; code of others is run by workers alone.
+        """Make a schedule, looking up the agents, and the game unless its ``rules`` are given; runs no foreign agent.
 
         Raises what ``load`` and ``load_agent`` raise, ``ParameterError`` where the teams do not fit the game,
-        ``UnsupportedGameError`` for a game without an opponent.
+        ``UnsupportedGameError`` for a game with a single side.
         """
         rules = load_game(game) if rules is None else rules
         sides = sides_of(rules)
@@ -100,9 +100,9 @@ class Schedule:
     def between(
         cls, game: str, teams: Sequence[str], seed: int, self_matches: bool, sides: tuple[tuple[int, ...], ...]
     ) -> Schedule:  # fmt: skip
-        """The same where the sides of the game are known; no agent is looked up.
+        """Make a schedule from the known sides of the game, without looking up agents.
 
-        Raises ``ParameterError`` for teams that do not fit, or are more than anybody could play.
+        Raises ``ParameterError`` for teams that do not fit, or are too many.
         """
         if not 2 - self_matches <= len(teams) <= MAX_TEAMS:
             raise ParameterError(
@@ -118,28 +118,28 @@ class Schedule:
         return cls(game, seed, sides, read, tuple(groups), tuple(seatings(len(sides), slots)))
 
     def fixtures(self, games: int) -> Iterator[Fixture]:
-        """The games of a tournament in which every group plays ``games``, round by round."""
+        """Yield the games of a tournament in which every group plays ``games``, round by round."""
         return map(self.fixture, self.numbers(games))
 
     def numbers(self, games: int) -> Iterator[int]:
-        """Theirs."""
+        """Yield the numbers of those games."""
         last = ceil(games / len(self.seatings)) * len(self.groups) * len(self.seatings)
         return (number for number in range(1, last + 1) if self.holds(games, number))
 
     def holds(self, games: int, number: int) -> bool:
-        """Whether the game of that number is played in a tournament in which every group plays ``games``."""
+        """Return whether the game of that number is played in a tournament in which every group plays ``games``."""
         turn, _, seating = self._place(number)
         return 0 <= turn * len(self.seatings) + seating < games
 
     def games(self, number: int) -> int:
-        """How many games every group plays at least, where one of that number is played."""
+        """Return the least number of games for each group in a tournament that includes the game of that number."""
         turn, _, seating = self._place(number)
         return turn * len(self.seatings) + seating + 1
 
     def fixture(self, number: int) -> Fixture:
-        """The game of that number.
+        """Return the game of that number.
 
-        A team that meets itself needs a seed for each seating: there is only one, and the game would be the same.
+        In self matches each seating has its own seed: with the same seed the games would be identical.
         """
         turn, group, seating = self._place(number)
         teams = self.groups[group]
@@ -147,22 +147,22 @@ class Schedule:
         return Fixture(number, teams, self.seatings[seating], game_seed(self.seed, seed))
 
     def _place(self, number: int) -> tuple[int, int, int]:
-        """Round, group and seating of a game."""
+        """Return the round, group and seating of a game."""
         rest, seating = divmod(number - 1, len(self.seatings))
         turn, group = divmod(rest, len(self.groups))
         return turn, group, seating
 
     def total(self, games: int) -> int:
-        """How many games a tournament has in which every group plays ``games``."""
+        """Return the number of games of a tournament in which every group plays ``games``."""
         return games * len(self.groups)
 
     def seats(self, fixture: Fixture) -> tuple[int, ...]:
-        """(n,) which slot of the group has each player's seat."""
+        """Return (n,) the slot of the group in each player's seat."""
         slots = {player: slot for side, slot in zip(self.sides, fixture.seating, strict=True) for player in side}
         return tuple([slots[player] for player in range(len(slots))])
 
     def agents(self, fixture: Fixture) -> tuple[str, ...]:
-        """(n,) the agent in each player's seat."""
+        """Return (n,) the agent in each player's seat."""
         places = {player: (place, len(side)) for side in self.sides for place, player in enumerate(side)}
         names = []
         for player, slot in enumerate(self.seats(fixture)):
@@ -171,16 +171,16 @@ class Schedule:
         return tuple(names)
 
     def copies(self) -> dict[str, int]:
-        """How many objects of each agent one table needs."""
+        """Return the number of objects of each agent that one table needs."""
         most: Counter[str] = Counter()
         for fixture in map(self.fixture, range(1, len(self.groups) * len(self.seatings) + 1)):
             most |= Counter(self.agents(fixture))
         return dict(most)
 
     def scores(self, fixture: Fixture, returns: Sequence[float] | None, forfeit: int | None) -> list[float]:
-        """What each slot of the group made of a game: the best return among its players.
+        """Return the score of each slot of the group in a game: the best return among its players.
 
-        The slot of the player ``forfeit`` lost to all others, who are equal.
+        In a forfeited game the slot of the player ``forfeit`` scores -inf and all others 0.
         """
         seats, slots = self.seats(fixture), range(len(fixture.teams))
         if returns is None:
@@ -189,7 +189,7 @@ class Schedule:
 
 
 def seatings(sides: int, slots: int) -> list[tuple[int, ...]]:
-    """Which slot has each side: the table turned, or every even filling by two.
+    """List the seatings, the slot of each side: rotations of the table, or all even fillings by two slots.
 
     >>> seatings(2, 2)
     [(0, 1), (1, 0)]
@@ -202,7 +202,7 @@ def seatings(sides: int, slots: int) -> list[tuple[int, ...]]:
 
 
 def is_foreign(agent: str) -> bool:
-    """Whether an agent is somebody's own program, which may do anything."""
+    """Return whether an agent runs foreign code or another process, which may do anything."""
     return agent in GIVEN or (parsed := read_name(agent)).word in APART or is_foreign_code(parsed)
 
 
@@ -217,7 +217,7 @@ def _members(text: str, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:
 
 
 def split_team(text: str) -> tuple[str, ...]:
-    """The members of ``a+b``; a plus in brackets or quotes belongs to a name.
+    """Return the members of ``a+b``; a plus in brackets or quotes belongs to a name.
 
     >>> split_team("simple+policy(path='a+b.npz')")
     ('simple', "policy(path='a+b.npz')")
@@ -238,7 +238,7 @@ def split_team(text: str) -> tuple[str, ...]:
 
 
 def _labelled(members: Sequence[tuple[str, ...]], texts: Sequence[str]) -> tuple[Team, ...]:
-    """Teams that are named alike are numbered."""
+    """Label the teams; teams with the same text are numbered."""
     seen: Counter[str] = Counter()
     teams = []
     for names, text in zip(members, texts, strict=True):

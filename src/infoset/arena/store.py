@@ -1,7 +1,7 @@
-"""The results of a tournament in an SQLite file: one transaction a game, so that nothing that is over is lost.
+"""Store a tournament's results in an SQLite file, one transaction for each game, so that no finished game is lost.
 
-Tables: ``tournament`` (what is played, as JSON), ``games`` (a row a game, with its replay), ``faults`` (a row for each
-game, team and kind).
+Tables: ``tournament`` (the configuration as JSON), ``games`` (one row for each game, with its replay), ``faults`` (one
+row for each game, team and kind).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
 
 SCHEMA = 3
-READS = (1, 2, SCHEMA)  # in a file of schema 1 no clock runs; before 3 payoffs are as they were played
+READS = (1, 2, SCHEMA)  # schema 1 has no clocks; before schema 3 there are no adjusted payoffs
 APPLICATION = 0x696E6673  # "infs", in the file's header
 MEMORY = ":memory:"
 MAX_READ = 1_000_000
-"""Games of a file that is looked at."""
+"""The most games of a file whose numbers are read."""
 LAST = "SELECT coalesce(max(number), 0) FROM games"
 TABLES = (
     "CREATE TABLE tournament (config TEXT NOT NULL)",
@@ -59,7 +59,7 @@ TABLES = (
 
 
 class TournamentConfig(msgspec.Struct, frozen=True):
-    """What a tournament is; one that is gone on with must be the same."""
+    """The configuration of a tournament; it must be the same when the tournament is resumed."""
 
     game: str
     teams: tuple[str, ...]
@@ -72,34 +72,34 @@ class TournamentConfig(msgspec.Struct, frozen=True):
     isolate: bool = False
     memory: int | None = None
     format: str = ""
-    """Of any but a round robin, which may go on with more games."""
+    """The format; empty for a round robin, which may continue with more games."""
     rank: str = ""
-    """What the teams are ranked by: the games are the same, so that it may change."""
+    """The ranking criterion; it may change, because the games stay the same."""
 
 
 class UnkeptGameError(CheckpointError):
-    """A game that is over could not be kept, as on a full disk; ``standings`` are of those that were."""
+    """A finished game could not be stored, as on a full disk; ``standings`` are those of the stored games."""
 
     standings: Standings | None = None
 
 
 @dataclass(frozen=True)
 class Result:
-    """How one game ended: with ``returns`` (n,), or forfeited by the seat ``forfeit``."""
+    """The result of one game: ``returns`` (n,), or the seat ``forfeit`` that forfeited it."""
 
     number: int
     returns: tuple[float, ...] | None
     forfeit: int | None
     adjusted: tuple[float, ...] | None = None
-    """(n,) ``returns`` without their luck (``control.Controls``), where that is known."""
+    """(n,) ``returns`` adjusted for luck (``control.Controls``), where the adjustment is known."""
 
 
 @dataclass(frozen=True)
 class TeamFault:
-    """What one team did wrong in one game: the kind of fault, how often, and an example.
+    """The faults of one kind by one team in one game: their count and an example.
 
-    ``illegal`` and ``error`` are those of matches.  ``hung`` and ``died`` forfeit the game.  ``slow`` are decisions
-    over the limit, which stand; ``unknown`` are choices that a policy does not know and made at random.
+    ``illegal`` and ``error`` are those of matches.  ``hung`` and ``died`` forfeit the game.  ``slow`` counts decisions
+    over the limit, which stand; ``unknown`` counts choices made at random where a policy has no row.
     """
 
     team: str
@@ -111,7 +111,7 @@ class TeamFault:
 
 
 class Store:
-    """One tournament's file."""
+    """The file of one tournament."""
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.connection, self.path, self.process = connection, path, os.getpid()
@@ -119,10 +119,10 @@ class Store:
     @classmethod
     @contextmanager
     def open(cls, path: Path | None, config: TournamentConfig) -> Iterator[Store]:
-        """The file of a tournament, new or gone on with, kept from other processes; without a path, in memory.
+        """Open a new or existing tournament's file, locked against other processes; without a path, in memory.
 
-        Raises ``CheckpointError`` for another tournament's file, for one that is none, and where another process is
-        at it.
+        Raises ``CheckpointError`` for a file of another tournament or of another kind, and where another process has
+        locked it.
         """
         with nullcontext() if path is None else _locked(path), _connected(path) as store:
             if store._is_new():
@@ -135,9 +135,9 @@ class Store:
     @classmethod
     @contextmanager
     def read(cls, path: Path) -> Iterator[Store]:
-        """A tournament's file to be looked at, also while it is played: nothing is written, nobody is kept out.
+        """Open a tournament's file for reading, also while it is played: nothing is written and no lock is taken.
 
-        Raises ``CheckpointError`` for a file that is no tournament's.
+        Raises ``CheckpointError`` for a file that is not a tournament's.
         """
         try:
             with reading(path) as connection:
@@ -150,7 +150,7 @@ class Store:
             raise CheckpointError(f"{path}: {shorten(str(error), 200)}") from None
 
     def config(self) -> TournamentConfig:
-        """What is played.  Raises ``CheckpointError`` where the file does not say it."""
+        """Return the configuration.  Raises ``CheckpointError`` where the file has no valid one."""
         with self._reading():
             return msgspec.json.decode(asked(self.connection), type=TournamentConfig)
 
@@ -158,7 +158,7 @@ class Store:
         return not self._one("SELECT count(*) FROM sqlite_master") and self._one("PRAGMA application_id") == 0
 
     def _begin(self, config: TournamentConfig, path: Path | None) -> None:
-        """Write what is played into a new file; where that fails, as on a full disk, no file is left."""
+        """Write the configuration into a new file; where that fails, as on a full disk, remove the file."""
         try:
             self.connection.execute("PRAGMA journal_mode = WAL")
             with self._transaction():
@@ -181,7 +181,7 @@ class Store:
             raise CheckpointError(f"{self.path}: database schema {schema}; this version reads {SCHEMA}")
 
     def _take_over(self, config: TournamentConfig) -> None:
-        """Go on with this tournament, or begin another where not one game was played."""
+        """Continue this tournament, or replace its configuration where no game was played."""
         held = config if self._one(LAST) == 0 else self.config()
         for field in msgspec.structs.fields(TournamentConfig):
             own, asked = getattr(held, field.name), getattr(config, field.name)
@@ -197,24 +197,24 @@ class Store:
             self.connection.execute("UPDATE tournament SET config = ?", (_text(config),))
 
     def _adjusts(self) -> bool:
-        """Whether the file holds payoffs without their luck."""
+        """Return whether the file has a column of adjusted payoffs."""
         return any(column[1] == "adjusted" for column in self.connection.execute("PRAGMA table_info(games)"))
 
     def numbers(self) -> list[int]:
-        """Those of the games so far.  Raises ``CheckpointError`` beyond ``MAX_READ``."""
+        """Return the numbers of the games so far.  Raises ``CheckpointError`` beyond ``MAX_READ``."""
         found = [number for (number,) in self.connection.execute("SELECT number FROM games LIMIT ?", (MAX_READ + 1,))]
         if len(found) > MAX_READ:
             raise CheckpointError(f"{self.path} holds more than {MAX_READ:,} games")
         return found
 
     def seats(self) -> int:
-        """How many players the game has, 0 where none was played."""
+        """Return the number of players, 0 where no game was played."""
         with self._reading():
             row = self._one("SELECT agents FROM games LIMIT 1")
             return 0 if row is None else len(msgspec.json.decode(str(row), type=tuple[str, ...]))
 
     def results(self, players: int) -> Iterator[Result]:
-        """All games so far by number, of a game for so many players."""
+        """Yield the results of all games so far by number, checked against the number of ``players``."""
         adjusted = "adjusted" if self._adjusts() else "NULL"
         rows = self.connection.execute(f"SELECT number, returns, forfeit, {adjusted} FROM games ORDER BY number")
         for number, text, forfeit, without in rows:
@@ -232,7 +232,7 @@ class Store:
             yield Result(number, returns, forfeit, luckless)
 
     def faults(self) -> Iterator[TeamFault]:
-        """All faults so far by game."""
+        """Yield all faults so far, by game."""
         yield from starmap(
             TeamFault,
             self.connection.execute("SELECT team, number, kind, count, detail FROM faults ORDER BY number, team, kind"),
@@ -241,10 +241,10 @@ class Store:
     def add(
         self, result: Result, faults: Sequence[TeamFault], *, seed: int, agents: Sequence[str], replay: bytes | None
     ) -> None:
-        """One game that is over: it is in the file when this returns, whatever happens to the process then.
+        """Store one finished game: when this returns it is in the file, even if the process ends afterwards.
 
-        A copy of the process, as an agent makes it by a fork, writes nothing and ends.  Raises ``UnkeptGameError``
-        where it cannot be, as on a full disk.
+        A copy of the process, such as an agent's fork, writes nothing and ends.  Raises ``UnkeptGameError`` where the
+        game cannot be stored, as on a full disk.
         """
         end_copy(self.process)
         returns = None if result.returns is None else json.dumps(result.returns)
@@ -262,7 +262,7 @@ class Store:
             ) from None
 
     def replay(self, number: int) -> Match:
-        """The game of that number.  Raises ``ParameterError`` for one that is not there, or was forfeited."""
+        """Return the match of that number.  Raises ``ParameterError`` where it is not in the file or was forfeited."""
         query = "SELECT replay, forfeit, agents FROM games WHERE number = ?"
         row = self.connection.execute(query, (number,)).fetchone()
         if row is None:
@@ -280,7 +280,7 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """What is wrong with a value that the file holds, as one line."""
+        """Raise errors in decoding a value of the file as ``CheckpointError`` with one line."""
         try:
             yield
         except ParameterError:
@@ -289,7 +289,7 @@ class Store:
             raise CheckpointError(f"{self.path}: a broken entry: {shorten(str(error), 200)}") from None
 
     def _one(self, query: str) -> object:
-        """The one value that a query gives."""
+        """Return the single value of a query, ``None`` without a row."""
         row = self.connection.execute(query).fetchone()
         return None if row is None else row[0]
 
@@ -299,16 +299,16 @@ class Store:
         try:
             yield
         except BaseException:
-            if self.connection.in_transaction:  # a full disk may have ended it
+            if self.connection.in_transaction:  # a full disk may have rolled it back already
                 self.connection.execute("ROLLBACK")
             raise
         self.connection.execute("COMMIT")
 
 
 def load_replay(path: Path, number: int) -> Match:
-    """Game ``number`` of a tournament's file, also while the tournament goes on.  No agent is loaded for it.
+    """Load game ``number`` from a tournament's file, also while the tournament is played, without loading agents.
 
-    Raises ``CheckpointError`` for a file that is no tournament's, ``ParameterError`` for a game that is not in it.
+    Raises ``CheckpointError`` for a file that is not a tournament's, ``ParameterError`` for a game that is not in it.
     """
     with Store.read(path) as store:
         return store.replay(number)
@@ -324,7 +324,7 @@ def _plain(value: object) -> str:
 
 @contextmanager
 def _connected(path: Path | None) -> Iterator[Store]:
-    """What SQLite says is wrong with the file as one line."""
+    """Connect to the file, and raise SQLite's errors as ``CheckpointError`` with one line."""
     name = MEMORY if path is None else str(path)
     try:
         with closing(sqlite3.connect(name, isolation_level=None)) as connection:
@@ -337,7 +337,7 @@ def _connected(path: Path | None) -> Iterator[Store]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes out until the end of this one, however it ends."""
+    """Lock the file against other processes; the lock ends with this process, however that ends."""
     if "\0" in str(path):
         raise CheckpointError(f"no file can be named {shorten(repr(str(path)))}")
     try:
@@ -346,7 +346,7 @@ def _locked(path: Path) -> Iterator[None]:
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from None
     try:
-        if not lock_file(file) or not os.path.samestat(os.fstat(file), path.stat()):  # it may have been removed
+        if not lock_file(file) or not os.path.samestat(os.fstat(file), path.stat()):  # may have been removed meanwhile
             raise CheckpointError(f"{path}: another process is at this tournament")
         yield
     finally:

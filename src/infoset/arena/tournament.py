@@ -1,4 +1,4 @@
-"""Tournaments: teams meet in every pair, in every seat, on the same seeds, in processes of their own."""
+"""Tournaments: every pair of teams plays in every seating, on the same seeds, in separate processes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ AnyCrew: TypeAlias = Crew | LocalCrew | SharedCrew
 
 @dataclass(frozen=True)
 class Encounter:
-    """How two teams did against each other, counted for ``a``; a team that meets itself is ``a`` in one seating and
-    ``b`` in the next.
+    """The results of two teams against each other, counted for ``a``.
+
+    A team that meets itself is ``a`` in one seating and ``b`` in the next.
     """
 
     a: str
@@ -63,11 +64,11 @@ class Encounter:
 
 @dataclass(frozen=True)
 class Standings:
-    """The result of ``tournament``, or how it stands by now.
+    """The result of ``tournament``, final or intermediate.
 
-    ``games`` of ``planned`` are over, ``fresh`` of them since this call, in ``seconds``.  ``table`` holds every pair of
-    teams once, in the order in which they were named, then, where they met themselves, each with itself.  ``stopped``:
-    ``games`` (all were played), ``interrupted``, or ``running`` in what ``progress`` is shown.
+    ``games`` of ``planned`` are over, ``fresh`` of them played by this call, in ``seconds``.  ``table`` holds every
+    pair of teams once, in the order in which they were named, then, with self matches, each team with itself.
+    ``stopped`` is ``games`` (all were played), ``interrupted``, or ``running`` in the standings passed to ``progress``.
     """
 
     game: str
@@ -81,21 +82,21 @@ class Standings:
     faults: tuple[TeamFault, ...]
     stopped: str
     meetings: tuple[Meeting, ...] = ()
-    """Of a format in which teams go through; teams by their numbers."""
+    """The meetings of a format by meetings (double elimination, Swiss); teams by their numbers."""
     ranking: tuple[str, ...] = ()
-    """The teams from the first down."""
+    """The teams, best first."""
     rank: str = "elo"
-    """By what: ``payoff``, ``wins``, ``elo``; ``meetings`` of a format in which teams go through."""
+    """The ranking criterion: ``payoff``, ``wins``, ``elo``, or ``meetings`` for a format by meetings."""
     payoffs: tuple[Payoff, ...] = ()
-    """Of each team in all its games against others, then of each against each; once it is over or ended."""
+    """Each team's payoff against all others, then each against each; only once the tournament is over or ended."""
     won: Mapping[str, int] = field(default_factory=dict)
-    """Games in which nobody at a table of more than two did as well; once it is over or ended."""
+    """Games won outright at a table of more than two teams; only once the tournament is over or ended."""
     skills: tuple[Skill, ...] = ()
-    """Of agents, where teams have several or a table has more than two; once it is over or ended."""
+    """Skills of agents, where teams have several or a table has more than two; only once it is over or ended."""
 
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
-        """Bradley-Terry ratings in the order of ``teams``, see ``bradley_terry``; games against itself do not count."""
+        """Bradley-Terry ratings in the order of ``teams``, see ``bradley_terry``; self matches do not count."""
         place = {team: number for number, team in enumerate(self.teams)}
         wins = np.zeros((len(place), len(place)))
         for cell in self.table:
@@ -105,21 +106,21 @@ class Standings:
         return bradley_terry(self.teams, wins)
 
     def plot(self, axes: Any = None) -> Any:
-        """The cross table in colours and the ratings with their intervals, on two axes of matplotlib (extra ``plot``).
+        """Plot the cross table in colours and the ratings with their intervals on two matplotlib axes (extra ``plot``).
 
-        ``axes``: the two, if they are not to be made.  Raises ``MissingExtraError``.
+        ``axes`` are the two axes to use; without them new ones are made.  Raises ``MissingExtraError``.
         """
         from infoset.view.plots import plot_standings
 
         return plot_standings(self, axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import standings_html  # a floor up, for notebooks alone
+        from infoset.view.html import standings_html  # a higher layer, needed in notebooks only
 
         return standings_html(self)
 
     def score(self, team: str) -> float | None:
-        """Wins and half the ties against others as a share of the games, in [0, 1]; ``None`` without a game."""
+        """Return the share of games won against others, a tie as half a win, in [0, 1]; ``None`` without a game."""
         points = games = 0.0
         for cell in self.table:
             if cell.a != cell.b and team in (cell.a, cell.b):
@@ -128,7 +129,7 @@ class Standings:
         return points / games if games else None
 
     def payoff(self, team: str, against: str = "") -> Payoff | None:
-        """A team's mean payoff against another, or against all others; ``None`` without a game."""
+        """Return a team's mean payoff against another, or against all others; ``None`` without a game."""
         return self._paid.get((team, against))
 
     @cached_property
@@ -157,42 +158,43 @@ def tournament(
     executor: Where = LOCAL,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
-    """Let ``teams`` meet in ``game``: round robin, ``games`` games (100) for every pair, in every seating as often.
+    """Play a tournament of ``teams`` in ``game``: by default a round robin, every pair playing 100 games.
 
-    Or in another ``format``, an object of ``formats`` or its name: ``"double-elimination"``, ``"swiss(rounds=5)"``.
+    ``games`` is the number of games of each pair, all seatings equally often.  ``format`` chooses another format, an
+    object of ``formats`` or its name: ``"double-elimination"``, ``"swiss(rounds=5)"``.
 
-    A team is one agent for all its seats or ``"a+b"``, its members in the order of the seats; agents are named as for
-    ``load_agent``, because every worker makes its own; objects of your own are made anew by the name of their class,
-    or, where that has none, copied and played in this process.  Which games there are, and on which seeds, says
-    ``Schedule``; their results do not depend on the number of ``workers`` (default: one for each core), as far as the
-    agents keep to what ``Agent`` asks of them.  An odd number of games leaves the last seed without some of its
+    A team is one agent for all its seats, or ``"a+b"``, its members in the order of the seats.  Agents are given by
+    names as for ``load_agent``, because every worker makes its own; objects of your own are constructed anew by the
+    name of their class, or, where the class has none, copied and played in this process.  ``Schedule`` defines the
+    games and their seeds; results do not depend on the number of ``workers`` (default: one for each core), as long as
+    the agents fulfil the contract of ``Agent``.  An odd number of games leaves the last seed without some of its
     seatings.
 
-    The teams are ranked by ``rank``: ``"payoff"`` (their mean payoff), ``"wins"`` (their share of games won, a tie as
-    half of one), ``"elo"`` (their ratings).  Without it by payoff, or by wins where the game pays nothing else, as
-    ``payoffs.pays_wins`` has it.  Where the game has few histories, the luck of nature and of known policies is taken
-    out of payoffs (``control.Controls``).
+    The teams are ranked by ``rank``: ``"payoff"`` (mean payoff), ``"wins"`` (share of games won, a tie as half a win)
+    or ``"elo"`` (ratings).  The default is payoff, or wins where the game pays nothing else (``payoffs.pays_wins``).
+    Where the game has few histories, the luck of chance and of known policies is removed from payoffs
+    (``control.Controls``).
 
-    ``db`` keeps every game that is over; the same call goes on with what is there, also with more ``games``.  Decisions
-    over ``slow`` seconds are counted, and stand.  An agent that needs more than ``move_limit`` seconds for one call, or
-    ends its process, loses the game.  Other faults are those of ``play_match``, whose clocks are ``seconds_per_move``
-    and ``start_clock``.  With ``isolate`` each agent has a process of its own, of ``memory`` MiB (8192), and loses its
-    move alone; so it is by default where a clock runs.
+    ``db`` stores every finished game; the same call continues from it, also with more ``games``.  Decisions of more
+    than ``slow`` seconds are counted, but stand.  An agent that needs more than ``move_limit`` seconds for one call,
+    or ends its process, loses the game.  Other faults are those of ``play_match``, whose clocks are
+    ``seconds_per_move`` and ``start_clock``.  With ``isolate`` each agent has its own process with ``memory`` MiB
+    (8192) and loses only its move; this is the default where ``seconds_per_move`` is given.
 
     ``executor``: the games are played by this machine's ``workers``, or as tasks of a cluster: ``ray`` starts Ray here,
-    ``ray:ADDRESS`` joins one; the results are the same, as far as no clock decides.  No ``move_limit`` holds there, so
-    that others' agents have to be isolated.
+    ``ray:ADDRESS`` joins one.  The results are the same unless a clock decides.  There ``move_limit`` does not apply,
+    so foreign agents have to be isolated.
 
-    ``progress`` gets the standings now and then.  Ctrl-C ends the tournament with the games that are over.
+    ``progress`` receives the standings from time to time.  Ctrl-C ends the tournament with the games that are over.
 
-    Raises what ``load`` and ``load_agent`` raise, and ``RemoteError`` where nobody answers at an agent's address,
-    before anything is played; ``ParameterError`` for teams that do not fit the game; ``UnsupportedGameError`` for
-    agents that cannot play it; ``CheckpointError`` where ``db`` holds another tournament or another process is at it,
-    and, with the ``standings`` of the games before it, where a game cannot be kept; ``UnsupportedSystemError`` on
+    Raises what ``load`` and ``load_agent`` raise, and ``RemoteError`` where no server answers at an agent's address,
+    before a game is played; ``ParameterError`` for teams that do not fit the game; ``UnsupportedGameError`` for agents
+    that cannot play it; ``CheckpointError`` where ``db`` holds another tournament or is in use by another process,
+    and, with the ``standings`` of the games before it, where a game cannot be stored; ``UnsupportedSystemError`` on
     Windows.
 
-    Ratings are Bradley and Terry's (1952), in points of Elo's scale.  A game that is forfeited counts as lost; it pays
-    who forfeits it the least that any game of the tournament paid, and the others the most.
+    Ratings are those of Bradley and Terry (1952), in Elo points.  A forfeited game counts as lost; it pays the team
+    that forfeits the least that any game of the tournament paid, and the others the most.
 
     >>> from infoset.arena.tournament import tournament
     >>> teams = ["scripted(moves=[Rock])", "scripted(moves=[Paper])"]
@@ -245,9 +247,9 @@ def tournament(
 
 
 def _rank(rank: Rank | None, form: Format, plan: Plan, kind: Kind) -> tuple[str, bool]:
-    """What the teams are ranked by, empty for meetings, and whether luck is taken out of payoffs.
+    """Return the ranking criterion, empty for meetings, and whether luck is removed from payoffs.
 
-    Raises ``ParameterError`` where it cannot be chosen.
+    Raises ``ParameterError`` for an unknown ``rank``, and for any where the format ranks by meetings.
     """
     if rank is not None:
         check_rank(rank)
@@ -260,28 +262,28 @@ def _rank(rank: Rank | None, form: Format, plan: Plan, kind: Kind) -> tuple[str,
 
 
 def _check_addresses(schedule: Schedule) -> None:
-    """Raise ``RemoteError`` where nobody answers at an agent's address."""
+    """Raise ``RemoteError`` unless a server answers at every agent's address."""
     names = dict.fromkeys(member for team in schedule.teams for member in team.members)
     check_reached(map(load_agent, filter(is_addressed, names)))
 
 
 @dataclass(frozen=True)
 class Record:
-    """What the file of a tournament says: how it stands, and which games count, by their numbers."""
+    """The content of a tournament's file: its standings, and the games that count, by their numbers."""
 
     standings: Standings
     met: Mapping[int, tuple[int, ...]]
-    """Which teams played, by their numbers, in the order of the slots."""
+    """The numbers of the teams that played each game, in the order of the slots."""
     scores: Mapping[int, Sequence[float]]
-    """What each of them made of it; -inf where it forfeited the game."""
+    """The score of each slot in each game; -inf where it forfeited the game."""
 
 
 def read_record(path: Path) -> Record:
-    """How the tournament in a file stands, also while another process plays it; no agent is made for it.
+    """Read the standings of the tournament in a file, also while another process plays it; no agent is made.
 
-    Of a round robin, which may go on with more games, ``planned`` are those of the rounds so far; ``stopped`` is
-    ``running`` where games of the plan are left.  Raises ``CheckpointError`` for a file that is no tournament's, or
-    broken, and ``UnsupportedGameError`` where only code that the file names could tell the sides of the game.
+    For a round robin, which may continue with more games, ``planned`` counts the games of the rounds so far;
+    ``stopped`` is ``running`` where games of the plan are left.  Raises ``CheckpointError`` for a file that is not a
+    tournament's or is broken, and ``UnsupportedGameError`` where the file names Python code that would have to be run.
 
     >>> from infoset.arena.tournament import read_record, tournament
     >>> played = tournament("kuhn_poker", ["random", "random"], games=4, workers=1, db="kuhn.db")
@@ -295,7 +297,7 @@ def read_record(path: Path) -> Record:
 
 
 def read_plan(store: Store) -> tuple[Schedule, Plan]:
-    """Who meets whom in a file that was opened, which may hold anything.  Raises as ``read_record`` does."""
+    """Read the schedule and plan from an open, untrusted file.  Raises what ``read_record`` raises."""
     config = store.config()
     try:
         check_trusted(config.game, store.path)
@@ -312,13 +314,13 @@ def read_plan(store: Store) -> tuple[Schedule, Plan]:
 
 
 def _sides(store: Store) -> tuple[tuple[int, ...], ...]:
-    """Who wins together.  Two players are opponents, whatever they play: the game need not be loaded for that."""
+    """Return the sides of the game, without loading it where it has two players, who are always opponents."""
     seats = store.seats()
     return ((0,), (1,)) if seats in (0, 2) else sides_of(load_named(store.config().game, store.path))
 
 
 def _check_elsewhere(setup: Setup, apart: bool) -> None:
-    """Raises ``ParameterError`` for what cannot be played by another process, or might end or stop it."""
+    """Raise ``ParameterError`` for agents that another process cannot construct, or that might end or block it."""
     if not apart:
         raise ParameterError("executor: the game or an agent is an object of this process that has no name elsewhere")
     if foreign := [] if setup.isolate else list(filter(is_foreign, setup.agents)):
@@ -326,7 +328,7 @@ def _check_elsewhere(setup: Setup, apart: bool) -> None:
 
 
 def _format(format: str | Format, games: int | None) -> Format:
-    """Looked up by name.  Raises ``ParameterError`` for ``games`` where the format says that itself."""
+    """Look a format up by name.  Raises ``ParameterError`` for ``games`` unless it is the default round robin."""
     form = FORMATS.build(format) if isinstance(format, str) else format
     if games is None:
         return form
@@ -336,13 +338,13 @@ def _format(format: str | Format, games: int | None) -> Format:
 
 
 def _spelled(form: Format) -> str:
-    """A format's name with the parameters that differ."""
+    """Return a format's name with the parameters that differ from their defaults."""
     word = next((word for word in FORMATS if FORMATS[word] is type(form)), type(form).__name__)
     return full_name(word, type(form), **asdict(form)) if is_dataclass(form) else word
 
 
 def _is_known(name: str) -> bool:
-    """Whether a game can be loaded by its name."""
+    """Return whether a game can be loaded by its name."""
     try:
         load(name)
     except InfosetError:
@@ -354,10 +356,10 @@ def _play(
     schedule: Schedule, plan: Plan, config: TournamentConfig, crew: AnyCrew, db: Path | None,
     progress: Callable[[Standings], object] | None,
 ) -> Standings:  # fmt: skip
-    """All games that are not in the store."""
-    here = not isinstance(crew, SharedCrew)  # a cluster may reach what this machine does not
+    """Play all games that are not in the store and return the standings."""
+    here = not isinstance(crew, SharedCrew)  # a cluster may reach addresses that this machine does not
     new = db is None or not db.exists()
-    if here and new:  # before a file is made
+    if here and new:  # before a file is created
         _check_addresses(schedule)
     with Store.open(db, config) as store:
         run = _Run(schedule, plan, store, progress, config.rank)
@@ -370,14 +372,14 @@ def _play(
         except KeyboardInterrupt:
             return run.standings("interrupted")
         except UnkeptGameError as error:
-            with suppress(sqlite3.Error):  # a disk from which nothing is read either
+            with suppress(sqlite3.Error):  # a disk that cannot be read either
                 error.standings = run.standings("interrupted")
             raise
         return run.standings("games")
 
 
 class _Tally:
-    """Who beat whom so far: wins, losses and ties of pairs of teams."""
+    """The cross table so far: wins, losses and ties of pairs of teams."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule, self.games = schedule, 0
@@ -387,7 +389,7 @@ class _Tally:
             self.counts.setdefault(pair, [0, 0, 0])
 
     def add(self, fixture: Fixture, scores: Sequence[float]) -> None:
-        slots = sorted(zip(fixture.teams, scores, strict=True), key=lambda slot: slot[0])  # as in the pairs
+        slots = sorted(zip(fixture.teams, scores, strict=True), key=lambda slot: slot[0])  # ordered as the pairs are
         for (a, first), (b, second) in combinations(slots, 2):
             self.counts[a, b][0 if first > second else 1 if first < second else 2] += 1
         self.games += 1
@@ -398,7 +400,7 @@ class _Tally:
 
 
 class _Run:
-    """A tournament while it is played."""
+    """A tournament in progress."""
 
     def __init__(
         self, schedule: Schedule, plan: Plan, store: Store, progress: Callable[[Standings], object] | None, rank: str
@@ -427,7 +429,7 @@ class _Run:
         return self.schedule.scores(fixture, result.returns, result.forfeit)
 
     def next(self) -> Task | None:
-        """The next game that is due and was not given out; ``None`` where there is none now."""
+        """Return the next game that is due and not yet given out; ``None`` where there is none now."""
         while True:
             for fixture in self.due:
                 if fixture.number not in self.given and fixture.number not in self.scores:
@@ -438,7 +440,7 @@ class _Run:
             self.due, self.news = self.plan.due(self.scores), False
 
     def note(self, outcome: PlayedGame | Forfeit) -> None:
-        """Keep a game that is over, then count it."""
+        """Store a finished game, then count it."""
         fixture = self.given[outcome.number]
         if isinstance(outcome, Forfeit):
             result, replay = Result(outcome.number, None, outcome.seat), None
@@ -455,7 +457,7 @@ class _Run:
         self._show()
 
     def _by_team(self, fixture: Fixture, seen: Sequence[tuple[int, str, int, str]]) -> list[TeamFault]:
-        """The faults of seats as those of teams."""
+        """Convert faults by seat into faults by team."""
         seats, found = self.schedule.seats(fixture), dict[tuple[str, str], TeamFault]()
         for seat, kind, count, detail in seen:
             team = self.schedule.teams[fixture.teams[seats[seat]]].label
@@ -469,13 +471,13 @@ class _Run:
             self.shown = perf_counter()
 
     def standings(self, stopped: str) -> Standings:
-        """With the faults of the games that count."""
+        """Return the standings, with the faults of the games that count."""
         faults = [fault for fault in self.store.faults() if fault.game in self.scores]
         found = self._standings(tuple(faults), stopped, self.paid.payoffs())
         return replace(found, won=self._won(), skills=self._skills(), ranking=self._ranking(found))
 
     def _ranking(self, found: Standings) -> tuple[str, ...]:
-        """The teams from the first down; those that are equal in it by games won, then as they are listed."""
+        """Return the teams, best first; ties are broken by games won, then by the order in which they are listed."""
         by_plan = tuple([self.schedule.teams[team].label for team in self.plan.ranking(self.scores)])
         if by_plan and found.rank in ("meetings", "wins"):
             return by_plan
@@ -487,13 +489,13 @@ class _Run:
         return tuple(sorted(found.teams, key=lambda team: (-first[team], -(found.score(team) or 0.0))))
 
     def _ranked_by(self) -> str:
-        """Of a file that does not say it, what its games show."""
+        """Return the ranking criterion; where the file does not state it, infer it from the games."""
         if self.plan.by_meetings:
             return "meetings"
         return self.rank or ("wins" if pays_wins(self.paid.outcomes, self.schedule.sides) else "payoff")
 
     def _won(self) -> dict[str, int]:
-        """By team; of tables of two the pairs say it."""
+        """Return games won by team; empty for tables of two, whose cross table has them."""
         teams = [team.label for team in self.schedule.teams]
         won = {} if len(self.schedule.groups[0]) < 3 else dict.fromkeys(teams, 0)
         for number, met in self.met.items() if won else ():
@@ -503,7 +505,7 @@ class _Run:
         return won
 
     def _skills(self) -> tuple[Skill, ...]:
-        """Where who beat whom does not say it all."""
+        """Return skills of agents where teams have several or a table has more than two, else nothing."""
         teams = [team.members for team in self.schedule.teams]
         if len(self.schedule.groups[0]) < 3 and max(map(len, teams)) == 1:
             return ()

@@ -1,8 +1,8 @@
-"""A worker: a process that plays one game after the other for the tournament that started it.
+"""The worker process, which plays one game after another for the tournament that started it.
 
-What an agent does to this process, hanging and dying included, the tournament survives.  Messages are JSON, so that
-nothing an agent sends could run in the tournament's own process.  The worker notes in shared memory which agent it
-called last and when; whoever is noted there when the process hangs or dies is to blame.
+The tournament survives whatever an agent does to this process, including hanging and dying.  Messages are JSON, so that
+nothing an agent sends can run code in the tournament's own process.  The worker notes in shared memory which agent it
+called last and when; the agent noted there when the process hangs or dies is to blame.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ REHEARSAL_STEPS = 20
 NOBODY = -1
 STOP = b""
 CLOSED = 70
-"""The exit status of a worker whose agent closed what it needs."""
+"""The exit status of a worker whose agent closed a file that the worker needs."""
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What a worker needs before it can play."""
+    """The configuration of a worker."""
 
     game: str
     agents: dict[str, int]
-    """How many objects of each agent."""
+    """The number of objects of each agent."""
     slow: float
-    """Decisions that take longer, in seconds, are counted."""
+    """The seconds beyond which decisions are counted as slow."""
     seconds_per_move: float | None = None
     start_clock: float | None = None
     isolate: bool = False
     """Whether each agent has a process of its own."""
     memory: int | None = None
-    """Of such a process, in MiB."""
+    """The memory of an agent's process, in MiB."""
     adjust: bool = False
-    """Whether luck is taken out of payoffs, of a game that is small enough for that."""
+    """Whether payoffs are adjusted for luck, in a game whose tree is small enough."""
 
 
 class Task(msgspec.Struct, frozen=True):
@@ -68,23 +68,23 @@ class Task(msgspec.Struct, frozen=True):
     number: int
     seed: int
     agents: tuple[str, ...]
-    """(n,) by seat."""
+    """(n,) the agent in each seat."""
     game: str = ""
-    """Another than the one that the worker was set up with, for as many players."""
+    """The game to play, if not the worker's own; it has the same number of players."""
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """The worker is set up."""
+    """The message that the worker is set up."""
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """These agents cannot play this game."""
+    """The message that the agents cannot play the game."""
 
     text: str
 
 
 class SeatFault(msgspec.Struct, frozen=True):
-    """What the agent in one seat did wrong in one game, how often, and an example of it."""
+    """The faults of one kind by the agent in one seat in one game: their count and an example."""
 
     seat: int
     kind: str
@@ -93,25 +93,25 @@ class SeatFault(msgspec.Struct, frozen=True):
 
 
 class PlayedGame(msgspec.Struct, frozen=True, tag=True):
-    """A game that is over; ``replay`` is the match as compressed JSON."""
+    """A finished game; ``replay`` is the match as compressed JSON."""
 
     number: int
     returns: tuple[float, ...]
     faults: tuple[SeatFault, ...]
     replay: bytes
     adjusted: tuple[float, ...] | None = None
-    """(n,) the payoffs without their luck, where that is known."""
+    """(n,) the payoffs adjusted for luck, where the adjustment is known."""
 
 
 Message: TypeAlias = Ready | Refused | PlayedGame
 
 
 class CallClock:
-    """Which seat's agent was called last, and when: two numbers in a file that two processes share.
+    """The seat of the agent called last, and the time of the call: two numbers in a file that two processes share.
 
-    While the worker is set up it is which of its agents is being made.
+    While the worker is set up, the first number is that of the agent being constructed.
 
-    Each is written and read in one piece, so nobody sees half of one; ``struct`` would clear the bytes first.
+    Each number is written and read atomically; ``struct`` would clear the bytes first.
     """
 
     SIZE = 16
@@ -125,19 +125,19 @@ class CallClock:
         self.numbers[0] = seat
 
     def read(self) -> tuple[int, float]:
-        """The seat, or ``NOBODY``, and for how many seconds it has been so."""
+        """Return the seat, or ``NOBODY``, and the seconds since it was noted."""
         return int(self.numbers[0]), monotonic() - self.numbers[1]
 
 
 class NoClock:
-    """Where nobody looks at one."""
+    """A stand-in for ``CallClock`` in processes that are not watched."""
 
     def note(self, seat: int) -> None:
         pass
 
 
 class Open:
-    """A file that this process needs: an agent that closes it ends the process at once, which is then its own fault."""
+    """A file that this process needs: where an agent closes it, the process ends at once and the agent is to blame."""
 
     def __init__(self, file: int) -> None:
         self.file = file
@@ -148,7 +148,7 @@ class Open:
         return found.st_dev, found.st_ino
 
     def check(self) -> None:
-        """Leave where the file is closed, or another one is in its place."""
+        """End the process where the file is closed or another one is in its place."""
         try:
             there = self._look() == self.kind
         except OSError:
@@ -158,7 +158,7 @@ class Open:
 
 
 class Noted:
-    """An agent whose calls are noted on the clock.  ``needed``: what a foreign one must leave open."""
+    """An agent whose calls are noted on the clock.  ``needed`` is the file that a foreign agent must leave open."""
 
     def __init__(self, name: str, agent: Agent, clock: CallClock | NoClock, needed: Open | None = None) -> None:
         self.name, self.agent, self.clock, self.needed = name, agent, clock, needed
@@ -199,7 +199,7 @@ class Noted:
 
 
 class Player:
-    """Who plays the games: the rules and the agents, made once."""
+    """The player of games: it constructs the rules and the agents once."""
 
     def __init__(
         self, setup: Setup, clock: CallClock | NoClock, game: Game | None = None, needed: Open | None = None
@@ -222,7 +222,7 @@ class Player:
         clock.note(NOBODY)
 
     def _made(self, name: str) -> Noted | Apart:
-        """An agent; what happens to one in another process does nothing to this one, and is not noted."""
+        """Return a new agent; one in another process cannot harm this one, so its calls are not noted."""
         agent = load_agent(alone(name, self.setup.memory) if self.setup.isolate else name)
         if isinstance(agent, Apart):
             return agent
@@ -231,9 +231,10 @@ class Player:
         return Apart(ThreadLine(noted), name) if ticks else noted
 
     def _rehearse(self) -> None:
-        """A few moves of each agent of the library, so that no clock runs while kernels are compiled or loaded.
+        """Play a few moves with each shipped agent, so that no clock runs while kernels are compiled or loaded.
 
-        A foreign agent is on its own time from its first call; the game's ``rehearsal`` takes its place.
+        A foreign agent is not rehearsed, because its clock runs from its first call; the game's ``rehearsal`` takes its
+        place.
         """
         own = [name for name in self.agents if not is_foreign(name)]
         stand_in = self.game.rehearsal if isinstance(self.game, Rehearsed) and len(own) < len(self.agents) else "random"
@@ -252,7 +253,7 @@ class Player:
             state = game.step(state)
 
     def play(self, task: Task) -> PlayedGame | Refused:
-        """One game.  Chance that is not the referee's is seeded too, for agents that draw from it."""
+        """Play one game.  Global random generators are seeded, too, for agents that use them."""
         self.clock.note(NOBODY)
         seated = self._seated(task.agents)
         unknown = list(map(unknown_of, seated))
@@ -269,14 +270,14 @@ class Player:
         return PlayedGame(task.number, match.returns, tuple(counts), replay, self._adjusted(task, match))
 
     def _adjusted(self, task: Task, match: Match) -> tuple[float, ...] | None:
-        """Its payoffs without luck, where that is known."""
+        """Return the payoffs adjusted for luck, ``None`` where the adjustment is not known."""
         if self.controls is None or task.game:
             return None
         for seat, name in enumerate(task.agents):
             if (name, seat) not in self.asked:
                 self.asked.add((name, seat))
                 first = self.agents[name][0]
-                # where a clock runs, or its process may die, a move may be another than the policy's
+                # with a clock, or in a process that may die, a move may differ from the policy's
                 if isinstance(first, Noted) and (row := known_row(first.agent, self.game)) is not None:
                     with suppress(InfosetError):
                         self.controls.know(name, seat, row)
@@ -290,7 +291,7 @@ class Player:
         return Table(game, name, tuple(self._seated(task.agents)), task.agents, *clocks, MAX_STEPS)
 
     def _seated(self, names: tuple[str, ...]) -> list[Noted | Apart]:
-        """An object for each seat; the same agent in two seats is two objects."""
+        """Return an object for each seat; the same agent in two seats is two objects."""
         used: Counter[str] = Counter()
         seated = []
         for name in names:
@@ -305,7 +306,7 @@ def _player(setup: bytes) -> Player:
 
 
 def play_apart(setup: bytes, tasks: bytes) -> bytes:
-    """Some games wherever this process is: a ``Setup`` and a list of ``Task`` in JSON, a message for each back."""
+    """Play games in any process: from a ``Setup`` and a list of ``Task`` in JSON return a JSON list of messages."""
     found: list[PlayedGame | Refused] = []
     try:
         player = _player(setup)
@@ -316,13 +317,13 @@ def play_apart(setup: bytes, tasks: bytes) -> bytes:
 
 
 def unknown_of(agent: Noted | Apart) -> int:
-    """How many choices a policy knew nothing of."""
+    """Return the number of an agent's choices that its policy had no row for; 0 for an agent elsewhere."""
     here = agent.line.agent if isinstance(agent, Apart) and isinstance(agent.line, ThreadLine) else agent
     return int(getattr(here.agent, "unknown", 0)) if isinstance(here, Noted) else 0
 
 
 def _fault_counts(match: Match, slow: float) -> list[SeatFault]:
-    """The match's faults by seat and kind, and the decisions that took longer than ``slow`` seconds, but stand."""
+    """Count the match's faults by seat and kind, and the decisions that took more than ``slow`` seconds but stand."""
     found: dict[tuple[int, str], list[str]] = {}
     for fault in match.faults:
         found.setdefault((fault.player, fault.kind), []).append(fault.detail)
@@ -342,7 +343,7 @@ def _seed_globals(seed: int) -> None:
 
 
 def serve(link: Connection, clock: CallClock) -> None:
-    """Set up, then play what is asked until the tournament says stop."""
+    """Set up, then play the requested games until the tournament sends ``STOP``."""
     encode = msgspec.json.encode
     try:
         player = Player(msgspec.json.decode(link.recv_bytes(), type=Setup), clock, needed=Open(link.fileno()))
@@ -355,10 +356,10 @@ def serve(link: Connection, clock: CallClock) -> None:
 
 
 def main() -> None:
-    """``python -m infoset.arena.worker LINK CLOCK``: the numbers of two files that the tournament has opened."""
+    """Run ``python -m infoset.arena.worker LINK CLOCK``, with the numbers of two files that the tournament opened."""
     link, clock = map(int, sys.argv[1:])
     Thread(target=end_with, args=(link,), daemon=True).start()
-    with suppress(EOFError, ConnectionError):  # the tournament is gone, and nobody is left to tell
+    with suppress(EOFError, ConnectionError):  # the tournament has ended, so there is nothing to report to
         serve(Connection(link), CallClock(clock))
 
 

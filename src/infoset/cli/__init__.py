@@ -1,4 +1,4 @@
-"""The command line: verbs over the library.  Errors are one line; tracebacks stay inside."""
+"""The command line, a set of verbs over the library.  Errors are printed as one line without a traceback."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """The entry point ``infoset``."""
+    """Run the entry point ``infoset``."""
     try:
         from infoset.processes import leave
 
-        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # all is done then; Ctrl-C would kill what ends
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # Ctrl-C must not disturb the cleanup at exit
         status = _status()
-    except KeyboardInterrupt:  # before anything began
+    except KeyboardInterrupt:  # before the verb began
         print("infoset: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
     leave(status)
 
 
 def _status() -> int:
-    """Do what is asked for; the exit status."""
+    """Run the verb and return the exit status."""
     from infoset.cli.output import complain
     from infoset.errors import InfosetError, one_line
 
@@ -42,10 +42,10 @@ def _status() -> int:
         try:
             app()
         finally:
-            with suppress(SystemExit):  # the verb is over, and has a status of its own
+            with suppress(SystemExit):  # the verb is over and has set its own status
                 sys.stdout.flush()
     except SystemExit as ending:
-        if ending.code == INTERRUPTED:  # which typer says nothing of
+        if ending.code == INTERRUPTED:  # typer does not report it
             complain("interrupted")
         return ending.code if isinstance(ending.code, int) else 0
     except InfosetError as error:
@@ -64,7 +64,7 @@ def _status() -> int:
 
 
 class _Output:
-    """Standard output whose reader may leave before the end, as ``head`` does: then the command is over, and well."""
+    """Standard output whose reader may leave early, as ``head`` does; then the command ends with status 0."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -85,7 +85,7 @@ class _Output:
             self._leave()
 
     def _leave(self) -> NoReturn:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())  # for what is left in the buffer
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())  # discards the rest of the buffer
         sys.exit(0)
 
 

@@ -1,4 +1,4 @@
-"""The verbs.  Each imports what it needs when it runs, so that ``--help`` stays quick."""
+"""The verbs of the command line.  Each imports what it needs when it runs, so that ``--help`` stays quick."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class _Verbs(TyperGroup):
-    """The verbs; what is wrong with an argument is said in few words, however long the argument is."""
+    """The group of verbs, whose usage errors are bounded in length however long the argument is."""
 
     def make_context(self, *given: Any, **extra: Any) -> Any:
         with _bounded_usage():
@@ -47,7 +47,7 @@ def _bounded_usage() -> Iterator[None]:
         yield
     except Exception as error:
         message = getattr(error, "message", None)
-        if hasattr(error, "exit_code") and isinstance(message, str):  # one of click's, whose place typer has moved
+        if hasattr(error, "exit_code") and isinstance(message, str):  # a click error; typer bundles its own click
             error.message = bound(message)  # type: ignore[attr-defined]
         raise
 
@@ -356,10 +356,10 @@ def evaluate(
     game, named = _with_run(game, what)
     if not named:
         raise ParameterError(f"name WHAT to evaluate after {shorten(game)}: a policy's file, a run's folder, an agent")
-    what = named[-1]  # the run itself, unless something else was named after it
+    what = named[-1]  # the run itself, unless WHAT was given, too
     played = check_what(what)
     compiled = Compiled.of(game, max_histories)
-    with redirect_stdout(sys.stderr):  # what agents print is no result
+    with redirect_stdout(sys.stderr):  # agents' output is not a result
         found = how_good(
             compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
         )
@@ -374,7 +374,7 @@ def evaluate(
             raise UnsupportedGameError(f"no best response was worked out: {found.reason or 'the tree does not fit'}")
         try:
             found.best_response.save(best_response)
-        except PolicyError as error:  # of this kind there are .npz alone, which is known only now
+        except PolicyError as error:  # this kind of policy is saved as .npz only, which is known only now
             saved = found.best_response.save(best_response.with_suffix(".npz"))
             complain(f"{error}; saved as {saved}")
 
@@ -436,8 +436,8 @@ def match(
     game, agents = _with_run(game, *(agents or ()))
     seated: list[Agent] = []
     keep = None if replay is None else _ReplayWriter(replay)
-    with redirect_stdout(sys.stderr), ExitStack() as screen:  # what agents print is no result
-        if "human" in agents:  # whose terminal it is then
+    with redirect_stdout(sys.stderr), ExitStack() as screen:  # agents' output is not a result
+        if "human" in agents:  # the person has the terminal, so no progress is shown
             progress = None
             screen.callback(lambda: give_back(seated))
         else:
@@ -493,7 +493,7 @@ def play(
 
 
 class _ReplayWriter:
-    """Writes each game it gets as the next file of ``folder``, which must hold no replays yet.
+    """A writer of games as numbered files in ``folder``, which must not hold replays yet.
 
     A file that cannot be written (``failed``) ends the series as Ctrl-C does: with the games that are over.
     """
@@ -626,7 +626,7 @@ def ggp_match(
 
 
 def _standings_reporter(as_json: bool) -> Callable[[Standings, Path], None]:
-    """Return what prints how a tournament stands."""
+    """Return a function that prints the standings of a tournament."""
     from infoset.cli import tournament as verb
 
     def report(standings: Standings, path: Path) -> None:
@@ -899,7 +899,7 @@ def check(
 
 
 def _check_game(game: str, simulate: int, seed: int | None, max_steps: int | None, json_: bool) -> None:
-    """Whether a game that is written in Python keeps to the game model, by random games."""
+    """Check by random games that a game written in Python fulfils the game model."""
     from infoset.catalog import load
     from infoset.testing import check_game
 
@@ -949,7 +949,7 @@ def _check_rules(
         lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
     try:
         _print_json(body) if json_ else write("\n".join(lines))
-    finally:  # also where nobody reads to the end
+    finally:  # also where the reader of the output left early
         if errors:
             raise typer.Exit(1)
 
@@ -957,7 +957,7 @@ def _check_rules(
 def _simulate(
     description: Description, plays: int, seed: int, max_steps: int, seconds: float
 ) -> tuple[Playouts, list[str], str]:
-    """The plays, what they show, and why the rules were not ground, "" where they were."""
+    """Return the playouts, their findings, and the reason why the rules were not ground, "" where they were."""
     import warnings
     from time import monotonic
 
@@ -966,8 +966,8 @@ def _simulate(
     from infoset.gdl.playouts import findings, random_playouts
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", GdlWarning)  # they are among the defects
-        warnings.simplefilter("always", EvaluatorWarning)  # this one is not
+        warnings.simplefilter("ignore", GdlWarning)  # reported among the defects already
+        warnings.simplefilter("always", EvaluatorWarning)  # not among the defects
         game = GdlGame(description)
     until = monotonic() + seconds
     played = random_playouts(game, plays, seed, max_steps, Clock(until))
@@ -978,7 +978,7 @@ def _simulate(
 
 
 def _playouts_text(played: Playouts) -> str:
-    """The figures of random play, a line a role."""
+    """Format the statistics of random playouts, one line for each role."""
     lines = [
         f"{played.finished:,} random plays: {played.length} steps, from {played.shortest} to {played.longest}",
         *(f"{role:<16} mean goal {mean}" for role, mean in played.returns.items()),
@@ -1020,17 +1020,17 @@ INSTEAD = {
     "dominated": "--dominated says what is never played; it goes alone",
     "correlated": "--correlated shows what a mediator draws; it goes alone",
 }
-"""What ``show`` shows instead, by its parameters, and why nothing goes beside it."""
+"""The parameters of ``show`` that replace its output, with the reason why other options are refused."""
 
 
 class _Shown(Protocol):
-    """What stands for itself as text, and as JSON."""
+    """A result that can be shown as text and as JSON."""
 
     def body(self) -> dict[str, Any]: ...
 
 
 def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _Shown:
-    """What is found within so many seconds; Ctrl-C leaves it behind.  Raises ``ClockError`` with where it was."""
+    """Run ``find`` for at most ``seconds``; Ctrl-C abandons it.  Raises ``ClockError`` with the last stage of work."""
     from math import inf
     from time import monotonic
 
@@ -1052,7 +1052,7 @@ def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _S
 
 
 def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> _Shown:
-    """What is to be printed for one of these."""
+    """Return the result to print for the option ``name`` of ``INSTEAD``."""
     from infoset.compiled import Compiled
 
     compiled = Compiled.of(game, max_histories)
@@ -1075,12 +1075,12 @@ def _instead(name: str, game: str, what: str | None, correlated: str | None, max
 
 
 def _refuse_others(context: typer.Context, used: set[str], why: str) -> None:
-    """Refuse what was given beside these."""
+    """Raise ``ParameterError`` for parameters other than ``used`` that were given."""
     _refuse(context, {str(parameter.name) for parameter in context.command.params} - used, why)
 
 
 def _refuse(context: typer.Context, unused: set[str], why: str) -> None:
-    """Refuse what was given and would not be used.  Raises ``ParameterError``."""
+    """Raise ``ParameterError`` for parameters of ``unused`` that were given."""
     from infoset.errors import ParameterError
 
     for parameter in context.command.params:
@@ -1091,7 +1091,7 @@ def _refuse(context: typer.Context, unused: set[str], why: str) -> None:
 
 
 def _with_run(game: str, *named: str | None) -> tuple[str, list[str]]:
-    """The game and what was named after it; a run's folder stands for its game, and is the first that is named."""
+    """Return the game and the names after it; a run's folder becomes its game and the first of the names."""
     from infoset.catalog import game_of_run
     from infoset.registry import check_trusted
 
@@ -1104,7 +1104,7 @@ def _with_run(game: str, *named: str | None) -> tuple[str, list[str]]:
 
 
 def _absolute(game: str) -> str:
-    """A game's file by its whole path, so that a run can be resumed from anywhere; other names as they are."""
+    """Return a game's file as an absolute path, so that a run can be resumed from anywhere; other names unchanged."""
     from infoset.catalog import READERS
     from infoset.registry import absolute
 

@@ -1,4 +1,4 @@
-"""Pommerman by keyboard: the whole screen, key by key, in real time where a clock runs."""
+"""Play Pommerman by keyboard: full-screen, key by key, in real time where a clock runs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import Seen
 
 SECONDS_PER_MOVE = 0.3
-"""What people can play."""
+"""A speed that people can play at."""
 MARGIN = 0.05  # seconds before the deadline at which no key means Stop
-LEAST = 0.03  # seconds in which keys count, however long the others thought
+LEAST = 0.03  # least seconds for keys, however long the others thought
 WATCHING = 0.1  # seconds between two steps that a dead player watches
-AHEAD = 2  # keys that are remembered
+AHEAD = 2  # the most keys that are buffered
 KEYS = {
     b"\x1b[A": st.UP, b"\x1bOA": st.UP, b"w": st.UP, b"W": st.UP, b"\x1b[B": st.DOWN, b"\x1bOB": st.DOWN, b"s": st.DOWN,
     b"S": st.DOWN, b"\x1b[D": st.LEFT, b"\x1bOD": st.LEFT, b"a": st.LEFT, b"A": st.LEFT, b"\x1b[C": st.RIGHT,
@@ -53,7 +53,7 @@ def check_keys() -> None:
 
 
 class Screen:
-    """The terminal while it shows nothing but the game: keys come at once and unseen; afterwards all is as it was."""
+    """The terminal in full-screen mode, with unbuffered keys and no echo; closing restores its previous state."""
 
     def __init__(self, out: TextIO) -> None:
         self.out, self.file = out, sys.stdin.fileno()
@@ -70,7 +70,7 @@ class Screen:
         atexit.register(self.close)
         changed = termios.tcgetattr(self.file)
         changed[3] &= ~(termios.ECHO | termios.ICANON)  # Ctrl-C still interrupts
-        changed[6][termios.VSUSP] = b"\0"  # whoever suspends a full screen loses the terminal
+        changed[6][termios.VSUSP] = b"\0"  # suspending a full screen would leave the terminal unusable
         changed[6][termios.VMIN], changed[6][termios.VTIME] = 1, 0
         termios.tcsetattr(self.file, termios.TCSADRAIN, changed)
         self._write(ENTER)
@@ -86,16 +86,16 @@ class Screen:
             self._write(LEAVE)
         finally:
             with suppress(termios.error):
-                termios.tcsetattr(self.file, termios.TCSAFLUSH, before)  # keys hit in the heat are for no shell
+                termios.tcsetattr(self.file, termios.TCSAFLUSH, before)  # pending keys must not reach the shell
 
     def show(self, text: str) -> None:
-        """These lines, from the top; as many as fit."""
+        """Show these lines from the top, as many as fit."""
         if self.is_open:
             lines = text.split("\n")[: max(shutil.get_terminal_size().lines - 1, 1)]
             self._write(HOME + "".join(f"{line}{END_OF_LINE}\r\n" for line in lines) + END_OF_SCREEN)
 
     def keys(self, seconds: float) -> list[bytes]:
-        """What is typed within so many seconds, as soon as something is."""
+        """Return the keys typed within ``seconds``, as soon as there are any."""
         if not _ready(self.file, seconds):
             return []
         try:
@@ -110,7 +110,7 @@ class Screen:
 
 
 class Arcade:
-    """The hand for Pommerman: no key is Stop where a clock runs; without one a key is waited for."""
+    """The hand for Pommerman: with a clock no key means Stop; without one it waits for a key."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
@@ -120,7 +120,7 @@ class Arcade:
         self.due = 0.0
 
     def tell(self, view: View) -> None:
-        """Draw what is seen.  Raises ``UnsupportedGameError``, ``Left`` where a dead player leaves."""
+        """Draw the observation.  Raises ``UnsupportedGameError``, and ``Left`` where a dead player leaves."""
         if not isinstance(view.game, Pommerman):
             raise UnsupportedGameError(f"this hand plays pommerman:NAME, not {view.game.name}")
         if view.returns is not None:
@@ -146,13 +146,13 @@ class Arcade:
         return next(legal for legal in view.legal if move == (legal[0] if isinstance(legal, tuple) else legal))
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Restore the terminal."""
         if self.screen is not None:
             self.screen.close()
 
     @contextmanager
     def _closing(self) -> Iterator[None]:
-        """Whatever is raised, the terminal is given back before it is told."""
+        """Restore the terminal before any exception passes on."""
         try:
             yield
         except BaseException:
@@ -169,7 +169,7 @@ class Arcade:
         self.pressed.clear()
 
     def _pressed(self, due: float | None) -> int:
-        """The move for the first key that is not used yet, once the step is due."""
+        """Return the move for the first unused key, once the step is due."""
         while (due is None and not self.pressed) or (due is not None and monotonic() < due):
             self._read(PATIENCE if due is None else min(PATIENCE, due - monotonic()))
         if not self.pressed:
@@ -177,14 +177,14 @@ class Arcade:
         return self.pressed.popleft() if self.pressed else st.STOP
 
     def _watch(self) -> None:
-        """Keep the pace for a player who is asked no more."""
+        """Wait between steps for a player who is dead."""
         until = monotonic() + WATCHING
         while monotonic() < until:
             self._read(until - monotonic())
         self.pressed.clear()
 
     def _read(self, seconds: float) -> None:
-        """Raises ``Left``."""
+        """Read keys for at most ``seconds``.  Raises ``Left`` where the player leaves."""
         assert self.screen is not None
         if not self.screen.is_open:  # the game was left while this waited
             raise Left
@@ -205,6 +205,6 @@ class Arcade:
 
 
 def seen_of(view: View) -> Seen | None:
-    """What was seen last; ``None`` before the board is there."""
+    """Return the last observation; ``None`` before there is a board."""
     last = view.known[-1][1] if view.known else None
-    return Seen(*last) if isinstance(last, tuple) else None  # type: ignore[arg-type]  # the game's own, maybe as a plain tuple
+    return Seen(*last) if isinstance(last, tuple) else None  # type: ignore[arg-type]  # the game's observation, possibly as a plain tuple

@@ -1,4 +1,4 @@
-"""``infoset ggp-player`` and ``infoset ggp-match``: a player of the GGP protocol, and a manager of its matches."""
+"""The verbs ``ggp-player`` and ``ggp-match``: a player of the GGP protocol, and a manager of its matches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def play(agent: str, host: str, port: int, seed: int) -> None:
-    """Be a player until Ctrl-C."""
+    """Serve ``agent`` as a player of the protocol until Ctrl-C."""
     from infoset.remote.ggp_server import serve
 
     with suppress(KeyboardInterrupt):
@@ -36,7 +36,7 @@ def manage(
     scramble: bool,
     keep: Callable[[Match], object] | None,
 ) -> Series:
-    """Play a series between the players at ``urls``; what is still open when it ends is given up."""
+    """Play a series between the players at ``urls``; matches still open at the end are aborted."""
     from infoset.gdl.game import GdlGame
     from infoset.match.series import play_series
     from infoset.remote.ggp_agent import ggp, give_up

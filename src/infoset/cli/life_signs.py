@@ -1,4 +1,4 @@
-"""Signs of life on stderr: whatever lasts longer than a second says so, in a bar, a spinner, or a line now and then."""
+"""Show signs of life on stderr: work that lasts longer than a second is shown by a bar, a spinner or regular lines."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 PAUSE = 10.0
-"""Seconds between two lines where stderr is no terminal."""
+"""The seconds between two lines where stderr is not a terminal."""
 
 
 def patience() -> float:
-    """Seconds that work may last without a word: INFOSET_PATIENCE, 1 by default and for what is no number."""
+    """Return the seconds that work may last silently: INFOSET_PATIENCE, 1 by default and for invalid values."""
     try:
         given = float(os.environ.get("INFOSET_PATIENCE", "1"))
     except ValueError:
@@ -32,9 +32,9 @@ def patience() -> float:
 
 
 class LifeSigns:
-    """Listens to ``infoset.signs``.  Its thread starts with the first work."""
+    """A listener of ``infoset.signs``.  Its thread starts with the first work."""
 
-    say_in_bar: ClassVar[Callable[[str], None] | None] = None  # where one is on the screen
+    say_in_bar: ClassVar[Callable[[str], None] | None] = None  # set while a bar is on the screen
 
     def __init__(self) -> None:
         self.work: str | None = None
@@ -43,7 +43,7 @@ class LifeSigns:
         self.spinner: Live | None = None
         self.shape: Spinner
         self.thread: Thread | None = None
-        self.idle = False  # whether the thread waits for work; else it looks now and then by itself
+        self.idle = False  # whether the thread waits to be notified of work; otherwise it checks periodically
 
     def __call__(self, work: str | None) -> None:
         with self.changed:
@@ -68,12 +68,12 @@ class LifeSigns:
                 self.look()
 
     def look(self) -> None:
-        """Say what is being done if it has lasted, and was not said just now."""
+        """Show the current work if it has lasted long enough and was not shown just now."""
         if self.work is not None and monotonic() - self.since > patience():
             self._say(self.work)
 
     def _say(self, work: str) -> None:
-        work = one_line(work, 400)  # names of games and agents in it are others' texts
+        work = one_line(work, 400)  # it may contain untrusted names of games and agents
         if LifeSigns.say_in_bar is not None:
             LifeSigns.say_in_bar(work)
         elif sys.stderr.isatty():
@@ -88,7 +88,7 @@ class LifeSigns:
         from rich.spinner import Spinner
         from rich.text import Text
 
-        if self.spinner is None:  # what others print goes where it did: only stderr is the spinner's
+        if self.spinner is None:  # standard output is not redirected: the spinner uses stderr only
             self.spinner = Live(console=Console(stderr=True), transient=True, redirect_stdout=False)
             self.shape = Spinner("dots")
             self.spinner.start()
@@ -97,5 +97,5 @@ class LifeSigns:
 
 
 def say(work: str, seconds: float) -> None:
-    """One line: what is being done, and for how long by now."""
+    """Write one line with the current work and its duration so far."""
     complain(f"{work} ({seconds:.0f} s)")

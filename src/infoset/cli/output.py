@@ -1,4 +1,4 @@
-"""What the command line writes: everything goes through here, so that no name, move or error commands a terminal."""
+"""The output of the command line: all of it passes here, so that no text can send control codes to the terminal."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def write(text: object) -> None:
 
 
 def note(text: object) -> None:
-    """Write lines to standard error at once: what was asked for, and no result."""
+    """Write lines to standard error and flush: information that is not a result."""
     print(printable(str(text)), file=sys.stderr, flush=True)
 
 
 def complain(text: object) -> None:
-    """Write one line of bounded length to standard error under the program's name, a mistake or news."""
+    """Write one line of bounded length to standard error, prefixed with the program's name: an error or news."""
     note(f"infoset: {bound(str(text))}")

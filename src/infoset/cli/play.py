@@ -1,4 +1,4 @@
-"""``infoset play``: a person against agents, in the terminal; the game is kept, and looked at when it is over."""
+"""The verb ``play``: a person plays against agents in the terminal; games are saved and reviewed when they are over."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from infoset.solving import Solution
 
 MOST_LINES = 60
-SHOWN = 4  # digits after the point of what moves are worth
-MOST_PRINTED = 1 << 12  # characters that others may print in a game
+SHOWN = 4  # decimal places of the values of moves
+MOST_PRINTED = 1 << 12  # most characters kept of what agents print in a game
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says."""
+    """The arguments of the command line."""
 
     game: str | None
     agents: tuple[str, ...] = ()
@@ -56,9 +56,9 @@ class Asked:
 
 
 def play(asked: Asked) -> None:
-    """Play, show and keep it.
+    """Play games in the terminal, save and review them.
 
-    Raises ``KeyboardInterrupt`` where Ctrl-C ended it, once the game is kept; Ctrl-D ends it without.  Raises
+    Raises ``KeyboardInterrupt`` where Ctrl-C ended a game, after saving it; Ctrl-D ends it without an error.  Raises
     ``UnsupportedSystemError`` without a terminal, ``ParameterError`` and what ``load`` and ``load_agent`` raise.
     """
     check_range("games", asked.games, 1, MAX_GAMES)
@@ -74,7 +74,7 @@ def play(asked: Asked) -> None:
     else:
         raise ParameterError("name a GAME, or one to go on with by --resume")
     if left is not None:
-        replay_steps(left, game)  # which refuses what is no play of this game
+        replay_steps(left, game)  # raises where the replay is not of this game
     Sitting(asked, name, game, out, () if left is None else left.steps).play()
 
 
@@ -86,7 +86,7 @@ def _left(file: Path) -> Match:
 
 
 def _as_left(asked: Asked, left: Match) -> Asked:
-    """The game, the seats and the clock of a game that is gone on with.  Raises ``ParameterError``."""
+    """Take over the agents, the seat, the seed and the clock of the game to resume.  Raises ``ParameterError``."""
     for name, given in (("--games", asked.games != 1), ("--seed", asked.seed is not None), ("--seat", asked.seat)):
         if given:
             raise ParameterError(f"{name} would not be used: --resume goes on with a game as it was left")
@@ -105,7 +105,7 @@ def _as_left(asked: Asked, left: Match) -> Asked:
 
 
 def _check_harmless(agent: str, file: Path | None) -> None:
-    """Raise ``ParameterError`` for an agent that a file names and that would run or call what is not ours."""
+    """Raise ``ParameterError`` for an agent named by a file that would run or call foreign programs."""
     if any(word in agent for word in ("python:", FOREIGN, *APART)):
         raise ParameterError(
             f"{file} names {one_line(agent)}, which is not begun because a file says so; name the AGENTs"
@@ -113,7 +113,7 @@ def _check_harmless(agent: str, file: Path | None) -> None:
 
 
 def seat_number(game: Game, seat: str | None) -> int:
-    """Which player a seat is: its name, or its number counted from 1.  Raises ``ParameterError``.
+    """Return the player of a seat, given its name or its number from 1.  Raises ``ParameterError``.
 
     >>> from infoset.cli.play import seat_number
     >>> seat_number(infoset.load("kuhn_poker"), "P2"), seat_number(infoset.load("kuhn_poker"), "1")
@@ -136,7 +136,7 @@ def seat_number(game: Game, seat: str | None) -> int:
 
 
 def _folder(replay: Path | None, game: str) -> Path:
-    """Where replays go; by default below ``runs/play``."""
+    """Create and return the folder for replays, by default below ``runs/play``."""
     if replay is None:
         stem = re.sub(r"[^\w.+=]+", "-", Path(game).name).strip("-")[:80]
         replay = Path("runs") / "play" / stem
@@ -146,7 +146,7 @@ def _folder(replay: Path | None, game: str) -> Path:
 
 
 class Tutor:
-    """What is known of a game's solution: by a policy that was named, or found here where that takes seconds."""
+    """A source of hints for a game: a named policy, or a solution found here where that takes seconds."""
 
     def __init__(self, game: Game, hints: str | None) -> None:
         from infoset.compiled import Compiled
@@ -158,14 +158,14 @@ class Tutor:
 
     @cached_property
     def solution(self) -> Solution | None:
-        """The game solved here; ``None`` where it is too large for that."""
+        """The solution found here; ``None`` where the game is too large for that."""
         if is_pommerman(self.game) or self.game.name in CUSTOMARY:
             return None
         return try_to_solve(self.compiled)
 
     @cached_property
     def policy(self) -> Policy | None:
-        """What hints are given by."""
+        """The policy on which hints are based."""
         if self.hints is None:
             return None if self.solution is None else self.solution.policy.on(self.compiled)
         from infoset.policies.saved import load_policy
@@ -174,12 +174,12 @@ class Tutor:
 
     @property
     def source(self) -> str:
-        """Whose policy it is."""
+        """The source of the policy, in words."""
         return self.hints if self.hints is not None else f"the {EQUILIBRIUM}"
 
     @cached_property
     def study(self) -> Study | None:
-        """What moves are worth, where there is a table of the whole game."""
+        """The values of moves, where the policy is a table of the whole game."""
         from infoset.policies.tabular import TabularPolicy
         from infoset.solvers.study import Study
 
@@ -191,7 +191,7 @@ class Tutor:
             return None
 
     def moves(self, player: int, known: InformationState) -> list[Move]:
-        """The moves at an information set, with their chances and what they are worth; none where nothing is known."""
+        """Return the moves of an information set with their probabilities and values; empty where it is unknown."""
         from infoset.policies.tabular import TabularPolicy
 
         if self.study is None or not isinstance(self.policy, TabularPolicy):
@@ -202,7 +202,7 @@ class Tutor:
             return []
 
     def hint(self, view: View) -> list[str]:
-        """What the policy would do, a line a move."""
+        """Describe the policy at this information set, one line for each move."""
         row = None if self.policy is None else self.policy.row(view.player, view.known, view.legal)
         if row is None:
             return [
@@ -224,19 +224,19 @@ def _worth_text(value: float | None) -> str:
 
 
 class Undo(BaseException):
-    """The person takes back its last move; no agent's fault."""
+    """Raised when the person takes back its last move; not a fault."""
 
 
 class Sitting:
-    """One person's games, one after the other."""
+    """A session of one person's games."""
 
     def __init__(self, asked: Asked, name: str, game: Game, out: TextIO, begun: tuple[MatchStep, ...]) -> None:
-        """``begun`` are the steps of a game that was left."""
+        """Prepare the games; ``begun`` holds the steps of a game to resume."""
         self.asked, self.name, self.game, self.begun = asked, name, game, begun
         self.seat = seat_number(game, asked.seat)
         self.hand = self._hand(out)
         self.lines = self.hand if isinstance(self.hand, Terminal) else Terminal(out)
-        """Where everything but the game itself is said."""
+        """The terminal for everything but the game itself."""
         self.tutor = Tutor(game, asked.hints)
         self.folder = _folder(asked.replay, name)
         self.table = self._table()
@@ -254,7 +254,7 @@ class Sitting:
             return Terminal(out, commands)
         return hand_for(self.game, out)
 
-    # who plays
+    # agents
 
     def _table(self) -> Table:
         others, why = self._others()
@@ -271,7 +271,7 @@ class Sitting:
         return Table(self.game, self.name, tuple(agents), labels, clock, None, MAX_STEPS)
 
     def _others(self) -> tuple[list[Agent | str], str]:
-        """Who sits in the other seats, and why where nobody was named."""
+        """Return the agents of the other seats, and the reason for the choice where none were named."""
         named, seats = self.asked.agents, len(self.game.players) - 1
         if named or not seats:
             check_seats(self.name, self.game, len(named) + 1)
@@ -300,7 +300,7 @@ class Sitting:
         if self.hand is self.lines:
             self.lines.say("? helps; Ctrl-D leaves, and the game is kept", DIM)
 
-    # what the person may ask for
+    # commands
 
     def _undo(self, view: View) -> None:
         if not any(move is not None for move, _ in view.known):
@@ -315,7 +315,7 @@ class Sitting:
     # the games
 
     def play(self) -> None:
-        """All games.  Raises ``KeyboardInterrupt`` where Ctrl-C ended them."""
+        """Play all games.  Raises ``KeyboardInterrupt`` where Ctrl-C ended them."""
         paid: list[float] = []
         for number in range(self.asked.games):
             if self.asked.games > 1:
@@ -328,7 +328,7 @@ class Sitting:
             self.lines.say(f"\n{len(paid)} games: {sum(paid):+.6g} in all, {sum(paid) / len(paid):+.4g} a game", BOLD)
 
     def _game(self, seed: int) -> Match | None:
-        """One game, kept; ``None`` where it was left by Ctrl-D."""
+        """Play and save one game; ``None`` where it was left by Ctrl-D."""
         printed = _Printed()
         with _ended_gently(), self._redirected(printed):
             match, ending = self._round(seed)
@@ -336,7 +336,7 @@ class Sitting:
         failed: OSError | None = None
         try:
             match.save(path)
-        except OSError as error:  # a full disk: the game is gone through all the same
+        except OSError as error:  # a full disk: the game is reviewed nevertheless
             failed = error
         self._tell_faults(match, printed)
         try:
@@ -354,7 +354,7 @@ class Sitting:
         return match if ending is None else None
 
     def _round(self, seed: int) -> tuple[Match, KeyboardInterrupt | None]:
-        """One game, and what ended it before its end."""
+        """Play one game; return it with the exception that ended it early, if any."""
         playing, steps = self.table.open(seed), self.begun
         ending: KeyboardInterrupt | None = None
         try:
@@ -370,14 +370,14 @@ class Sitting:
         except KeyboardInterrupt as error:
             ending = error
             self.lines.left = True
-            state = self._state(playing)  # it may have come between a step and its end
+            state = self._state(playing)  # the interrupt may have come within a step
         finally:
             if not isinstance(self.hand, Terminal):
                 self.hand.close()
         return playing.end(state), ending
 
     def _state(self, playing: Round) -> State:
-        """Where the steps of a game lead."""
+        """Return the state that the steps of a game lead to."""
         state = self.game.start().state
         for step in playing.steps:
             state = state.play(step.moves, step.nature).state
@@ -385,7 +385,7 @@ class Sitting:
 
     @contextmanager
     def _redirected(self, printed: _Printed) -> Iterator[None]:
-        """What agents print is kept from the screen."""
+        """Keep agents' output from the screen."""
         with ExitStack() as redirected:
             redirected.enter_context(redirect_stdout(printed))
             if self.hand is not self.lines:
@@ -404,7 +404,7 @@ class Sitting:
             self.lines.say(f"An agent printed: {one_line(line, 200)}", DIM)
 
     def _review(self, match: Match) -> None:
-        """What the person could not see."""
+        """Show what the person could not see, and the cost of its moves."""
         if self.hand is not self.lines:
             self.lines.say(f"The game is over.  {payoffs_text(match.players, match.returns)}", BOLD)
             return
@@ -413,7 +413,7 @@ class Sitting:
         steps = replay_steps(match, self.game)
         self.lines.say("\nAll that there was", BOLD)
         picture = whole(self.game, steps, match.steps)
-        if picture["kind"] != "path":  # which is told step by step in any case
+        if picture["kind"] != "path":  # a path is listed step by step below
             self.lines.say(f"{picture_text(picture)}\n")
         lines = list(walk_lines(match, steps, self.seat))
         self.lines.say("\n".join(lines[:MOST_LINES]))
@@ -426,7 +426,7 @@ class Sitting:
 
 
 def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
-    """Step by step who did what, and what the others saw that ``seat`` did not."""
+    """Yield a line for each step: the moves, and the observations of others that ``seat`` did not see."""
     from infoset.view.pictures import action_words
 
     lead = len(str(len(match.steps)))
@@ -450,7 +450,7 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
 
 
 def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> Iterator[str]:
-    """What each choice of ``seat`` cost, a line a choice."""
+    """Yield a line for each choice of ``seat`` with its cost."""
     lead = len(str(len(match.steps)))
     for found in costs(tutor.moves, match, steps, seat) if tutor.study is not None else ():
         start = f"{found.step:>{lead}}  {one_line(found.move)}"
@@ -463,7 +463,7 @@ def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> 
 
 
 class _Printed(io.StringIO):
-    """What others print, up to a length."""
+    """A buffer for the output of agents, bounded in length."""
 
     def write(self, text: str) -> int:
         super().write(text[: max(MOST_PRINTED - self.tell(), 0)])
@@ -472,7 +472,7 @@ class _Printed(io.StringIO):
 
 @contextmanager
 def _ended_gently() -> Iterator[None]:
-    """A terminal that is closed, or a process that is told to end, leaves the game as Ctrl-D does."""
+    """Let a closed terminal (SIGHUP) or SIGTERM end the game as Ctrl-D does."""
 
     def leave(*_: object) -> None:
         raise Left

@@ -1,4 +1,4 @@
-"""Progress on stderr: what is being compiled, how far a solver, games or a tournament are, how good by now."""
+"""Progress bars on stderr for compiling, solving, training, series of games and tournaments."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from infoset.solvers.work import Point, Work
 
 
-LONGEST = 400  # letters
+LONGEST = 400  # characters
 
 
 class Bar:
-    """A bar on stderr, gone when the work is done; where that is no terminal, a line now and then."""
+    """A bar on stderr that vanishes when the work is done; where stderr is not a terminal, regular lines."""
 
     def __init__(self, unit: str, description: str, total: int | None) -> None:
         self.bar = Progress(
@@ -49,7 +49,7 @@ class Bar:
         self.last: Callable[[], object] = lambda: None
 
     def after(self, last: Callable[[], object]) -> None:
-        """Have ``last`` done when the bar is gone."""
+        """Call ``last`` when the bar is gone."""
         self.last = last
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class Bar:
         self.last()
 
     def show(self, **fields: Any) -> None:
-        """Change what the bar says; names of teams and agents are others' texts."""
+        """Change the fields of the bar; texts are sanitised, since they may hold untrusted names."""
         fields = {key: one_line(value, LONGEST) if isinstance(value, str) else value for key, value in fields.items()}
         self.bar.update(self.task, **fields)
         now = monotonic()
@@ -81,18 +81,18 @@ class Bar:
 
 
 class SolveProgress(Bar):
-    """A bar for one solve: iterations a second, how good by now, time left where the end is known."""
+    """A bar for one solve: iterations a second, the current exploitability, time left where the end is known."""
 
     def __init__(self) -> None:
         super().__init__("iterations", "building", None)
         self.limits, self.quality = Limits(), ""
 
     def building(self, positions: int) -> None:
-        """So many positions of the game were expanded."""
+        """Show the number of positions expanded so far."""
         self.show(quality=f"{positions:,} positions")
 
     def begin(self, work: Work, limits: Limits) -> None:
-        """The work begins, and ends there at the latest."""
+        """Show that the work begins, with its limits."""
         self.limits = limits
         if work.total is not None or limits.iterations is not None:
             self.show(total=work.total or limits.iterations)
@@ -100,14 +100,14 @@ class SolveProgress(Bar):
             self.show(total=int(limits.seconds), unit="s")
 
     def advance(self, work: Work, seconds: float) -> None:
-        """The work stands here after so many seconds of its own time."""
+        """Show the progress of the work after ``seconds`` of its own time."""
         rate = f"{work.iteration / seconds:,.0f} iterations/s" if seconds > 0 else ""
         by_clock = work.total is None and self.limits.iterations is None and self.limits.seconds is not None
         quality = ", ".join(filter(None, (work.about, self.quality)))
         self.show(description="solving", completed=seconds if by_clock else work.iteration, rate=rate, quality=quality)
 
     def point(self, point: Point) -> None:
-        """The work was looked at."""
+        """Show the exploitability of a new measurement."""
         if point.exploitability is not None:
             goal = "" if self.limits.target is None else f" (target {self.limits.target:.1e})"
             self.quality = f"exploitability {point.exploitability:.2e}{goal}"
@@ -115,17 +115,17 @@ class SolveProgress(Bar):
 
 
 class LearningProgress(Bar):
-    """A bar for a training: games a second, what is lost on values, what the start is held to be worth."""
+    """A bar for a training: games a second, the loss, the estimated values of the start."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("s", "exploring", int(seconds))
 
     def exploring(self, positions: int) -> None:
-        """So many positions of the game were expanded."""
+        """Show the number of positions expanded so far."""
         self.show(quality=f"{positions:,} positions")
 
     def advance(self, epoch: Epoch) -> None:
-        """The training stands here."""
+        """Show the state of the training after an epoch."""
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
         worth = ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
         score = f", score {epoch.share} v {epoch.rival}" if epoch.share else ""
@@ -142,7 +142,7 @@ class CompilingProgress(Bar):
         super().__init__("kernels", "compiling", None)
 
     def advance(self, done: int, total: int, last: str) -> None:
-        """So many are done, of so many."""
+        """Show that ``done`` of ``total`` kernels are compiled."""
         self.show(completed=done, total=total, quality=last)
 
 
@@ -163,7 +163,7 @@ class MatchProgress(Bar):
         super().__exit__(*ending)
 
     def advance(self, series: Series) -> None:
-        """The series stands here."""
+        """Show the state of the series."""
         self.first.close()
         rate = f"{series.games / series.seconds:,.0f}/s" if series.seconds > 0 else ""
         means = "  ".join(f"{score.agent} {score.mean or 0.0:+.3g}" for score in series.agents)
@@ -171,13 +171,13 @@ class MatchProgress(Bar):
 
 
 class TournamentProgress(Bar):
-    """A bar for a tournament: games a second, who leads, time left."""
+    """A bar for a tournament: games a second, the leading team, time left."""
 
     def __init__(self) -> None:
         super().__init__("games", "starting", None)
 
     def advance(self, standings: Standings) -> None:
-        """The tournament stands here; games of earlier calls do not count for the time left."""
+        """Show the state of the tournament; games of earlier calls do not count for the time left."""
         if not standings.fresh:
             self.bar.reset(self.task, total=standings.planned, completed=standings.games, description="starting")
             return

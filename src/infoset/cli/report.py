@@ -1,4 +1,4 @@
-"""What the verbs say of a solution and of an evaluation, as lines and as JSON."""
+"""Reports of solutions and evaluations, as lines and as JSON."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
     from infoset.solving import Solution
 
-WORTH_SAYING = 1.0  # seconds beside those of solving
-NEAR = 0.001  # of the range of payoffs: runs that end so near to the bound count as optimal
+WORTH_SAYING = 1.0  # least seconds of building or evaluating that are reported
+NEAR = 0.001  # as a share of the range of payoffs: runs that end this close to the bound count as optimal
 
 
 def solution_body(solution: Solution) -> dict[str, Any]:
-    """The figures; the same fields for every method."""
+    """Return a solution's results, with the same fields for every method."""
     keys = (
         "game", "method", "reason", "iterations", "seconds", "building_seconds", "evaluating_seconds", "stopped",
         "values", "nash_conv", "exploitability", "epsilon", "bound", "gap", "proof", "seed", "start",
@@ -33,7 +33,7 @@ def solution_body(solution: Solution) -> dict[str, Any]:
 
 
 def _runs(solution: Solution) -> dict[str, Any] | None:
-    """What there is to say of many runs: mean with its 95 % interval, quantile, how many came near to the bound."""
+    """Summarise several runs: the mean with its 95 % interval, a quantile, the share that came near to the bound."""
     values = np.array(solution.runs)
     if not len(values):
         return None
@@ -49,12 +49,12 @@ def _runs(solution: Solution) -> dict[str, Any] | None:
 
 
 def _path_lines(solution: Solution) -> list[str]:
-    """Where a logit path ended, and what is left to gain there, where a point of it was reached."""
+    """Return lines about the end of a logit path, and the remaining gain where a point of it was reached."""
     notes = solution.notes
     lines = []
     if "lambda" in notes:
         ended = f"; {notes['ended']}" if "ended" in notes else ""
-        each = notes.get("lambdas", {})  # of players whose payoffs lie far apart in scale
+        each = notes.get("lambdas", {})  # given where the players' payoffs differ much in scale
         of_each = ", ".join(f"{name} {value:.6g}" for name, value in each.items())
         lines.append(f"lambda           {of_each or format(notes['lambda'], '.6g')}{ended}")
     if "set_gain" in notes:
@@ -63,7 +63,7 @@ def _path_lines(solution: Solution) -> list[str]:
 
 
 def solution_text(solution: Solution) -> str:
-    """The figures as lines."""
+    """Return a solution's results as lines."""
     lines = [f"{solution.game} by {solution.method}"]
     if solution.reason:
         lines.append(f"chosen because   {solution.reason}")
@@ -121,7 +121,7 @@ def _runs_text(solution: Solution) -> list[str]:
 
 
 def evaluation_body(game: str, what: str, found: Evaluation) -> dict[str, Any]:
-    """The figures; what is not known is ``null``."""
+    """Return an evaluation's results; unknown values are ``null``."""
     names = ("nash_conv", "exploitability", "epsilon", "margin")
     figures = {name: value if isfinite(value := getattr(found, name)) else None for name in names}
     best = [value if isfinite(value) else None for value in found.best_response_values]
@@ -130,7 +130,7 @@ def evaluation_body(game: str, what: str, found: Evaluation) -> dict[str, Any]:
 
 
 def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluation) -> str:
-    """The figures as lines."""
+    """Return an evaluation's results as lines."""
     lines = [f"{game}: {what}"]
     known, bound = isfinite(found.nash_conv), "" if found.exact else "at least "
     for name, value, best in zip(players, found.values, found.best_response_values, strict=True):
@@ -146,14 +146,14 @@ def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluat
 
 
 def entries_text(entries: list[Entry]) -> str:
-    """A list: each name with its parameters, and a line about it."""
+    """Return a list of names with their parameters, and a line about each."""
     from infoset.registry import listed
 
     return "\n".join(f"{listed(entry)}\n    {entry.about}" for entry in entries)
 
 
 def entries_body(entries: list[Entry]) -> list[dict[str, Any]]:
-    """The same as JSON."""
+    """Return the list of names, parameters and descriptions as JSON objects."""
     return [
         {"name": e.name, "parameters": {k: _plain(v) for k, v in e.parameters.items()}, "about": e.about}
         for e in entries

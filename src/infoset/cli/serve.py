@@ -1,4 +1,4 @@
-"""``infoset serve``: the page, until Ctrl-C."""
+"""The verb ``serve``, which serves the web page until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ DEFAULT = Path("runs")
 
 
 def serve(folders: list[Path] | None, host: str, port: int, names: list[str]) -> None:
-    """Serve ``folders``, ``runs`` by default, and say by which link.
+    """Serve ``folders``, ``runs`` by default, and print the link to the page.
 
-    Raises ``ParameterError`` for what is no folder, ``MissingExtraError`` without the extra ``web``.
+    Raises ``ParameterError`` for a path that is not a folder, ``MissingExtraError`` without the extra ``web``.
     """
     from infoset.remote.serving import listening
     from infoset.web.app import Site, server

@@ -1,6 +1,6 @@
-"""The terminal as a person's hand: what a player knows as text, moves as words or numbers.
+"""The terminal as a person's hand: it shows a player's knowledge as text and reads moves as words or numbers.
 
-All that strangers wrote (names, moves, observations) is made harmless before it is printed.
+Untrusted text (names, moves, observations) is sanitised before it is printed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from infoset.match.person import Left, Person, View
 if TYPE_CHECKING:
     from infoset.cli.arcade import Arcade
 
-PATIENCE = 0.05  # seconds between two looks at whether the game was left
+PATIENCE = 0.05  # seconds between two checks whether the game was left
 MAX_TYPED = 4096
-FEW = 12  # moves that get a line each
+FEW = 12  # the most moves that are listed one per line
 LONGEST = 200
 DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 HELP = (
@@ -40,7 +40,7 @@ def human() -> Agent:
 
 
 def check_terminal() -> TextIO:
-    """What is written to.  Raises ``UnsupportedSystemError`` where nobody sits at a terminal."""
+    """Return the terminal's output stream.  Raises ``UnsupportedSystemError`` where there is no terminal."""
     out = next((stream for stream in (sys.stdout, sys.stderr) if _is_terminal(stream)), None)
     if out is None or not _is_terminal(sys.stdin):
         which = "standard output" if out is None else "standard input"
@@ -53,7 +53,7 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 class AtTerminal:
-    """The hand that fits a game: lines, or in Pommerman the keyboard and the whole screen."""
+    """The hand that suits the game: lines of text, or for Pommerman the keyboard and the full screen."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
@@ -68,20 +68,20 @@ class AtTerminal:
         return self.hand.ask(view)
 
     def close(self) -> None:
-        """Nobody plays any more: the terminal is as it was."""
+        """Restore the terminal after the last game."""
         if not isinstance(self.hand, Terminal):
             self.hand.close()
 
 
 def give_back(agents: Sequence[Agent]) -> None:
-    """Have those of them who are people leave the terminal as it was."""
+    """Restore the terminal for those agents that are persons."""
     for agent in agents:
         if isinstance(agent, Person) and isinstance(agent.hand, AtTerminal):
             agent.hand.close()
 
 
 def hand_for(game: Game, out: TextIO) -> Terminal | Arcade:
-    """A new one."""
+    """Return a new hand for the game."""
     if not is_pommerman(game):
         return Terminal(out)
     from infoset.cli.arcade import Arcade
@@ -90,7 +90,7 @@ def hand_for(game: Game, out: TextIO) -> Terminal | Arcade:
 
 
 def is_pommerman(game: Game) -> bool:
-    """Whether it is; nothing is imported for other games."""
+    """Return whether the game is Pommerman, without importing Pommerman for other games."""
     module = sys.modules.get("infoset.pommerman.game")
     return module is not None and isinstance(game, module.Pommerman)
 
@@ -99,33 +99,33 @@ Command = Callable[[View], None]
 
 
 class Terminal:
-    """Plays by lines of text.
+    """The hand that plays by lines of text.
 
-    ``commands`` are further words that a player may type, with what they do and a line of help for each.
+    ``commands`` are further words that a player may type, each with its function and a line of help.
     """
 
     def __init__(self, out: TextIO, commands: Mapping[str, tuple[Command, str]] | None = None) -> None:
         self.out, self.commands = out, commands or {}
         self.told = 0
         self.left = False
-        """Whether the game is left: nothing is asked any more."""
+        """Whether the game is left, so that no more moves are asked for."""
 
-    # what a person sees
+    # output
 
     def say(self, text: str = "", style: str = "") -> None:
-        """A text in lines; whatever could command the terminal is made harmless."""
+        """Print a text, with control codes made harmless."""
         styled = style and "NO_COLOR" not in os.environ
         for line in text.split("\n"):
             shown = printable(line)
             self._write(f"{style}{shown}{PLAIN}\n" if styled and shown else f"{shown}\n")
 
     def _write(self, text: str) -> None:
-        with suppress(OSError):  # of a terminal that was closed: nobody looks any more
+        with suppress(OSError):  # the terminal was closed, so the output does not matter
             self.out.write(text)
             self.out.flush()
 
     def tell(self, view: View) -> None:
-        """What happened, a line each."""
+        """Print new events, one line for each."""
         from infoset.view.pictures import token_words
 
         if not view.known:
@@ -138,7 +138,7 @@ class Terminal:
             self.say(f"\nThe game is over.  {payoffs_text(view.game.players, view.returns)}", BOLD)
 
     def ask(self, view: View) -> Action:
-        """Show what is known and what may be done; ask until there is a move."""
+        """Show the player's knowledge and legal moves, and ask until there is a move."""
         self._show(view)
         words = menu_words(view.legal)
         while True:
@@ -177,10 +177,10 @@ class Terminal:
         for word, (_, about) in self.commands.items():
             self.say(f"{word}  {about}")
 
-    # what a person types
+    # input
 
     def _read(self, deadline: float | None) -> str:
-        """A line, without spaces around it.  Raises ``Left`` at its end, ``TimeoutError`` at the deadline."""
+        """Read a line and normalise its spaces.  Raises ``Left`` at end of input, ``TimeoutError`` at the deadline."""
         self._write("> ")
         file = sys.stdin.fileno()
         while deadline is not None and not _ready(file, min(PATIENCE, deadline - monotonic())):
@@ -199,19 +199,19 @@ class Terminal:
 
 
 def _ready(file: int, seconds: float) -> bool:
-    """Whether there is something to read within so many seconds."""
+    """Return whether there is input to read within ``seconds``."""
     import select
 
     return bool(select.select([file], [], [], max(seconds, 0.0))[0])
 
 
 def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
-    """``P1 +1, P2 -1``."""
+    """Return the payoffs as text: ``P1 +1, P2 -1``."""
     return ", ".join(f"{one_line(name)} {value:+.6g}" for name, value in zip(players, returns, strict=True))
 
 
 def menu_words(legal: Sequence[Action]) -> tuple[str, ...]:
-    """The moves as people read and type them, no two alike."""
+    """Return the moves as distinct texts for people to read and type."""
     from infoset.names import move_words
     from infoset.view.pictures import action_words
 
@@ -220,12 +220,12 @@ def menu_words(legal: Sequence[Action]) -> tuple[str, ...]:
 
 
 def numbered(words: Sequence[str]) -> bool:
-    """Whether moves are chosen by their numbers in the list, too: not where moves are numbers themselves."""
+    """Return whether moves can be chosen by their list numbers, too: not where moves are numbers themselves."""
     return not any(_plain(word).lstrip("-").isdigit() for word in words)
 
 
 def menu_lines(words: Sequence[str], width: int) -> list[str]:
-    """The moves with their numbers, in columns where they are many."""
+    """Return the lines of the list of moves with their numbers, in columns where there are many."""
     lead = len(str(len(words)))
     cells = [f"{k:>{lead}}  {one_line(word, LONGEST)}" for k, word in enumerate(words, start=1)]
     if not numbered(words):
@@ -239,7 +239,7 @@ def menu_lines(words: Sequence[str], width: int) -> list[str]:
 
 
 def find_move(typed: str, words: Sequence[str]) -> int | str:
-    """Which move was meant, or in a line why none was."""
+    """Return the index of the move that was meant, or a line that says why there is none."""
     if not typed:
         return f"Your move?  ({_some(words)}; ? for help)"
     if numbered(words) and typed.isdecimal() and 1 <= int(typed[:9]) <= len(words):
@@ -261,7 +261,7 @@ def _ends(word: str, typed: str) -> bool:
 
 
 def _plain(word: str) -> str:
-    """Without signs that only hold it together: ``(mark,1,3)`` is ``mark 1 3``."""
+    """Return a word in lower case without punctuation: ``(mark,1,3)`` becomes ``mark 1 3``."""
     bare = "".join(" " if sign in "()," else sign for sign in word.casefold())
     return " ".join(bare.split()) or word
 

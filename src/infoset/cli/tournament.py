@@ -1,4 +1,4 @@
-"""``infoset tournament``: play it, show it, keep it, and give back its games as replays."""
+"""The verbs ``tournament`` and ``compete``: play, store and report tournaments, and save their games as replays."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 Report = Callable[["Standings", Path], object]
-"""Prints how a tournament stands, and where its database is."""
+"""A function that prints the standings of a tournament and the path of its database."""
 
 
 def play(game: str, teams: list[str], db: Path | None, svg: Path | None, report: Report, **settings: Any) -> None:
-    """Play, or go on with what ``db`` holds, report it and draw the picture.
+    """Play a tournament or resume the one in ``db``, report the standings and draw the picture.
 
-    Where a game cannot be kept, as on a full disk, those before it are reported.  Raises ``KeyboardInterrupt`` where
-    nothing was played before Ctrl-C.
+    Where a game cannot be stored, as on a full disk, the games before it are reported.  Raises ``KeyboardInterrupt``
+    where no game was played before Ctrl-C.
     """
     path = _fresh(game) if db is None else db
     for file in (path, svg):
@@ -58,7 +58,7 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, report:
 
 
 def compete(file: Path, db: Path | None, svg: Path | None, report: Report, **how: Any) -> None:
-    """Play the competition of a file, or go on with it; kept beside the file by default."""
+    """Play or resume the competition of a file; its games are stored beside the file by default."""
     from infoset.arena.competition import read
 
     found = read(file)
@@ -66,14 +66,14 @@ def compete(file: Path, db: Path | None, svg: Path | None, report: Report, **how
 
 
 def body(standings: Standings, path: Path) -> dict[str, Any]:
-    """The figures as JSON has them."""
+    """Return the standings as a JSON object."""
     plain = asdict(standings)
     plain["ratings"] = [asdict(rating) for rating in standings.ratings]
     return plain | {"db": str(path)}
 
 
 def text(standings: Standings, path: Path) -> str:
-    """The figures as lines."""
+    """Return the standings as lines."""
     from infoset.view.tournament_text import tournament_text
 
     return f"{tournament_text(standings)}\ndatabase: {path}"
@@ -89,7 +89,7 @@ def save_replay(db: Path | None, number: int, out: Path | None) -> Path:
 
 
 def _fresh(game: str) -> Path:
-    """A name below runs/ that is not taken."""
+    """Return an unused path below ``runs``."""
     stem = re.sub(r"[^\w.+=]+", "-", f"{Path(game).name}-tournament").strip("-")[:100]
     paths = (Path("runs") / f"{stem}{'' if number == 1 else f'-{number}'}.db" for number in count(1))
     return next(path for path in paths if not path.exists())

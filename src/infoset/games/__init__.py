@@ -1,1 +1,1 @@
-"""Native games; those that OpenSpiel has too have its rules and orders of moves."""
+"""The native games; those that OpenSpiel has, too, follow its rules and order of moves."""

@@ -1,4 +1,4 @@
-"""Battleship, as OpenSpiel plays it: ships are placed in turn, unseen, and then shot at."""
+"""Battleship, as in OpenSpiel: players place ships in secret, in turn, and then shoot at them."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ MOST_CELLS = 36
 MOST_SHIPS = 6
 MARKS = {WATER: "~", HIT: "×", SUNK: "#"}
 
-Fleet = tuple[int, ...]  # the cells of each ship, a bit each
+Fleet = tuple[int, ...]  # the bit mask of each ship's cells
 
 
 class Board(NamedTuple):
-    """What does not change in a game."""
+    """The constants of a game."""
 
     rows: int
     columns: int
     ships: tuple[int, ...]  # their lengths, in the order in which they are placed
-    shots: int  # of each player
+    shots: int  # the number of each player's shots
     repeats: bool
 
 
 class _Fields(NamedTuple):
     board: Board
     fleets: tuple[Fleet, Fleet]
-    fired: tuple[int, int]  # at which cells each player shot, a bit each
-    turn: int  # moves so far
+    fired: tuple[int, int]  # the bit masks of the cells at which each player shot
+    turn: int  # the number of moves so far
 
 
 class BattleshipState(NativeState, _Fields):
-    """The fleets as far as they are placed, and the shots."""
+    """The fleets placed so far, and the shots."""
 
     __slots__ = ()
 
     @property
     def mover(self) -> int:
-        """Both move in turn, first to place their ships and then to shoot."""
+        """The player to move: players alternate, first placing ships and then shooting."""
         return self.turn % PLAYERS
 
     @property
@@ -81,18 +81,18 @@ class BattleshipState(NativeState, _Fields):
         return Observed(state, seen)
 
     def result(self, shooter: int, bit: int) -> str:
-        """What a shot comes to, after it fell."""
+        """Return the result of a shot that has been fired."""
         for ship in self.fleets[1 - shooter]:
             if ship & bit:
                 return SUNK if ship & ~self.fired[shooter] == 0 else HIT
         return WATER
 
     def sunk(self, player: int) -> tuple[int, ...]:
-        """Which of a player's ships are sunk."""
+        """Return the numbers of a player's sunk ships."""
         return tuple([k for k, ship in enumerate(self.fleets[player]) if ship & ~self.fired[1 - player] == 0])
 
     def hit(self, player: int) -> int:
-        """The cells of a player's ships that were hit, a bit each."""
+        """Return the bit mask of the cells of a player's ships that were hit."""
         return sum(ship & self.fired[1 - player] for ship in self.fleets[player])
 
     def returns(self) -> tuple[float, ...]:
@@ -100,30 +100,30 @@ class BattleshipState(NativeState, _Fields):
 
 
 class BattleshipRules(ShownRules):
-    """The game in factored form: a fleet is its owner's; the core is what was shot at, and what that came to."""
+    """The game in factored form: the private parts are the fleets, the core is the shots and their results."""
 
     def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
-        """The turn, the shots and what they came to; the fleets."""
+        """Split a state into the turn, the shots and their results, and the fleets."""
         if not isinstance(state, BattleshipState):
             return ("end", state.returns()), ((), ())
         found = tuple([(state.hit(p), state.sunk(p)) for p in range(PLAYERS)])
         return (state.turn, state.fired, found), state.fleets
 
     def join(self, core: tuple[int, tuple[int, int], Any], own: tuple[Fleet, Fleet]) -> BattleshipState:
-        """The state in which the players have these fleets."""
+        """Return the state with this core and these fleets."""
         return BattleshipState(cast(BattleshipState, self.first.state).board, own, core[1], core[0])
 
 
 @cache
 def bits(board: Board) -> dict[tuple[int, int], int]:
-    """A bit for each cell, row by row."""
+    """Return the bit of each cell, row by row."""
     cells = [(r, c) for r in range(1, board.rows + 1) for c in range(1, board.columns + 1)]
     return {cell: 1 << k for k, cell in enumerate(cells)}
 
 
 @lru_cache(maxsize=1 << 16)
 def placements(board: Board, fleet: Fleet) -> dict[Any, int]:
-    """Where the next ship can lie so that the others still find room: the moves and its cells."""
+    """Return the moves that place the next ship and leave room for the others, with the ship's cells."""
     taken, length = sum(fleet), board.ships[len(fleet)]
     found: dict[Any, int] = {}
     for way in (ACROSS, DOWN) if length > 1 else (ACROSS,):
@@ -135,14 +135,14 @@ def placements(board: Board, fleet: Fleet) -> dict[Any, int]:
 
 
 def _cells(board: Board, way: str, row: int, column: int, length: int) -> int:
-    """The cells of a ship; none where it would leave the board."""
+    """Return the bit mask of a ship's cells; 0 where it would leave the board."""
     steps = range(length)
     cells = [(row, column + k) if way == ACROSS else (row + k, column) for k in steps]
     return sum(bits(board)[cell] for cell in cells) if all(cell in bits(board) for cell in cells) else 0
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Both seas as these players together know them."""
+    """Draw both seas as these players together know them."""
     board = cast(BattleshipState, rules.first.state).board
     seas: list[dict[Any, str]] = [{}, {}]
     for player, own in enumerate(known):
@@ -162,7 +162,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def _placed(known: InformationState | None, move: Action) -> int:
-    """The number of the ship that was placed by this move."""
+    """Return the number of the ship that was placed by this move."""
     return [token[0] for token in known or ()].index(move)
 
 
@@ -176,7 +176,7 @@ def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """An own ship, an own shot and what it came to, or one of the other's."""
+    """Describe a ship or a shot of the player with its result, or a shot of the opponent."""
     move, seen = token
     if move is None:
         row, column = cast("tuple[int, int]", seen)

@@ -1,4 +1,4 @@
-"""Cooperative matching pennies: one knows the goal, the other has to read it from a single move."""
+"""Cooperative matching pennies: one player knows the goal, the other has to infer it from a single move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIDES = ("Heads", "Tails")
 
 
 class Points(NamedTuple):
-    """What both players get."""
+    """The payoffs that both players get."""
 
     win: float
     loss: float
@@ -31,7 +31,7 @@ class _Fields(NamedTuple):
 
 
 class PenniesState(NativeState, _Fields):
-    """Nature's goal and Alice's side; each is empty until it is chosen."""
+    """The goal drawn by chance and Alice's side; each is empty until it is chosen."""
 
     __slots__ = ()
 
@@ -60,7 +60,7 @@ class PenniesState(NativeState, _Fields):
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """The goal, which Alice sees, and both pennies."""
+    """Draw the goal, which Alice sees, and both pennies."""
     alice, bob = known
     seen: list[Action | None] = [*made(alice)] if alice is not None else [None, *made(bob or ())]
     goal, *shown = seen or [None]
@@ -72,7 +72,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """The goal, an own penny, or the other's."""
+    """Describe the goal, the player's own penny, or the other player's penny."""
     move, seen = token
     if move is not None:
         return "you pass" if move == PASS else f"you show {move}"
@@ -85,11 +85,11 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
 def cooperative_matching_pennies(win: float = 1.0, loss: float = -200.0, passing: float = 0.0) -> Rules:
     """Cooperative matching pennies: Alice knows whether the pennies should match, Bob sees only hers.
 
-    Nature chooses ``same`` or ``different``, half each.  Alice sees it and shows heads or tails; Bob sees her penny
-    and shows one of his own, or passes.  Both get ``win`` if the pennies are as nature wants them, ``loss`` if they
-    are not, ``passing`` if Bob passed: finite numbers.  Alice can tell Bob all he needs, so the best a team can get
-    is the largest of the three, ``win`` as a rule.  The paper's payoffs are not known; these tell its story
-    (``docs/papers/progressive-hiding.md``).
+    Chance draws the goal, ``same`` or ``different``, with probability 1/2 each.  Alice sees it and shows heads or
+    tails; Bob sees her penny and shows one of his own, or passes.  Both get ``win`` if the pennies meet the goal,
+    ``loss`` if they do not, ``passing`` if Bob passed; all three are finite numbers.  Alice's move can give Bob all the
+    information he needs, so the team optimum is the largest of the three, usually ``win``.  The paper's payoffs are not
+    known; these fit its description (``docs/papers/progressive-hiding.md``).
     """
     points = Points(float(win), float(loss), float(passing))
     for key, value in points._asdict().items():

@@ -1,4 +1,4 @@
-"""Dark hex, as OpenSpiel plays it (``dark_hex``): nobody sees the other's stones."""
+"""Dark hex, as in OpenSpiel (``dark_hex``): players do not see each other's stones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NEIGHBOURS = ((-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0))
 
 
 class HexState(PhantomState):
-    """The first player wins by joining the first row to the last, the second by joining the columns."""
+    """A state of hex: the first player wins by joining the first row to the last, the second by the columns."""
 
     __slots__ = ()
     board = {"hexagons": 1, "title": "x joins top and bottom, o left and right"}  # noqa: RUF012  # never changed
@@ -25,7 +25,7 @@ class HexState(PhantomState):
 
 @lru_cache(maxsize=1 << 16)
 def joined(rows: int, columns: int, stones: int, player: int) -> bool:
-    """Whether a player's stones, a bit a cell, join both of its sides."""
+    """Return whether a player's stones, one bit for each cell, join both of its sides."""
     begin, end, beside = _sides(rows, columns)[player] + (_neighbours(rows, columns),)
     reached = stones & begin
     grown = 0
@@ -39,7 +39,7 @@ def joined(rows: int, columns: int, stones: int, player: int) -> bool:
 
 @cache
 def _neighbours(rows: int, columns: int) -> tuple[int, ...]:
-    """For each cell those beside it, a bit each."""
+    """Return the bit mask of each cell's neighbours."""
     place = {cell: k for k, cell in enumerate(cells(rows, columns))}
     return tuple(
         [sum(1 << place[r + dr, c + dc] for dr, dc in NEIGHBOURS if (r + dr, c + dc) in place) for r, c in place]
@@ -48,7 +48,7 @@ def _neighbours(rows: int, columns: int) -> tuple[int, ...]:
 
 @cache
 def _sides(rows: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """For each player the cells of its first side and of its last, a bit each."""
+    """Return the bit masks of each player's first and last side."""
     top, left = (1 << columns) - 1, sum(1 << columns * r for r in range(rows))
     return (top, top << columns * (rows - 1)), (left, left << columns - 1)
 

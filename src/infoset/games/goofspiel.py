@@ -1,4 +1,4 @@
-"""Goofspiel: simultaneous secret bids for point cards (Ross 1971), as OpenSpiel plays it."""
+"""Goofspiel: simultaneous secret bids for point cards (Ross 1971), as in OpenSpiel."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Fields(NamedTuple):
 class GoofspielState(NativeState, _Fields):
     """Hands, the prizes still to come, the prize on the table and the points so far.
 
-    ``imp_info``: players see who won a bid, not the cards bid.
+    With ``imp_info`` players see who won a bid, but not the cards bid.
     """
 
     __slots__ = ()
@@ -37,7 +37,7 @@ class GoofspielState(NativeState, _Fields):
         return () if self.prize == NO_PRIZE else self.hands[player]
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """The next prize; none where the order is fixed or the last card is played by itself."""
+        """Return the possible next prizes; none where the order is fixed or only the last card is left."""
         if self.points_order != "random" or len(self.prizes) < 2:
             return ()
         return tuple((prize, 1 / len(self.prizes)) for prize in self.prizes)
@@ -63,7 +63,7 @@ class GoofspielState(NativeState, _Fields):
     def _uncover(
         self, hands: tuple[tuple[int, ...], ...], points: tuple[int, ...], nature: Action | None
     ) -> GoofspielState:
-        """The state with the next prize on the table; where only differences count, the least points are 0."""
+        """Return the state with the next prize; where only differences count, points are shifted to a minimum of 0."""
         imp_info, order, returns_type = self[:3]
         prize = nature if isinstance(nature, int) else (max if order == "descending" else min)(self.prizes)
         if returns_type != "total_points":
@@ -77,7 +77,7 @@ class GoofspielState(NativeState, _Fields):
 
 
 def award(bids: list[int], prize: int, points: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Pay the prize to the one highest bid, to nobody on a tie.  Returns who won and the points."""
+    """Award the prize to the single highest bid, or to no player on a tie; return the winner and the points."""
     best = max(bids)
     if bids.count(best) > 1:
         return NOBODY, points
@@ -86,7 +86,7 @@ def award(bids: list[int], prize: int, points: tuple[int, ...]) -> tuple[int, tu
 
 
 def final(points: tuple[int, ...], returns_type: str) -> tuple[float, ...]:
-    """What the players' points are worth."""
+    """Return the payoffs for the players' final points."""
     if returns_type == "total_points":
         return tuple(map(float, points))
     if returns_type == "point_difference":
@@ -99,7 +99,7 @@ def final(points: tuple[int, ...], returns_type: str) -> tuple[float, ...]:
 
 
 class Played(NamedTuple):
-    """What players know together of the rounds played: prizes so far, bids by player (those known), who won."""
+    """The joint knowledge of players about the rounds played: prizes, known bids by player, and winners."""
 
     prizes: list[int]
     bids: dict[int, list[int]]
@@ -107,7 +107,7 @@ class Played(NamedTuple):
 
 
 def played(rules: Rules, known: Known) -> Played:
-    """Open bids are known from anybody, hidden ones from who made them."""
+    """Collect the joint knowledge: open bids from any player's knowledge, hidden ones from the bidder's."""
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
     told = max([own for own in known if own is not None], key=len, default=())
     drawn = first.points_order == "random"
@@ -126,7 +126,7 @@ def played(rules: Rules, known: Known) -> Played:
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Hands, points and bids; the prize on the table and those to come."""
+    """Draw the hands, points and bids, the prize on the table and those to come."""
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
     prizes, bids, winners = played(rules, known)
     cards = first.hands[0]
@@ -150,7 +150,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """The first prize, or a round: the own bid, the others' where they are open, who won, the next prize."""
+    """Describe the first prize, or a round: the player's bid, the others' if open, the winner, the next prize."""
     move, saw = token
     if move is None or not isinstance(saw, tuple):
         return f"the prize is {saw}"
@@ -172,7 +172,7 @@ def goofspiel(
 ) -> Rules:
     """Goofspiel with ``num_cards`` cards a hand; the last card is played by itself.
 
-    Players remember their own bids; OpenSpiel's text of the game with open bids forgets them.
+    Players remember their own bids, unlike in OpenSpiel's string of information states with open bids.
     """
     check_range("goofspiel: players", players, 2, 5)
     check_range("goofspiel: num_cards", num_cards, 2, 13)

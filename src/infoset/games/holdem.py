@@ -1,4 +1,4 @@
-"""Texas hold'em from the turn or the river on: open cards, a range of hands for each of two players, betting."""
+"""Texas hold'em from the turn or the river on: a board, a range of hands for each of two players, betting."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from infoset.names import Value, check_choice, check_range, full_name
 
 CHECK, CALL, FOLD, ALL_IN = "check", "call", "fold", "allin"
 RIVER, TURN = 5, 4  # cards on the board
-NOBODY = -1  # moves; no card
+NOBODY = -1  # no player moves; also: no card
 MOST_CHIPS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """What is the same in all states of one game."""
+    """The constants of one game, shared by all its states."""
 
     name: str
     board: tuple[int, ...]
@@ -54,13 +54,13 @@ class Spot:
 
     @cached_property
     def hands(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """The hands of each player, as pairs of cards."""
+        """The hands in each player's range, as pairs of cards."""
         one, two = self.ranges
         return list(one), list(two)
 
     @cached_property
     def number(self) -> dict[str, tuple[int, ...]]:
-        """Hands by name."""
+        """The hands by name."""
         return {hand_name(hand): hand for own in self.hands for hand in own}
 
     @cached_property
@@ -68,7 +68,7 @@ class Spot:
         return {}
 
     def strengths(self, card: int) -> dict[tuple[int, ...], int]:
-        """How good each hand is beside the board and the card that was opened, or NOBODY."""
+        """Return the strength of each hand with the board and the river card ``card``, or ``NOBODY`` for none."""
         if card not in self._strengths:
             board = self.board if card == NOBODY else (*self.board, card)
             self._strengths[card] = {
@@ -78,18 +78,18 @@ class Spot:
 
     @cached_property
     def fits(self) -> BoolArray:
-        """(hands, hands) which hands can be held at once."""
+        """(hands, hands) whether two hands can be held at the same time."""
         return disjoint(*self.hands)
 
     @cached_property
     def first_chances(self) -> FloatArray:
-        """(hands,) of the first player's hands."""
+        """(hands,) the probabilities of the first player's hands."""
         weights = [np.array(list(own.values())) for own in self.ranges]
         joint = weights[0] * (self.fits @ weights[1])
         return np.asarray(joint / joint.sum())
 
     def chances_beside(self, hand: tuple[int, ...]) -> list[tuple[Action, float]]:
-        """The second player's hands where the first one holds ``hand``."""
+        """Return the second player's hands with their probabilities, given the first player's ``hand``."""
         left = {own: weight for own, weight in self.ranges[1].items() if not set(own) & set(hand)}
         total = sum(left.values())
         return [(hand_name(own), weight / total) for own, weight in left.items()]
@@ -105,9 +105,9 @@ class _Fields(NamedTuple):
 
 
 class HoldemState(NativeState, _Fields):
-    """The hands dealt so far, chips put in since, bets and raises on this street, whose turn it is, the card opened.
+    """The hands dealt, the chips put in, the bets and raises on this street, the player to move and the river card.
 
-    Where nature opens a card it is NOBODY's turn; NOBODY stands for no card, too.
+    The mover is ``NOBODY`` where chance deals the river, and the card is ``NOBODY`` before that.
     """
 
     __slots__ = ()
@@ -122,7 +122,7 @@ class HoldemState(NativeState, _Fields):
         return (*first, *[f"{verb} {to}" for to in sizes])
 
     def _sizes(self, highest: int, own: int) -> tuple[int, ...]:
-        """The stakes that one may bet or raise to: shares of the pot after a call, no less than the bet before."""
+        """Return the stakes to bet or raise to: shares of the pot after a call, raising no less than the last bet."""
         spot, pot = self.spot, self.spot.pot + 2 * highest
         if highest >= spot.stack:
             return ()
@@ -152,22 +152,22 @@ class HoldemState(NativeState, _Fields):
         return Observed(self.after(move), (None, move) if mover == 0 else (move, None))
 
     def _cards(self) -> tuple[tuple[Action, float], ...]:
-        """What may be opened."""
+        """Return the possible river cards with their probabilities."""
         closed = {*range(DECK)} - {*self.spot.board, *self.hands[0], *self.hands[1]}
         return tuple((card_name(card), 1 / len(closed)) for card in sorted(closed))
 
     def opened(self, card: int) -> HoldemState:
-        """Another street begins."""
+        """Return the state after the river card is dealt."""
         return self._replace(bets=0, mover=0, card=card)
 
     def staked(self, move: str) -> tuple[int, int]:
-        """The chips put in after a move."""
+        """Return the chips put in after a move."""
         own, highest = self.stakes[self.mover], max(self.stakes)
         to = highest if move == CALL else own if move in (CHECK, FOLD) else int(move.split()[1])
         return (to, self.stakes[1]) if self.mover == 0 else (self.stakes[0], to)
 
     def after(self, move: str) -> NativeState:
-        """The state behind a move that is on offer."""
+        """Return the state after a legal move."""
         mover, stakes = self.mover, self.staked(move)
         if move == FOLD:
             return Ended(self._paid(1 - mover, stakes[mover]))
@@ -179,7 +179,7 @@ class HoldemState(NativeState, _Fields):
         return self._replace(stakes=stakes, bets=self.bets + (move != CHECK), mover=1 - mover)
 
     def _paid(self, winner: int, stake: int) -> tuple[float, ...]:
-        """Half the pot each was put in before."""
+        """Return the payoffs; each player put in half of the initial pot."""
         won = self.spot.pot / 2 + stake
         return (won, -won) if winner == 0 else (-won, won)
 
@@ -188,41 +188,41 @@ class HoldemState(NativeState, _Fields):
 
 
 class HoldemRules(ShownRules):
-    """Hold'em in factored form: hands are their owner's, the core is what was bet, and the card that was opened."""
+    """Hold'em in factored form: the private parts are the hands, the core is the betting and the river card."""
 
     @property
     def spot(self) -> Spot:
-        """Board, chips and ranges."""
+        """The board, chips and ranges."""
         return self.first.state.spot  # type: ignore[attr-defined, no-any-return]
 
     def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
-        """What was bet and opened; the hands.  What an end pays depends on them."""
+        """Split a state into the betting with the river card, and the hands, on which terminal payoffs depend."""
         if not isinstance(state, HoldemState):
             return None
         return state[2:], state.hands
 
     def join(self, core: tuple[tuple[int, int], int, int, int], own: tuple[tuple[int, ...], ...]) -> HoldemState:
-        """The state of these bets, in which the players hold these hands."""
+        """Return the state with this betting and these hands."""
         return HoldemState(self.spot, own, *core)
 
     def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Action, float]]]]:
-        """See ``Dealt``."""
+        """Return the core after the deal, and each player's hands with their names and weights; see ``Dealt``."""
         dealt: list[list[tuple[Hashable, Action, float]]] = [
             [(hand, hand_name(hand), weight) for hand, weight in own.items()] for own in self.spot.ranges
         ]
         return self.first.state[2:], dealt  # type: ignore[index]
 
     def cards(self, what: tuple[int, ...] | str) -> tuple[int, ...]:
-        """See ``Dealt``."""
+        """Return the cards of a hand or of a chance outcome; see ``Dealt``."""
         return cards_of(what, "card") if isinstance(what, str) else what
 
     def strength(self, core: tuple[tuple[int, int], int, int, int], own: tuple[int, ...]) -> int:
-        """See ``Dealt``."""
+        """Return the strength of a hand with the cards of the core; see ``Dealt``."""
         return self.spot.strengths(core[-1])[own]
 
 
 class Public(NamedTuple):
-    """What everybody knows: chips put in, each player's moves, and the card that was opened."""
+    """The public information: the chips put in, each player's moves, and the river card."""
 
     stakes: tuple[int, int]
     moves: list[list[str]]
@@ -230,7 +230,7 @@ class Public(NamedTuple):
 
 
 def _public(rules: Rules, known: InformationState) -> Public:
-    """The betting played again."""
+    """Replay the betting from one player's information state."""
     first: HoldemState = rules.first.state  # type: ignore[assignment]
     state: NativeState = first._replace(hands=(first.spot.hands[0][0], first.spot.hands[1][0]))
     stakes, moves, opened = first.stakes, [list[str](), list[str]()], ""
@@ -248,7 +248,7 @@ def _public(rules: Rules, known: InformationState) -> Public:
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Hands, the board, chips, and who bet what."""
+    """Draw the hands, the board, the chips and each player's moves."""
     spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
     stakes, moves, card = _public(rules, longest(known))
     areas = []
@@ -261,12 +261,12 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def _two(name: str) -> list[str]:
-    """The cards of a name."""
+    """Split the name of a hand or board into those of its cards."""
     return [name[k : k + 2] for k in range(0, len(name), 2)]
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """A hand, an own move, the other's, or the card that is opened."""
+    """Describe a dealt hand, the player's own move, the other player's move, or the river card."""
     move, seen = token
     if move is not None:
         return f"you {move}"
@@ -285,11 +285,11 @@ def holdem_river(
 ) -> Rules:  # fmt: skip
     """Texas hold'em on the river, heads up: P1 moves first, the last five cards lie open.
 
-    Bets and raises are shares of the pot, after a call, in whole chips; ``allin`` is all that is left. With a ``limit``
-    they are that many chips. A hand sees a bet and up to ``raises`` raises. Ranges are written as
-    ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand; ``ranges`` says how ``T9s+`` is read, ``eval7`` (T9s alone) or
-    ``pio`` (T9s to AKs). Payoffs are chips won, where half of the ``pot`` was each
-    player's. Raises ``ParameterError`` for cards and ranges that are none.
+    Bets and raises are shares of the pot after a call, in whole chips; ``allin`` is the rest of the stack.  With a
+    ``limit`` they are that many chips.  There is a bet and up to ``raises`` raises.  Ranges are written as
+    ``QQ+ A5s+ KTo 76s:0.5 AhKd``, ``any`` is every hand; ``ranges`` chooses how ``T9s+`` is read, ``eval7`` (T9s alone)
+    or ``pio`` (T9s to AKs).  Payoffs are chips won, where each player put in half of the ``pot``.  Raises
+    ``ParameterError`` for invalid cards and ranges.
     """
     return _holdem(
         holdem_river, RIVER, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
@@ -304,8 +304,8 @@ def holdem_turn(
 ) -> Rules:  # fmt: skip
     """Texas hold'em from the turn on: four cards lie open, and one more is opened after a round of betting.
 
-    The parameters are those of ``holdem_river``; moves name the chips that one has put in by then, on both streets.
-    ``raises`` counts on each of them.
+    The parameters are those of ``holdem_river``; moves name the total chips that a player has put in on both streets.
+    ``raises`` applies to each street.
     """
     return _holdem(
         holdem_turn, TURN, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
@@ -317,7 +317,7 @@ def _holdem(
     maker: Callable[..., Rules], cards: int, board: str, pot: int, stack: int, bets: tuple[Value, ...], raises: int,
     limit: int, range1: Value, range2: Value, ranges: str,
 ) -> Rules:  # fmt: skip
-    """Either.  Raises ``ParameterError``."""
+    """Make a turn or river game.  Raises ``ParameterError``."""
     game = maker.__name__
     check_range(f"{game}: pot", pot, 1, MOST_CHIPS)
     check_range(f"{game}: stack", stack, 1, MOST_CHIPS)
@@ -326,7 +326,7 @@ def _holdem(
     open_cards = cards_of(board, f"{game}: board")
     if len(open_cards) != cards:
         raise ParameterError(f"{game}: board={shorten(board)!r} has {len(open_cards)} cards; it needs {cards}")
-    texts = str(range1), str(range2)  # 22 and 99 are numbers elsewhere
+    texts = str(range1), str(range2)  # 22 and 99 are parsed as numbers
     if ranges:
         check_choice(f"{game}: ranges", ranges, DIALECTS)
     found = [parse_range(text, open_cards, f"{game}: range{k}", ranges) for k, text in enumerate(texts, 1)]
@@ -343,14 +343,14 @@ def _holdem(
 
 
 def _held(one: Range, two: Range) -> tuple[Range, Range]:
-    """Hands that can be held beside one of the other player's."""
+    """Return the ranges without hands that conflict with all hands of the other player."""
     fits = disjoint(list(one), list(two))
     first = {hand: weight for k, (hand, weight) in enumerate(one.items()) if fits[k].any()}
     return first, {hand: weight for k, (hand, weight) in enumerate(two.items()) if fits[:, k].any()}
 
 
 def _sizes(bets: tuple[Value, ...], game: str) -> tuple[float, ...]:
-    """Shares of the pot.  Raises ``ParameterError`` for what is none."""
+    """Return the bet sizes as shares of the pot, infinite for all-in.  Raises ``ParameterError`` for invalid ones."""
     for bet in bets:
         if bet != ALL_IN and not (type(bet) in (int, float) and 0 < bet <= MOST_CHIPS):  # type: ignore[operator]
             raise ParameterError(

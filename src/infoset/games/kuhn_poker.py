@@ -1,4 +1,4 @@
-"""Generalised Kuhn poker KP(n): one card each, one chip to bet (Kuhn 1950; Lanctot 2014, section 4.1)."""
+"""Generalised Kuhn poker KP(n): one card and a bet of one chip for each player (Kuhn 1950; Lanctot 2014, 4.1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Fields(NamedTuple):
 
 
 class KuhnState(NativeState, _Fields):
-    """The cards dealt so far, 0 the lowest (their order once all are dealt), and the public history."""
+    """The cards dealt so far, 0 being the lowest (their order once all are dealt), and the public history."""
 
     __slots__ = ()
 
@@ -52,7 +52,7 @@ class KuhnState(NativeState, _Fields):
         return Observed(KuhnState(players, deck, cards, history), tuple(seen))
 
     def _deal(self, name: str) -> Observed:
-        """The next player, and nobody else, sees the card."""
+        """Deal a card to the next player, who alone sees it."""
         owner = len(self.cards)
         cards = (*self.cards, RANKS.index(name) - len(RANKS) + self.deck)
         seen = tuple([name if p == owner else None for p in range(self.players)])
@@ -63,7 +63,7 @@ class KuhnState(NativeState, _Fields):
 
 
 def showdown(cards: tuple[int, ...], history: tuple[str, ...]) -> tuple[float, ...]:
-    """The highest card among those who bet or called, or among all if nobody bet, takes the pot."""
+    """Return the payoffs: the highest card among those who bet or called, or of all if nobody bet, takes the pot."""
     players = len(cards)
     callers = {k % players for k, move in enumerate(history) if move == BET}
     winner = max(callers or range(players), key=cards.__getitem__)
@@ -72,12 +72,12 @@ def showdown(cards: tuple[int, ...], history: tuple[str, ...]) -> tuple[float, .
 
 
 def card_name(card: int, deck: int) -> str:
-    """The rank's letter: the highest card of every deck is a king."""
+    """Return the letter of a card's rank; the highest card of every deck is a king."""
     return RANKS[card - deck]
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Hands, chips, and who passed and bet."""
+    """Draw the hands, the chips and each player's moves."""
     players = len(rules.players)
     history = made(longest(known))[1:]
     areas = []
@@ -91,7 +91,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """A card, an own move, or the move of whose turn it is."""
+    """Describe a dealt card, the player's own move, or another player's move."""
     move, seen = token
     if move is not None:
         return f"you {move}"
@@ -101,7 +101,7 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
 def kuhn_poker(players: int = 2, cards: int = 0) -> Rules:
     """Kuhn poker for 2 to 6 players; a deck of so many ``cards``, up to 12, or 0 for ``players + 1``.
 
-    The value of the two-player game is -1/18 for the first player (Kuhn 1950).
+    The value of the two-player game to the first player is -1/18 (Kuhn 1950).
     """
     check_range("kuhn_poker: players", players, 2, 6)
     deck = cards or players + 1

@@ -1,4 +1,4 @@
-"""Leduc poker: two betting rounds, one public card (Southey et al. 2005), as OpenSpiel plays it; any deck."""
+"""Leduc poker: two betting rounds, one public card (Southey et al. 2005), as in OpenSpiel; with any deck."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ MENUS = {  # (facing a bet, may raise)
 
 
 class Deck(NamedTuple):
-    """So many of the highest ranks, up to the king, in so many suits; cards are numbered ``suits * rank + suit``."""
+    """A deck of the highest ``ranks`` ranks, up to the king, in ``suits`` suits; cards are ``suits * rank + suit``."""
 
     ranks: int
     suits: int
 
     def name(self, card: int) -> str:
-        """Rank and suit, such as ``Qh``."""
+        """Return a card's rank and suit, such as ``Qh``."""
         return RANKS[card // self.suits - self.ranks] + SUITS[card % self.suits]
 
     def number(self, name: str) -> int:
-        """The card of a name."""
+        """Return the number of the card ``name``."""
         return self.suits * (RANKS.index(name[0]) - len(RANKS) + self.ranks) + SUITS.index(name[1])
 
     def strength(self, card: int, public: int) -> int:
-        """A pair beats every rank; ranks beat each other; suits do not count."""
+        """Return the strength of a hand: a pair beats every rank, a higher rank a lower one; suits do not count."""
         rank = card // self.suits
         return rank + 100 * (rank == public // self.suits)
 
@@ -58,10 +58,10 @@ class _Fields(NamedTuple):
 
 
 class LeducState(NativeState, _Fields):
-    """What is still needed of the past.
+    """The state of the game, as far as it matters for the future.
 
-    When the ``public`` card lies open the ``cards`` become the order of the hands.  ``stakes`` are the chips put in,
-    ``calls`` and ``raises`` count the current round.
+    Once the ``public`` card is dealt, ``cards`` is the order of the hands.  ``stakes`` are the chips put in, ``calls``
+    and ``raises`` count those of the current round.
     """
 
     __slots__ = ()
@@ -118,7 +118,7 @@ class LeducState(NativeState, _Fields):
         return LeducState(players, deck, cards, public, second, stakes, folded, calls, raises, mover)
 
     def staked(self, mover: int, move: str) -> tuple[int, ...]:
-        """The chips put in after a move."""
+        """Return the chips put in after a move."""
         if move == FOLD:
             return self.stakes
         stake = max(self.stakes) + (RAISES[self.second] if move == RAISE else 0)
@@ -129,7 +129,7 @@ class LeducState(NativeState, _Fields):
 
 
 def showdown(hands: tuple[int, ...], stakes: tuple[int, ...], folded: frozenset[int]) -> tuple[float, ...]:
-    """The best hands that did not fold share the pot."""
+    """Return the payoffs: the best hands that did not fold share the pot."""
     players = range(len(hands))
     best = max([hands[p] for p in players if p not in folded])
     winners = [p for p in players if p not in folded and hands[p] == best]
@@ -138,7 +138,7 @@ def showdown(hands: tuple[int, ...], stakes: tuple[int, ...], folded: frozenset[
 
 
 class Public(NamedTuple):
-    """What everybody knows: the round's state (``Ended`` after the last move), chips, the card, each player's moves."""
+    """The public information: the state (``Ended`` after the last move), chips, the card, each player's moves."""
 
     state: NativeState
     stakes: tuple[int, ...]
@@ -147,7 +147,7 @@ class Public(NamedTuple):
 
 
 def public(rules: Rules, known: InformationState) -> Public:
-    """The betting played again, from what any player knows."""
+    """Replay the betting from one player's information state."""
     players = len(rules.players)
     state: NativeState = rules.first.state._replace(cards=(0,) * players)  # type: ignore[attr-defined]
     stakes, card, moves = state.stakes, "", [[] for _ in rules.players]  # type: ignore[attr-defined,var-annotated]
@@ -163,7 +163,7 @@ def public(rules: Rules, known: InformationState) -> Public:
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Hands, the public card, chips, and what was called, raised and folded before and after that card."""
+    """Draw the hands, the public card, the chips and the moves before and after that card."""
     _, stakes, card, moves = public(rules, longest(known))
     areas = []
     for player, own in enumerate(known):
@@ -175,7 +175,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """A card, an own move, or the move of whose turn it is."""
+    """Describe a dealt card, the player's own move, or another player's move."""
     move, seen = token
     if move is not None:
         return f"you {move}"
@@ -190,7 +190,7 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
 def leduc_poker(players: int = 2, ranks: int = 0, suits: int = 2) -> Rules:
     """Leduc poker for 2 or 3 players: ``ranks`` (0: one more than players) in ``suits``, ante 1, raises of 2, then 4.
 
-    The value of the two-player game is about -0.0856 for the first player.  Raises ``ParameterError`` for decks of too
+    The value of the two-player game to the first player is about -0.0856.  Raises ``ParameterError`` for decks of too
     few cards.
     """
     check_range("leduc_poker: players", players, 2, 3)

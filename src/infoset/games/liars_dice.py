@@ -1,4 +1,4 @@
-"""Liar's dice, the highest face wild, as OpenSpiel plays it (bidding rule ``reset-face``)."""
+"""Liar's dice with the highest face wild, as in OpenSpiel (bidding rule ``reset-face``)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Fields(NamedTuple):
 
 
 class DiceState(NativeState, _Fields):
-    """The dice, hands in order, and the last bid; a bid ``b`` is ``b // sides + 1`` dice of face ``b % sides + 1``."""
+    """The dice, each hand sorted, and the last bid; bid ``b`` is ``b // sides + 1`` dice of face ``b % sides + 1``."""
 
     __slots__ = ()
 
@@ -55,7 +55,7 @@ class DiceState(NativeState, _Fields):
         return Observed(self._replace(bid=bid_number(move, self.sides), mover=(mover + 1) % self.players), seen)
 
     def _roll(self, face: int) -> Observed:
-        """A player sees its hand, in no order, when its last die has fallen."""
+        """Roll a die; a player sees its hand, sorted, after its last die."""
         owner, place = divmod(len(self.dice), self.numdice)
         begin = owner * self.numdice
         hand = tuple(sorted((*self.dice[begin:], face)))
@@ -67,7 +67,7 @@ class DiceState(NativeState, _Fields):
         return (0.0,) * self.players
 
     def _judge(self) -> tuple[float, ...]:
-        """The caller wins a point of the bidder, who wins it where the dice bear out the last bid."""
+        """Return the payoffs: the bidder wins a point from the caller if the last bid is true, else the caller wins."""
         quantity, face = self.bid // self.sides + 1, self.bid % self.sides + 1
         count = sum(die in (face, self.sides) for die in self.dice)
         caller, bidder = self.mover, (self.mover - 1) % self.players
@@ -76,10 +76,10 @@ class DiceState(NativeState, _Fields):
 
 
 class DiceRules(ShownRules):
-    """Liar's dice in factored form: dice are their owner's, in no order; the core is how many fell, and the bid."""
+    """Liar's dice in factored form: the private parts are sorted dice, the core is the number rolled and the bid."""
 
     def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
-        """How many dice fell, the last bid and the turn; the players' dice."""
+        """Split a state into the number of dice rolled, the last bid and the turn, and the players' dice."""
         if not isinstance(state, DiceState):
             return None
         n = state.numdice
@@ -87,24 +87,24 @@ class DiceRules(ShownRules):
         return (len(state.dice), state.bid, state.mover), own
 
     def join(self, core: tuple[int, int, int], own: tuple[tuple[int, ...], ...]) -> DiceState:
-        """The state in which the players have these dice."""
+        """Return the state with this core and these dice."""
         players, numdice, sides = self.first.state[:3]  # type: ignore[index]
         return DiceState(players, numdice, sides, sum(own, ()), *core[1:])
 
 
 def bid_name(bid: int, sides: int) -> str:
-    """``2x5``: at least two fives."""
+    """Return the name of a bid: ``2x5`` is at least two fives."""
     return f"{bid // sides + 1}x{bid % sides + 1}"
 
 
 def bid_number(name: str, sides: int) -> int:
-    """The inverse of ``bid_name``."""
+    """Return the number of a bid, the inverse of ``bid_name``."""
     quantity, face = name.split("x")
     return (int(quantity) - 1) * sides + int(face) - 1
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Dice, the bids, and the last one as a die."""
+    """Draw the dice and the bids, with the last bid as a die."""
     players, numdice, sides = rules.first.state[:3]  # type: ignore[index]
     bids = [str(bid).replace("x", " × ") for bid in made(longest(known))[1:]]
     areas = []
@@ -119,7 +119,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """The own dice, an own bid, or the other's."""
+    """Describe the player's dice, its own bid, or another player's bid."""
     move, seen = token
     if not before:
         return f"you roll {' '.join(map(str, seen))}"  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Three-player matching pennies (Jordan 1993): no learning rule of a wide class converges here."""
+"""Three-player matching pennies (Jordan 1993), a game in which no learning rule of a wide class converges."""
 
 from __future__ import annotations
 

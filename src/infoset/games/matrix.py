@@ -1,4 +1,4 @@
-"""One-shot simultaneous games given by their payoffs: the base of matching pennies and rock-paper-scissors."""
+"""One-shot simultaneous games given by their payoffs, the base of matching pennies and rock-paper-scissors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Fields(NamedTuple):
 
 
 class MatrixState(NativeState, _Fields):
-    """The one state in which anybody moves."""
+    """The only state in which players move."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class MatrixState(NativeState, _Fields):
 
 
 class MatrixRules(Rules):
-    """A one-shot game as a value; it is shown as its table of payoffs (``view.payoff_table``)."""
+    """The rules of a one-shot game; it is shown as its table of payoffs (``view.payoff_table``)."""
 
     @property
     def actions(self) -> tuple[tuple[str, ...], ...]:
@@ -42,12 +42,12 @@ class MatrixRules(Rules):
         return state.actions
 
     def told(self, player: int, token: Token, before: InformationState) -> str:
-        """What everybody chose."""
+        """Describe the choices of all players."""
         return choices_told(self.players, player, token)
 
 
 def choices_told(players: tuple[str, ...], player: int, token: Token) -> str:
-    """Return what a player is told once all have chosen at once, before everybody's eyes."""
+    """Describe a player's observation after a simultaneous choice that all players see."""
     chosen: Any = token[1]
     others = [
         f"{name} chooses {move}" for p, (name, move) in enumerate(zip(players, chosen, strict=True)) if p != player
@@ -58,6 +58,6 @@ def choices_told(players: tuple[str, ...], player: int, token: Token) -> str:
 def matrix_game(
     name: str, actions: tuple[tuple[str, ...], ...], payoffs: dict[tuple[int, ...], tuple[float, ...]]
 ) -> MatrixRules:
-    """A one-shot game: ``payoffs[joint move as indices]`` is a payoff a player."""
+    """Make a one-shot game: ``payoffs[joint move as indices]`` holds each player's payoff."""
     state = MatrixState(actions, tuple(payoffs.items()))
     return MatrixRules(name, seats(len(actions)), Observed(state, (None,) * len(actions)))

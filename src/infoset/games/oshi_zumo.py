@@ -1,4 +1,4 @@
-"""Oshi-Zumo, the pushing sumo, as OpenSpiel plays it (Buro, *Solving the Oshi-Zumo game*, 2003)."""
+"""Oshi-Zumo, the pushing sumo, as in OpenSpiel (Buro, *Solving the Oshi-Zumo game*, 2003)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ WRESTLER, FREE, EDGE = "●", "·", "×"
 
 
 class Ring(NamedTuple):
-    """What does not change in a game."""
+    """The constants of a game."""
 
     size: int  # steps from the middle that stay in the ring
-    least: int  # bid; who has fewer coins bids them all
+    least: int  # the minimum bid; a player with fewer coins bids them all
     alesia: bool
 
 
 class _Fields(NamedTuple):
     ring: Ring
     coins: tuple[int, int]
-    position: int  # of the wrestler: 0 in the middle, above where the first player pushed it
-    left: int  # turns, at most
+    position: int  # of the wrestler: 0 in the middle, positive where the first player pushed it
+    left: int  # the most turns left
 
 
 class OshiZumoState(NativeState, _Fields):
-    """The coins, where the wrestler stands, and how many turns there are left."""
+    """The coins, the wrestler's position, and the number of turns left."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class OshiZumoState(NativeState, _Fields):
         coins = (self.coins[0] - one, self.coins[1] - two)
         position = self.position + (one > two) - (one < two)
         left = self.left - 1
-        if self.ring.least:  # each turn costs a coin, so that more turns are none
+        if self.ring.least:  # each turn costs a coin at least, which bounds the turns left
             left = min(left, sum(coins))
         pushed_off = abs(position) > self.ring.size
         if pushed_off or left == 0 or coins == (0, 0):
@@ -58,14 +58,14 @@ class OshiZumoState(NativeState, _Fields):
 
 
 def _bids(known: Known) -> list[tuple[int, int]]:
-    """All bids, of the first player and of the second; everybody sees them."""
+    """Return all bids, as pairs of the first player's and the second's; they are public."""
     told, second = longest(known), known[0] is None
     pairs = cast("tuple[tuple[int, int], ...]", told)
     return [(seen, move) if second else (move, seen) for move, seen in pairs]
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """The ring with the wrestler, and each player's coins and last bid."""
+    """Draw the ring with the wrestler, and each player's coins and bids."""
     state: OshiZumoState = rules.first.state  # type: ignore[assignment]
     size, bids = state.ring.size, _bids(known)
     position = sum([(one > two) - (one < two) for one, two in bids])
@@ -81,7 +81,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """Both bids, and which way the wrestler goes."""
+    """Describe both bids and the movement of the wrestler."""
     own, other = cast("tuple[int, int]", token)
     names = rules.players
     pushed = "the wrestler stays" if own == other else "you push" if own > other else f"{names[1 - player]} pushes"
@@ -91,9 +91,9 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
 def oshi_zumo(coins: int = 50, size: int = 3, horizon: int = 1000, alesia: bool = False, min_bid: int = 0) -> Rules:
     """Both bid coins at once and lose them; the higher bid pushes the wrestler a step.
 
-    Whoever has it on the other's side when coins or the ``horizon`` are at an end, or pushes it over the edge, wins;
-    with ``alesia`` only the edge counts.  From ``size`` steps beside the middle it is one more to the edge.  A player
-    with fewer coins than ``min_bid`` bids them all.
+    A player wins by pushing the wrestler over the edge, or by having it on the opponent's side when the coins or the
+    ``horizon`` run out; with ``alesia`` only the edge counts.  The edge is ``size + 1`` steps from the middle.  A
+    player with fewer coins than ``min_bid`` bids them all.
     """
     check_range("oshi_zumo: coins", coins, 1, MOST_COINS)
     check_range("oshi_zumo: size", size, 1, MOST_SIZE)

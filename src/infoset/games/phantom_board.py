@@ -1,8 +1,8 @@
-"""What games share in which nobody sees the other's stones: that a cell is taken is learnt by trying it.
+"""The common part of phantom games, in which players do not see each other's stones.
 
-Both players put stones on one board in turn.  Who tries a taken cell is told so, and tries another; in the *abrupt*
-variant the turn is over instead.  Nothing else is ever seen (OpenSpiel's ``reveal-nothing``, as its tensors have it:
-its words for an information state tell how many moves were made, too).
+Both players put stones on one board in turn.  A player who tries a taken cell is told so and tries another; in the
+*abrupt* variant the turn is over instead.  Nothing else is observed (OpenSpiel's ``reveal-nothing`` by its tensors; its
+strings of information states also reveal the number of moves).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ class _Fields(NamedTuple):
     rows: int
     columns: int
     abrupt: bool
-    stones: Masks  # of each player, a bit a cell
-    met: Masks  # stones of the other that each player knows of
+    stones: Masks  # each player's stones, one bit for each cell
+    met: Masks  # the opponent's stones that each player knows of
     mover: int
 
 
 class PhantomState(NativeState, _Fields):
-    """The stones, and which of the other's each player has run into."""
+    """The stones, and the opponent's stones that each player has discovered."""
 
     __slots__ = ()
     board: ClassVar[dict[str, Any]] = {}
-    """What a picture says of the board beside its cells."""
+    """The fields of a picture of the board other than its cells."""
 
     def decided(self, stones: Masks) -> tuple[float, ...] | None:
-        """The payoffs where the player to move has just put a stone; ``None`` where the game goes on."""
+        """Return the payoffs after the player to move has put a stone; ``None`` where the game continues."""
         raise NotImplementedError
 
     def legal(self, player: int) -> tuple[Action, ...]:
@@ -68,25 +68,25 @@ class PhantomState(NativeState, _Fields):
 
 @lru_cache(maxsize=1 << 16)
 def unseen(rows: int, columns: int, seen: int) -> tuple[tuple[int, int], ...]:
-    """The cells that are not among those ``seen``, a bit each."""
+    """Return the cells that are not in the bit mask ``seen``."""
     return tuple([cell for k, cell in enumerate(cells(rows, columns)) if not seen >> k & 1])
 
 
 def cells(rows: int, columns: int) -> tuple[tuple[int, int], ...]:
-    """All cells, row by row, counted from 1."""
+    """Return all cells, row by row, counted from 1."""
     return tuple([(r, c) for r in range(1, rows + 1) for c in range(1, columns + 1)])
 
 
 def replaced(pair: tuple[Any, Any], player: int, value: Any) -> tuple[Any, Any]:
-    """A pair with another value for one player."""
+    """Return a pair with the value of one player replaced."""
     return (value, pair[1]) if player == 0 else (pair[0], value)
 
 
 class PhantomRules(ShownRules):
-    """A game of such states, in its factored form: what a player has met is its own, all else is the core."""
+    """A phantom game in factored form: the private parts are the discovered stones, the core is everything else."""
 
     def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]]:
-        """The stones, the turn and, where they cost turns, how many tries failed; which those were."""
+        """Split a state into the stones, the turn and the number of failed tries if abrupt, and the failed tries."""
         if not isinstance(state, PhantomState):
             return ("end", state.returns()), ((), ())
         rows, columns, abrupt, stones, met, mover = state
@@ -94,12 +94,12 @@ class PhantomRules(ShownRules):
         return (rows, columns, abrupt, stones, mover, failed), met
 
     def join(self, core: tuple[int, int, bool, Masks, int, Masks], own: Masks) -> PhantomState:
-        """The state in which the players have met this."""
+        """Return the state with this core and these discovered stones."""
         return type(cast(PhantomState, self.first.state))(*core[:4], own, core[4])
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """The board as these players together know it, each cell with its mark."""
+    """Draw the board as these players together know it, each cell with its mark."""
     start: PhantomState = rules.first.state  # type: ignore[assignment]
     marks: dict[Action, str] = {}
     for player, own in enumerate(known):
@@ -116,7 +116,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def _free(start: PhantomState, known: Known) -> list[tuple[int, int]]:
-    """The cells that the one player may try whose knowledge is shown."""
+    """Return the cells that a player may try, where the knowledge of a single player is shown."""
     shown = [own for own in known if own is not None]
     if len(shown) != 1:
         return []
@@ -125,11 +125,11 @@ def _free(start: PhantomState, known: Known) -> list[tuple[int, int]]:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """An own stone, or a cell that was taken."""
+    """Describe a stone of the player, or a cell that was taken."""
     row, column = cast("tuple[int, int]", token[0])
     return f"you try {row},{column}: {'it is taken' if token[1] == TAKEN else 'your stone'}"
 
 
 def phantom_rules(name: str, first: PhantomState) -> PhantomRules:
-    """The game that starts like this."""
+    """Make the game that starts in state ``first``."""
     return PhantomRules(name, seats(PLAYERS), Observed(first, (None, None)), Look(picture, told))

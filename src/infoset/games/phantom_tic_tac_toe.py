@@ -1,4 +1,4 @@
-"""Phantom tic-tac-toe, as OpenSpiel plays it (``phantom_ttt``): nobody sees the other's marks."""
+"""Phantom tic-tac-toe, as in OpenSpiel (``phantom_ttt``): players do not see each other's marks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LINES = (0b111, 0b111000, 0b111000000, 0b1001001, 0b10010010, 0b100100100, 0b100
 
 
 WON = tuple([any(own & line == line for line in LINES) for own in range(FULL + 1)])
-"""By a player's marks, a bit a cell."""
+"""Whether a player has won, by the bit mask of its marks."""
 
 
 class TicTacToeState(PhantomState):
-    """Three in a line win; a full board is a draw."""
+    """A state of tic-tac-toe: three marks in a line win; a full board is a draw."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Hold'em hands: cards by name, ranges as text, and which of two hands of seven cards is the better one."""
+"""Hold'em hands: parse cards and ranges, and compare hands of seven cards."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from infoset.errors import ParameterError, shorten
 RANKS, SUITS = "23456789TJQKA", "cdhs"
 DECK = 52
 Range: TypeAlias = "dict[tuple[int, ...], float]"
-"""Hands, two cards with the higher one first, and their weights."""
+"""The weights of hands; a hand is two cards with the higher one first."""
 
 _ENTRY = re.compile(r"([2-9TJQKA])([2-9TJQKA])([so]?)(\+|-([2-9TJQKA])([2-9TJQKA])([so]?))?", re.IGNORECASE)
 EVERY = ("any", "random", "100%")
 LEAST, MOST = 1e-6, 1e6
-"""Weights: what is further apart loses its figures."""
+"""The limits of weights: weights further apart would lose precision."""
 EVAL7, PIO = "eval7", "pio"
 DIALECTS = (EVAL7, PIO)
-"""How ranges are read.
+"""The notations of ranges.
 
-``eval7``: ``T9s+`` keeps its high card, as in eval7 and poker; of entries that overlap the last counts.
-``pio``: neighbours go up together, T9s to AKs, as in postflop-solver; of entries that overlap the first counts.
+``eval7``: ``T9s+`` keeps its high card, as in eval7 and poker; of overlapping entries the last one counts.
+``pio``: connectors go up together, T9s to AKs, as in postflop-solver; of overlapping entries the first one counts.
 """
 _CARDS = re.compile(r"([2-9TJQKA][cdhs]){2}", re.IGNORECASE)
 STRAIGHTS = [frozenset(range(low, low + 5)) for low in range(8, -1, -1)] + [frozenset((12, 0, 1, 2, 3))]
@@ -36,23 +36,23 @@ STRAIGHTS = [frozenset(range(low, low + 5)) for low in range(8, -1, -1)] + [froz
 
 
 class RangeWarning(UserWarning):
-    """A range that other programs read otherwise."""
+    """A warning about a range that other programs read differently."""
 
 
 def card_name(card: int) -> str:
-    """``Ah``: rank and suit; cards are numbered ``4 * rank + suit``."""
+    """Return a card's rank and suit, such as ``Ah``; cards are numbered ``4 * rank + suit``."""
     return RANKS[card // 4] + SUITS[card % 4]
 
 
 def hand_name(hand: Iterable[int]) -> str:
-    """``AhKd``."""
+    """Return the names of a hand's cards, such as ``AhKd``."""
     return "".join(map(card_name, hand))
 
 
 def cards_of(text: str, where: str) -> tuple[int, ...]:
-    """The cards of ``AhKd7s``, in whatever case.
+    """Parse cards such as ``AhKd7s``, ignoring case.
 
-    Raises ``ParameterError`` for what is no card, and for one that comes twice.
+    Raises ``ParameterError`` for an invalid card and for a repeated one.
     """
     bare = re.sub(r"[\s,]+", "", text)
     names = [bare[k : k + 1].upper() + bare[k + 1 : k + 2].lower() for k in range(0, len(bare), 2)]
@@ -65,12 +65,11 @@ def cards_of(text: str, where: str) -> tuple[int, ...]:
 
 
 def parse_range(text: str, board: tuple[int, ...], where: str, dialect: str = "") -> Range:
-    """The hands of ``QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd``, in whatever case, each with its weight; those with a card of
-    the board are left out.
+    """Parse a range such as ``QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd``, ignoring case, into hands with weights.
 
-    ``dialect`` is one of ``DIALECTS``; where none is chosen it is ``eval7``, with a ``RangeWarning`` for what the other
-    reads otherwise.
-    Raises ``ParameterError`` for what is no range, for weights below 0, and where no hand is left.
+    Hands with a card of the board are left out.  ``dialect`` is one of ``DIALECTS``; the default is ``eval7``, with a
+    ``RangeWarning`` for entries that ``pio`` reads differently.  Raises ``ParameterError`` for an invalid range, for
+    weights below 0, and where no hand is left.
     """
     found: Range = {}
     if not (entries := [entry for entry in re.split(r"[\s,]+", re.sub(r"\s*:\s*", ":", text)) if entry]):
@@ -87,7 +86,7 @@ def parse_range(text: str, board: tuple[int, ...], where: str, dialect: str = ""
 
 
 def disjoint(one: Sequence[Sequence[Hashable]], two: Sequence[Sequence[Hashable]]) -> BoolArray:
-    """(hands, hands) which of some hands and of others have no card in common."""
+    """Return (hands, hands) whether a hand of ``one`` and a hand of ``two`` have no card in common."""
     number = {card: k for k, card in enumerate({card for hand in (*one, *two) for card in hand})}
     holds = [np.zeros((len(hands), len(number))) for hands in (one, two)]
     for hands, at in zip((one, two), holds, strict=True):
@@ -122,7 +121,7 @@ def _hands(text: str, entry: str, where: str, dialect: str) -> Iterator[tuple[in
         wrong = "a pair is neither suited nor not" if first == second else "its ends must both be suited, or neither"
         raise ParameterError(f"{where}: {shorten(entry)!r} is no range: {wrong}")
     high, low = sorted((RANKS.index(first), RANKS.index(second)), reverse=True)
-    if more == "+" and high - low == 1 and high < len(RANKS) - 1:  # neighbours
+    if more == "+" and high - low == 1 and high < len(RANKS) - 1:  # connectors
         if dialect == PIO:
             more, to_first, to_second = "-", *RANKS[:-3:-1]
         elif not dialect:
@@ -131,7 +130,7 @@ def _hands(text: str, entry: str, where: str, dialect: str) -> Iterator[tuple[in
         yield from _combos(a, b, kind.lower())
 
 
-@cache  # once a process, however often the game is loaded
+@cache  # warns once per process, however often the game is loaded
 def _warn_of(text: str) -> None:
     bare = text.removesuffix("+")
     warnings.warn(
@@ -143,7 +142,7 @@ def _warn_of(text: str) -> None:
 
 
 def _ladder(high: int, low: int, more: str | None, to: tuple[str | None, ...], where: str) -> list[tuple[int, int]]:
-    """The pairs of ranks from one to another: pairs upwards, kickers upwards, both where the gap stays."""
+    """Return the rank pairs of an entry: with ``+`` pairs or kickers go up, a ladder keeps the gap or the high card."""
     if more is None:
         return [(high, low)]
     top = len(RANKS) - 1
@@ -160,7 +159,7 @@ def _ladder(high: int, low: int, more: str | None, to: tuple[str | None, ...], w
 
 
 def _combos(a: int, b: int, kind: str) -> Iterator[tuple[int, ...]]:
-    """All hands of two ranks, suited (``s``), not suited (``o``), or both."""
+    """Yield all hands of two ranks: suited (``s``), offsuit (``o``), or both."""
     for one in range(4):
         for two in range(4):
             suited = one == two
@@ -169,7 +168,7 @@ def _combos(a: int, b: int, kind: str) -> Iterator[tuple[int, ...]]:
 
 
 def strength(cards: Iterable[int]) -> int:
-    """How good the best five of these cards are: more is better, equal is equal."""
+    """Return the strength of the best five of these cards: a greater number wins, equal numbers tie."""
     cards = list(cards)
     suits = [card % 4 for card in cards]
     flush = next((suit for suit in range(4) if suits.count(suit) >= 5), None)
@@ -189,11 +188,11 @@ def strength(cards: Iterable[int]) -> int:
 
 
 KINDS = {(1, 1): (0, 5), (2, 1): (1, 4), (2, 2): (2, 3), (3, 1): (3, 3), (3, 2): (6, 2), (4, 1): (7, 2)}
-"""By how often the two commonest ranks come: what that is, and how many ranks count."""
+"""By the counts of the two most frequent ranks: the kind of hand, and the number of ranks that count."""
 
 
 def _by_counts(ranks: list[int]) -> tuple[int, ...]:
-    """Pairs, threes and fours: what it is, and the ranks that count, in order."""
+    """Return the kind of hand by equal ranks (pairs, threes, fours), and the ranks that count, in order."""
     counts = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
     (most, first), (next_most, second) = counts[0], counts[1]
     next_most = min(next_most, 5 - most)
@@ -204,6 +203,6 @@ def _by_counts(ranks: list[int]) -> tuple[int, ...]:
 
 
 def _straight(ranks: Iterable[int]) -> int | None:
-    """The place of the best straight, from 9 down to 0."""
+    """Return the number of the best straight, from 9 down to 0, ``None`` without one."""
     held = set(ranks)
     return next((9 - place for place, five in enumerate(STRAIGHTS) if five <= held), None)

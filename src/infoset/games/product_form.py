@@ -1,11 +1,11 @@
-"""Games in product form: what nature and the players choose as axes, and for each decision what it sees of them.
+"""Games in product form: the choices of chance and the players are axes, and each decision sees some of them.
 
-Witsenhausen's form as Heymann & Lanctot use it ("Progressive hiding", section 2.2): histories are points of one product
-set, information is a map on it, and to change who knows what is to change that map and nothing else.
+This is Witsenhausen's form as Heymann & Lanctot use it ("Progressive hiding", section 2.2): histories are points of one
+product set, information is a map on it, and changing the players' information changes that map and nothing else.
 
-Here the axes have an order, and nature may have axes anywhere in it, with probabilities that depend on what was chosen
-before.  Witsenhausen's Omega, from which nature draws once and at the start, is then the product of nature's answer
-functions: on each of its axes, of an answer to every past.
+Here the axes have an order, and chance may have axes anywhere in it, with probabilities that depend on earlier choices.
+Witsenhausen's Omega, from which nature draws once and at the start, is then the product of the answer functions of the
+chance axes: each gives an answer to every past.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from infoset.games.rules import Ended, NativeState, NotebookGame
 from infoset.names import format_action, is_number
 
 PASS = "-"
-"""An axis on which this is the only choice is passed over: nobody is asked, and the tree has no node for it."""
+"""The choice that skips an axis: where it is the only one, no player is asked and the tree has no node for it."""
 
 TOLERANCE = 1e-9
 
@@ -34,14 +34,14 @@ Sees: TypeAlias = "str | tuple[str, ...] | Callable[[Past], Action]"
 
 
 def check_names(what: str, names: object) -> None:
-    """Raise ``ParameterError`` for anything but a text, or several of them."""
+    """Raise ``ParameterError`` unless ``names`` is a text or a sequence of texts."""
     listed = [names] if isinstance(names, str) else list(names) if isinstance(names, Sequence) else [None]
     if not all(isinstance(name, str) for name in listed):
         raise ParameterError(f"{what}={shorten(repr(names))}; allowed: a name, or a tuple of names")
 
 
 class Past(Mapping[str, Action]):
-    """Values by the names of their axes, as far as ``reader`` may read them; reading any other raises."""
+    """The values of the axes that ``reader`` may read, by the names of the axes; reading any other axis raises."""
 
     def __init__(self, reader: str, values: dict[str, Action], others: Collection[str] = (), why: str = "") -> None:
         self.reader, self._values, self._others, self._why = reader, values, others, why
@@ -61,7 +61,7 @@ class Past(Mapping[str, Action]):
         return len(self._values)
 
     def only(self, axes: tuple[str, ...]) -> Past:
-        """The part of it that is seen where ``axes`` are."""
+        """Return the part of the past on these ``axes``, as the menu of the reader may see it."""
         return Past(f"the menu of {self.reader}", {a: self[a] for a in axes}, self._others, "is not seen there")
 
     def fail(self, what: str) -> GameRuleError:
@@ -69,7 +69,7 @@ class Past(Mapping[str, Action]):
         return GameRuleError(f"{self.reader}{shorten(after, 200)}: {what}")
 
     def distinct(self, menu: Iterable[Action]) -> tuple[Action, ...]:
-        """The menu as a tuple.  Raises ``GameRuleError`` where it is empty, repeats itself, or holds no actions."""
+        """Return the menu as a tuple.  Raises ``GameRuleError`` where it is empty or has equal or invalid actions."""
         with suppress(TypeError):
             found = _several(menu)
             if found and None not in found and len(set(found)) == len(found):
@@ -79,9 +79,10 @@ class Past(Mapping[str, Action]):
 
 @dataclass(frozen=True)
 class Nature:
-    """An axis of nature; or several that are drawn together, with a tuple of names and tuples as answers.
+    """A chance axis, or several that are drawn together, with a tuple of names and tuples as answers.
 
-    ``answers`` are equally likely, or mapped to their probabilities; a function of the past may give either.
+    ``answers`` are the chance outcomes, equally likely or mapped to their probabilities, or a function of the past that
+    returns either.
 
     >>> infoset.Nature("die", range(1, 7)).name
     'die'
@@ -94,7 +95,7 @@ class Nature:
     player: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        """Raises ``ParameterError`` for what is no name, or no answers."""
+        """Raise ``ParameterError`` for invalid names or answers."""
         check_names("name", self.name)
         if not callable(self.answers) and (isinstance(self.answers, str) or not isinstance(self.answers, Collection)):
             raise ParameterError(
@@ -103,7 +104,7 @@ class Nature:
             )
 
     def menu(self, past: Past) -> dict[Action, float]:
-        """The answers to a past with their probabilities.  Raises ``GameRuleError`` where they do not sum to one."""
+        """Return the answers to a past with their probabilities.  Raises ``GameRuleError`` where these are invalid."""
         given = self.answers(past) if callable(self.answers) else self.answers
         values = past.distinct(given)
         if isinstance(given, Mapping) and not all(map(is_number, given.values())):
@@ -121,12 +122,12 @@ class Nature:
 class Stage:
     """An axis on which one player chooses.
 
-    ``sees`` names the axes whose values the player sees here.  Or it is a function of the past whose value, any action,
-    is the information set: stages of one player with equal values then share it.  What is not seen is not known here,
-    were it the player's own choice.
+    ``sees`` names the axes whose values the player sees here, or it is a function of the past whose value, any action,
+    is the information set: stages of one player with equal values then share an information set.  An axis that is not
+    seen is not known here, even if it was the player's own choice.
 
-    ``actions`` are the choices, or a function of what is seen: of the values by the names of their axes, or of that one
-    value.  Where the only choice is ``PASS`` the stage does not take place, so that games may end early.
+    ``actions`` are the choices, or a function of the seen values: of the values by the names of their axes, or of the
+    value of the ``sees`` function.  Where the only choice is ``PASS`` the stage is skipped: games may end early.
 
     >>> infoset.Stage("guess", "P2", ("red", "black"), sees="word").sees
     'word'
@@ -138,7 +139,7 @@ class Stage:
     sees: Sees = ()
 
     def __post_init__(self) -> None:
-        """Raises ``ParameterError`` for what is no name, no choices, or says nothing of what is seen."""
+        """Raise ``ParameterError`` for invalid names, actions or ``sees``."""
         for word in ("name", "player"):
             if not isinstance(getattr(self, word), str):
                 raise ParameterError(f"{word}={shorten(repr(getattr(self, word)))} of a stage is no text")
@@ -150,7 +151,7 @@ class Stage:
             check_names("sees", self.sees)
 
     def label(self, past: Past) -> Action:
-        """The information set: the stage's name and the values that it sees, or what its function says."""
+        """Return the information set: the stage's name and the values it sees, or the value of its function."""
         if not callable(self.sees):
             return (self.name, *[past[axis] for axis in _several(self.sees)])
         label = self.sees(past)
@@ -159,7 +160,7 @@ class Stage:
         return label
 
     def menu(self, past: Past) -> tuple[Action, ...]:
-        """The choices after a past.  Raises ``GameRuleError`` where there are none or two are the same."""
+        """Return the choices after a past.  Raises ``GameRuleError`` where there are none or two are equal."""
         if not callable(self.actions):
             return past.distinct(self.actions)
         return past.distinct(self.actions(self.label(past) if callable(self.sees) else past.only(_several(self.sees))))
@@ -167,17 +168,19 @@ class Stage:
 
 @dataclass(frozen=True)
 class ProductForm(NotebookGame):
-    """A game in product form; also the information map of what its stages see.
+    """A game in product form, which is also its own information map.
 
-    ``axes`` come in the order in which values are chosen.  ``payoff`` is a function of the whole history, a mapping
-    from the axes' names to values; it gives one number a player, in order, or a single one that all players get.
+    ``axes`` are given in the order in which values are chosen.  ``payoff`` is a function of the whole history, a
+    mapping from the axes' names to values; it returns one number for each player, in order, or a single number that
+    all players get.
 
     A player observes what a stage sees when it is asked there, and nothing else.  Solvers that need perfect recall
-    refuse a game in which that makes a player forget.
+    refuse a game in which a player forgets because of that.
 
     Raises ``ParameterError`` for names that are not distinct, ``UnknownNameError`` for a player or an axis that does
-    not exist, and ``GameRuleError`` for an axis that is seen before it is chosen, a menu that is empty or repeats
-    itself, and probabilities that do not sum to one: here where these are values, in play where functions give them.
+    not exist, and ``GameRuleError`` for an axis that is seen before it is chosen, a menu that is empty or has
+    repetitions, and probabilities that do not sum to one: on construction where these are values, during play where
+    functions return them.
 
     >>> game = infoset.ProductForm(
     ...     "signals",
@@ -238,7 +241,7 @@ class ProductForm(NotebookGame):
         return self
 
     def key(self, state: object, player: int) -> Hashable:
-        """What the stage at ``state`` sees."""
+        """Return the information set of the stage at ``state``."""
         assert isinstance(state, ProductState) and isinstance(state.axis, Stage)
         return state.axis.label(state.past)
 
@@ -246,7 +249,7 @@ class ProductForm(NotebookGame):
         return self.step(())
 
     def step(self, values: tuple[Action, ...]) -> Observed:
-        """The step that arrives where these values, one an axis, were chosen."""
+        """Return the step to the state in which these values were chosen, one for each axis, skipping ``PASS`` axes."""
         while len(values) < len(self.axes):
             axis, past = self.axes[len(values)], self.past(values)
             if tuple(axis.menu(past)) != (PASS,):
@@ -257,7 +260,7 @@ class ProductForm(NotebookGame):
         return Observed(Ended(self._paid(values)), (None,) * len(self.players))
 
     def past(self, values: tuple[Action, ...]) -> Past:
-        """The values chosen so far as the next axis may read them, or as the payoff may."""
+        """Return the values chosen so far, as the next axis or the payoff may read them."""
         named: dict[str, Action] = {}
         for axis, value in zip(self.axes, values, strict=False):
             if isinstance(axis.name, str):
@@ -269,9 +272,9 @@ class ProductForm(NotebookGame):
         return Past(self._reader(self.axes[len(values)]), named, self.names, "lies ahead")
 
     def seeing(self, name: str, sees: Mapping[str, Sees]) -> ProductForm:
-        """The game ``name`` on the same product set in which these stages see something else.
+        """Return a game ``name`` on the same product set in which these stages see other axes.
 
-        Raises ``UnknownNameError`` for a stage that does not exist, and as the form itself does.
+        Raises ``UnknownNameError`` for a stage that does not exist, and what the form itself raises.
         """
         stages = {axis.name for axis in self.axes if isinstance(axis, Stage)}
         for stage in sees:
@@ -299,7 +302,7 @@ class _Fields(NamedTuple):
 
 
 class ProductState(NativeState, _Fields):
-    """What was chosen on the first axes."""
+    """A state: the values chosen on the first axes."""
 
     __slots__ = ()
 
@@ -329,5 +332,5 @@ class ProductState(NativeState, _Fields):
 
 
 def _several(given: Iterable[T]) -> tuple[T, ...]:
-    """A tuple; a text is one value, not its letters."""
+    """Return a tuple of the given values; a text is one value, not its letters."""
     return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Rock, paper, scissors with any payoff table."""
+"""Rock, paper, scissors with an arbitrary payoff table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every native game shares: the frozen description, the state's common part, the check of a joint move."""
+"""The common base of native games: frozen rules, the shared part of states, the check of a joint move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from infoset.errors import IllegalMoveError, shorten
 
 
 class NotebookGame:
-    """What the games of the library are in a notebook and in a console."""
+    """A base class of games that are shown in notebooks and consoles."""
 
     name: str
     players: tuple[str, ...]
@@ -24,18 +24,18 @@ class NotebookGame:
         return f"{type(self).__name__}({shorten(self.name)!r}, players={self.players!r})"
 
     def sizes(self) -> Mapping[str, str]:
-        """What is known of its size without looking for it, in words by what is counted."""
+        """Return the known sizes of the game, in words by what is counted, without enumerating it."""
         return {}
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import game_html  # a floor up, as all of these, for notebooks alone
+        from infoset.view.html import game_html  # a higher layer, needed in notebooks only
 
         return game_html(cast("Game", self), self.sizes())
 
 
 @dataclass(frozen=True, repr=False)
 class Rules(NotebookGame):
-    """A native game as a value: its full name, its players and the step it starts with."""
+    """The rules of a native game: its full name, its players and its first step."""
 
     name: str
     players: tuple[str, ...]
@@ -46,12 +46,12 @@ class Rules(NotebookGame):
 
 
 def seats(count: int) -> tuple[str, ...]:
-    """The players' names ``P1`` … ``Pn``."""
+    """Return the players' names ``P1`` … ``Pn``."""
     return tuple(f"P{k + 1}" for k in range(count))
 
 
 def check_moves(state: State, moves: JointMove) -> None:
-    """Raise ``IllegalMoveError`` unless the joint move is on offer at ``state``."""
+    """Raise ``IllegalMoveError`` unless the joint move is legal at ``state``."""
     if state.terminal:
         raise IllegalMoveError(f"the game is over at {state!r}; no move is legal")
     players = len(state.returns())
@@ -64,7 +64,7 @@ def check_moves(state: State, moves: JointMove) -> None:
 
 
 def check_play(state: State, moves: JointMove, nature: Action | None) -> None:
-    """Raise ``IllegalMoveError`` unless the joint move and nature's answer are on offer at ``state``."""
+    """Raise ``IllegalMoveError`` unless the joint move and the chance outcome ``nature`` are legal at ``state``."""
     check_moves(state, moves)
     answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance(moves)) or (None,)
     if nature not in answers:
@@ -72,12 +72,12 @@ def check_play(state: State, moves: JointMove, nature: Action | None) -> None:
 
 
 class NativeState:
-    """What the states of native games do alike: checked play and drawing from listed answers.
+    """The base class of native games' states: checked play and drawing from listed chance outcomes.
 
-    A game's state is a ``NamedTuple`` of its fields with this in front; it writes ``legal``, ``chance``,
-    ``returns`` and ``play_unchecked``, the fast path that trusts its caller.  A state keeps only what still
-    matters (the order of the cards once they are dealt, not the cards), so that histories share states;
-    every game ends in ``Ended``.
+    A game's state class derives from this class and a ``NamedTuple`` of its fields, in this order; it implements
+    ``legal``, ``chance``, ``returns`` and ``play_unchecked``, the fast path that trusts its caller.  A state keeps
+    only what still matters (the order of the cards once they are dealt, not the cards), so that histories share
+    states; every game ends in ``Ended``.
 
     >>> class Guess(infoset.NativeState, tuple):          # a coin that nobody has seen
     ...     def legal(self, player): return ("heads", "tails")
@@ -96,27 +96,27 @@ class NativeState:
 
     @property
     def terminal(self) -> bool:
-        """Whether the game is over: only at ``Ended``."""
+        """Whether the game is over, which is so only at ``Ended``."""
         return False
 
     def legal(self, player: int) -> tuple[Action, ...]:
-        """The moves of ``player``, in a fixed order; ``()`` when that player does not move."""
+        """Return the legal moves of ``player`` in a fixed order; ``()`` when that player does not move."""
         raise NotImplementedError
 
     def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        """Nature's answers with their probabilities; none unless a game writes this."""
+        """Return the chance outcomes with their probabilities; none unless a game overrides this."""
         return ()
 
     def returns(self) -> tuple[float, ...]:
-        """(n,) each player's payoff so far."""
+        """Return (n,) each player's payoff so far."""
         raise NotImplementedError
 
     def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        """The step that a joint move on offer leads to; what is not on offer may do anything."""
+        """Return the step that a legal joint move leads to; the result for illegal moves is undefined."""
         raise NotImplementedError
 
     def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        """The step that a joint move and nature's answer lead to.  Raises ``IllegalMoveError``."""
+        """Return the step that a joint move and a chance outcome lead to.  Raises ``IllegalMoveError``."""
         check_play(self, moves, nature)
         return self.play_unchecked(moves, nature)
 
@@ -126,7 +126,7 @@ class NativeState:
         return state_html(self)
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
-        """One answer of nature; ``None`` when none is needed."""
+        """Draw a chance outcome; ``None`` where there is none."""
         answers = self.chance(moves)
         if not answers:
             return None
@@ -139,7 +139,7 @@ class _Payoffs(NamedTuple):
 
 
 class Ended(NativeState, _Payoffs):
-    """The end of a game: nothing is left but the payoffs.
+    """The end of a game, a state that holds the payoffs only.
 
     >>> infoset.Ended((1.0, -1.0)).returns()
     (1.0, -1.0)
@@ -159,6 +159,6 @@ class Ended(NativeState, _Payoffs):
 
 
 def order(strengths: Sequence[int]) -> tuple[int, ...]:
-    """Each strength replaced by its rank among the distinct ones: all that a showdown needs."""
+    """Replace each strength by its rank among the distinct ones, which suffices for a showdown."""
     ranks = {strength: rank for rank, strength in enumerate(sorted(set(strengths)))}
     return tuple([ranks[strength] for strength in strengths])

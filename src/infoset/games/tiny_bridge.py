@@ -1,7 +1,7 @@
 """Tiny bridge for two: West and East find their contract by bidding alone (OpenSpiel's ``tiny_bridge_2p``).
 
-Hearts and spades from jack to ace, two cards a seat.  The cards are not played by anybody: a contract is worth what
-perfect play of all four open hands makes of it, averaged over the hands that North and South may hold.
+The deck is hearts and spades from jack to ace, with two cards for each seat.  The cards are not played: the payoff of a
+contract is its double-dummy score (perfect play with open cards), averaged over the hands of North and South.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ SPLITS = 6  # North and South share four cards
 SEATS = np.arange(4)
 
 Hand: TypeAlias = tuple[int, int]
-"""Two places in ``CARDS``."""
+"""Two indices into ``CARDS``."""
 
 
 class Deals(NamedTuple):
-    """What West and East may hold, how often, and what each contract is then worth.
+    """The possible hands of West and East, their counts, and the payoffs of all contracts.
 
     A deal has probability ``counts / 420`` and, by contract and declarer (0 West, 1 East), the payoff
     ``points / (6 * counts)``; so ``2520 * probability * payoff`` is ``points``, an integer.
@@ -43,12 +43,12 @@ class Deals(NamedTuple):
 
     hands: tuple[str, ...]  # (H,)
     counts: LongArray  # (H, H) by West's hand and East's
-    points: LongArray  # (H, H, 7, 2) by hands, last bid (a place in CALLS) and declarer; 0 where nobody bid
+    points: LongArray  # (H, H, 7, 2) by hands, last bid (an index into CALLS) and declarer; 0 without a bid
 
 
 @cache
 def deals(abstracted: bool) -> Deals:
-    """Every deal of hands (28), or of hand classes (12); the arrays are read-only."""
+    """Return all deals of hands (28), or of hand classes (12); the arrays are read-only."""
     names = tuple([CARDS[high] + CARDS[low] for low, high in HANDS])
     group = np.array([class_of(hand) if abstracted else k for k, hand in enumerate(HANDS)])
     size = len(CLASSES if abstracted else HANDS)
@@ -63,19 +63,19 @@ def deals(abstracted: bool) -> Deals:
 
 
 def class_of(hand: Hand) -> int:
-    """The place in ``CLASSES`` of a hand."""
+    """Return the index of a hand's class in ``CLASSES``."""
     cards = {CARDS[card] for card in hand}
     return next(k for k, name in enumerate(CLASSES) if cards in members(name))
 
 
 def members(name: str) -> list[set[str]]:
-    """The hands of a class: ``SA+HKQ`` is the ace of spades with the king or the queen of hearts."""
+    """Return the hands of a class: ``SA+HKQ`` is the ace of spades with the king or the queen of hearts."""
     one, other = name.split("+")
     return [{one[0] + rank, other[0] + other_rank} for rank in one[1:] for other_rank in other[1:]]
 
 
 def contract_scores() -> tuple[LongArray, LongArray, LongArray]:
-    """Declarer's hands (420,), its partner's (420,), and what each bid scores, summed over the splits (420, 6)."""
+    """Return the declarer's hands (420,), its partner's (420,), and each bid's scores summed over splits (420, 6)."""
     pairs = [(d, p) for d, p in product(range(len(HANDS)), repeat=2) if not {*HANDS[d]} & {*HANDS[p]}]
     tables = np.array([table for d, p in pairs for table in splits(HANDS[d], HANDS[p])])
     tricks = [double_dummy(tables, trump) for trump in range(NO_TRUMP + 1)]
@@ -85,17 +85,17 @@ def contract_scores() -> tuple[LongArray, LongArray, LongArray]:
 
 
 def splits(declarer: Hand, partner: Hand) -> list[tuple[Hand, Hand, Hand, Hand]]:
-    """The six tables that two hands may meet, in the order of play.
+    """Return the six tables with these two hands, seats in the order of play.
 
-    The opponent leads who sits before the declarer (not behind, as at a bridge table): so it is in OpenSpiel.
+    As in OpenSpiel, the opponent before the declarer leads (not the one after it, as at a bridge table).
     """
     left = {*range(len(CARDS))} - {*declarer} - {*partner}
-    pairs = list(combinations(sorted(left), 2))  # the k-th from the end is what the k-th leaves
+    pairs = list(combinations(sorted(left), 2))  # the k-th pair from the end is the complement of the k-th
     return [(lead, declarer, rest, partner) for lead, rest in zip(pairs, reversed(pairs), strict=True)]
 
 
 def double_dummy(tables: LongArray, trump: int) -> LongArray:
-    """(D,) tricks, 0 to 2, of the second and the fourth seat when all four play perfectly with open cards.
+    """Return (D,) the tricks, 0 to 2, of the second and fourth seats when all four play perfectly with open cards.
 
     ``tables`` (D, 4, 2) holds each seat's two cards; the first seat leads.
     """
@@ -106,9 +106,9 @@ def double_dummy(tables: LongArray, trump: int) -> LongArray:
 
 
 def play_out(tables: LongArray, choice: LongArray, trump: int) -> LongArray:
-    """(D,) tricks of the second and the fourth seat where seat ``s`` first plays its card ``choice[s]``, if it may.
+    """Return (D,) the tricks of the second and fourth seats where seat ``s`` first plays card ``choice[s]`` if legal.
 
-    Whoever must follow suit and chose the other card plays the right one all the same, so no choice is illegal.
+    A seat that must follow suit and chose the other card plays the legal one, so that no choice is illegal.
     """
     played, kept = tables[:, SEATS, choice], tables[:, SEATS, 1 - choice]
     led = played[:, :1] // len(RANKS)
@@ -119,7 +119,7 @@ def play_out(tables: LongArray, choice: LongArray, trump: int) -> LongArray:
 
 
 def winner(cards: LongArray, leader: LongArray, trump: int) -> LongArray:
-    """(D,) the seats that take the tricks ``cards`` (D, 4) led by ``leader`` (D,)."""
+    """Return (D,) the seats that take the tricks ``cards`` (D, 4) led by ``leader`` (D,)."""
     suit, rank = np.divmod(cards, len(RANKS))
     led = np.take_along_axis(suit, leader[:, None], axis=1)
     seats: LongArray = np.argmax(rank + 10 * (suit == led) + 100 * (suit == trump), axis=1)
@@ -127,7 +127,7 @@ def winner(cards: LongArray, leader: LongArray, trump: int) -> LongArray:
 
 
 def score(level: int, trump: int, tricks: LongArray) -> LongArray:
-    """20 lost a trick short of ``level``; else 10 a trick, 10 more at level two and another 5 for two no trump."""
+    """Return scores: -20 a trick short of ``level``; else 10 a trick, +10 at level two, +5 more for two no trump."""
     made = 10 * tricks + (level == 2) * (10 + 5 * (trump == NO_TRUMP))
     return np.where(tricks < level, 20 * (tricks - level), made)
 
@@ -140,7 +140,7 @@ class _Fields(NamedTuple):
 
 
 class BridgeState(NativeState, _Fields):
-    """The hands (or their classes) dealt so far, the last bid as a place in ``CALLS``, and who calls."""
+    """The hands (or their classes) dealt so far, the last bid as an index into ``CALLS``, and the player to call."""
 
     __slots__ = ()
 
@@ -167,7 +167,7 @@ class BridgeState(NativeState, _Fields):
         return Observed(BridgeState(abstracted, hands, call, 1 - mover), heard)
 
     def _payoff(self) -> float:
-        """What the last bid is worth to its bidder, who is not the one to pass."""
+        """Return the payoff of the last bid; its bidder is the player who did not pass."""
         _, counts, points = deals(self.abstracted)
         return int(points[(*self.hands, self.bid, 1 - self.mover)]) / (SPLITS * int(counts[self.hands]))
 
@@ -176,7 +176,7 @@ class BridgeState(NativeState, _Fields):
 
 
 def hand_cards(name: str) -> list[str]:
-    """The cards of a hand, ``As``, or what is known of them, ``KQJ♥``; the suit stands behind."""
+    """Return the cards of a hand, such as ``As``, or of a class, such as ``KQJ♥``, with the suit last."""
     if "+" not in name:
         return [name[k + 1] + name[k].lower() for k in (0, 2)]
     return [
@@ -185,7 +185,7 @@ def hand_cards(name: str) -> list[str]:
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Hands, calls, and the contract so far."""
+    """Draw the hands, the calls and the contract so far."""
     calls = made(longest(known))[1:]
     areas = []
     for player, own in enumerate(known):
@@ -198,7 +198,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """The own hand, an own call, or the other's."""
+    """Describe the player's hand, its own call, or the other player's call."""
     move, seen = token
     if not before:
         return f"you hold {' '.join(hand_cards(str(seen)))}"
@@ -213,10 +213,10 @@ def tiny_bridge(abstracted: bool = True) -> Rules:
 
     West opens and may pass once without ending the auction.  The last bid is the contract, its bidder the declarer;
     two passes score nothing.  With ``abstracted`` a player knows only to which of 12 classes its hand belongs
-    (``SA+HKQJ``: the ace of spades and a heart below the ace), and nature deals classes; a payoff is then the mean
-    over the deals of those classes.  Otherwise a player sees its two cards.
+    (``SA+HKQJ``: the ace of spades and a heart below the ace), and chance deals classes; a payoff is then the mean over
+    the deals of those classes.  Otherwise a player sees its two cards.
 
-    A team that saw both hand classes would get 21.317460 on average, no team can get more.
+    A team that saw both hand classes would get 21.317460 on average, which is an upper bound for every team.
     """
     name = full_name("tiny_bridge", tiny_bridge, abstracted=abstracted)
     first = Observed(BridgeState(abstracted, (), 0, 0), (None, None))

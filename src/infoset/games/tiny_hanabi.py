@@ -1,6 +1,6 @@
 """The Tiny Hanabi suite: six very small games in which one player's move is also its message.
 
-The payoffs are facts of the suite, made by Neil Burch and Nolan Bard in 2018, as published at
+The payoffs are those of the suite by Neil Burch and Nolan Bard (2018), as published at
 https://github.com/ssokota/tiny-hanabi (``payoff_matrices.py``).  Game E is the two-step game of Foerster et al.,
 "Bayesian Action Decoder" (2019), which is also OpenSpiel's ``tiny_hanabi``.
 """
@@ -83,12 +83,12 @@ class HanabiState(NativeState, _Fields):
 
 
 def _number(name: Action | None) -> int:
-    """0 for ``c1`` and ``a1``, and so on."""
+    """Return the number of a card or move: 0 for ``c1`` and ``a1``, and so on."""
     return int(str(name)[1:]) - 1
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Each player's card and move."""
+    """Draw each player's card and move."""
     moves = made(longest(known))[1:]
     areas = []
     for player, own in enumerate(known):
@@ -100,7 +100,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """The own card, an own move, or the other's."""
+    """Describe the player's card, its own move, or the other player's move."""
     move, seen = token
     if not before:
         return f"you get {seen}"
@@ -111,7 +111,7 @@ def tiny_hanabi(game: str = "A") -> Rules:
     """Tiny Hanabi, games A to F: each sees one card, P1 moves, P2 sees that move and moves; both get the payoff.
 
     Two cards and two moves in A, B, C and D; two cards and three moves in E; three cards and two moves in F.  Cards
-    are drawn independently.  The best a team can get is 2.25, 1, 2.5, 2.5, 10 and 7/3.
+    are drawn independently.  The team optima are 2.25, 1, 2.5, 2.5, 10 and 7/3.
     """
     check_choice("tiny_hanabi: game", game, tuple(PAYOFFS))
     name = full_name("tiny_hanabi", tiny_hanabi, game=game)

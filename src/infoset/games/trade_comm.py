@@ -1,4 +1,4 @@
-"""Trade Comm: two players talk so that they may agree on the one right trade (Sokota et al. 2021)."""
+"""Trade Comm: two players exchange messages in order to agree on the only right trade (Sokota et al. 2021)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Fields(NamedTuple):
 
 
 class TradeState(NativeState, _Fields):
-    """Who holds what (``A:B``; empty before the deal), the stage, and P1's message while P2 is yet to hear it."""
+    """The items held (``A:B``; empty before the deal), the stage, and P1's message until P2 hears it."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class TradeState(NativeState, _Fields):
         return Observed(self._replace(stage=TRADES, unheard=None), (moves[1], self.unheard))
 
     def _hear(self, message: int) -> Observed:
-        """P2 hears P1's message at once, or only when it has sent its own."""
+        """Pass P1's message to P2 at once, or hold it back until P2 has sent its own."""
         if self.sees_message:
             return Observed(self._replace(stage=P2_SENDS), (None, message))
         return Observed(self._replace(stage=P2_SENDS, unheard=message), (None, None))
@@ -56,13 +56,13 @@ class TradeState(NativeState, _Fields):
 
 
 def pairs(items: int) -> tuple[str, ...]:
-    """P1's item and P2's, as ``A:B``: both nature's deals and the trades on offer."""
+    """Return all pairs of P1's and P2's items, as ``A:B``: the possible deals and also the possible trades."""
     names = ascii_uppercase[:items]
     return tuple(f"{own}:{other}" for own in names for other in names)
 
 
 def picture(rules: Rules, known: Known) -> Picture:
-    """Each player's item, message and trade."""
+    """Draw each player's item, message and trade."""
     areas = []
     for player, own in enumerate(known):
         item = [own[0][1]] if own else []
@@ -77,7 +77,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 
 def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
-    """The own item, the messages, the own trade."""
+    """Describe the player's item, the messages, or its own trade."""
     move, seen = token
     if not before:
         return f"you hold {seen}"
@@ -88,12 +88,12 @@ def told(rules: Rules, player: int, token: Token, before: InformationState) -> s
 def trade_comm(items: int = 3, messages: int = 2, sees_message: bool = False) -> Rules:
     """Trade Comm: both players win 1 if both name the trade of the two items they hold, else nothing.
 
-    Each is dealt one of ``items`` items at random and sees only its own.  P1 sends one of ``messages`` messages,
-    then P2 does; both hear both messages and name a trade at once.  With ``sees_message`` P2 hears P1's message
-    before it sends its own.  2 to 26 items, 1 to 26 messages.
+    Each player is dealt one of ``items`` items at random and sees only its own.  P1 sends one of ``messages`` messages,
+    then P2 does; both hear both messages and name a trade simultaneously.  With ``sees_message`` P2 hears P1's message
+    before it sends its own.  There are 2 to 26 items and 1 to 26 messages.
 
-    Only as many deals can be served after a pair of messages as the smaller of the two groups of items that send
-    them: the best a team can win is 1 where there are as many messages as items, and 5/9 with 3 items, 2 messages.
+    After a pair of messages, at most as many deals can succeed as the smaller of the two groups of items that send
+    them: the team optimum is 1 with as many messages as items, and 5/9 with 3 items and 2 messages.
     """
     check_range("trade_comm: items", items, 2, len(ascii_uppercase))
     check_range("trade_comm: messages", messages, 1, len(ascii_uppercase))

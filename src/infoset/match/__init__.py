@@ -1,1 +1,1 @@
-"""Agents and games meet: one game, many games, deadlines, replays."""
+"""Play games between agents: single games, series, deadlines and replays."""

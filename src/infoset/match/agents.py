@@ -1,4 +1,4 @@
-"""Agents by name, and those that play every game: at random, by a saved policy, by a script."""
+"""The registry of agents, and the agents for every game: random, policy and scripted."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 
 
 COMMON = 1 << 31
-"""The random stream of a game that all its agents share."""
+"""The spawn key of the random stream that all agents of a game share."""
 
 
 class RandomAgent:
-    """Plays every legal move with equal probability."""
+    """An agent that plays every legal move with equal probability."""
 
     name = "random"
 
@@ -65,11 +65,11 @@ class RandomAgent:
 
 
 class Delegating:
-    """An agent that chooses another one when a game begins, its ``inner`` agent, and lets it play."""
+    """An agent that chooses an ``inner`` agent when a game begins and lets it play."""
 
     inner: Agent
     plan = ""
-    """Why it is that one."""
+    """The reason for the choice."""
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.inner.observe(own_move, observation)
@@ -82,24 +82,24 @@ class Delegating:
 
     @property
     def unknown(self) -> int:
-        """How many moves the inner agent made at random."""
+        """The number of moves that the inner agent made at random."""
         return int(getattr(self.inner, "unknown", 0))
 
     def reach(self) -> None:
-        """See ``check_reached``."""
+        """Raise ``RemoteError`` unless the inner agent's address answers; see ``check_reached``."""
         check_reached([self.inner] if hasattr(self, "inner") else [])
 
     def account(self) -> str:
-        """Its plan, and what the inner agent says of how it played."""
+        """Return the plan and the inner agent's account of how it played."""
         told = self.inner.account() if isinstance(self.inner, Accountable) else ""
         return "; ".join(filter(None, (self.plan, told)))
 
 
 class PolicyAgent:
-    """Plays a policy: follows its own information state and draws from the chances given there.
+    """An agent that plays a policy: it tracks its information state and draws moves from the policy's probabilities.
 
-    ``policy`` is anything with rows of chances, or what was saved of one.  Where it says nothing, every legal move is
-    as likely as any other; ``unknown`` counts how often.  ``begin`` raises ``UnsupportedGameError`` for a policy that
+    ``policy`` is any object with rows of probabilities, or a saved policy.  Where it has no row, the agent moves
+    uniformly at random; ``unknown`` counts these moves.  ``begin`` raises ``UnsupportedGameError`` for a policy that
     was made for another game.
 
     >>> policy = infoset.solve("kuhn_poker", "lp").policy
@@ -124,7 +124,7 @@ class PolicyAgent:
         self.known: InformationState = ()
 
     def policy_for(self, game: Game) -> Policy:
-        """What it plays there.  Raises ``UnsupportedGameError``."""
+        """Return the policy in terms of ``game``.  Raises ``UnsupportedGameError`` where it is of another game."""
         from infoset.compiled import Compiled
         from infoset.policies.saved import SavedPolicy
 
@@ -140,7 +140,7 @@ class PolicyAgent:
             self.known = (*self.known, (own_move, () if observation is None else observation))
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        if len(legal) == 1:  # no choice, and policies leave such sets out
+        if len(legal) == 1:  # no choice: policies leave such information sets out
             return legal[0]
         row = self._plays.row(self.player, self.known, legal)
         if row is None:
@@ -149,7 +149,7 @@ class PolicyAgent:
         return draw(legal, list(row), self.rng)
 
     def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
-        """With what chances it would move now."""
+        """Return the probabilities of the legal moves in the current information state."""
         row = self._plays.row(self.player, self.known, legal) if len(legal) > 1 else None
         return [1 / len(legal)] * len(legal) if row is None else row
 
@@ -157,22 +157,22 @@ class PolicyAgent:
         pass
 
     def account(self) -> str:
-        """How often it had to move at random."""
+        """Say how often the agent had to move at random."""
         return f"knew nothing of {self.unknown:,} choices and made them at random" if self.unknown else ""
 
 
 def common_stream(rng: np.random.Generator) -> np.random.Generator:
-    """Random numbers that all agents of a game share, made of the seed from which the referee made theirs."""
+    """Return the random stream that all agents of a game share, derived from the seed of their own streams."""
     seeds = rng.bit_generator.seed_seq
     common = np.random.SeedSequence(getattr(seeds, "entropy", None), spawn_key=(COMMON,))
     return np.random.Generator(np.random.PCG64(common))
 
 
 class ScriptedAgent:
-    """Plays a list of moves, one each time it is asked.
+    """An agent that plays a list of moves, one each time it is asked.
 
-    After the last one it plays the game's ``pass_move`` (Stop in Pommerman); where there is none that is an error,
-    and so a fault.
+    After the last one it plays the game's ``pass_move`` (Stop in Pommerman); in a game without one it raises an
+    error, which counts as a fault.
     """
 
     def __init__(self, moves: Sequence[Action], name: str = "scripted") -> None:
@@ -204,7 +204,7 @@ def random() -> Agent:
 
 def policy(path: str = "") -> Agent:
     """A saved policy: its file (.npz, .json), or the folder of a run."""
-    from infoset.policies.saved import load_policy  # not before it is needed: it brings the compiled kernels
+    from infoset.policies.saved import load_policy  # imported late: it loads the compiled kernels
 
     if not path:
         raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")
@@ -213,7 +213,7 @@ def policy(path: str = "") -> Agent:
 
 def simple() -> Agent:
     """Pommerman's stock agent."""
-    from infoset.pommerman.agents import SimplePlayer  # not before it is needed: it brings compiled kernels
+    from infoset.pommerman.agents import SimplePlayer  # imported late: it loads compiled kernels
 
     return SimplePlayer()
 
@@ -250,12 +250,12 @@ def scripted(path: str = "", moves: tuple[Value, ...] = ()) -> Agent:
         raise FormatError("lists nested too deeply", path) from None
     except FormatError:
         raise
-    except ValueError:  # of an integer of thousands of digits
+    except ValueError:  # raised for an integer with thousands of digits
         raise FormatError("a number with too many digits", path) from None
 
 
 def _listed(value: Value) -> object:
-    """A parameter's value as JSON has it."""
+    """Return a parameter's value as decoded JSON has it, with tuples as lists."""
     return list(map(_listed, value)) if isinstance(value, tuple) and not isinstance(value, Name) else value
 
 
@@ -269,10 +269,10 @@ def _script(moves: object, source: str) -> list[Action]:
 
 
 class Maker(Protocol):
-    """Parameters of an agent: checked when they are made, while nothing is compiled before ``agent``."""
+    """The checked parameters of an agent; nothing is compiled before ``agent`` is called."""
 
     def agent(self) -> Agent:
-        """A new agent."""
+        """Return a new agent."""
         ...
 
 
@@ -314,31 +314,31 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "veteran": "infoset.learn.pommerman.learnt_teams:veteran",
     },
 )
-"""What makes an agent, by name; the parameters are the maker's."""
+"""The makers of agents by name; an agent's parameters are those of its maker."""
 
 GIVEN: dict[str, Agent] = {}
-"""Objects that stand in this process alone, by the names that they have for now."""
+"""Agent objects that exist in this process only, by their temporary names (see ``given``)."""
 
 METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
-ARCADE = ("infoset.pommerman.", "infoset.learn.pommerman.")  # whose agents play Pommerman alone
-ADDRESSED = {"ggp", "http"}  # agents at an address
-AROUND = {"filtered", "mixed"}  # agents that play as others do
-APART = {"docker", "isolated", *ADDRESSED}  # agents that are in another process anyway
-FOREIGN = "playground"  # whose agents are somebody's own program
-HERE = {"human"}  # at the terminal of this one
+ARCADE = ("infoset.pommerman.", "infoset.learn.pommerman.")  # packages of agents that play Pommerman only
+ADDRESSED = {"ggp", "http"}  # agents at a network address
+AROUND = {"filtered", "mixed"}  # agents that wrap others
+APART = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
+FOREIGN = "playground"  # the agent that runs a user's program
+HERE = {"human"}  # agents at the terminal of this process
 TRAINED = "trained:"
 NET = "net.safetensors"
 
 
 SECONDS_TO_MAKE = 60.0
-"""What a foreign agent may take to be made, its import included, in a process that others wait for; where there is a
-clock of the start, that counts."""
+"""The most seconds for constructing a foreign agent, including its import, in a process that others wait for; a limit
+of the time to begin takes precedence."""
 
 
 class Unmade:
-    """Stands for an agent that was not made in time: it fails at whatever it has to answer."""
+    """A stand-in for an agent that was not constructed in time: ``begin`` and ``act`` raise ``RemoteError``."""
 
     def __init__(self, name: str, why: str) -> None:
         self.name, self.why = name, why
@@ -358,10 +358,10 @@ class Unmade:
 
 @checks_arguments
 def load_agent(name: str) -> Agent:
-    """A new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs one of its own.
+    """Return a new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs its own agent.
 
-    The file of a policy, the folder of a run, ``"trained:DIR"`` and the address of a server are names, too; so is an
-    agent of your own, ``"python:FILE.py:Class(…)"``.
+    The file of a policy, the folder of a run, ``"trained:DIR"``, the address of a server and an agent of your own,
+    ``"python:FILE.py:Class(…)"``, are names, too.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
 
@@ -375,7 +375,7 @@ def load_agent(name: str) -> Agent:
 
 
 def _made(name: str, parsed: Name | None) -> Agent:
-    """A new agent; ``parsed`` is what its name stands for, ``None`` for one of ``GIVEN``."""
+    """Return a new agent; ``parsed`` is its resolved name, ``None`` for an agent of ``GIVEN``."""
     if parsed is None:
         return copy.deepcopy(GIVEN[name])
     try:
@@ -393,7 +393,7 @@ def _made(name: str, parsed: Name | None) -> Agent:
 
 
 def _no_agent(word: str, made: object) -> str:
-    """Why what a user's class or function made is none."""
+    """Explain why the object that a user's class or function returned is not an agent."""
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
     kind = made if isinstance(made, type) else type(made)
     what = f"class {attribute} of {shorten(place)} is no agent"
@@ -407,9 +407,10 @@ def _no_agent(word: str, made: object) -> str:
 
 
 def load_agents(names: Sequence[Agent | str], seconds: float | None = None) -> tuple[Agent, ...]:
-    """As ``load_agent`` for each name; whatever is wrong with one is said before another compiles.
+    """Load each name as ``load_agent`` does; errors in any name are raised before an agent compiles.
 
-    Agents stay as they are.  A foreign one that is not made within ``seconds`` is an ``Unmade`` one.
+    Agent objects are returned unchanged.  A foreign agent that is not constructed within ``seconds`` is replaced by
+    an ``Unmade``.
     """
     parsed = [check_agent(name) if isinstance(name, str) else None for name in names]
     compiling_last = sorted(range(len(names)), key=lambda k: (found := parsed[k]) is not None and _compiles(found))
@@ -422,7 +423,7 @@ def load_agents(names: Sequence[Agent | str], seconds: float | None = None) -> t
 
 
 def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agent:
-    """A new agent.  Where there is a clock, foreign code is left behind in a thread of its own once that rings."""
+    """Return a new agent; foreign code that exceeds ``seconds`` is left behind in its own thread."""
     if seconds is None or parsed is None or not is_foreign_code(parsed):
         return _made(name, parsed)
     made: Future[Agent] = Future()
@@ -430,7 +431,7 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
     def make() -> None:
         try:
             made.set_result(_made(name, parsed))
-        except BaseException as error:  # is raised where it is waited for
+        except BaseException as error:  # raised again where the result is waited for
             made.set_exception(error)
 
     Thread(target=make, name=LEFT_BEHIND, daemon=True).start()
@@ -443,7 +444,7 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
 
 
 def is_foreign_code(parsed: Name) -> bool:
-    """Return whether an agent is code of the user's, itself or one that it plays as, which may do anything."""
+    """Return whether an agent, or an agent that it wraps, is the user's own code, which may do anything."""
     if parsed.word.startswith(PYTHON) or parsed.word == FOREIGN:
         return True
     return parsed.word in AROUND and any(_holds_foreign_code(value) for _, value in parsed.parameters)
@@ -458,24 +459,24 @@ def _holds_foreign_code(value: Value) -> bool:
 
 
 def check_agent(name: str) -> Name | None:
-    """What a name stands for, ``None`` for one of ``GIVEN``; no file is read and nothing compiled.
+    """Resolve and check a name, ``None`` for an agent of ``GIVEN``; no file is read and nothing is compiled.
 
     Raises what ``load_agent`` would for a wrong name or parameter.
     """
     if name in GIVEN:
         return None
     parsed = read_name(name)
-    if parsed.word.startswith(PYTHON):  # whose code is run where it plays
+    if parsed.word.startswith(PYTHON):  # its code is run only where it plays
         check_python(parsed.word)
         return parsed
     AGENTS.check(parsed)
     if _compiles(parsed):
-        AGENTS.build(parsed)  # its parameters
+        AGENTS.build(parsed)  # checks its parameters
     return parsed
 
 
 def check_made_for(game: Game | str, agents: Sequence[Agent | str]) -> None:
-    """Raise ``UnsupportedGameError`` for Pommerman's agents, which compile before they refuse, in other games."""
+    """Raise ``UnsupportedGameError`` for Pommerman's agents in other games, before they compile."""
     words = [read_name(name) for name in agents if isinstance(name, str) and name not in GIVEN]
     own = [name for name in words if AGENTS.homes.get(name.word, "").startswith(ARCADE)]
     if not own or (isinstance(game, str) and game.startswith("pommerman:")):
@@ -489,17 +490,17 @@ def check_made_for(game: Game | str, agents: Sequence[Agent | str]) -> None:
 
 
 def _compiles(parsed: Name) -> bool:
-    """Whether it has a ``Maker``."""
+    """Return whether the agent has a ``Maker``."""
     return not parsed.word.startswith(PYTHON) and hasattr(AGENTS[parsed.word], "agent")
 
 
 def read_name(name: str) -> Name:
-    """What a name stands for: a file or a folder for what plays it."""
+    """Resolve a name; an address, a file or a folder becomes the name of the agent that plays it."""
     if name.startswith(ADDRESSES):
         return Name("http", (("url", name),))
     if name.startswith(TRAINED):
         return Name("trained", (("path", name.removeprefix(TRAINED)),))
-    if os.path.isfile(f"{name}/{NET}"):  # noqa: PTH113  # a tenth of the time that a Path takes
+    if os.path.isfile(f"{name}/{NET}"):  # noqa: PTH113  # ten times faster than a Path
         return Name("trained", (("path", name),))
     if name.endswith(SUFFIXES) or os.path.isfile(f"{name}/{POLICY}"):  # noqa: PTH113
         return Name("policy", (("path", name),))
@@ -510,7 +511,7 @@ def read_name(name: str) -> Name:
 
 
 def _unknown(word: str) -> InfosetError:
-    """No agent has that name; it may be a file's, a folder's, or an address."""
+    """Return the error for an unknown name, which may have been meant as a file, a folder or an address."""
     if plays := _playground_name(word):
         return ParameterError(f"{shorten(word)!r} holds an agent of the playground: {plays} plays it")
     if not BARE_ADDRESS.fullmatch(word) and (problem := path_problem(word, "plays")):
@@ -520,14 +521,14 @@ def _unknown(word: str) -> InfosetError:
 
 
 def check_reached(agents: Iterable[Agent]) -> None:
-    """Raise ``RemoteError`` for an agent at an address at which nobody answers; one that answered once is not asked."""
+    """Raise ``RemoteError`` unless every agent's address answers; an agent that answered before is not asked again."""
     for agent in agents:
         if hasattr(agent, "reach"):
             agent.reach()
 
 
 def is_addressed(name: str) -> bool:
-    """Whether an agent is at an address, itself or the one that it plays as."""
+    """Return whether an agent, or an agent that it wraps, is at a network address."""
     parsed = None if name in GIVEN else read_name(name)
     if parsed is None or parsed.word in ADDRESSED:
         return parsed is not None
@@ -535,9 +536,9 @@ def is_addressed(name: str) -> bool:
 
 
 def _playground_name(word: str) -> str:
-    """The name that plays a Python file written for the playground, or a class of it; empty for others.
+    """Return the agent's name for a Python file, or a class of it, written for the playground; empty for others.
 
-    It is read, not run: a file that imports ``pommerman`` and has a class that acts and does not observe.
+    The file is parsed, not run: it must import ``pommerman`` and have a class with ``act`` and without ``observe``.
     """
     word = word.removeprefix(PYTHON)
     path, cls = (word, "") if word.endswith(".py") else (word.rpartition(":")[0], word.rpartition(":")[2])
@@ -560,13 +561,13 @@ def _playground_name(word: str) -> str:
 
 
 def check_elsewhere(name: str, where: str) -> None:
-    """Raise ``ParameterError`` for an agent that plays at this terminal alone, which there is none of ``where``."""
+    """Raise ``ParameterError`` for an agent that needs this terminal; ``where`` names a place without a terminal."""
     if name not in GIVEN and read_name(name).word in HERE:
         raise ParameterError(f"{name} plays at a terminal, and there is none {where}; see 'infoset play'")
 
 
 def alone(name: str, memory: int | None = None) -> str:
-    """The name of the same agent in a process of its own, with so many MiB; one elsewhere has a process already."""
+    """Return the agent's name in a process of its own with ``memory`` MiB; unchanged if it has a process already."""
     parsed = read_name(name)
     check_elsewhere(name, "in a process of its own")
     limits = () if memory is None else (("memory", memory),)
@@ -575,9 +576,10 @@ def alone(name: str, memory: int | None = None) -> str:
 
 @contextmanager
 def given(agents: Sequence[str | Agent]) -> Iterator[tuple[list[str], bool]]:
-    """Names for agents, some of them objects; and whether other processes, too, can make all of them.
+    """Yield names for agents, some of them objects, and whether other processes can construct all of them, too.
 
-    An object of a class that has a name (``registry.own_name``) is made anew by that; others are copied, here.
+    An object whose class has a name (``registry.own_name``) is constructed anew by that name; other objects are
+    registered in ``GIVEN`` and copied in this process.
     """
     names: list[str] = []
     mine: dict[str, Agent] = {}
@@ -597,5 +599,5 @@ def given(agents: Sequence[str | Agent]) -> Iterator[tuple[list[str], bool]]:
 
 
 def agent_name(agent: Agent) -> str:
-    """What an agent is called in results: its ``name`` where it has one, else its class's."""
+    """Return an agent's name in results: its ``name`` if it has one, else the name of its class."""
     return str(getattr(agent, "name", type(agent).__name__))

@@ -1,4 +1,4 @@
-"""Agents that are called over a line, to a thread or further: deadlines cut, and late answers are dropped."""
+"""Call agents over a line, in a thread or further away: calls end at their deadlines, late answers are dropped."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ Calls: TypeAlias = "SimpleQueue[tuple[Callable[[], tuple[Any, float]], Future[tu
 
 
 class Line(Protocol):
-    """Carries calls of an agent's methods, which are made one after the other in the order in which they are posted."""
+    """A channel for calls of an agent's methods, which are made one at a time in the order in which they are posted."""
 
     @property
     def busy(self) -> bool:
-        """Whether an earlier call is still at work."""
+        """Whether an earlier call is still running."""
         ...
 
     def post(self, method: str, *arguments: Any) -> Any:
-        """Have a method called, and do not wait.  What comes back stands for the answer.
+        """Post a call without waiting, and return a handle of its answer for ``wait``.
 
-        An ``act`` that waits for earlier calls until its deadline is not made.
+        An ``act`` that is still queued behind earlier calls at its deadline is not made.
         """
         ...
 
     def wait(self, posted: Any, deadline: float | None) -> tuple[Any, float]:
-        """The answer, and the moment at which it came.
+        """Wait for the answer and return it with the time at which it came.
 
-        Raises ``TimeoutError`` at the deadline, and what the method did.
+        Raises ``TimeoutError`` at the deadline, and whatever the method raised.
         """
         ...
 
     def renew(self) -> None:
-        """A game is over: whoever is at the other end must be there for the next, another one if need be."""
+        """Make the agent available for the next game after a game is over, with a new one if necessary."""
         ...
 
 
 class Apart:
     """An agent at the other end of a line.
 
-    A call that is not answered in time raises ``TimeoutError``.  The agent may go on with it all the same; what it is
-    told meanwhile waits for it.
+    A call that is not answered in time raises ``TimeoutError``.  The agent may continue with it nevertheless; later
+    calls are queued until it is done.
     """
 
     def __init__(self, line: Line, name: str, patience: float = PATIENCE) -> None:
-        """``patience``: seconds for calls that have no deadline of their own: ``observe``, ``end``."""
+        """Connect to the agent; ``patience`` is the time limit, in seconds, of ``observe`` and ``end``."""
         self.line, self.name, self.patience = line, name, patience
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        latest = monotonic() + self.patience if self.line.busy else None  # with a game that is over
+        latest = monotonic() + self.patience if self.line.busy else None  # still busy with an earlier game
         self.line.wait(self.line.post("begin", game, player, rng, deadline), latest if deadline is None else deadline)
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
@@ -74,22 +74,22 @@ class Apart:
         return move
 
     def end(self, returns: tuple[float, ...]) -> None:
-        """What the agent still thinks about is waited for, too, but not for ever."""
+        """End the game, waiting for unfinished calls, but no longer than ``patience``."""
         late = self.line.busy
         try:
             self.line.wait(self.line.post("end", returns), monotonic() + self.patience)
         except TimeoutError:
-            if not late:  # which was said before
+            if not late:  # an earlier delay was reported already
                 raise
         finally:
             self.line.renew()
 
 
 class Elsewhere(Apart):
-    """One whose thinking costs nobody else anything: it thinks while others do."""
+    """An agent that uses no resources of this process while it thinks, so that it can think while others do."""
 
     def reach(self) -> None:
-        """Raise ``RemoteError`` where nobody answers at the agent's address, if it has one; asked once."""
+        """Raise ``RemoteError`` where no server answers at the agent's address, if it has one; checked once."""
         there = getattr(getattr(self.line, "agent", None), "reach", None)
         if there is not None:
             self.line.wait(self.line.post("reach"), None)
@@ -100,13 +100,13 @@ class Elsewhere(Apart):
 
 
 class ThreadLine:
-    """To an agent in this process, which is called in a thread of its own."""
+    """A line to an agent in this process, which is called in its own thread."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.calls: Calls = SimpleQueue()
         self.last: Future[tuple[Any, float]] | None = None
-        Thread(target=_serve, args=(self.calls,), daemon=True).start()  # what never returns must not hold up the end
+        Thread(target=_serve, args=(self.calls,), daemon=True).start()  # a call that never returns must not delay exit
         finalize(self, self.calls.put, None)
 
     @property
@@ -128,21 +128,21 @@ class ThreadLine:
             return posted.result(None if deadline is None else max(deadline - monotonic(), 0.0))
         except TimeoutError:
             if posted.done() and posted.exception() is not None:
-                raise  # its own
+                raise  # the call's own exception
             raise TimeoutError("no answer in time") from None
 
     def renew(self) -> None:
-        """There is only this one."""
+        """Do nothing: there is only this agent."""
 
 
 def _serve(calls: Calls) -> None:
-    """Make calls until nobody is there any more who could post one."""
+    """Make calls until the line is finalized."""
     process = os.getpid()
     while posted := calls.get():
         call, answer = posted
         try:
             found = call()
-        except BaseException as error:  # which whoever waits for the answer gets
+        except BaseException as error:  # passed on to the caller that waits for the answer
             end_copy(process)
             answer.set_exception(error)
         else:

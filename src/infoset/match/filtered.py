@@ -1,6 +1,7 @@
-"""``filtered``: any agent of Pommerman, kept from moves that it does not survive if nobody else moves.
+"""The agent ``filtered``: an agent of Pommerman without moves that it would not survive if nobody else moved.
 
-The action filter of the learnt teams of the 2018 competition, by the pessimistic search's scenario of one step.
+This is the action filter of the learnt teams of the 2018 competition, by the one-step scenario of the pessimistic
+search.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def filtered(agent: Value = "") -> FilteredAgent:
 
 
 class FilteredAgent(Delegating):
-    """Plays as ``inner`` does; instead of a move that is not survived one of those that are, as far as there are any.
+    """An agent that plays as ``inner`` does, but replaces moves that it would not survive where others exist.
 
     >>> from infoset.match.filtered import FilteredAgent
     >>> FilteredAgent(infoset.load_agent("random")).name
@@ -38,7 +39,7 @@ class FilteredAgent(Delegating):
         self.inner, self.name = inner, f"filtered({agent_name(inner)})"
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Raises ``UnsupportedGameError`` for other games than Pommerman."""
+        """Begin the game.  Raises ``UnsupportedGameError`` for games other than Pommerman."""
         if not isinstance(game, Pommerman):
             raise UnsupportedGameError(f"agent {self.name} is made for pommerman:NAME, not for {game.name}")
         self.sight, self.player, self.rng = Sight(game.name, game.config), player, rng
@@ -47,19 +48,19 @@ class FilteredAgent(Delegating):
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         if isinstance(observation, tuple):
-            self.seen = Seen(*observation)  # type: ignore[arg-type]  # over a line it comes as a plain tuple
+            self.seen = Seen(*observation)  # type: ignore[arg-type]  # a plain tuple when it comes over a line
         super().observe(own_move, observation)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         move = self.inner.act(legal, deadline)
-        if self.seen is None or move not in legal:  # the referee says what is wrong with it
+        if self.seen is None or move not in legal:  # the referee reports an illegal move
             return move
         _, safe = self.sight.of(self.seen, self.player)
         number = move[0] if isinstance(move, tuple) else move
         return move if safe[number] or not safe.any() else self._instead(move, safe)  # type: ignore[index]
 
     def _instead(self, move: Action, safe: Safe) -> Action:
-        """Another way to go, or to stay; a bomb only where nothing else is survived.  What it says is as it was."""
+        """Draw a surviving step or stop; lay a bomb only where nothing else survives.  Radio words stay the same."""
         ways = np.flatnonzero(safe[: st.LAY])
         number = int(self.rng.choice(ways)) if len(ways) else st.LAY
         return (number, *move[1:]) if isinstance(move, tuple) else number

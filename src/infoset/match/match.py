@@ -1,7 +1,7 @@
-"""The referee: one game between agents.
+"""The referee, which plays one game between agents.
 
-It asks, keeps the time, executes and tells everyone what they may know.  What an agent does wrong is a fault
-with a stated consequence and never the end of the game.
+It asks the agents for moves, keeps the clocks, executes the moves and passes each agent its own observations.  An
+error of an agent is recorded as a fault with a stated consequence and never ends the game.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from infoset.processes import end_copy
 
 MAX_STEPS = 10_000
 MAX_SEED = 2**63 - 1
-DETAIL, ACCOUNT = 200, 500  # letters of what agents say
+DETAIL, ACCOUNT = 200, 500  # most characters kept of an agent's text
 OURS = Path(__file__).parents[1]
-FAULTS = (Exception, SystemExit, KeyboardInterrupt)  # the last where it is not the user's
-NATURE, REFEREE, FIRST_AGENT = 0, 1, 2  # the random streams of one game
+FAULTS = (Exception, SystemExit, KeyboardInterrupt)  # the last one unless it is the user's Ctrl-C
+NATURE, REFEREE, FIRST_AGENT = 0, 1, 2  # the numbers of one game's random streams
 
 Kind = Literal["illegal", "late", "error"]
 Waiting: TypeAlias = "tuple[float, Callable[[], tuple[Action, float]]]"
-"""When an agent elsewhere was asked, and what waits for its move and the moment at which that came."""
+"""The time at which an agent elsewhere was asked, and a function that waits for its move and the time of arrival."""
 
 
 @checks_arguments
@@ -53,22 +53,23 @@ def play_match(
 ) -> Match:
     """Play one game, ``agents[p]`` in the seat of player ``p``; names are looked up by ``load`` and ``load_agent``.
 
-    Nature, the referee and every agent draw from streams of their own, all made from ``seed``: the same seed
-    gives the same game, and nature's stream does not depend on who plays.  Those who move at once are asked
-    one after the other, each with ``seconds_per_move`` of its own; those who think elsewhere (``Prompted``) at once.
+    Chance, the referee and every agent draw from separate random streams, all derived from ``seed``: the same seed
+    gives the same game, and the stream of chance does not depend on the agents.  Players who move simultaneously are
+    asked one after the other, each with its own ``seconds_per_move``; agents that think elsewhere (``Prompted``) are
+    asked at the same time.
 
-    A move that is not legal, comes after its deadline or fails with an exception is a fault.  The game's
-    ``pass_move``, or where it has none a legal move drawn uniformly from the referee's stream, is executed
-    instead; the agent hears of it by ``observe``.  An exception in another call is a fault too, a
-    ``KeyboardInterrupt`` that is no Ctrl-C of the user's included.  With a clock every agent is called in a thread of
-    its own and cut off at the deadline: its late answer is dropped.  Without one an agent that never returns holds up
-    the game.  An agent in a file of the user's that is not made by the clock of the start fails at every move.
+    A move that is illegal, comes after its deadline or fails with an exception is a fault.  The game's
+    ``pass_move`` is executed instead, or where it has none a legal move drawn uniformly from the referee's stream;
+    the agent learns of it by ``observe``.  An exception in another call is a fault too, including a
+    ``KeyboardInterrupt`` that is not the user's Ctrl-C.  With a clock every agent is called in its own thread and cut
+    off at the deadline: a late answer is dropped.  Without a clock an agent that never returns holds up the game.  An
+    agent from a user's file that is not constructed within ``seconds_to_begin`` fails at every move.
 
-    Raises ``RemoteError`` where nobody answers at an agent's address before the first game; what ``begin`` raises as
-    ``UnsupportedGameError`` or ``ParameterError``; ``ParameterError`` where the
-    agents do not fit the players; ``GameRuleError`` where the game is not over after ``max_steps`` steps.
+    Raises ``RemoteError`` where no server answers at an agent's address before the first game; passes on an
+    ``UnsupportedGameError`` or ``ParameterError`` of ``begin``; raises ``ParameterError`` where the agents do not
+    match the players and ``GameRuleError`` where the game is not over after ``max_steps`` steps.
 
-    Times are in seconds, ``None`` for no limit; ``seconds_to_begin`` is the clock of the start.
+    Times are in seconds, ``None`` for no limit; ``seconds_to_begin`` is the time for agents to begin a game.
 
     >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
     >>> sum(match.returns)
@@ -81,7 +82,7 @@ def play_match(
 
 
 def check_clocks(seconds_per_move: float | None, seconds_to_begin: float | None = None) -> None:
-    """Raise ``ParameterError`` for what is no time."""
+    """Raise ``ParameterError`` unless both limits are ``None`` or positive and finite."""
     for name, value in (("seconds_per_move", seconds_per_move), ("seconds_to_begin", seconds_to_begin)):
         if value is not None and not 0 < value < inf:
             raise ParameterError(f"{name}={value} is out of range; allowed: more than 0, or None")
@@ -98,13 +99,13 @@ def check_seats(name: str, game: Game, agents: int) -> None:
 
 @dataclass(frozen=True)
 class Table:
-    """Where a game is played: the rules, who sits where, the clocks."""
+    """The setting of a game: its rules, the agents in their seats, and the clocks."""
 
     game: Game
     name: str
     agents: tuple[Agent, ...]
     labels: tuple[str, ...]
-    """What each agent is called, asked once: an agent's name is its own code too."""
+    """The agents' names, read only once: an agent's ``name`` may run its own code."""
     seconds_per_move: float | None
     seconds_to_begin: float | None
     max_steps: int
@@ -128,9 +129,9 @@ class Table:
         seconds_to_begin: float | None,
         max_steps: int,
     ) -> Table:
-        """Look up names; a game that was named keeps that name, so that its replays are found again.
+        """Build a table, looking up names; a game given by name keeps that name, so that its replays can load it.
 
-        One of the user's own class gets the name by which its file and class are found.
+        A game of a user's own class gets the name by which its file and class are found.
         """
         check_clocks(seconds_per_move, seconds_to_begin)
         rules = load_game(game) if isinstance(game, str) else game
@@ -144,7 +145,7 @@ class Table:
 
     @cached_property
     def seated(self) -> tuple[Agent, ...]:
-        """The agents as the referee calls them: where a clock runs, in threads."""
+        """The agents as the referee calls them: each in its own thread where a clock runs."""
         if self.seconds_per_move is None and self.seconds_to_begin is None:
             return self.agents
         return tuple(
@@ -156,25 +157,25 @@ class Table:
 
     @cached_property
     def elsewhere(self) -> frozenset[int]:
-        """The numbers of the agents that think at the same time as others."""
-        # not isinstance, which takes Python 40 µs for a protocol that is not met
+        """The numbers of the agents that can think while others do."""
+        # not isinstance, which takes 40 µs for an object that does not implement the protocol
         return frozenset(number for number, agent in enumerate(self.seated) if hasattr(agent, Prompted.prompt.__name__))
 
     def play(self, seed: int, shift: int = 0) -> Match:
-        """One game; agent ``i`` sits in the seat ``i + shift``, counted around the table."""
+        """Play one game; agent ``i`` sits in seat ``i + shift`` modulo the number of agents."""
         n = len(self.agents)
         with listening():
             return Round(self, [(seat - shift) % n for seat in range(n)], seed).run()
 
     def open(self, seed: int) -> Round:
-        """One game to be played step by step, agent ``i`` in seat ``i``."""
+        """Return a game to be played step by step, agent ``i`` in seat ``i``."""
         return Round(self, range(len(self.agents)), seed)
 
 
 class Round:
-    """One game while it is played; ``order[p]`` is the number of the agent in the seat of player ``p``.
+    """A game in progress; ``order[p]`` is the number of the agent in the seat of player ``p``.
 
-    ``begin``, or ``resume``, then ``step`` until the state is terminal, then ``end``; ``run`` does it all.
+    Call ``begin`` or ``resume``, then ``step`` until the state is terminal, then ``end``; ``run`` does all of it.
     """
 
     def __init__(self, table: Table, order: Sequence[int], seed: int) -> None:
@@ -188,7 +189,7 @@ class Round:
         self.faults: list[Fault] = []
 
     def _stream(self, number: int) -> np.random.Generator:
-        """What ``SeedSequence(seed).spawn`` gives, made one by one."""
+        """Return the stream that ``SeedSequence(seed).spawn`` gives for ``number``, without creating the others."""
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(number,))))
 
     def run(self) -> Match:
@@ -198,7 +199,7 @@ class Round:
         return self.end(state)
 
     def begin(self) -> State:
-        """The first state; the agents know that the game begins and what they see of it."""
+        """Begin the game for all agents, pass them their first observations and return the first state."""
         step = self.table.game.start()
         for player in range(len(self.agents)):
             self._begin(player)
@@ -206,9 +207,10 @@ class Round:
         return step.state
 
     def resume(self, steps: Sequence[MatchStep]) -> State:
-        """Begin, and play steps of this same game again, for which nobody is asked; the state that they lead to.
+        """Begin, replay recorded steps of this game without asking the agents, and return the state reached.
 
-        Nature goes on as it would have.  Raises ``IllegalMoveError`` for steps that are none of the game.
+        The stream of chance continues as in the original game.  Raises ``IllegalMoveError`` for steps that are not
+        of this game.
         """
         state = self.begin()
         for played in steps:
@@ -220,14 +222,14 @@ class Round:
         return state
 
     def end(self, state: State) -> Match:
-        """The record of the game that ended, or was left, in ``state``; the agents know the payoffs."""
+        """Pass the payoffs to the agents and return the record of the game that ended, or was left, in ``state``."""
         returns = tuple(map(float, state.returns()))
         for player in range(len(self.agents)):
             self._call(player, "end", returns)
         return self.record(state)
 
     def record(self, state: State) -> Match:
-        """The record of the game as it stands in ``state``; nobody hears of it."""
+        """Return the record of the game up to ``state`` without calling the agents."""
         return Match(
             game=self.table.name,
             players=self.table.game.players,
@@ -257,7 +259,7 @@ class Round:
             self._note(0, player, "late", f"begin: {_late_text(monotonic() - start, limit)}")
 
     def step(self, state: State) -> State:
-        """Ask everyone who moves, and nature; execute; tell."""
+        """Ask all players to move, draw the chance outcome, execute the step and pass on the observations."""
         if len(self.steps) == self.table.max_steps:
             raise GameRuleError(f"{self.table.name} is not over after {self.table.max_steps:,} steps (max_steps)")
         moves, seconds = self._ask(state)
@@ -267,7 +269,7 @@ class Round:
         return step.state
 
     def _ask(self, state: State) -> tuple[tuple[Action | None, ...], tuple[float | None, ...]]:
-        """The joint move to execute and how long each player took."""
+        """Return the joint move to execute and the time that each player took."""
         menus = [state.legal(player) for player in range(len(self.agents))]
         waiting = {player: self._prompt(player, menus[player]) for player in self.elsewhere if menus[player]}
         moves: list[Action | None] = []
@@ -279,12 +281,12 @@ class Round:
         return tuple(moves), tuple(seconds)
 
     def _prompt(self, player: int, legal: tuple[Action, ...]) -> Waiting:
-        """Ask one that can think while others do."""
+        """Ask an agent that can think while others do, without waiting for its answer."""
         limit, start = self.table.seconds_per_move, monotonic()
         return start, self.agents[player].prompt(legal, None if limit is None else start + limit)  # type: ignore[attr-defined]
 
     def _ask_one(self, player: int, legal: tuple[Action, ...], waiting: Waiting | None) -> tuple[Action, float]:
-        """The move to execute, the agent's or another in its place, and how long the agent took."""
+        """Return the move to execute, the agent's own or its replacement, and the time that the agent took."""
         limit = self.table.seconds_per_move
         start = waiting[0] if waiting else monotonic()
         answer, failure = None, ""
@@ -315,12 +317,12 @@ class Round:
         game = self.table.game
         if isinstance(game, Passing) and game.pass_move in legal:
             return game.pass_move
-        if self.referee is None:  # most games need none
+        if self.referee is None:  # created on demand: most games need no replacement
             self.referee = self._stream(REFEREE)
         return legal[int(self.referee.integers(len(legal)))]
 
     def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
-        """What everyone did and saw; nothing where that is nothing, for then not even time has passed."""
+        """Pass each player its own move and observation; skip players with neither, for whom no time has passed."""
         for player, move in enumerate(moves):
             observation = step.observation(player)
             if move is not None or observation is not None:
@@ -345,9 +347,9 @@ class Round:
 def execute(
     name: str, state: State, moves: tuple[Action | None, ...], rng: np.random.Generator
 ) -> tuple[Action | None, Step]:
-    """Nature's answer to a joint move that is on offer, and the step.
+    """Draw the chance outcome of a legal joint move and return it with the step.
 
-    Raises ``GameRuleError`` where there is neither a move nor an answer.
+    Raises ``GameRuleError`` where no player moves and there is no chance outcome.
     """
     nature = state.draw(moves, rng)
     if nature is None and all(move is None for move in moves):
@@ -357,7 +359,7 @@ def execute(
 
 
 def _place(answer: Action | None, legal: tuple[Action, ...]) -> int | None:
-    """Where ``answer`` stands among the legal moves; comparing it may do anything."""
+    """Return the index of ``answer`` among the legal moves, ``None`` if illegal; comparing it may run foreign code."""
     try:
         return legal.index(answer)
     except FAULTS as error:
@@ -366,7 +368,7 @@ def _place(answer: Action | None, legal: tuple[Action, ...]) -> int | None:
 
 
 def _check_not_users(error: BaseException) -> None:
-    """Raise the user's Ctrl-C again, which is nobody's fault."""
+    """Raise ``error`` again if it is the user's Ctrl-C, which is not an agent's fault."""
     if is_users(error):
         raise error
 
@@ -380,13 +382,13 @@ def _late_text(spent: float, limit: float) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """What an agent raised in one line, and where: ``NameError: name 'lega' is not defined (agent.py:13)``."""
+    """Describe an agent's exception and its place: ``NameError: name 'lega' is not defined (agent.py:13)``."""
     text = _safe_text(str, error)
     return text if isinstance(error, RemoteError) else f"{type(error).__name__}: {text}{_place_of(error)}"
 
 
 def _place_of(error: BaseException) -> str:
-    """The line of an agent's own file that raised it."""
+    """Return the innermost line of an agent's own file in the traceback."""
     trace, found = error.__traceback__, ""
     while trace is not None:
         file = Path(trace.tb_frame.f_code.co_filename)
@@ -397,12 +399,12 @@ def _place_of(error: BaseException) -> str:
 
 
 def account_of(agent: Agent) -> str:
-    """What an agent says of how it played; empty where it says nothing."""
+    """Return an agent's own account of how it played; empty where it gives none."""
     return _safe_text(lambda one: str(one.account()), agent, ACCOUNT) if isinstance(agent, Accountable) else ""
 
 
 def _safe_text(convert: Callable[[Any], str], value: object, most: int = DETAIL) -> str:
-    """``value`` as one line that can be written anywhere; converting it may do anything."""
+    """Return ``value`` as one line that any encoding can write; converting it may run foreign code."""
     try:
         text = shorten(convert(value), most)
     except FAULTS as error:

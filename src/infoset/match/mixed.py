@@ -1,4 +1,4 @@
-"""``mixed``: one of several agents, drawn anew for every game: a mixed strategy whose pure ones are agents."""
+"""The agent ``mixed``, which draws one of several agents for every game: a mixed strategy over agents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def mixed(agents: tuple[Value, ...] = (), weights: tuple[Value, ...] = ()) -> Mi
 
 
 def _numbers(weights: tuple[Value, ...], count: int) -> list[float]:
-    """All alike where none are given."""
+    """Check the weights and return them as numbers, all equal where none are given."""
     if not weights:
         return [1.0] * count
     found = []
@@ -34,9 +34,9 @@ def _numbers(weights: tuple[Value, ...], count: int) -> list[float]:
 
 
 class MixedAgent(Delegating):
-    """Plays every game as one of ``agents``, drawn with chances like ``weights``.
+    """An agent that plays every game as one of ``agents``, drawn with probabilities proportional to ``weights``.
 
-    Both seats of a team draw the same one where both have this agent, teams each for themselves.
+    All seats of a team that have this agent draw the same one; different teams draw independently.
 
     >>> from infoset.match.mixed import MixedAgent
     >>> agent = MixedAgent([infoset.load_agent("random"), infoset.load_agent("stop")], [1.0, 3.0])
@@ -49,7 +49,7 @@ class MixedAgent(Delegating):
         self.inner, self.name = self.agents[0], f"mixed({','.join(map(agent_name, agents))})"
 
     def reach(self) -> None:
-        """See ``check_reached``."""
+        """Raise ``RemoteError`` unless the addresses of all agents answer; see ``check_reached``."""
         check_reached(self.agents)
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:

@@ -1,7 +1,7 @@
-"""A person who plays: an agent like any other, whose moves come from a *hand*.
+"""Agents for persons, whose moves come from a *hand*.
 
-The hand is what a person looks at and moves with: a terminal, a page in a browser.  It is handed what the player may
-know and nothing else.
+The hand is a person's user interface: a terminal, a page in a browser.  It receives what the player may know and
+nothing else.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from infoset.base import Action, Game, InformationState, Observation
 
 HUMAN = "human"
-"""What a person is called in results, and by whom a person is named."""
+"""The name of a person in results, and the name of the agent."""
 
 
 class Left(KeyboardInterrupt):
-    """The person leaves the game.
+    """Raised when the person leaves the game.
 
-    It goes through the referee as Ctrl-C does, which takes no such thing for an agent's fault: whoever plays the game
-    (``Round.step``) gets it, and can keep the game as it stands by ``Round.end``.
+    It passes through the referee as Ctrl-C does, without counting as an agent's fault: the caller of ``Round.step``
+    receives it and can keep the unfinished game by ``Round.end``.
 
     >>> from infoset.match.person import Left, Person
     >>> class Leaving:
@@ -39,9 +39,9 @@ class Left(KeyboardInterrupt):
 class View:
     """All that a person may be shown at one moment.
 
-    ``known`` is the player's information state.  ``legal`` are the moves on offer, ``()`` where it is not asked;
-    ``deadline`` is a moment of ``time.monotonic`` in seconds, ``None`` without a limit.  ``returns`` (n,) are the
-    payoffs once the game is over, or was left.
+    ``known`` is the player's information state.  ``legal`` holds the legal moves, ``()`` where no move is asked for;
+    ``deadline`` is a time of ``time.monotonic`` in seconds, ``None`` without a limit.  ``returns`` (n,) are the payoffs
+    once the game is over or was left.
 
     >>> from infoset.match.person import View
     >>> View(infoset.load("kuhn_poker"), 0, ((None, "K"),), ("pass", "bet")).legal
@@ -58,7 +58,7 @@ class View:
 
 @runtime_checkable
 class Hand(Protocol):
-    """What a person looks at and moves with; one hand plays one game at a time.
+    """A person's user interface; one hand plays one game at a time.
 
     >>> from infoset.match.person import Hand
     >>> class Bold:
@@ -69,20 +69,20 @@ class Hand(Protocol):
     """
 
     def tell(self, view: View) -> None:
-        """What the player knows has changed: a game begins, a step was played, or it is over (``view.returns``)."""
+        """Show new information: a game begins, a step was played, or the game is over (``view.returns``)."""
         ...
 
     def ask(self, view: View) -> Action:
-        """One of ``view.legal``, at the latest at ``view.deadline``; it may take its time where there is none.
+        """Return one of ``view.legal`` before ``view.deadline``, or without a time limit where it is ``None``.
 
-        Raises ``Left`` where the person leaves the game, ``TimeoutError`` at the deadline.  What is raised and is no
-        ``Exception`` goes through the referee to whoever plays the game.
+        Raises ``Left`` where the person leaves the game, ``TimeoutError`` at the deadline.  An exception that is not an
+        ``Exception`` passes through the referee to the caller that plays the game.
         """
         ...
 
 
 class Person:
-    """Somebody who plays by a hand: it follows the player's information state and asks.
+    """An agent that follows the player's information state and asks a hand for moves.
 
     >>> from infoset.match.person import Person
     >>> class Bold:
@@ -96,7 +96,7 @@ class Person:
         self.hand, self.name = hand, name
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        """Raises what the hand does: ``UnsupportedGameError`` for a game that it cannot show."""
+        """Begin the game.  Raises what the hand raises: ``UnsupportedGameError`` for a game that it cannot show."""
         self.game, self.player = game, player
         self.known: InformationState = ()
         self._tell()

@@ -1,8 +1,8 @@
-"""Whole games of Pommerman's reference environment, ``game_state.json``, to the one replay format and back.
+"""Convert games of Pommerman's reference environment, ``game_state.json``, to the replay format and back.
 
 Such a file holds every position of one game, in any order, each with the joint action that led to it.  Reading plays
-the actions by our rules and compares every position.  The logs of the competitions of 2018 are such files with more
-around them.
+the actions by this library's rules and compares every position.  The logs of the competitions of 2018 are such files
+with additional fields.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ RESULTS = {st.WIN: (0, "Win"), st.TIE: (2, "Tie")}  # the reference's numbers an
 
 
 class RecordWarning(UserWarning):
-    """Something in a recording that is not read."""
+    """A warning about parts of a recording that are not read."""
 
 
 class _Result(msgspec.Struct, forbid_unknown_fields=True):
@@ -61,22 +61,21 @@ class _Record(msgspec.Struct, forbid_unknown_fields=True):
     state: list[dict[str, Any]]
     result: _Result | None = None
     winners: list[int] | None = None
-    scores: list[float] | None = None  # in logs of 2018: payoffs, maybe several times over, 0 where nobody won
+    scores: list[float] | None = None  # in logs of 2018: payoffs, possibly repeated, 0 where nobody won
     finished_at: str = ""
     finished_unix: float = 0
-    board_seed: int | None = None  # ours: nature's answer, where that was no position
+    board_seed: int | None = None  # added by this library: the chance outcome, where it is not a position
 
 
 def read_game(path: str | Path, game: Pommerman | None = None) -> Match:
-    """The match that a ``game_state.json`` records; nature's answer is its first position.
+    """Read the match that a ``game_state.json`` records; the chance outcome of its first step is the first position.
 
-    The file's ``config`` names the variant, unless ``game`` is given, whose board nature must deal.  The logs of 2018
-    may be wrapped (``{"blob": …}``), and have one step more than a game has: such a game is read as one with
-    ``max_steps=801``.  What the parts of a position have too much is left out, with a ``RecordWarning``.
+    The file's ``config`` names the variant, unless ``game`` is given, whose board chance must deal.  The logs of 2018
+    may be wrapped (``{"blob": …}``) and may have one step more than the variant allows: such a game is read with one
+    more in ``max_steps`` (801).  Unknown keys in a position are ignored with a ``RecordWarning``.
 
-    Refused with a ``FormatError`` are files of more than ``infoset.files.MAX_TEXT_BYTES`` bytes, steps that are
-    missing or come twice, games that are not over, and whatever differs from the rules: the step and the first field
-    that differs are named.
+    Raises ``FormatError`` for files of more than ``infoset.files.MAX_TEXT_BYTES`` bytes, missing or repeated steps,
+    unfinished games, and any difference from the rules; the error names the step and the first field that differs.
 
     >>> from tempfile import TemporaryDirectory
     >>> from infoset.match.playground_json import read_game, write_game
@@ -99,11 +98,11 @@ def read_game(path: str | Path, game: Pommerman | None = None) -> Match:
 
 
 def _game(record: _Record, file: str) -> Pommerman:
-    """The variant that a record names, which lasts as long as the record does."""
+    """Return the variant that a record names, with one more step allowed where the record needs it."""
     try:
         name = parse_name(record.config)
         game = build("Pommerman variant", name, VARIANTS)
-        if len(record.state) == game.config.max_steps + 2:  # of 2018, when the end was looked for before counting
+        if len(record.state) == game.config.max_steps + 2:  # in 2018 the end was checked before counting
             longer = {**dict(name.parameters), "max_steps": game.config.max_steps + 1}
             game = build("Pommerman variant", Name(name.word, tuple(longer.items())), VARIANTS)
         return game
@@ -112,7 +111,7 @@ def _game(record: _Record, file: str) -> Pommerman:
 
 
 class _Replayed:
-    """A record while it is played by the rules."""
+    """A record that is being replayed by the rules."""
 
     def __init__(self, record: _Record, game: Pommerman, file: str) -> None:
         self.record, self.game, self.file = record, game, file
@@ -139,7 +138,7 @@ class _Replayed:
         return FormatError(shorten(what, 300), self.file)
 
     def saved(self) -> list[SavedState]:
-        """The positions in the order of their steps, without a gap."""
+        """Return the positions in the order of their steps.  Raises ``FormatError`` for a gap."""
         config, bodies = self.game.config, self.record.state
         if not 1 <= len(bodies) <= config.max_steps + 1:
             raise self.refuse(f"{len(bodies)} positions in state; allowed: 1 to {config.max_steps + 1}")
@@ -155,7 +154,7 @@ class _Replayed:
         return found
 
     def follow(self, state: PommermanState, saved: SavedState) -> PommermanState:
-        """One step by the recorded actions."""
+        """Play one step by the recorded actions."""
         step = saved.row[st.STEP]
         if state.terminal:
             raise self.refuse(f"step {step}: the game is over after step {step - 1}")
@@ -168,7 +167,7 @@ class _Replayed:
         return self.play(saved, state, moves, None)
 
     def move(self, action: int | list[int]) -> Action:
-        """A recorded action as a move; in radio a bare one says nothing, and words after the second are dropped."""
+        """Convert a recorded action to a move; in radio a bare action sends no words, surplus words are dropped."""
         if isinstance(action, list):
             return tuple(action[: 1 + st.WORDS])
         return action if self.game.moves is MOVES else (action, *(0,) * st.WORDS)
@@ -176,7 +175,7 @@ class _Replayed:
     def play(
         self, saved: SavedState, state: State, moves: Sequence[Action | None], answer: Action | None
     ) -> PommermanState:
-        """The step to a saved position, which must be the one that the rules give."""
+        """Play the step to a saved position.  Raises ``FormatError`` where the rules lead to another one."""
         try:
             after = state.play(moves, answer).state
         except IllegalMoveError as error:
@@ -196,7 +195,7 @@ class _Replayed:
                 raise self.refuse(_difference(found, expected, name))
 
     def claims(self, state: PommermanState) -> Iterator[tuple[str, Any, Any]]:
-        """What the record says of the end: where, what, and what the rules say."""
+        """Yield the record's statements about the result: field, value, and the value by the rules."""
         record, outcome = self.record, _outcome(state)
         winners = outcome.get("winners", [])
         if record.result is None and record.scores is None:
@@ -215,7 +214,7 @@ class _Replayed:
 
 
 def _difference(found: Any, expected: Any, place: str = "") -> str:
-    """Where two values that are not equal differ first, and how."""
+    """Describe the first difference between two unequal values and its place."""
     if isinstance(found, list) and len(found) != len(expected):
         return f"{place} has {len(found)} entries, by the rules {len(expected)}"
     if isinstance(found, dict):
@@ -228,17 +227,17 @@ def _difference(found: Any, expected: Any, place: str = "") -> str:
 
 
 def _outcome(state: PommermanState) -> dict[str, Any]:
-    """The reference's result; who won, unless nobody did."""
+    """Return the result as the reference has it, with the winners if there are any."""
     number, name = RESULTS[int(state.row[st.RESULT])]
     winners = [k for k, reward in enumerate(state.returns()) if reward == 1]
     return {"result": {"id": number, "name": name}} | ({"winners": winners} if winners else {})
 
 
 def write_game(match: Match, path: str | Path, agents: Sequence[str] | None = None, game: Game | None = None) -> Path:
-    """Write the reference's ``game_state.json`` of a match, which is played again and checked.
+    """Write the reference's ``game_state.json`` of a match, after replaying and checking it.
 
     ``agents`` are the names to write instead of the match's; ``game`` is loaded by the match's name unless it is
-    given.  Raises ``UnsupportedGameError`` for another game than Pommerman and ``FormatError`` for a broken match.
+    given.  Raises ``UnsupportedGameError`` for a game other than Pommerman and ``FormatError`` for a broken match.
 
     >>> from tempfile import TemporaryDirectory
     >>> from infoset.match.playground_json import write_game
@@ -262,13 +261,13 @@ def write_game(match: Match, path: str | Path, agents: Sequence[str] | None = No
 
 
 def _rules_name(game: Pommerman) -> str:
-    """The variant with the rules that differ; where play begins stands in the positions."""
+    """Return the variant's name with its rule parameters only; the start of play is given by the positions."""
     name = parse_name(game.name.removeprefix(PREFIX))
     return str(name._replace(parameters=tuple(pair for pair in name.parameters if pair[0] in PARAMETERS)))
 
 
 def write_states(match: Match, folder: str | Path, game: Game | None = None) -> list[Path]:
-    """Write every position of a match as the reference does while it records: ``000.json``, ``001.json``, …
+    """Write every position of a match to its own file (``000.json``, ``001.json``, …), as the reference records it.
 
     Raises what ``write_game`` raises.
     """
@@ -287,7 +286,7 @@ def _pommerman(match: Match, game: Game | None) -> Pommerman:
 
 
 def _positions(match: Match, game: Pommerman) -> list[tuple[PommermanState, list[Any]]]:
-    """Every position with the joint action that led to it, none to the first; the dead stop."""
+    """Return every position with the joint action that led to it, none for the first; dead players play Stop."""
     actions: list[list[Any]] = [
         [],
         *([st.STOP if move is None else move for move in step.moves] for step in match.steps),

@@ -1,8 +1,8 @@
-"""What a match leaves behind, and the one replay format of every game.
+"""Records of matches and the replay format, which is the same for every game.
 
-A ``Match`` is the record of one game from start to end and is saved as it stands, as JSON.  Tuples become
-arrays on the way and tuples again when they are read.  Whatever is read is checked: its types here, its
-moves by ``replay_steps``, which plays them again.
+A ``Match`` is the record of one game from start to end and is saved as JSON.  Tuples become arrays when written and
+tuples again when read.  Everything that is read is checked: the types here, the moves by ``replay_steps``, which plays
+them again.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ TOLERANCE = 1e-9
 if TYPE_CHECKING:
     Move: TypeAlias = Action | None
 else:
-    Move = Any  # msgspec knows no recursive types; ``checked`` looks at moves itself
+    Move = Any  # msgspec does not support recursive types; ``checked`` checks the moves
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """An agent that broke the rules of matches.
+    """A violation of the match rules by an agent.
 
-    ``illegal``, ``late`` (after its deadline) or ``error`` (it raised an exception).  Where a move was due, the
-    game's ``pass_move`` or a random legal one was played instead.
+    Its kind is ``illegal``, ``late`` (after its deadline) or ``error`` (an exception).  Where a move was due, the
+    game's ``pass_move`` or a random legal move was played instead.
     """
 
     step: int
-    """The step it belongs to, counted from 1; 0 before the first one."""
+    """The step of the fault, counted from 1; 0 before the first one."""
     player: int
     kind: Literal["illegal", "late", "error"]
     detail: str
 
 
 class MatchStep(msgspec.Struct, frozen=True):
-    """One joint move as executed, nature's answer, and how long each player thought."""
+    """One joint move as executed, the chance outcome ``nature``, and the thinking time of each player."""
 
     moves: tuple[Move, ...]
-    """(n,) ``None`` for those who do not move."""
+    """(n,) the players' moves, ``None`` for those who do not move."""
     nature: Move
     seconds: tuple[float | None, ...]
-    """(n,) ``None`` for those who were not asked."""
+    """(n,) the thinking times in seconds, ``None`` for those who were not asked."""
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """One game as it was played: the result of ``play_match``, and the content of a replay file.
+    """The record of one game: the result of ``play_match``, and the content of a replay file.
 
-    ``play_match`` with the same game, agents and ``seed`` plays it again, as far as the agents themselves
-    depend on nothing but their source of randomness.
+    ``play_match`` with the same game, agents and ``seed`` gives the same match, provided that the agents depend on
+    nothing but their random streams.
 
-    ``returns`` (n,) are final payoffs, ``seed`` is the one of ``play_match``.
+    ``returns`` (n,) are final payoffs, ``seed`` is that of ``play_match``.
 
     >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
     >>> match.steps[0].nature is not None, len(match.returns)      # nature deals
@@ -78,22 +78,22 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     steps: tuple[MatchStep, ...]
     faults: tuple[Fault, ...] = ()
     over: bool = True
-    """False for a game that was left before its end; ``returns`` are then what was paid so far."""
+    """False for a game that was left before its end; ``returns`` are then the payoffs so far."""
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import match_html  # a floor up, for notebooks alone
+        from infoset.view.html import match_html  # a higher layer, needed in notebooks only
 
         return match_html(self)
 
     @checks_arguments
     def save(self, path: str | Path) -> Path:
-        """Write the replay as JSON; the file appears whole or not at all."""
+        """Write the replay as JSON atomically."""
         return replace_file(Path(path), lambda file: file.write(msgspec.json.encode(self) + b"\n"))
 
     @classmethod
     @checks_arguments
     def load(cls, path: str | Path) -> Match:
-        """Read a replay.  Raises ``FormatError`` for what is none, is broken or comes from a newer version."""
+        """Read a replay.  Raises ``FormatError`` for a file of another kind, a broken one or one of a newer version."""
         text = read_text(Path(path))
         try:
             schema = decode_json(text, _Schema).schema
@@ -111,7 +111,7 @@ class _Schema(msgspec.Struct):
 
 
 def checked(match: Match) -> Match:
-    """``match`` with moves made of tuples.  Raises ``ValueError`` where its parts do not fit together."""
+    """Return ``match`` with moves made of tuples.  Raises ``ValueError`` where its parts are inconsistent."""
     n = len(match.players)
     if not n or len(match.agents) != n or len(match.returns) != n:
         raise ValueError(f"{n} players, {len(match.agents)} agents and {len(match.returns)} returns")
@@ -130,7 +130,7 @@ def _move(value: object) -> Move:
 
 
 def read_action(value: object) -> Action:
-    """A move as JSON has it, lists as tuples.  Raises ``ValueError`` for what is no move."""
+    """Convert a move from decoded JSON, lists to tuples.  Raises ``ValueError`` for a value that is not a move."""
     if isinstance(value, list):
         return tuple(map(read_action, value))
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
@@ -139,11 +139,11 @@ def read_action(value: object) -> Action:
 
 
 def replay_steps(match: Match, game: Game | None = None) -> list[Step]:
-    """Play ``match`` again, checking every move, nature's answers and the final returns.
+    """Play ``match`` again, checking every move, the chance outcomes and the final returns.
 
-    ``game`` is loaded by the name in the match unless it is given.  The list holds the start and then one step
-    for each of the match's, with what every player observed of it.  Raises ``FormatError`` with the step at
-    which the match is not a play of the game.
+    ``game`` is loaded by the name in the match unless it is given.  The list holds the start and then one step for
+    each of the match, with every player's observation.  Raises ``FormatError`` with the step at which the match
+    deviates from the rules of the game.
     """
     game = load_named(match.game, "the replay") if game is None else game
     if game.players != match.players:
@@ -163,9 +163,9 @@ def replay_steps(match: Match, game: Game | None = None) -> list[Step]:
 
 @checks_arguments
 def replay_states(match: Match, game: Game | None = None) -> list[State]:
-    """The states of ``match``, the first and the last included; checked as ``replay_steps`` does.
+    """Return the states of ``match``, including the first and the last, checked as by ``replay_steps``.
 
-    Raises ``FormatError`` where the match is not one of the game.
+    Raises ``FormatError`` where the match is not a play of the game.
 
     >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
     >>> infoset.replay_states(match)[-1].returns() == match.returns
@@ -179,7 +179,7 @@ def _check_end(match: Match, state: State) -> None:
         after = f"after its {len(match.steps)} steps"
         raise _differs(match, f"the game is {'not ' if match.over else ''}over {after}")
     returns = state.returns()
-    least = TOLERANCE * max(map(abs, returns))  # the largest payoff says what the others' rounding is
+    least = TOLERANCE * max(map(abs, returns))  # rounding errors scale with the largest payoff
     if not all(isclose(a, b, rel_tol=TOLERANCE, abs_tol=least) for a, b in zip(returns, match.returns, strict=True)):
         raise _differs(match, f"step {len(match.steps)}: the game ends with {returns!r}, not with {match.returns!r}")
 

@@ -1,4 +1,4 @@
-"""Many games between the same agents, and what came of it."""
+"""Play series of games between the same agents and summarise the results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ SEED_BITS = 53  # every program that reads JSON holds such integers exactly
 
 @dataclass(frozen=True)
 class AgentScore:
-    """How one agent did; scores are its returns.
+    """The results of one agent; scores are its returns.
 
-    A game is won by the team with the highest return and drawn where several share it.  Who is in one team says the
-    game's ``teams``; where it has none everybody plays for themselves.  Playing alone nobody wins.
+    A game is won by the team with the highest return and drawn where several share it.  Teams are the game's
+    ``teams``; in a game without them each player is a team.  A game without opponents has no winner.
 
     >>> infoset.play_series("kuhn_poker", ["random", "random"], games=10).agents[0].games
     10
@@ -46,21 +46,21 @@ class AgentScore:
     interval: float | None
     """Half the width of the 95 % confidence interval of the mean; ``None`` with fewer than two games."""
     faults: Mapping[str, int]
-    """How many of each kind: ``illegal``, ``late``, ``error``."""
+    """The number of faults of each kind: ``illegal``, ``late``, ``error``."""
     examples: Mapping[str, str]
-    """The first of each kind that there was, with its game, counted from 1, and its step."""
+    """The first fault of each kind that occurred, with its game, counted from 1, and its step."""
     seat_means: tuple[float | None, ...]
     """(n,) mean score in each player's seat; ``None`` where the agent never sat."""
     account: str = field(default="", compare=False)
-    """What the agent says of how it played: by which method, with which beliefs, how often at random."""
+    """The agent's own account of how it played: by which method, with which beliefs, how often at random."""
 
 
 @dataclass(frozen=True)
 class Series:
     """The result of ``play_series``.
 
-    ``moves`` counts the moves of all players, ``seconds`` is the whole time.  ``stopped``: ``games`` (all were
-    played), ``interrupted``, or ``running`` in what ``progress`` is shown.
+    ``moves`` counts the moves of all players, ``seconds`` is the total time.  ``stopped`` is ``games`` (all were
+    played), ``interrupted``, or ``running`` in the series passed to ``progress``.
 
     >>> series = infoset.play_series("kuhn_poker", ["random", "random"], games=10, seed=1)
     >>> series.games, series.stopped
@@ -80,17 +80,17 @@ class Series:
 
     @property
     def moves_per_second(self) -> float:
-        """Moves of all players in a second of the whole time."""
+        """The moves of all players per second of total time."""
         return self.moves / self.seconds if self.seconds > 0 else 0.0
 
     def plot(self, axes: Any = None) -> Any:
-        """Mean scores with their intervals on axes of matplotlib (extra ``plot``).  Raises ``MissingExtraError``."""
+        """Plot mean scores with their intervals on matplotlib axes (extra ``plot``).  Raises ``MissingExtraError``."""
         from infoset.view.plots import plot_series
 
         return plot_series(self, axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import series_html  # a floor up, for notebooks alone
+        from infoset.view.html import series_html  # a higher layer, needed in notebooks only
 
         return series_html(self)
 
@@ -110,13 +110,14 @@ def play_series(
     keep: Callable[[Match], object] | None = None,
     seated: Callable[[tuple[Agent, ...]], object] | None = None,
 ) -> Series:
-    """Play ``games`` games by the rules of ``play_match``, which also raises what is raised here.
+    """Play ``games`` games by the rules of ``play_match``, and raise what it raises.
 
-    The seed of each game follows from ``seed`` and its number alone, so a longer series begins with the games
-    of a shorter one.  With ``rotate`` the agents move on by one seat after every game.  ``keep`` gets every
-    game as it was played, ``progress`` now and then the series so far, ``seated`` the agents before the first game.
+    The seed of each game depends on ``seed`` and its number only, so a longer series begins with the games of a
+    shorter one.  With ``rotate`` the agents move on by one seat after every game.  ``keep`` is called with every
+    finished game, ``progress`` from time to time with the series so far, ``seated`` with the agents before the first
+    game.
 
-    Ctrl-C ends the series with the games that are over; the one that is being played is dropped.
+    Ctrl-C ends the series with the games that are over; the game in progress is dropped.
 
     >>> series = infoset.play_series("kuhn_poker", ["random", "random"], games=50, seed=1)
     >>> sum(score.mean for score in series.agents)
@@ -140,13 +141,13 @@ def play_series(
 
 
 def game_seed(seed: int, number: int) -> int:
-    """The seed of game ``number`` of a series: ``play_match`` with it plays that game by itself."""
+    """Return the seed of game ``number`` of a series, with which ``play_match`` plays that game alone."""
     sequence = np.random.SeedSequence(seed, spawn_key=(number,))
     return int(sequence.generate_state(1, np.uint64)[0]) >> 64 - SEED_BITS
 
 
 class _Tally(NamedTuple):
-    """What one agent did in one seat."""
+    """The results of one agent in one seat."""
 
     games: int = 0
     wins: int = 0
@@ -157,7 +158,7 @@ class _Tally(NamedTuple):
     faults: tuple[int, ...] = (0,) * len(KINDS)
 
     def plus(self, other: _Tally) -> _Tally:
-        """Both together (Chan, Golub & LeVeque 1979): equal scores deviate by exactly 0."""
+        """Combine two tallies (Chan, Golub & LeVeque 1979); equal scores give squared deviations of exactly 0."""
         games = self.games + other.games
         gap = other.mean - self.mean
         share = other.games / games if games else 0.0
@@ -177,7 +178,7 @@ NOTHING = _Tally()
 
 @dataclass(frozen=True)
 class _Total:
-    """All games so far, replaced whole after each, so that an interrupt finds the old or the new one."""
+    """The totals of all games so far, replaced as a whole after each game, so that they survive an interrupt."""
 
     tallies: Mapping[tuple[int, int], _Tally]  # by agent and seat
     examples: Mapping[tuple[int, str], str]  # by agent and kind
@@ -186,7 +187,7 @@ class _Total:
 
 
 class _Run:
-    """A series while it is played."""
+    """A series in progress."""
 
     def __init__(self, table: Table, seed: int, rotate: bool) -> None:
         self.table, self.seed, self.rotate = table, seed, rotate
@@ -208,7 +209,7 @@ class _Run:
             text = f"game {number + 1}, step {fault.step}: {fault.detail}"
             examples.setdefault(((fault.player - shift) % self.n, fault.kind), text)
         self.total = _Total(tallies, examples, self.total.games + 1, self.total.moves + moves)
-        if keep is not None:  # which may fail, as on a full disk: the game is over all the same
+        if keep is not None:  # called last: it may fail, as on a full disk, but the game counts
             keep(match)
 
     def show(self, progress: Callable[[Series], object]) -> None:
@@ -252,19 +253,19 @@ class _Run:
 
 
 def sides_of(game: Game) -> tuple[tuple[int, ...], ...]:
-    """The players who win together: the game's ``teams``, or where it has none everybody for themselves."""
+    """Return the sets of players who win together: the game's ``teams``, or single players where it has none."""
     teams = getattr(game, "teams", None) or [(player,) for player in range(len(game.players))]
     return tuple([tuple(sorted(team)) for team in teams])
 
 
 def _teams(game: Game) -> list[frozenset[int]]:
-    """Who plays on each player's side, the player included."""
+    """Return the team of each player, the player included."""
     sides = sides_of(game)
     return [next(frozenset(side) for side in sides if player in side) for player in range(len(game.players))]
 
 
 def _tally(match: Match, seat: int, team: frozenset[int]) -> _Tally:
-    """One game from one seat."""
+    """Return the tally of one game from one seat."""
     score, best = match.returns[seat], max(match.returns)
     others = [value for player, value in enumerate(match.returns) if player not in team]
     shared = best in others
