@@ -495,7 +495,7 @@ def test_scores_are_counted_by_hand() -> None:
     assert (first.wins, first.draws, first.losses) == (1, 2, 1)
     assert (second.wins, second.draws, second.losses) == (1, 2, 1)
     assert first.mean == 0.0
-    assert first.interval == pytest.approx(1.959964 * (2 / 3) ** 0.5 / 2)
+    assert first.interval == pytest.approx(3.182446 * (2 / 3) ** 0.5 / 2)
     assert first.seat_means == (0.0, None)
     assert (series.games, series.moves, series.stopped) == (4, 8, "games")
     assert series.moves_per_second > 0

@@ -54,8 +54,9 @@ class Competition(msgspec.Struct, forbid_unknown_fields=True):
 
 def read(file: Path) -> Competition:
     """Read a competition's file.  Raises ``FormatError`` for an invalid one."""
+    text = read_text(file)
     try:
-        body = tomllib.loads(read_text(file))
+        body = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
         raise FormatError(f"not TOML: {error}{hint}", str(file)) from None
