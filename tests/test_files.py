@@ -12,7 +12,7 @@ import pytest
 from infoset import cli
 from infoset.errors import CheckpointError
 from infoset.files import create_file, make_folder, replace_file
-from infoset.runs import RunConfig, RunFolder
+from infoset.runs import RunConfig, RunFolder, UnsavedWarning
 from infoset.solvers.work import Point
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -136,7 +136,8 @@ def test_figures_are_shown_when_the_policy_cannot_be_kept(monkeypatch, capsys, t
 
     monkeypatch.setattr(RunFolder, "save_policy", full_disk)
     where = str(tmp_path / "run")
-    assert command(monkeypatch, "solve", "kuhn_poker", "--method", "lp", "--out", where) == 1
+    with pytest.warns(UnsavedWarning, match="No space left on device"):
+        assert command(monkeypatch, "solve", "kuhn_poker", "--method", "lp", "--out", where) == 1
     printed = capsys.readouterr()
     assert "exploitability   " in printed.out
     assert "policy.npz: No space left on device" in printed.err

@@ -507,7 +507,7 @@ def test_moments_agree_with_numpy() -> None:
     own = np.array([returns[number % 2] for number, returns in enumerate(scores)])
     score = series.agents[0]
     assert score.mean == pytest.approx(own.mean())
-    assert score.interval == pytest.approx(1.959964 * own.std(ddof=1) / 300**0.5)
+    assert score.interval == pytest.approx(1.967930 * own.std(ddof=1) / 300**0.5)
     assert score.seat_means == pytest.approx((own[::2].mean(), own[1::2].mean()))
     assert score.wins + score.draws + score.losses == 300
 

@@ -370,7 +370,7 @@ def test_a_process_that_cannot_be_set_up_is_given_up(monkeypatch: pytest.MonkeyP
         tournament(DUEL, ["playground(path=none.py)", "stop"], games=2)
 
 
-BAD = """
+HOSTILE = """
 import os, time
 
 class Agent:
@@ -411,7 +411,7 @@ class Interrupts(Agent):
 )
 def test_what_is_wrong_with_an_agent_costs_itself_alone(bad: str, kind: str, words: str, tmp_path: Path) -> None:
     """One that hangs or leaves while it is made forfeits its games; all others are played, nobody else is blamed."""
-    (tmp_path / "bad.py").write_text(BAD)
+    (tmp_path / "bad.py").write_text(HOSTILE)
     name = f"python:{tmp_path / 'bad.py'}:{bad}"
     standings = tournament(
         KUHN, [name, "random", "scripted(moves=[pass,pass])"], games=2, workers=1, start_clock=1.0, isolate=False
@@ -424,7 +424,7 @@ def test_what_is_wrong_with_an_agent_costs_itself_alone(bad: str, kind: str, wor
 
 def test_an_agent_that_comes_back_twice_is_played_once(tmp_path: Path) -> None:
     """A copy of the process ends at once: it neither plays on nor writes a game."""
-    (tmp_path / "bad.py").write_text(BAD)
+    (tmp_path / "bad.py").write_text(HOSTILE)
     standings = tournament(
         KUHN, [f"python:{tmp_path / 'bad.py'}:Twice", "random"], games=4, workers=1, db=tmp_path / "t.db"
     )

@@ -336,6 +336,8 @@ class _Watch:
     def refuse_joint(self, joint: int, positions: int, edges: int) -> None:
         """Raise ``BudgetError`` where the joint moves of one state alone are too many, before they are listed."""
         if not self._left(edges + joint):
+            if joint <= self.limit:  # of many states this is only the last
+                raise too_large(self.game, self.limit, positions)
             raise BudgetError(
                 f"{self.game.name} is too large to enumerate: after {positions:,} distinct positions one state has "
                 f"{joint:,} joint moves, which take {size_in_words(joint * self.bytes_each)} "
