@@ -263,10 +263,14 @@ def test_the_clock_of_building_does_not_ring_later(monkeypatch: pytest.MonkeyPat
 
 def test_figures_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The policy is there, and why nothing is said of it."""
-    monkeypatch.setattr(solving, "LEAST_EVALUATING", 0.0)
+
+    def late(*_: object, **__: object) -> None:
+        raise ClockError("it is late")
+
     monkeypatch.setattr("infoset.evaluation.FEW_HISTORIES", 0)
     monkeypatch.setattr("infoset.solvers.sampling.method.FEW_HISTORIES", 0)
-    solution = infoset.solve("kuhn_poker", "mccfr", iterations=2000, seconds=0.5)
+    monkeypatch.setattr(solving, "evaluate", late)
+    solution = infoset.solve("kuhn_poker", "mccfr", iterations=2000, seconds=50.0)
     assert solution.exploitability is None
     assert solution.why_not.startswith("its exact figures are not worked out after")
 
