@@ -21,7 +21,7 @@ import msgspec
 
 from infoset.arena.reading import asked, reading
 from infoset.errors import CheckpointError, ParameterError, shorten
-from infoset.files import MAX_TEXT_BYTES, lock_file, make_folder, no_such_path
+from infoset.files import MAX_TEXT_BYTES, describe_damage, lock_file, make_folder, no_such_path
 from infoset.match.replay import Match, checked
 from infoset.processes import end_copy
 from infoset.tree.graph import LARGEST_PAYOFF
@@ -205,6 +205,8 @@ class Store:
         found = [number for (number,) in self.connection.execute("SELECT number FROM games LIMIT ?", (MAX_READ + 1,))]
         if len(found) > MAX_READ:
             raise CheckpointError(f"{self.path} holds more than {MAX_READ:,} games")
+        if not all(isinstance(number, int) for number in found):
+            raise CheckpointError(f"{self.path}: a broken entry: the number of a game is none")
         return found
 
     def seats(self) -> int:
@@ -286,7 +288,7 @@ class Store:
         except ParameterError:
             raise
         except (msgspec.MsgspecError, zlib.error, ValueError, TypeError, LookupError, RecursionError) as error:
-            raise CheckpointError(f"{self.path}: a broken entry: {shorten(str(error), 200)}") from None
+            raise CheckpointError(f"{self.path}: a broken entry: {shorten(describe_damage(error), 200)}") from None
 
     def _one(self, query: str) -> object:
         """Return the single value of a query, ``None`` without a row."""

@@ -198,7 +198,7 @@ class _Checker:
         yield from self._arity(clause)
         yield from self._keywords(clause)
         for variable in sorted(_unbound(clause)):
-            yield f"unsafe: {variable} is bound by no positive atom of the body", clause.rule.place
+            yield f"unsafe: {shorten(str(variable))} is bound by no positive atom of the body", clause.rule.place
         yield from self._cycles(clause)
 
     def _arity(self, clause: Clause) -> Iterator[tuple[str, Place]]:

@@ -159,4 +159,4 @@ def state_text(facts: Iterable[Term]) -> str:
 def no_move(file: str, role: str, facts: Iterable[Term]) -> GameRuleError:
     """Return the error for a state that is not terminal and in which a role has no legal move."""
     where = f"{file}: " if file else ""
-    return GameRuleError(f"{where}{role} has no legal move, and the game is not over, at {state_text(facts)}")
+    return GameRuleError(f"{where}{shorten(role)} has no legal move, and the game is not over, at {state_text(facts)}")
