@@ -282,7 +282,11 @@ class Folder(Generic[C, P, W]):
 
     def _config_digest(self) -> str:
         """Return a digest of the configuration in ``config.json``, without the fields that may be changed."""
-        body = decode_json((self.path / "config.json").read_bytes(), dict[str, Any])
+        file = self.path / "config.json"
+        try:
+            body = decode_json(file.read_bytes(), dict[str, Any])
+        except DamageError as error:  # in a field that the configuration itself passes over
+            raise CheckpointError(f"{file}: no run's configuration: {describe_damage(error)}") from None
         kept = {name: value for name, value in body.items() if name not in self.may_change}
         return hashlib.blake2b(msgspec.json.encode(kept, order="sorted"), digest_size=16).hexdigest()
 
