@@ -205,9 +205,9 @@ def test_what_is_reckoned_is_of_the_size_of_what_is_made() -> None:
 
 def test_a_long_step_of_the_logit_path_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Worked out beside, it comes to the same; where time is up before the first point there is uniform play."""
-    plain = infoset.solve("leduc_poker(ranks=2)", "logit(at=3)")
+    plain = infoset.solve("kuhn_poker", "logit(at=3)")
     monkeypatch.setattr("infoset.solvers.tabular.logit.QUICK", 0)
-    beside = infoset.solve("leduc_poker(ranks=2)", "logit(at=3)")
+    beside = infoset.solve("kuhn_poker", "logit(at=3)")
     assert (beside.values, beside.iterations, beside.notes) == (plain.values, plain.iterations, plain.notes)
     none = infoset.solve("leduc_poker", "logit", seconds=0)
     assert (none.stopped, none.iterations) == ("seconds", 0)

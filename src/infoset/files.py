@@ -60,6 +60,13 @@ def describe_damage(error: BaseException) -> str:
     return "its numbers, shapes or types do not fit together"
 
 
+def check_schema(kind: str, found: int, known: int) -> None:
+    """Raise ``DamageError`` unless the schema that was found in a file is ``known``, the one that is read."""
+    if found != known:
+        newer = ". A newer infoset may read it" if found > known else ""
+        raise DamageError(f"{kind} schema {shorten(str(found))}; this version reads {known}{newer}")
+
+
 _DAMAGE: dict[type[BaseException], str] = {
     InfosetError: "{}",
     DamageError: "{}",
@@ -309,6 +316,7 @@ def decode_json(body: bytes | str, kind: type[T]) -> T:
     """Decode a JSON text as a ``kind`` of ``msgspec``; no object may have a key twice.  Raises ``DamageError``."""
     try:
         found = msgspec.json.decode(body, type=kind)
+        # ``len`` in place of numbers, which are not needed here and may have too many digits
         json.loads(body, object_pairs_hook=_check_keys, parse_int=len, parse_float=len)
     except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError) as error:
         raise DamageError(describe_damage(error)) from None

@@ -25,12 +25,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from infoset.errors import CheckpointError, shorten
+from infoset.errors import CheckpointError
 from infoset.files import (
     BROKEN_ARCHIVE,
     POLICY,
     DamageError,
     check_folder,
+    check_schema,
     clear_partials,
     create_file,
     decode_json,
@@ -183,12 +184,11 @@ class Folder(Generic[C, P, W]):
         file = Path(path) / "config.json"
         try:
             config: C = decode_json(file.read_bytes(), cls.config_type)
+            check_schema("run", config.schema, SCHEMA)
         except FileNotFoundError:
             raise CheckpointError(f"{path} holds no run: config.json is missing") from None
         except (OSError, DamageError) as error:
             raise CheckpointError(f"{file}: {describe_damage(error)}") from None
-        if config.schema != SCHEMA:
-            raise CheckpointError(f"{path}: run schema {shorten(str(config.schema))}; this version reads {SCHEMA}")
         return config
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
@@ -399,12 +399,11 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         """Read the result of the run; ``None`` where it was interrupted.  Raises ``CheckpointError``."""
         try:
             found = decode_json(self._result.read_bytes(), RunResult)
+            check_schema("result", found.schema, SCHEMA)
         except FileNotFoundError:
             return None
         except (OSError, DamageError) as error:
             raise CheckpointError(f"{self._result}: {describe_damage(error)}") from None
-        if found.schema != SCHEMA:
-            raise CheckpointError(f"{self._result}: schema {shorten(str(found.schema))}; this version reads {SCHEMA}")
         if found.config and found.config != self._config_digest():
             raise self._edited("result")
         return found

@@ -18,7 +18,7 @@ from functools import lru_cache
 from multiprocessing.connection import Connection
 from threading import Thread
 from time import monotonic
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -164,38 +164,28 @@ class Noted:
         self.name, self.agent, self.clock, self.needed = name, agent, clock, needed
         self.seat = NOBODY
 
-    def _left(self) -> None:
-        if self.needed is not None:
-            self.needed.check()
+    def _call(self, method: str, *arguments: Any) -> Any:
+        """Call a method of the agent, which is noted first: looking it up is the agent's own time too."""
+        self.clock.note(self.seat)
+        try:
+            return getattr(self.agent, method)(*arguments)
+        finally:
+            if self.needed is not None:
+                self.needed.check()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.seat = player
-        self.clock.note(player)
-        try:
-            self.agent.begin(game, player, rng, deadline)
-        finally:
-            self._left()
+        self._call("begin", game, player, rng, deadline)
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.clock.note(self.seat)
-        try:
-            self.agent.observe(own_move, observation)
-        finally:
-            self._left()
+        self._call("observe", own_move, observation)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        self.clock.note(self.seat)
-        try:
-            return self.agent.act(legal, deadline)
-        finally:
-            self._left()
+        answer: Action = self._call("act", legal, deadline)
+        return answer
 
     def end(self, returns: tuple[float, ...]) -> None:
-        self.clock.note(self.seat)
-        try:
-            self.agent.end(returns)
-        finally:
-            self._left()
+        self._call("end", returns)
 
 
 class Player:

@@ -551,7 +551,8 @@ def tournament(
     seconds_per_move: SecondsPerMove = None,
     start_clock: StartClock = None,
     isolate: Annotated[
-        bool | None, typer.Option(help="Run each agent in a process of its own, with limits (default: with a clock).")
+        bool | None,
+        typer.Option(help="Run each agent in a process of its own, with limits (default: with --seconds-per-move)."),
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw the cross table and the ratings as SVG.")] = None,
     replay: Annotated[int | None, typer.Option(help="Instead: write this game of --db as a replay.")] = None,

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from infoset.base import Action, FloatArray, LongArray
 from infoset.errors import PolicyError, shorten
-from infoset.files import DamageError, describe_damage, no_such_path, replace_file
+from infoset.files import DamageError, check_schema, describe_damage, no_such_path, replace_file
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import MOST_HIDDEN, States
 
@@ -143,6 +143,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], tuple[str, str]]:
             header = json.loads((file.metadata() or {})[HEADER])
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         game, mark, schema = str(header["game"]), str(header["fingerprint"]), int(header["schema"])
+        check_schema("network", schema, SCHEMA)
         if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
             raise DamageError("its weights are no finite numbers")
     except FileNotFoundError:
@@ -151,8 +152,6 @@ def _read(path: Path) -> tuple[dict[str, Tensor], tuple[str, str]]:
         raise PolicyError(f"{path}: no network of infoset: the file is damaged, or of another kind") from None
     except (OSError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise PolicyError(f"{path}: no network of infoset: {describe_damage(error)}") from None
-    if schema != SCHEMA:
-        raise PolicyError(f"{path}: schema {shorten(str(schema))}; this version reads {SCHEMA}")
     return weights, (game, mark)
 
 

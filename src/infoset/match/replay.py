@@ -17,7 +17,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, State, Step
 from infoset.catalog import load_named
 from infoset.errors import FormatError, GameRuleError, shorten
-from infoset.files import decode_json, read_text, replace_file
+from infoset.files import check_schema, decode_json, read_text, replace_file
 
 SCHEMA = 1
 TOLERANCE = 1e-9
@@ -96,14 +96,10 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
         """Read a replay.  Raises ``FormatError`` for a file of another kind, a broken one or one of a newer version."""
         text = read_text(Path(path))
         try:
-            schema = decode_json(text, _Schema).schema
-            if schema == SCHEMA:
-                return checked(msgspec.json.decode(text, type=cls))
+            check_schema("replay", decode_json(text, _Schema).schema, SCHEMA)
+            return checked(msgspec.json.decode(text, type=cls))
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise FormatError(f"not a replay: {shorten(str(error), 200)}", str(path)) from None
-        raise FormatError(
-            f"replay schema {shorten(str(schema))}; this version reads {SCHEMA}. A newer infoset may read it", str(path)
-        )
 
 
 class _Schema(msgspec.Struct):

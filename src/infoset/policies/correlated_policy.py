@@ -17,11 +17,12 @@ import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, LongArray
 from infoset.compiled import Compiled
-from infoset.errors import PolicyError, shorten
+from infoset.errors import PolicyError
 from infoset.files import (
     BROKEN_ARCHIVE,
     DamageError,
     check_rows,
+    check_schema,
     describe_damage,
     policy_path,
     read_arrays,
@@ -180,8 +181,7 @@ class CorrelatedPolicy:
         try:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
-            if header.schema != SCHEMA:
-                raise DamageError(f"policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
+            check_schema("policy", header.schema, SCHEMA)
             members = arrays["members"].reshape(-1, 2).tolist()
             lotteries = tuple(
                 Lottery(

@@ -16,6 +16,7 @@ from infoset.errors import PolicyError, shorten
 from infoset.files import (
     BROKEN_ARCHIVE,
     DamageError,
+    check_schema,
     describe_damage,
     find_twice,
     policy_path,
@@ -103,8 +104,7 @@ class FactoredPolicy:
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)
-            if header.schema != SCHEMA:
-                raise DamageError(f"policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
+            check_schema("policy", header.schema, SCHEMA)
             menus = [tuple(map(_frozen, menu)) for menu in header.menus]
             tokens = [_frozen(token) for token in header.tokens]
             _check(group, menus, tokens, header, policy)

@@ -19,6 +19,7 @@ from infoset.files import (
     BROKEN_ARCHIVE,
     DamageError,
     check_rows,
+    check_schema,
     describe_damage,
     policy_path,
     read_arrays,
@@ -120,8 +121,7 @@ class PublicPolicy:
 
 def _check(header: _Header, roots: list[int], pieces: int) -> None:
     """Raise ``ValueError`` unless schema, roots and tables are those of a policy."""
-    if header.schema != SCHEMA:
-        raise DamageError(f"policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
+    check_schema("policy", header.schema, SCHEMA)
     rising = all(before < after for before, after in pairwise(sorted(roots)))
     if len(roots) != pieces or not rising or not all(0 <= root < header.positions for root in roots):
         raise DamageError("its roots and tables do not fit together")

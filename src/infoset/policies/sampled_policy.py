@@ -14,7 +14,15 @@ import numpy as np
 from infoset.base import Action, FloatArray, InformationState, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, DamageError, describe_damage, policy_path, read_arrays, replace_file
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    DamageError,
+    check_schema,
+    describe_damage,
+    policy_path,
+    read_arrays,
+    replace_file,
+)
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.policies.simple import checked_row
 from infoset.tree.game_tree import GameTree
@@ -75,11 +83,10 @@ class SampledPolicy:
         try:
             arrays = read_arrays(policy_path(path))
             header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
+            check_schema("policy", header.schema, SCHEMA)
             policy = read_states(arrays)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
-        if header.schema != SCHEMA:
-            raise PolicyError(f"{path}: policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
         return cls(header.game, header.symmetric, header.fingerprint, policy, header.made_by)
 
 

@@ -21,7 +21,15 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import PolicyError, shorten
-from infoset.files import BROKEN_ARCHIVE, PLAIN_KINDS, DamageError, check_archive, describe_damage, find_twice
+from infoset.files import (
+    BROKEN_ARCHIVE,
+    PLAIN_KINDS,
+    DamageError,
+    check_archive,
+    check_schema,
+    describe_damage,
+    find_twice,
+)
 
 if TYPE_CHECKING:
     from infoset.policies.tabular import TabularPolicy
@@ -82,8 +90,7 @@ class TableFile:
             check_archive(path)
             encoded, chances = _unpacked(path)
             header = msgspec.json.decode(encoded, type=_Header)
-            if header.schema != SCHEMA:
-                raise PolicyError(f"{path}: policy schema {shorten(str(header.schema))}; this version reads {SCHEMA}")
+            check_schema("policy", header.schema, SCHEMA)
             keys = msgspec.json.decode(header.keys, type=list[list[str]])
             rows = [_pieces(part) for part in msgspec.json.decode(header.moves, type=list[msgspec.Raw])]
             numbers = {text: k for k, text in enumerate(dict.fromkeys(chain.from_iterable(rows)))}

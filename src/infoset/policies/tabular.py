@@ -28,6 +28,7 @@ from infoset.files import (
     archive_names,
     check_archive,
     check_rows,
+    check_schema,
     decode_json,
     describe_damage,
     find_twice,
@@ -381,7 +382,7 @@ def _from_json(path: Path, most: int | None) -> TabularPolicy:
     if path.stat().st_size > (limit := MAX_BYTES if most is None else most):
         raise PolicyError(f"{path}: {path.stat().st_size:,} bytes; at most {limit:,} are read")
     body = decode_json(path.read_bytes(), _Json)
-    _check_schema(path, body.schema)
+    check_schema("policy", body.schema, SCHEMA)
     if len(body.tables) != len(body.players):
         raise PolicyError(f"{path}: {len(body.tables)} tables for {len(body.players)} players")
     return TabularPolicy(body.game, tuple(body.players), tuple(body.tables), body.map, body.made_by)
@@ -397,7 +398,7 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
     arrays = read_arrays(path, most)
     header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
-    _check_schema(path, header.schema)
+    check_schema("policy", header.schema, SCHEMA)
     sizes = sum(len(row) for rows in header.moves for row in rows)
     if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.moves) != len(header.players):
         raise PolicyError(f"{path}: header and probabilities do not fit together")
@@ -409,13 +410,6 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
         for keys, rows in zip(header.keys, header.moves, strict=True)
     )
     return TabularPolicy(header.game, tuple(header.players), tables, header.map, header.made_by)
-
-
-def _check_schema(path: Path, schema: int) -> None:
-    if schema != SCHEMA:
-        raise PolicyError(
-            f"{path}: policy schema {shorten(str(schema))}; this version reads {SCHEMA}. A newer infoset may read it"
-        )
 
 
 def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, ...]]]:
