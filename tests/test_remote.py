@@ -380,8 +380,9 @@ def floods_on(self: Faulty, body: dict) -> None:
     ids=["no end", "a gigabyte", "half an answer", "a refusal"],
 )
 def test_answers_without_a_length_have_a_deadline_and_a_size(act, kind: str, says: str) -> None:
+    seconds = CLOCK if kind == "late" else 60.0  # what is no answer is one on a busy machine too
     with answering(act, Old) as url:
-        match = play_match("kuhn_poker", [url, "random"], seed=1, seconds_per_move=CLOCK)
+        match = play_match("kuhn_poker", [url, "random"], seed=1, seconds_per_move=seconds)
     assert match.faults[0].kind == kind and says in match.faults[0].detail
 
 
