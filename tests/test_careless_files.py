@@ -48,11 +48,7 @@ def status(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     monkeypatch.setattr("warnings.showwarning", lambda *_: None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnsavedWarning)
-        try:
-            cli.main()
-        except SystemExit as error:
-            return int(error.code or 0)
-    return 0
+        return cli.run_command()
 
 
 @pytest.mark.parametrize("size", [400, 900, 3000, 9000])

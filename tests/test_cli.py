@@ -221,9 +221,7 @@ def test_an_odd_end_stays_one_line(monkeypatch, capsys) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr("infoset.cli.app.app", explode)
-    with pytest.raises(SystemExit) as status:
-        cli.main()
-    assert status.value.code == 1
+    assert cli.run_command() == 1
     assert capsys.readouterr().err == "infoset: internal error (RuntimeError: boom); INFOSET_DEBUG=1 shows where\n"
 
 

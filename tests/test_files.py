@@ -26,11 +26,7 @@ def command(monkeypatch, *arguments: str) -> int:
     """The exit status of ``infoset …``."""
     monkeypatch.setattr(sys, "argv", ["infoset", *arguments])
     monkeypatch.setattr("warnings.showwarning", lambda *_: None)
-    try:
-        cli.main()
-    except SystemExit as error:
-        return int(error.code or 0)
-    return 0
+    return cli.run_command()
 
 
 @pytest.mark.parametrize("links", [True, False])

@@ -476,13 +476,10 @@ def test_watch_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def command(*arguments: str) -> int:
     """The exit status of the command line in this process."""
-    from infoset.cli import main
+    from infoset.cli import run_command
 
     before, sys.argv = sys.argv, ["infoset", *arguments]
     try:
-        main()
-    except SystemExit as stop:
-        return int(stop.code or 0)
+        return run_command()
     finally:
         sys.argv = before
-    return 0

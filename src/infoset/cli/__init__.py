@@ -19,15 +19,15 @@ def main() -> None:
         from infoset.processes import leave
 
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # Ctrl-C must not disturb the cleanup at exit
-        status = _status()
+        status = run_command()
     except KeyboardInterrupt:  # before the verb began
         print("infoset: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
     leave(status)
 
 
-def _status() -> int:
-    """Run the verb and return the exit status."""
+def run_command() -> int:
+    """Run the command that ``sys.argv`` names and return its exit status; the process goes on."""
     from infoset.cli.output import complain
     from infoset.errors import InfosetError, one_line
 
