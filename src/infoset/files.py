@@ -63,8 +63,8 @@ def describe_damage(error: BaseException) -> str:
 def check_schema(kind: str, found: int, known: int) -> None:
     """Raise ``DamageError`` unless the schema that was found in a file is ``known``, the one that is read."""
     if found != known:
-        newer = ". A newer infoset may read it" if found > known else ""
-        raise DamageError(f"{kind} schema {shorten(str(found))}; this version reads {known}{newer}")
+        how = "A newer infoset may read it" if found > known else f"Make the {kind} again with this version"
+        raise DamageError(f"{kind} schema {shorten(str(found))}; this version reads {known}. {how}")
 
 
 _DAMAGE: dict[type[BaseException], str] = {
