@@ -32,7 +32,7 @@ from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import class_of
 from infoset.tree.symmetry import MAX_ORDER, Group
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class _Header(msgspec.Struct):

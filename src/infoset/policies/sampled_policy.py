@@ -32,7 +32,7 @@ from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
-SCHEMA = 1
+SCHEMA = 2
 KEPT = 1 << 18  # the number of states whose views are cached
 
 
@@ -175,7 +175,7 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
     Raises ``KeyError``, and ``ValueError`` for arrays that kernels cannot traverse.
     """
     policy = InfosetPolicy(
-        arrays["first_child"].astype(np.int32), arrays["token"].astype(np.int32), arrays["fixing"].astype(np.int64),
+        arrays["first_child"].astype(np.int32), arrays["record"].astype(np.int32), arrays["fixing"].astype(np.int64),
         arrays["row"].astype(np.int32), arrays["behaviour"].astype(np.float64),
     )  # fmt: skip
     states, entries = len(policy.record), len(policy.behaviour)

@@ -102,9 +102,9 @@ def _note_state(note, line, d, record):
     if len(note.parent) == 0:
         return
     k = note.size[0]
-    note.parent[k] = line.note[d - 1] if d > 0 else -1
+    note.parent[k] = line.record[d - 1] if d > 0 else -1
     note.record[k], note.fixing[k], note.moves[k] = record, line.fixing[d], 0
-    line.note[d] = k
+    line.record[d] = k
     note.size[0] = k + 1
 
 
@@ -114,7 +114,7 @@ def _note_move(note, line, d, moves):
     """Record the move just tried as the best so far, and drop the records of the successors by the best one before."""
     if len(note.parent) == 0:
         return
-    own, kept, tried = line.note[d], line.kept[d], line.tried[d]
+    own, kept, tried = line.record[d], line.kept[d], line.tried[d]
     for k in range(tried, note.size[0]):
         j = k - tried + kept
         parent = note.parent[k]
