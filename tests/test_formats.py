@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from collections import Counter
 from contextlib import suppress
 from itertools import combinations
@@ -16,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command_line import INFOSET
+from command_line import run_infoset as run
 from infoset.arena.competition import read
 from infoset.arena.formats import FORMATS, NOBODY, DoubleElimination, FreeForAll, Meeting, Plan, Swiss
 from infoset.arena.schedule import Schedule
@@ -203,11 +204,6 @@ isolate = false
 """
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "infoset", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-
-
 def test_a_competition_from_one_file(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(COMPETITION)
     first = run("compete", "cup.toml", "--json", "--svg", "cup.svg", cwd=tmp_path)
@@ -281,8 +277,9 @@ def test_kill_9_at_random_moments(tmp_path: Path, moments: int) -> None:
     whole = json.loads(run("compete", "cup.toml", "--json", "--db", "whole.db", cwd=tmp_path).stdout)
     rng, kills = random.Random(1), 0
     for _ in range(moments):
-        command = [sys.executable, "-m", "infoset", "compete", "cup.toml"]
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*INFOSET, "compete", "cup.toml"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         with suppress(subprocess.TimeoutExpired):
             process.wait(rng.uniform(0.8, 2.0))
         kills += process.poll() is None

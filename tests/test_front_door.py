@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 
 import infoset
+from command_line import run_infoset as run
 from infoset import SequenceForm, TabularPolicy, evaluate, load, solve
 from infoset.arena.tournament import tournament
 from infoset.cli.app import app
@@ -364,11 +363,6 @@ def test_own_games_and_agents_everywhere(folder: Path) -> None:
     game, agent = "python:own.py:Hiding(boxes=3)", "python:own.py:First(number=1)"
     assert solve(game, "lp").values == pytest.approx((-1 / 3, 1 / 3))
     assert evaluate(game, agent).best_response_values == (0.0, 1.0)
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "infoset", *arguments], capture_output=True, text=True, check=False
-        )
 
     done = run("match", game, agent, "random", "--games", "3", "--replay", "games")
     assert done.returncode == 0, done.stderr

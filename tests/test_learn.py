@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from command_line import INFOSET
+from command_line import run_infoset as run
+
 pytest.importorskip("torch")
 from safetensors.torch import save_file
 
@@ -295,10 +298,6 @@ def test_it_learns_what_the_worlds_are_worth() -> None:
     assert values[encoding.row[0]].sum() == pytest.approx(100, abs=5)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "infoset", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_the_command_trains_and_the_agent_plays(tmp_path) -> None:
     out = str(tmp_path / "run")
     done = run("train", "gdl:scissors_double", "--epochs", "2", "--games", "4", "--out", out)
@@ -316,7 +315,7 @@ def test_killed_and_resumed_it_has_the_same_curve(tmp_path) -> None:
     whole, cut = str(tmp_path / "whole"), tmp_path / "cut"
     assert run("train", "kuhn_poker", "--epochs", "6", "--out", whole, *options).returncode == 0
     process = subprocess.Popen(
-        [sys.executable, "-m", "infoset", "train", "kuhn_poker", "--epochs", "6", "--out", str(cut), *options],
+        [*INFOSET, "train", "kuhn_poker", "--epochs", "6", "--out", str(cut), *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     until = time.monotonic() + 120

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import subprocess
 import sys
 import time
 import warnings
@@ -22,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from command_line import run_infoset as run
 from infoset import Match, load, play_match, replay_states, testing
 from infoset.cli import main
 from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError
@@ -816,11 +816,6 @@ def test_boards_that_cannot_be_generated_say_so_at_once() -> None:
 
 
 # ---------------------------------------------------------------------------------------------- the command line
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "infoset", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
 
 
 def test_convert_on_the_command_line(tmp_path: Path) -> None:

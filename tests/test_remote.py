@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from command_line import run_infoset
 from infoset import load, play_match, play_series
 from infoset.arena.tournament import tournament
 from infoset.errors import (
@@ -447,11 +448,6 @@ def test_a_fault_costs_the_move_and_never_the_match(what) -> None:
     assert sum(match.returns) == 0
 
 
-def infoset_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess:
-    line = [sys.executable, "-m", "infoset", *arguments]
-    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
-
-
 def test_nobody_there(tmp_path: Path) -> None:
     """It is said before the first game, by the address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -469,7 +465,7 @@ def test_nobody_there(tmp_path: Path) -> None:
     assert not (tmp_path / "t.db").exists()
     (tmp_path / "cup.toml").write_text(f'game = "kuhn_poker"\nteams = ["{url}", "random"]\n')
     for line in (["match", "kuhn_poker", url, "random"], ["compete", "cup.toml"]):
-        done = infoset_command(*line, cwd=tmp_path)
+        done = run_infoset(*line, cwd=tmp_path)
         assert (done.returncode, done.stdout, done.stderr) == (1, "", f"infoset: {url}: nobody listens there\n")
 
 

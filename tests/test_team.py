@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import product
@@ -16,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from command_line import run_infoset
 from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, TabularPolicy, expected_values, load
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.solvers.teams.joint import JointMoves
@@ -503,15 +502,13 @@ def test_tiny_bridge_in_openspiel() -> None:
 
 
 def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "infoset", "solve", "trade_comm(items=3,messages=2)", "--method"]
-    done = subprocess.run(
-        [*command, "team-exact", "--json", "--out", str(tmp_path)], capture_output=True, text=True, check=True
-    )
+    command = ("solve", "trade_comm(items=3,messages=2)", "--method")
+    done = run_infoset(*command, "team-exact", "--json", "--out", str(tmp_path))
     body = json.loads(done.stdout)
     assert body["values"] == pytest.approx([5 / 9, 5 / 9])
     assert (body["bound"], body["gap"]) == (pytest.approx(5 / 9, abs=1e-6), pytest.approx(0, abs=1e-6))
     assert body["method"] == "team-exact"
     assert body["proof"].startswith("dynamic program")
     assert TabularPolicy.load(body["policy"]).players == ("P1", "P2")
-    wrong = subprocess.run([*command, "team-exact(by=luck)"], capture_output=True, text=True, check=False)
+    wrong = run_infoset(*command, "team-exact(by=luck)")
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)

@@ -26,6 +26,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
+from command_line import INFOSET, run_infoset
 from conftest import KUHN
 from infoset import Match, TabularPolicy, load_agent, play_match, replay_states
 from infoset.arena import worker
@@ -757,11 +758,11 @@ def test_ratings_are_about_the_mean_and_do_not_depend_on_the_order(rows: list[li
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "infoset", "tournament", *arguments]
+    return [*INFOSET, "tournament", *arguments]
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*arguments), capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+    return run_infoset("tournament", *arguments, cwd=cwd)
 
 
 def rows(file: Path) -> int:
