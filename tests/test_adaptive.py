@@ -56,6 +56,7 @@ def test_it_finds_out_whom_it_meets_in_kuhn_poker(opponent, random, least) -> No
     assert not any(series.agents[0].faults.values())
 
 
+@pytest.mark.slow
 def test_it_tells_two_declared_opponents_apart() -> None:
     agent = load_agent("adaptive(models=[random,meier], seconds=30)")
     play_series("gdl:meier", [agent, load_agent("meier")], games=150, seed=3)

@@ -114,6 +114,7 @@ def test_self_play(elsewhere: Executor, tmp_path: Path) -> None:
     assert (here.last.value_loss, here.last.start_values) == (there.last.value_loss, there.last.start_values)
 
 
+@pytest.mark.slow
 def test_a_lost_process_of_ray_costs_time_alone() -> None:
     """kill -9 of all that play, whenever one plays, until four are gone."""
     pytest.importorskip("ray")

@@ -12,11 +12,12 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import INFOSET
 from command_line import run_infoset as run
+from extent import examples
 from infoset.arena.competition import read
 from infoset.arena.formats import FORMATS, NOBODY, DoubleElimination, FreeForAll, Meeting, Plan, Swiss
 from infoset.arena.schedule import Schedule
@@ -101,7 +102,7 @@ def test_the_sides_change_from_game_to_game() -> None:
     assert first.seed == second.seed  # on the same board
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     teams=st.integers(2, 9),
     wins=st.integers(1, 3),
@@ -270,7 +271,8 @@ def test_what_is_wrong_with_a_file_is_said_in_words(tmp_path: Path, text: str, w
     assert str(refused.value) == f"{tmp_path / 'cup.toml'}: {words}"
 
 
-@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("moments", [2, 10])
 def test_kill_9_at_random_moments(tmp_path: Path, moments: int) -> None:
     """Of the competition, with all its processes; the standings are then those of one that was never ended."""
     (tmp_path / "cup.toml").write_text(COMPETITION.replace("wins=1", "wins=40"))

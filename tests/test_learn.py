@@ -343,6 +343,7 @@ def exploitability(work: PublicPlay, iterations: int = 200) -> float:
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 
 
+@pytest.mark.slow
 def test_it_learns_what_public_states_are_worth() -> None:
     """Kuhn poker one step at a time: what is known of every hand's worth makes play nearly an equilibrium."""
     work = PublicTrainingConfig("kuhn_poker", PublicTraining(horizon=Horizon(1), games=8, hidden=64)).learner()
@@ -382,6 +383,7 @@ def test_where_the_look_ahead_ends_with_the_game_there_is_nothing_to_learn() -> 
         PublicTrainingConfig("kuhn_poker", PublicTraining()).learner()
 
 
+@pytest.mark.slow
 def test_public_states_by_command(tmp_path) -> None:
     out = str(tmp_path / "run")
     done = run("train", "kuhn_poker", "--method", "resolving", "--steps", "1", "--epochs", "2", "--out", out)

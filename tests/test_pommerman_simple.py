@@ -100,7 +100,7 @@ def simple_games(shared: Path, kind: str) -> list[dict[str, Any]]:
 
 
 KINDS = {"ffa": 25, "onevsone": 26, "team": 18, "team_full": 5, "radio": 15}
-LONG = {"team_full", "radio"}  # a quarter of a minute each
+LONG = {"ffa", "team", "team_full", "radio"}  # a quarter of a minute each
 
 
 def follow(game: dict[str, Any], config: Config, agent: int, samples: int) -> np.ndarray | None:

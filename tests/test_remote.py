@@ -763,7 +763,8 @@ def served(port: int) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("moments", [2, 10])
 def test_a_server_that_is_killed_loses_its_moves_until_it_is_there_again(tmp_path: Path, moments: int) -> None:
     """At random moments; every game is played and kept, and those after it came back without a fault."""
     pytest.importorskip("starlette")

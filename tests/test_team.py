@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from command_line import run_infoset
+from extent import examples
 from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, TabularPolicy, expected_values, load
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.solvers.teams.joint import JointMoves
@@ -179,7 +180,7 @@ def test_three_ways_agree(unit: int) -> None:
     assert compared > 33
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10**6), st.sampled_from(SHAPES), st.sampled_from([1, 6, 0]))
 def test_simultaneous_moves(seed: int, shape: Any, unit: int) -> None:
     """The same where both players often move at once."""
@@ -216,7 +217,7 @@ class CommonState(RandomState):
         return (float(self.noise("pays") % 7 - 3),) * self.game.num_players
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10**6))
 def test_hidden_moves(seed: int) -> None:
     """The mixed-integer program on games with hidden and simultaneous moves, against all pure profiles."""
@@ -301,7 +302,7 @@ def test_the_player_with_fewer_prescriptions_leads(types: tuple[int, int], leade
     assert Kinds(public, {v: public.weights[v] for v in public.ends}).seer[0] == leader
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 10**6), st.sampled_from([(2, 2), (3, 2), (2, 3)]), st.integers(1, 3), st.integers(1, 3))
 def test_joint_moves(seed: int, types: tuple[int, int], moves: int, replies: int) -> None:
     """Prescriptions and their best replies against all pairs of prescriptions, for every pair of sets."""

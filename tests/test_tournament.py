@@ -22,12 +22,13 @@ from xml.etree import ElementTree as Xml
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize
 
 from command_line import INFOSET, run_infoset
 from conftest import KUHN
+from extent import examples
 from infoset import Match, TabularPolicy, load_agent, play_match, replay_states
 from infoset.arena import worker
 from infoset.arena.crew import Crew
@@ -278,7 +279,8 @@ def test_choices_that_a_policy_does_not_know_are_counted(tmp_path: Path) -> None
     assert 5 <= sum(fault.count for fault in unknown) < 20
 
 
-@pytest.mark.parametrize("moments", [3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("moments", [3, 10])
 def test_workers_that_are_killed_cost_nothing(moments: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In calls of agents, mostly: from outside, whatever they were at; what comes of it is what would have."""
     (tmp_path / "faulty.py").write_text(FAULTY)
@@ -494,6 +496,7 @@ def test_two_runs_cannot_share_a_database(tmp_path: Path) -> None:
         tournament(KUHN, ["random", "random"], db=tmp_path / "t.db")
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused_and_the_first_undisturbed(tmp_path: Path, whole: dict) -> None:
     file = tmp_path / "t.db"
     with subprocess.Popen(command(*LONG, "--db", str(file)), stdout=subprocess.PIPE, text=True) as first:
@@ -550,6 +553,7 @@ def kept(file: Path) -> int:
     return len(numbers)
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_killed_loses_no_game_that_it_said_was_kept(tmp_path: Path) -> None:
     """Ten times, in the middle of transactions; each time the next one goes on with the same file."""
     file, said, rng = tmp_path / "t.db", tmp_path / "said", random.Random(1)
@@ -582,6 +586,7 @@ def test_a_full_disk_is_one_line_and_the_games_before_it_are_kept(tmp_path: Path
     assert kept(file) == len(said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", [1, 16])
 def test_a_tournament_on_a_full_disk_goes_on_when_there_is_room(
     tmp_path: Path, pages: int, monkeypatch: pytest.MonkeyPatch
@@ -735,7 +740,7 @@ def test_intervals_hold_the_truth_19_times_in_20() -> None:
     assert abs(hits / tries - 0.95) < 4 * sqrt(0.95 * 0.05 / tries)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     st.integers(2, 5).flatmap(
         lambda n: st.lists(st.lists(st.integers(0, 50), min_size=n, max_size=n), min_size=n, max_size=n)
@@ -931,6 +936,7 @@ def test_with_a_clock_each_agent_has_a_process_of_its_own_and_loses_its_move_alo
         tournament(KUHN, teams, games=1, seed=1, db=tmp_path / "t.db")
 
 
+@pytest.mark.slow
 def test_a_clock_that_nobody_needs_changes_nothing(tmp_path: Path) -> None:
     tables = [
         tournament("leduc_poker", ["random", "scripted(moves=[call,call,call])"], games=6, seed=2, **clocks).table
