@@ -281,7 +281,7 @@ def test_too_many_strategies_with_nature() -> None:
     assert plan.bound is None
 
 
-@pytest.mark.parametrize("kind", ["cce", "efce"])
+@pytest.mark.parametrize("kind", ["cce", pytest.param("efce", marks=pytest.mark.slow)])
 def test_three_players_of_whom_each_has_many_strategies(kind: str) -> None:
     """Kuhn poker for three: 4.3e12 combinations of strategies; a few plans will do."""
     plan = correlated_equilibrium("kuhn_poker(players=3)", kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -154,8 +155,13 @@ def limited(method: str) -> dict[str, int]:
     return {"iterations": 20} if "iterations" in takes and method != "auto" else {}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", METHODS)
+LONG = {("correlated", "native, three players")}  # seven seconds
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [pytest.param(*case, marks=[pytest.mark.slow] * (case in LONG)) for case in product(METHODS, KINDS)],
+)
 def test_every_method_solves_or_refuses_every_kind_of_game(
     method: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -406,7 +406,7 @@ def test_a_game_too_large_to_list_is_refused_within_the_clock(tmp_path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("game", ["gdl:breakthrough", "gdl:krieg_tic_tac_toe"])
+@pytest.mark.parametrize("game", [pytest.param("gdl:breakthrough", marks=pytest.mark.slow), "gdl:krieg_tic_tac_toe"])
 def test_a_game_too_large_to_list_is_learnt_without(tmp_path, game) -> None:
     """Everybody sees all in the one, not in the other; the clock cuts the games of the first epoch."""
     done = infoset.train(game, seconds=3, hidden=16, out=tmp_path / "run")
@@ -422,6 +422,7 @@ def test_a_game_too_large_to_list_is_learnt_without(tmp_path, game) -> None:
         load_agent(f"trained(path={tmp_path / 'run'}, method=own)").begin(load(game), 0, np.random.default_rng(0), None)
 
 
+@pytest.mark.slow
 def test_what_a_tree_search_learns_is_what_it_found() -> None:
     config = TreeTrainingConfig("gdl:tic_tac_toe", replace_fields(TREE, games=32, nodes=40, first=1024, hidden=64))
     work = config.learner()

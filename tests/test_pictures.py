@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from extent import sample
 from infoset import Game, Nature, ProductForm, Stage, load
 from infoset.base import Action, InformationState, Observed, Picture, State, Step, own_token
 from infoset.catalog import known_games
@@ -107,7 +108,7 @@ def check_game(game: Game, seed: int) -> None:
 @pytest.mark.parametrize("name", [*SHIPPED, *VARIANTS])
 def test_every_state_has_pictures_that_json_and_text_can_hold(name: str) -> None:
     game = load(name)
-    for seed in range(2):
+    for seed in range(sample(1, 2)):
         check_game(game, seed)
 
 

