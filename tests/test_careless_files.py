@@ -75,6 +75,7 @@ def test_figures_of_a_solve_are_printed_wherever_the_disk_is_full(
     ]
 
 
+@pytest.mark.slow
 def test_figures_of_a_training_are_printed_when_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

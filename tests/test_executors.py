@@ -24,7 +24,7 @@ PASSES, BETS = "scripted(moves=[pass,pass])", "scripted(moves=[bet,bet])"
 TEAMS = ["random", PASSES, BETS]
 
 
-@pytest.fixture(scope="module", params=["processes", "ray"])
+@pytest.fixture(scope="module", params=["processes", pytest.param("ray", marks=pytest.mark.slow)])
 def elsewhere(request: pytest.FixtureRequest) -> Iterator[Executor]:
     """Two processes of this machine, or Ray on it."""
     if request.param == "processes":

@@ -68,7 +68,7 @@ def compare(description: Description, seconds: float, seed: int = 0, steps: int 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SHRUNK])
 def test_real_files(name: str, shared: Path) -> None:
-    assert compare(repair(read_gdl(shared / "games" / "gdl" / f"{name}.gdl")), seconds=0.6) > 0
+    assert compare(repair(read_gdl(shared / "games" / "gdl" / f"{name}.gdl")), seconds=0.2) > 0
 
 
 @pytest.mark.parametrize("name", sorted(SHRUNK))
@@ -77,7 +77,7 @@ def test_real_rules_with_less_to_count(name: str, shared: Path) -> None:
     for old, new in SHRUNK[name]:
         text, found = re.subn(old, new, text)
         assert found > 0
-    assert compare(repair(parse_gdl(text)), seconds=2) > 0
+    assert compare(repair(parse_gdl(text)), seconds=0.5) > 0
 
 
 @pytest.mark.parametrize("name", ["blackjack", "small_dominion", "twogenerals"])
@@ -325,4 +325,4 @@ QUEENS = """
 
 def test_queens_that_move_by_recursion() -> None:
     """Lines that are asked from both of their ends, in states that differ in two facts from the one before."""
-    assert compare(parse_gdl(QUEENS), seconds=3, steps=40, least=11) > 10
+    assert compare(parse_gdl(QUEENS), seconds=1, steps=40, least=11) > 10

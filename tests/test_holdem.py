@@ -37,6 +37,7 @@ BOARD = "QsJh8h5d2c"
 FULL = "holdem_river(stack=400,bets=[0.5,1.0,2.0],raises=2,range1=any,range2=any)"
 
 
+@pytest.mark.slow
 def test_five_cards_are_worth_what_is_published() -> None:
     """The numbers of hands of each kind, of 2,598,960, and 7,462 that differ (Cactus Kev).
 
@@ -228,6 +229,7 @@ def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Pat
     assert "check 33%" in (tmp_path / "hands.svg").read_text()
 
 
+@pytest.mark.slow
 def test_of_the_turn_what_is_done_before_the_river_is_drawn(tmp_path: Path) -> None:
     text = infoset.show("holdem_turn", "random", svg=tmp_path / "hands.svg")
     assert "100.00%  P1 to begin" in text

@@ -71,6 +71,7 @@ def test_a_kernel_finds_those_that_other_processes_compiled(tmp_path: Path) -> N
     assert run(file, "top") == "47 0"
 
 
+@pytest.mark.slow
 def test_code_for_other_settings_is_other_code(tmp_path: Path) -> None:
     """A caller must not find a callee that was compiled otherwise, under another symbol."""
     file = tmp_path / "chain.py"

@@ -112,7 +112,7 @@ def menu_at(graph, position):
     return graph.menus[graph.content[position]] if graph.player[position] >= 0 else ()
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("config", [*CONFIGS[:2], pytest.param(CONFIGS[2], marks=pytest.mark.slow)])
 def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> None:
     curves, nets = [], []
     for name, parts in (("whole", [4]), ("cut", [2, 4])):
@@ -131,7 +131,7 @@ def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> No
     assert (tmp_path / "whole" / "curve.png").exists()
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("config", [CONFIGS[0], *(pytest.param(c, marks=pytest.mark.slow) for c in CONFIGS[1:])])
 def test_processes_that_play_change_nothing(config) -> None:
     """Three parts for two processes: what is learnt comes in the same order."""
     config = replace(config, training=replace_fields(config.training, parts=3, games=7))
@@ -406,7 +406,8 @@ def test_a_game_too_large_to_list_is_refused_within_the_clock(tmp_path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("game", [pytest.param("gdl:breakthrough", marks=pytest.mark.slow), "gdl:krieg_tic_tac_toe"])
+@pytest.mark.parametrize("game", ["gdl:breakthrough", "gdl:krieg_tic_tac_toe"])
+@pytest.mark.slow
 def test_a_game_too_large_to_list_is_learnt_without(tmp_path, game) -> None:
     """Everybody sees all in the one, not in the other; the clock cuts the games of the first epoch."""
     done = infoset.train(game, seconds=3, hidden=16, out=tmp_path / "run")

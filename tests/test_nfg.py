@@ -157,6 +157,7 @@ def test_tables_that_are_none(tables: tuple, options: dict) -> None:
         table_game(*tables, **options)
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_moves_has_as_many_strategies(tmp_path: Path) -> None:
     """Centipede alone: stop at one of 600 places, or never."""
     count = 600

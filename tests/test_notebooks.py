@@ -17,7 +17,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'pl
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = (DOCS / "notebooks.md").read_text(encoding="utf-8")
-LONG = {"run-a-competition", "train-an-agent"}
+LONG = {"a-game-of-your-own", "run-a-competition", "solve-a-gambit-file", "train-an-agent"}
 NAMES = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 

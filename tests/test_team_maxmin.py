@@ -203,6 +203,7 @@ def test_everybody_in_one_team() -> None:
         solve(KUHN, teams="1+2+3", seconds=1.0)
 
 
+@pytest.mark.slow
 def test_a_target_is_proved() -> None:
     """Of the lotteries that are returned, not of others before them."""
     game = "kuhn_poker(players=3,cards=8)"

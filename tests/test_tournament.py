@@ -155,10 +155,10 @@ def by_hand(game: str, teams: list[str], games: int) -> Counter:
 @pytest.mark.parametrize(
     ("game", "teams", "workers"),
     [
-        (KUHN, KUHN_TEAMS, 1),
+        pytest.param(KUHN, KUHN_TEAMS, 1, marks=pytest.mark.slow),
         (KUHN, KUHN_TEAMS, 2),
         ("rock_paper_scissors", ["random", "scripted(moves=[Rock])"], 2),
-        ("gdl:tic_tac_toe", ["random", "scripted(moves=[[mark,2,2]])"], 1),
+        pytest.param("gdl:tic_tac_toe", ["random", "scripted(moves=[[mark,2,2]])"], 1, marks=pytest.mark.slow),
     ],
 )
 def test_any_number_of_workers_gives_what_matches_give(game: str, teams: list[str], workers: int) -> None:
@@ -310,6 +310,7 @@ def test_workers_that_are_killed_cost_nothing(moments: int, tmp_path: Path, monk
     assert len(kills) == moments
 
 
+@pytest.mark.slow
 def test_an_agent_that_kills_its_process_does_it_again_and_forfeits_the_game(tmp_path: Path) -> None:
     (tmp_path / "faulty.py").write_text(FAULTY)
     kills = f"python:{tmp_path / 'faulty.py'}:Kills"
@@ -510,6 +511,7 @@ def test_a_second_writer_is_refused_and_the_first_undisturbed(tmp_path: Path, wh
     assert {key: done[key] for key in FIGURES} == {key: whole[key] for key in FIGURES}
 
 
+@pytest.mark.slow
 def test_a_file_of_schema_1_is_gone_on_with(tmp_path: Path) -> None:
     """It has the same tables; what is played says nothing of clocks and formats."""
     file = tmp_path / "t.db"
@@ -813,6 +815,7 @@ def whole() -> dict:
 FIGURES = ("game", "seed", "teams", "games", "planned", "table", "ratings", "stopped")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_run_that_is_stopped_goes_on_to_the_same_end(tmp_path: Path, how: signal.Signals, whole: dict) -> None:
     file = tmp_path / "t.db"
