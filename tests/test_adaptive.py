@@ -44,6 +44,7 @@ def test_models_by_edges_are_models() -> None:
     assert asked == [(1, (graph.tokens[0],))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("opponent", "random", "least"), [("random", True, 0.4), ("search", False, -0.2)])
 def test_it_finds_out_whom_it_meets_in_kuhn_poker(opponent, random, least) -> None:
     """A best response to random play wins .5; against sound play nothing is left but the game's value."""

@@ -173,6 +173,7 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
         infoset.evaluate("kuhn_poker", "random", executor="ray")
 
 
+@pytest.mark.slow
 def test_no_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
 

@@ -957,9 +957,8 @@ def test_the_manager_on_the_command_line(players: list[str], tmp_path: Path) -> 
         assert replay_states(match)[-1].returns() == match.returns
 
 
-def test_a_fault_begins_with_the_number_of_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_begins_with_the_number_of_its_game() -> None:
     """Of players that take calls and never answer."""
-    monkeypatch.setattr("infoset.remote.ggp_agent.SECONDS_TO_END", 0.1)
     clocks = ["--start-clock", "0.1", "--play-clock", "0.1"]
     with listening("127.0.0.1", 0) as where:
         url = f"http://127.0.0.1:{where.getsockname()[1]}"

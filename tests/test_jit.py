@@ -123,6 +123,7 @@ def caller(order, first_edge, child):
 """
 
 
+@pytest.mark.slow
 def test_a_users_cached_functions_may_call_kernels(tmp_path: Path) -> None:
     """The second process links a helper that it takes from the cache, the third takes both from there."""
     (tmp_path / "helper.py").write_text(USER)

@@ -112,7 +112,7 @@ def menu_at(graph, position):
     return graph.menus[graph.content[position]] if graph.player[position] >= 0 else ()
 
 
-@pytest.mark.parametrize("config", [*CONFIGS[:2], pytest.param(CONFIGS[2], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("config", [CONFIGS[0], *(pytest.param(c, marks=pytest.mark.slow) for c in CONFIGS[1:])])
 def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> None:
     curves, nets = [], []
     for name, parts in (("whole", [4]), ("cut", [2, 4])):
@@ -439,6 +439,7 @@ def test_a_game_without_propositions_says_so() -> None:
         TreeTrainingConfig("liars_dice", TREE).learner()
 
 
+@pytest.mark.slow
 def test_the_curve_tells_how_strong_the_network_is() -> None:
     """Against flat Monte Carlo, in both seats, as far as there are duels."""
     config = TreeTrainingConfig("gdl:krieg_tic_tac_toe", replace_fields(TREE, duels=4))

@@ -212,6 +212,7 @@ def test_players_whose_payoffs_differ_in_size() -> None:
     assert far.epsilon < 1e-6 * 3e9
 
 
+@pytest.mark.slow
 def test_a_run_to_a_point_goes_on_to_that_point(tmp_path: Path) -> None:
     solve(KUHN, "logit(at=5)", iterations=4, out=tmp_path / "run")
     found = solve(resume=True, out=tmp_path / "run", iterations=1000)

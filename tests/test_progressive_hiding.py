@@ -245,6 +245,7 @@ def test_tiny_bridge_learnt_and_played_by_openspiel() -> None:
     assert value_in_openspiel(name, found.policy()) == pytest.approx(found.best.max(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_cooperative_matching_pennies_as_in_the_paper() -> None:
     """Section 6.2: of 1,000 trainings of 400 episodes CFR never succeeds, progressive hiding with penalty .05 in 48 %.
 

@@ -171,6 +171,7 @@ def test_any_number_of_workers_gives_what_matches_give(game: str, teams: list[st
         assert [expected[met.a, met.b, word] for word in ("wins", "losses", "ties")] == [met.wins, met.losses, met.ties]
 
 
+@pytest.mark.slow
 def test_going_on_gives_what_one_run_gives(tmp_path: Path) -> None:
     file = tmp_path / "t.db"
     first = tournament(KUHN, KUHN_TEAMS, games=7, self_matches=True, db=file, workers=1)
