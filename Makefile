@@ -1,5 +1,6 @@
 # make demo    solve two games from end to end and leave run folders with pictures
-# make test    all checks and tests; what CI runs      make test-all   those that take minutes as well
+# make test    all checks and tests; what CI runs      make test-all   those that are slow as well
+# make nightly   all tests, each with all of its examples and cases
 # make fuzz   read 10,000 damaged files of every kind (an hour)      make kills   kill commands 1,000 times (hours)
 # make check   lint, types and the files of the project      make docs   build the pages
 # make gallery   draw the pictures of docs/gallery.md again: minutes
@@ -30,7 +31,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
+.PHONY: demo test test-all nightly doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -57,8 +58,11 @@ demo: $(VENV)/demo
 	$(BIN)/infoset match pommerman:PommeTeamCompetition-v0 simple simple simple simple --games 1 --replay runs/pommerman
 	$(BIN)/infoset watch runs/pommerman/match-00001.json
 
-test: check warm-up
+test: warm-up
+	$(MAKE) -j 2 check doctest
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+doctest: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
 
 warm-up: $(VENV)/test
@@ -71,7 +75,11 @@ kills: $(VENV)/test
 	$(BIN)/python tests/kill_commands.py --kills 1000
 
 test-all: test
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m slow
+
+nightly: warm-up
+	$(MAKE) -j 2 check doctest
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "slow or not slow"
 
 check: $(VENV)/test
 	$(BIN)/ruff check .

@@ -44,6 +44,7 @@ def test_models_by_edges_are_models() -> None:
     assert asked == [(1, (graph.records[0],))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("opponent", "random", "least"), [("random", True, 0.4), ("search", False, -0.2)])
 def test_it_finds_out_whom_it_meets_in_kuhn_poker(opponent, random, least) -> None:
     """A best response to random play wins .5; against sound play nothing is left but the game's value."""
@@ -56,6 +57,7 @@ def test_it_finds_out_whom_it_meets_in_kuhn_poker(opponent, random, least) -> No
     assert not any(series.agents[0].faults.values())
 
 
+@pytest.mark.slow
 def test_it_tells_two_declared_opponents_apart() -> None:
     agent = load_agent("adaptive(models=[random,meier], seconds=30)")
     play_series("gdl:meier", [agent, load_agent("meier")], games=150, seed=3)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from extent import examples
 from infoset import all_equilibria, evaluate, isolated_equilibria, load, pure_equilibria, table_game
 from infoset.cli.app import app
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
@@ -38,7 +39,7 @@ def mixtures(found: EquilibriumList) -> list[list[float]]:
     return sorted([float(chance) for own in one.mixtures for chance in own] for one in found.equilibria)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10**6), st.lists(st.integers(1, 4), min_size=1, max_size=4))
 def test_pure_equilibria_of_tables_by_the_definition(seed: int, shape: list[int]) -> None:
     game = drawn(tuple(shape), seed, largest=3)  # of many ties
@@ -53,7 +54,7 @@ def test_pure_equilibria_of_tables_by_the_definition(seed: int, shape: list[int]
     assert [one.values for one in found.equilibria] == [payoffs[cell] for cell in stable]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_pure_equilibria_of_trees_are_equilibria_and_pay_what_they_say(seed: int, players: int) -> None:
     try:

@@ -6,9 +6,10 @@ from math import exp
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
+from extent import examples
 from infoset import SequenceForm, TabularPolicy, evaluate, expected_values, load
 from infoset.base import FloatArray
 from infoset.errors import ParameterError, UnsupportedGameError
@@ -82,7 +83,7 @@ def test_the_steps_of_the_slow_twin(name: str, responder: int) -> None:
     assert fast.stream == slow.stream
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(some.integers(0, 10**6), some.integers(2, 4))
 def test_what_is_kept_up_to_date(seed: int, players: int) -> None:
     """After many steps the sums are those that follow from the choices, for several leaders too."""

@@ -39,7 +39,14 @@ def as_policy(tree: GameTree, form: SequenceForm, strategy) -> InfosetPolicy:
     return table.policy(behaviour)
 
 
-GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker", "liars_dice", "goofspiel(num_cards=3)", "gdl:monty_hall"]
+GAMES = [
+    "kuhn_poker",
+    "kuhn_poker(players=3)",
+    "leduc_poker",
+    "liars_dice(dice_sides=3)",
+    "goofspiel(num_cards=3)",
+    "gdl:monty_hall",
+]
 
 
 @pytest.mark.parametrize("game", [load(n) for n in GAMES] + [RandomGame(k, 2 + k % 2, 4) for k in range(25)])

@@ -80,6 +80,7 @@ def rng():
     return np.random.default_rng(1)
 
 
+@pytest.mark.slow
 def test_no_mistake_is_made_twice() -> None:
     """Fifty histories of a state late in the game, with what is remembered and without."""
     ranges, states = asked("gdl:krieg_tic_tac_toe", 1, grows=True)

@@ -71,6 +71,7 @@ def test_figures_of_a_solve_are_printed_wherever_the_disk_is_full(
     ]
 
 
+@pytest.mark.slow
 def test_figures_of_a_training_are_printed_when_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +99,7 @@ def test_games_and_pictures_are_told_when_the_disk_is_full(
     assert printed.err == f"infoset: {tmp_path / 'x.svg'}: File too large\n"
 
 
+@pytest.mark.slow
 def test_the_games_of_a_tournament_that_are_kept_are_reported_when_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: in a process of its own where that matters."""
+"""The command line as a user meets it, in a process of its own where that matters."""
 
 import json
 import os
@@ -6,20 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import infoset
+from command_line import INFOSET
+from command_line import run_infoset as run
 from infoset import SequenceForm, TabularPolicy, load, play_match, realisation
 from infoset.runs import RunFolder
 from infoset.tree.plans import uniform
-
-INFOSET = [sys.executable, "-m", "infoset"]
-
-
-def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*INFOSET, *arguments], capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
 
 
 def test_solve_prints_one_json_object(tmp_path: Path) -> None:
@@ -160,10 +157,8 @@ def test_a_reader_that_leaves_is_no_error(finished: Path, arguments: list[str]) 
     """As in ``infoset show leduc_poker | head``: status 0, and nothing on stderr, wherever the pipe breaks."""
     ours, theirs = os.pipe()
     os.close(ours)
-    done = subprocess.run(
-        [*INFOSET, *arguments], stdout=theirs, stderr=subprocess.PIPE, text=True, cwd=finished, check=False, timeout=300
-    )
-    os.close(theirs)
+    with suppress(BrokenPipeError), os.fdopen(theirs, "w") as left:
+        done = run(*arguments, cwd=finished, stdout=left)
     lines = [line for line in done.stderr.splitlines() if "compiling kernels" not in line]
     assert (done.returncode, lines) == (0, [])
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from extent import examples
 from infoset import (
     GameTree,
     PolicyAgent,
@@ -95,7 +96,7 @@ def test_the_best_for_one_player() -> None:
     assert correlated_equilibrium(CHICKEN, "ce", "B").values == pytest.approx((2, 7))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_each_notion_contains_the_one_before(seed: int, players: int) -> None:
     """On random trees: the best plan of a kind is one of every weaker kind, so that more can be had."""
@@ -115,7 +116,7 @@ def form_tree(seed: int, players: int) -> GameTree:
     return GameTree.of(RandomGame(seed, players, 2))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_gains_by_trying_every_deviation(seed: int, players: int) -> None:
     form = SequenceForm.of(RandomGame(seed, players, 2))
@@ -145,7 +146,7 @@ def test_independent_play_gains_what_evaluate_says(name: str) -> None:
     assert plan.gains("cce") == pytest.approx(gains, abs=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10**6))
 def test_every_equilibrium_is_correlated_in_every_sense(seed: int) -> None:
     try:
@@ -241,7 +242,7 @@ class WithoutNature(RandomState):
         return tuple(float(self.noise("pays", p) % 9) for p in range(self.game.num_players))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS[1:]), objective=st.sampled_from(["welfare", "P2"]))
 def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int, kind: str, objective: str) -> None:
     """von Stengel & Forges 2008: without chance, for two players."""
@@ -257,7 +258,7 @@ def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int,
     assert paid[0] == pytest.approx(paid[1], abs=1e-7)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 3), kind=st.sampled_from(KINDS[1:]))
 def test_plans_found_one_by_one_are_as_good(seed: int, players: int, kind: str) -> None:
     """Column generation, with chance and for any number of players; its bound is met."""
@@ -280,7 +281,7 @@ def test_too_many_strategies_with_nature() -> None:
     assert plan.bound is None
 
 
-@pytest.mark.parametrize("kind", ["cce", "efce"])
+@pytest.mark.parametrize("kind", ["cce", pytest.param("efce", marks=pytest.mark.slow)])
 def test_three_players_of_whom_each_has_many_strategies(kind: str) -> None:
     """Kuhn poker for three: 4.3e12 combinations of strategies; a few plans will do."""
     plan = correlated_equilibrium("kuhn_poker(players=3)", kind)
@@ -348,7 +349,7 @@ def test_a_mediator_draws_for_everybody(kind: str, tmp_path: Path) -> None:
 
 
 @given(seed=st.integers(0, 500))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_plans_of_trees_come_back(seed: int) -> None:
     form = SequenceForm.of(RandomGame(seed, depth=2))
     plan = correlated_equilibrium(form, "efce")

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from extent import sample
 from infoset import load, load_agent
 from infoset.base import Game
 from infoset.clock import Clock
@@ -87,7 +88,7 @@ def fuzz(number: int) -> list[Asked]:
     raise AssertionError
 
 
-@pytest.mark.parametrize("number", [500, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [sample(150, 500), pytest.param(10_000, marks=pytest.mark.slow)])
 def test_no_move_is_late_or_illegal(number: int) -> None:
     """Deadlines from none at all to .2 s."""
     gc.collect()
@@ -339,6 +340,7 @@ def play_long(game: Game, name: str, steps: int, seconds: float) -> int:
     return most - before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["is-mcts(memory=64)", "pimc(memory=64)"])
 def test_a_long_game_ends_within_its_memory(name: str) -> None:
     """300 steps in which ever more may have happened.  The process may have half as much again for what is not kept."""
@@ -346,6 +348,7 @@ def test_a_long_game_ends_within_its_memory(name: str) -> None:
     assert play_long(game, name, 300, 0.02) < 96
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
 @pytest.mark.parametrize(
     ("file", "seconds"),

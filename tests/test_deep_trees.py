@@ -37,6 +37,7 @@ def deep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_thirty_thousand_levels_need_no_work_of_their_own(deep: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No level is worth the calls of NumPy, which took a minute; the figures are those of the theory."""
     for module, name in ((game_tree, "spread"), (sequence_form, "descend")):

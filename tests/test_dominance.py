@@ -1,8 +1,9 @@
 """Strictly dominated strategies, round by round."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from extent import examples
 from infoset import GameTree, SequenceForm, correlated_equilibrium, eliminate_dominated, extreme_equilibria
 from infoset.errors import BudgetError
 from infoset.formats.nfg import NfgGame, parse_nfg
@@ -49,7 +50,7 @@ def test_weak_domination_is_left_alone() -> None:
     assert "nothing is strictly dominated" in str(eliminate_dominated("matching_pennies_3p"))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6))
 def test_no_equilibrium_plays_what_goes(seed: int) -> None:
     """On random trees neither any Nash equilibrium nor a correlated one gives it a chance."""

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import SMALL_GAMES, form_of
+from extent import examples
 from infoset import GameTree, NativeState, Observed, SequenceForm, TabularPolicy, evaluate, load, solve
 from infoset.errors import FormatError, GameRuleError, ImperfectRecallError, ParameterError
 from infoset.formats.efg import EfgGame, game_to_efg, parse_efg, read_efg, write_efg
@@ -151,7 +152,7 @@ def test_broken_files_say_where(text: str, line: int, words: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_random_damage_never_crashes(data: st.DataObject) -> None:
     text = ODD

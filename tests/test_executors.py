@@ -24,7 +24,7 @@ PASSES, BETS = "scripted(moves=[pass,pass])", "scripted(moves=[bet,bet])"
 TEAMS = ["random", PASSES, BETS]
 
 
-@pytest.fixture(scope="module", params=["processes", "ray"])
+@pytest.fixture(scope="module", params=["processes", pytest.param("ray", marks=pytest.mark.slow)])
 def elsewhere(request: pytest.FixtureRequest) -> Iterator[Executor]:
     """Two processes of this machine, or Ray on it."""
     if request.param == "processes":
@@ -114,6 +114,7 @@ def test_self_play(elsewhere: Executor, tmp_path: Path) -> None:
     assert (here.last.value_loss, here.last.start_values) == (there.last.value_loss, there.last.start_values)
 
 
+@pytest.mark.slow
 def test_a_lost_process_of_ray_costs_time_alone() -> None:
     """kill -9 of all that play, whenever one plays, until four are gone."""
     pytest.importorskip("ray")
@@ -172,6 +173,7 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
         infoset.evaluate("kuhn_poker", "random", executor="ray")
 
 
+@pytest.mark.slow
 def test_no_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
 

@@ -5,9 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from extent import examples
 from infoset import GameTree, SequenceForm, evaluate, extreme_equilibria, linear_complementarity, realisation, solve
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.formats.nfg import NfgGame, parse_nfg
@@ -78,7 +79,7 @@ def test_a_component_with_several_vertices() -> None:
     assert {one.component for one in found.equilibria} == {1}
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
 def test_games_without_ties_by_supports(seed: int, m: int, n: int) -> None:
     """Numbers drawn from many leave no ties: then the equilibria are those of pairs of supports, an odd number."""
@@ -90,7 +91,7 @@ def test_games_without_ties_by_supports(seed: int, m: int, n: int) -> None:
     assert len(found) % 2 == 1
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6))
 def test_random_trees(seed: int) -> None:
     """Each is an equilibrium of the tree it came from and pays what it says; what lcp finds is paid between them."""

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import infoset
 from conftest import form_of
+from extent import examples
 from infoset.base import Observed
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
@@ -158,6 +159,7 @@ def _factored_only(name: str) -> Compiled:
     return Compiled(infoset.load(name), max_histories=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "ends", "first", "second"),
     [(HEX, 9_469_697_760, 1.0, 0.832804), (PHANTOM, 9_829_101_024, 0.953125, 0.6243386)],
@@ -263,6 +265,7 @@ def test_openspiel_says_the_same_of_policies_that_are_exported(abrupt: bool) -> 
     assert pyspiel.exploitability(game, theirs) == pytest.approx(found, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_openspiels_words_tell_how_many_moves_were_made() -> None:
     """Its tensors do not, and no more do the games of Rudolph et al. (2025); whoever answers by its words knows more.
 
@@ -386,7 +389,7 @@ class UnpaidState(RandomState):
 
 @given(st.integers(0, 10_000))
 @example(2107)  # in which one of four cells has no edge of an event, and another one two
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_random_games_with_random_cores(seed: int) -> None:
     game = random_game(seed)
     try:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoset
+from extent import examples
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.gdl.game import GdlGame
@@ -137,7 +138,7 @@ def check_against_tree(game: GdlGame) -> None:
     st.sampled_from(sorted(CONTESTED)),
     st.sampled_from(sorted(SEES)),
 )
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_found_cores_have_the_figures_of_the_tree(lines, contested, sees):
     check_against_tree(grabbing(lines, contested, sees))
 

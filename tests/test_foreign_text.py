@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import io
-import subprocess
-import sys
 from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
 
 import infoset
+from command_line import run_infoset
 from infoset.errors import FormatError, RemoteError, UnknownNameError, one_line, printable
 
 HOSTILE = "\x1b[2Ja\x07b\x9b31mc\u202ed\u2066e\u200bf\x7fg\x85h\ud800"
@@ -96,9 +95,8 @@ def test_commands_print_nothing_that_commands_a_terminal(tmp_path: Path, argumen
     (tmp_path / "game.efg").write_text(GAME)
     (tmp_path / "screams.py").write_text(AGENT)
     names = {"GAME": "game.efg", "AGENT": "python:screams.py:Screams"}
-    command = [sys.executable, "-m", "infoset", *(names.get(word, word) for word in arguments)]
-    done = subprocess.run(command, check=False, capture_output=True, cwd=tmp_path, timeout=120)
-    text = done.stdout.decode() + done.stderr.decode()
+    done = run_infoset(*(names.get(word, word) for word in arguments), cwd=tmp_path)
+    text = done.stdout + done.stderr
     assert text and harmless(text), text
 
 

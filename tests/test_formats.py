@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from collections import Counter
 from contextlib import suppress
 from itertools import combinations
@@ -13,9 +12,12 @@ from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from command_line import INFOSET
+from command_line import run_infoset as run
+from extent import examples
 from infoset.arena.competition import read
 from infoset.arena.formats import FORMATS, NOBODY, DoubleElimination, FreeForAll, Meeting, Plan, Swiss
 from infoset.arena.schedule import Schedule
@@ -100,7 +102,7 @@ def test_the_sides_change_from_game_to_game() -> None:
     assert first.seed == second.seed  # on the same board
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(
     teams=st.integers(2, 9),
     wins=st.integers(1, 3),
@@ -203,11 +205,6 @@ isolate = false
 """
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "infoset", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-
-
 def test_a_competition_from_one_file(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(COMPETITION)
     first = run("compete", "cup.toml", "--json", "--svg", "cup.svg", cwd=tmp_path)
@@ -274,15 +271,17 @@ def test_what_is_wrong_with_a_file_is_said_in_words(tmp_path: Path, text: str, w
     assert str(refused.value) == f"{tmp_path / 'cup.toml'}: {words}"
 
 
-@pytest.mark.parametrize("moments", [2, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("moments", [2, 10])
 def test_kill_9_at_random_moments(tmp_path: Path, moments: int) -> None:
     """Of the competition, with all its processes; the standings are then those of one that was never ended."""
     (tmp_path / "cup.toml").write_text(COMPETITION.replace("wins=1", "wins=40"))
     whole = json.loads(run("compete", "cup.toml", "--json", "--db", "whole.db", cwd=tmp_path).stdout)
     rng, kills = random.Random(1), 0
     for _ in range(moments):
-        command = [sys.executable, "-m", "infoset", "compete", "cup.toml"]
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*INFOSET, "compete", "cup.toml"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         with suppress(subprocess.TimeoutExpired):
             process.wait(rng.uniform(0.8, 2.0))
         kills += process.poll() is None

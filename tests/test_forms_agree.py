@@ -80,6 +80,7 @@ def test_products_agree_with_larger_trees(name: str) -> None:
     agree_on_random_policies(name)
 
 
+@pytest.mark.slow
 def test_battleship_with_two_ships_is_worth_what_the_tree_says() -> None:
     """The factored form of this game once lost a fifth of the value."""
     name = ships(1, 2, shots=3, repeats=False)

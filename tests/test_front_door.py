@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import infoset
+from command_line import run_infoset as run
 from infoset import SequenceForm, TabularPolicy, evaluate, load, solve
 from infoset.arena.tournament import tournament
 from infoset.cli.app import app
@@ -155,8 +155,13 @@ def limited(method: str) -> dict[str, int]:
     return {"iterations": 20} if "iterations" in takes and method != "auto" else {}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("method", METHODS)
+LONG = {("correlated", "native, three players")}  # seven seconds
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [pytest.param(*case, marks=[pytest.mark.slow] * (case in LONG)) for case in product(METHODS, KINDS)],
+)
 def test_every_method_solves_or_refuses_every_kind_of_game(
     method: str, kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,11 +369,6 @@ def test_own_games_and_agents_everywhere(folder: Path) -> None:
     game, agent = "python:own.py:Hiding(boxes=3)", "python:own.py:First(number=1)"
     assert solve(game, "lp").values == pytest.approx((-1 / 3, 1 / 3))
     assert evaluate(game, agent).best_response_values == (0.0, 1.0)
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "infoset", *arguments], capture_output=True, text=True, check=False
-        )
 
     done = run("match", game, agent, "random", "--games", "3", "--replay", "games")
     assert done.returncode == 0, done.stderr

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from extent import examples
 from infoset import convert, load, solve
 from infoset.cli.app import app
 from infoset.errors import FormatError
@@ -105,7 +106,7 @@ def test_mistakes_have_their_place_in_the_file(text: str, message: str, tmp_path
     assert "\n" not in str(caught.value)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     at=st.integers(0, 1500),
     cut=st.integers(0, 40),

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 from conftest import SHARED
+from extent import sample
 from infoset.errors import InfosetError
 from infoset.gdl import game as game_module
 from infoset.gdl import parallel, scalar
@@ -37,7 +38,7 @@ PROBE_STEPS = {ScalarEvaluator: 50, LazyEvaluator: 4}  # fewer than in earnest: 
 MAX_PROBE_LENGTH = 10
 BUILT = 6  # one sound case in so many is grounded and played
 SECONDS = 30  # what one case may take before it counts as hung
-SAMPLE, EVERY = 200, 5_000  # cases of each of the two sources: a sample, and all of them
+SAMPLE, EVERY = sample(50, 200), 5_000  # cases of each of the two sources: a sample, and all of them
 
 TOKENS = re.compile(r"\s+|;[^\n]*|[()]|[^\s();]+")
 KEYWORDS = (

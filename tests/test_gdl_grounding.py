@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from infoset.errors import BudgetError
@@ -97,7 +95,5 @@ LARGE = (
 )
 def test_budgets_end_what_is_too_large(text, budget) -> None:
     """One description grounds for ever, one to a hundred million rules."""
-    began = time.monotonic()
     with pytest.raises(BudgetError, match="<text>: does not ground within"):
         ground(parse_gdl(text), budget)
-    assert time.monotonic() - began < 30

@@ -8,10 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import SHARED
+from extent import examples
 from gdl_interpreter import Interpreter
 from infoset.clock import Clock
 from infoset.errors import BudgetError, GameRuleError
@@ -67,7 +68,7 @@ def compare(description: Description, seconds: float, seed: int = 0, steps: int 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SHRUNK])
 def test_real_files(name: str, shared: Path) -> None:
-    assert compare(repair(read_gdl(shared / "games" / "gdl" / f"{name}.gdl")), seconds=0.6) > 0
+    assert compare(repair(read_gdl(shared / "games" / "gdl" / f"{name}.gdl")), seconds=0.2) > 0
 
 
 @pytest.mark.parametrize("name", sorted(SHRUNK))
@@ -76,7 +77,7 @@ def test_real_rules_with_less_to_count(name: str, shared: Path) -> None:
     for old, new in SHRUNK[name]:
         text, found = re.subn(old, new, text)
         assert found > 0
-    assert compare(repair(parse_gdl(text)), seconds=2) > 0
+    assert compare(repair(parse_gdl(text)), seconds=0.5) > 0
 
 
 @pytest.mark.parametrize("name", ["blackjack", "small_dominion", "twogenerals"])
@@ -172,7 +173,11 @@ def test_goals_stand_in_the_order_of_the_rules() -> None:
     ("rules", "message"),
     [
         ("(<= (big (s ?n)) (big ?n)) (<= (big ?n) (true (n ?n))) (<= (sees x ?n) (big ?n))", "terms grow .* 's'"),
-        ("(<= (big (s ?n ?m)) (big ?n) (big ?m)) (big 0) (big 1) (<= (sees x ?n) (big ?n))", "terms grow .* 's'|big/1"),
+        pytest.param(
+            "(<= (big (s ?n ?m)) (big ?n) (big ?m)) (big 0) (big 1) (<= (sees x ?n) (big ?n))",
+            "terms grow .* 's'|big/1",
+            marks=pytest.mark.slow,
+        ),
         ("(<= (next (b (s ?n ?n))) (true (b ?n))) (init (b 0))", "terms grow .* 's'"),
         (
             "".join(f"(d {k})" for k in range(32))
@@ -254,7 +259,7 @@ def programs(draw: Callable[..., str]) -> str:
     return " ".join([*rules, "(<= (next (s ?y (f ?x))) (p2 ?x ?y)) (<= (next (s ?x ?x)) (p1 ?x ?y))"])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(programs())
 def test_random_programs(text: str) -> None:
     assert compare(parse_gdl(text), seconds=0.5, steps=3) > 0
@@ -268,7 +273,7 @@ LARGE = """
 
 
 def test_a_clock_ends_a_long_join_and_spoils_nothing() -> None:
-    """The rule is named; afterwards the same evaluator gives the answers of one that was never interrupted."""
+    """The rule is named, hours before the join would end; afterwards the same evaluator gives the answers of one that was never interrupted."""
     game, end = (
         LazyEvaluator(
             parse_gdl(
@@ -319,4 +324,4 @@ QUEENS = """
 
 def test_queens_that_move_by_recursion() -> None:
     """Lines that are asked from both of their ends, in states that differ in two facts from the one before."""
-    assert compare(parse_gdl(QUEENS), seconds=3, steps=40, least=11) > 10
+    assert compare(parse_gdl(QUEENS), seconds=1, steps=40, least=11) > 10

@@ -11,6 +11,7 @@ from random import Random
 
 import pytest
 
+from extent import sample
 from gdl_interpreter import Interpreter
 from gdl_random import random_description
 from infoset.gdl import game as game_module
@@ -26,7 +27,7 @@ from infoset.tree.growing import growing_graph
 from test_gdl_evaluators import Position, by_evaluator, by_interpreter, compare_batch
 from test_growing import ask_all
 
-SAMPLE, EVERY, BLOCKS = 200, 6_000, 4  # descriptions of the sample, of the slow test, and parts of each
+SAMPLE, EVERY, BLOCKS = sample(60, 200), 6_000, 4  # descriptions of the sample, of the slow test, and parts of each
 LISTED = 20  # of so many descriptions one has all its positions compared
 MOST_STATES = 60  # joint moves of the games whose positions are compared
 

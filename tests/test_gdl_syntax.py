@@ -1,10 +1,11 @@
 """Reading and printing game descriptions: KIF, infix, odd and broken text."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import SHARED
+from extent import examples
 from infoset.errors import FormatError
 from infoset.gdl.syntax import (
     Atom,
@@ -156,7 +157,7 @@ def test_hostile_text_ends_soon(tmp_path) -> None:
         read_gdl(tmp_path / "big.gdl")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.text(st.sampled_from("()?~&|,.:-; %\npqXnotor<=_1"), max_size=60))
 def test_any_text_reads_or_fails_cleanly(text: str) -> None:
     try:
@@ -190,7 +191,7 @@ GROUND = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(GROUND)
 def test_actions_round_trip(term: Term) -> None:
     assert to_term(to_action(term)) == term

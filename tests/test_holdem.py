@@ -12,11 +12,12 @@ from xml.etree import ElementTree as Xml
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import infoset
 from conftest import form_of
+from extent import examples
 from infoset.base import Dealt, State
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
@@ -36,6 +37,7 @@ BOARD = "QsJh8h5d2c"
 FULL = "holdem_river(stack=400,bets=[0.5,1.0,2.0],raises=2,range1=any,range2=any)"
 
 
+@pytest.mark.slow
 def test_five_cards_are_worth_what_is_published() -> None:
     """The numbers of hands of each kind, of 2,598,960, and 7,462 that differ (Cactus Kev).
 
@@ -47,7 +49,7 @@ def test_five_cards_are_worth_what_is_published() -> None:
     assert len(set(found)) == 7462
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.integers(0, 51), min_size=7, max_size=7, unique=True))
 def test_of_seven_cards_the_best_five_count(cards: list[int]) -> None:
     assert strength(cards) == max(map(strength, combinations(cards, 5)))
@@ -154,7 +156,7 @@ SMALL = [
     "holdem_river(board=AhKhQhJhTh,range1='22+',range2='33 AcKc')",  # everybody plays the board
     "holdem_river(range1=AsAh,range2='AsAd KdKc')",  # some hands are never held at once
     "holdem_river(limit=30,raises=2,range1='AA 65s',range2='KK 87s')",
-    "holdem_turn(range1='AA KQs',range2='QJs 99:0.3')",
+    pytest.param("holdem_turn(range1='AA KQs',range2='QJs 99:0.3')", marks=pytest.mark.slow),
     "holdem_turn(range1=AsKs,range2='AcKc QQ',limit=20,raises=0)",
     "holdem_turn(range1='AcAd 3c3d',range2=AhAs,bets=[allin],raises=0,stack=60)",
 ]
@@ -178,7 +180,7 @@ def test_trees_and_products_give_the_same_figures(name: str) -> None:
     assert found.values[0] == pytest.approx(infoset.solve(name, "lp").values[0], abs=0.3)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_pieces_add_up_to_the_showdown(data: st.DataObject) -> None:
     """Any strengths, hands of one to three cards, any payoffs: the sum of products is the matrix."""
@@ -200,6 +202,7 @@ def test_pieces_add_up_to_the_showdown(data: st.DataObject) -> None:
             assert tuple(matrix[i, j]) == ((0, 0) if set(one) & set(two) else right)
 
 
+@pytest.mark.slow
 def test_a_whole_range_is_solved_and_plays(tmp_path: Path) -> None:
     """1,081 hands a side and 86 million histories: less than a thousandth of the pot to be gained after 300 iterations."""
     compiled = Compiled.of(FULL)
@@ -226,6 +229,7 @@ def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Pat
     assert "check 33%" in (tmp_path / "hands.svg").read_text()
 
 
+@pytest.mark.slow
 def test_of_the_turn_what_is_done_before_the_river_is_drawn(tmp_path: Path) -> None:
     text = infoset.show("holdem_turn", "random", svg=tmp_path / "hands.svg")
     assert "100.00%  P1 to begin" in text

@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
+from extent import examples
 from infoset import load
 from infoset.errors import ParameterError
 from infoset.tree.game_tree import GameTree
@@ -88,7 +89,7 @@ def test_axes_see_what_has_happened_and_nothing_else(trade: GameTree) -> None:
         true_map(trade, [0]).join(true_map(trade, TEAM))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=some.integers(0, 10**6))
 def test_the_smallest_refinement_with_recall(seed: int) -> None:
     """It has perfect recall, refines, is reached by one pass, and merging any two of its sets breaks one of these."""

@@ -6,9 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
+from extent import examples
 from infoset import SequenceForm, evaluate, information_relaxation, load, team_optimum
 from infoset.errors import ImperfectRecallError, ParameterError
 from infoset.policies.tabular import TabularPolicy
@@ -75,7 +76,7 @@ class Twin:
         return flat, at
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=some.integers(0, 10**6),
     name=some.sampled_from([TRADE, "tiny_hanabi(game=C)", "cooperative_matching_pennies"]),
@@ -94,7 +95,7 @@ def test_theorem_1(seed: int, name: str, relax: str, penalty: float) -> None:
         assert team_optimum(tree(name)).value <= found.bound + 1e-9
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=some.integers(0, 10**6), penalty=some.sampled_from([0.05, 0.7, 3.0]))
 def test_a_step_against_the_slow_twin(seed: int, penalty: float) -> None:
     """Each stage in turn, the last first, gets the best policy that there is: no random change of a set is better."""
@@ -130,7 +131,7 @@ def step(game: HiddenGame, policy: np.ndarray, projected: np.ndarray, twin: Twin
     )  # fmt: skip
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=some.integers(0, 10**6))
 def test_without_a_penalty_it_is_a_best_response(seed: int) -> None:
     """A player alone against fixed others, on its own map: backward induction is the best response."""

@@ -59,6 +59,7 @@ def run(file: Path, what: str, **settings: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_kernel_finds_those_that_other_processes_compiled(tmp_path: Path) -> None:
     """The last process compiles nothing, though what its kernel links calls others by address."""
     file = tmp_path / "chain.py"
@@ -70,6 +71,7 @@ def test_a_kernel_finds_those_that_other_processes_compiled(tmp_path: Path) -> N
     assert run(file, "top") == "47 0"
 
 
+@pytest.mark.slow
 def test_code_for_other_settings_is_other_code(tmp_path: Path) -> None:
     """A caller must not find a callee that was compiled otherwise, under another symbol."""
     file = tmp_path / "chain.py"
@@ -81,6 +83,7 @@ def test_code_for_other_settings_is_other_code(tmp_path: Path) -> None:
     assert run(file, "top") == "47 1"
 
 
+@pytest.mark.slow
 def test_spoilt_files_are_compiled_again(tmp_path: Path) -> None:
     file = tmp_path / "chain.py"
     file.write_text(CHAIN)
@@ -120,6 +123,7 @@ def caller(order, first_edge, child):
 """
 
 
+@pytest.mark.slow
 def test_a_users_cached_functions_may_call_kernels(tmp_path: Path) -> None:
     """The second process links a helper that it takes from the cache, the third takes both from there."""
     (tmp_path / "helper.py").write_text(USER)

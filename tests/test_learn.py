@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from command_line import INFOSET
+from command_line import run_infoset as run
+
 pytest.importorskip("torch")
 from safetensors.torch import save_file
 
@@ -111,7 +114,7 @@ def menu_at(graph, position):
     return graph.action_sets[graph.content[position]] if graph.player[position] >= 0 else ()
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("config", [CONFIGS[0], *(pytest.param(c, marks=pytest.mark.slow) for c in CONFIGS[1:])])
 def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> None:
     curves, nets = [], []
     for name, parts in (("whole", [4]), ("cut", [2, 4])):
@@ -130,7 +133,7 @@ def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> No
     assert (tmp_path / "whole" / "curve.png").exists()
 
 
-@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("config", [CONFIGS[0], *(pytest.param(c, marks=pytest.mark.slow) for c in CONFIGS[1:])])
 def test_processes_that_play_change_nothing(config) -> None:
     """Three parts for two processes: what is learnt comes in the same order."""
     config = replace(config, training=replace_fields(config.training, parts=3, games=7))
@@ -297,10 +300,6 @@ def test_it_learns_what_the_worlds_are_worth() -> None:
     assert values[encoding.row[0]].sum() == pytest.approx(100, abs=5)
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "infoset", *arguments], capture_output=True, text=True, check=False)
-
-
 def test_the_command_trains_and_the_agent_plays(tmp_path) -> None:
     out = str(tmp_path / "run")
     done = run("train", "gdl:scissors_double", "--epochs", "2", "--games", "4", "--out", out)
@@ -318,7 +317,7 @@ def test_killed_and_resumed_it_has_the_same_curve(tmp_path) -> None:
     whole, cut = str(tmp_path / "whole"), tmp_path / "cut"
     assert run("train", "kuhn_poker", "--epochs", "6", "--out", whole, *options).returncode == 0
     process = subprocess.Popen(
-        [sys.executable, "-m", "infoset", "train", "kuhn_poker", "--epochs", "6", "--out", str(cut), *options],
+        [*INFOSET, "train", "kuhn_poker", "--epochs", "6", "--out", str(cut), *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     until = time.monotonic() + 120
@@ -346,6 +345,7 @@ def exploitability(work: PublicPlay, iterations: int = 200) -> float:
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 
 
+@pytest.mark.slow
 def test_it_learns_what_public_states_are_worth() -> None:
     """Kuhn poker one step at a time: what is known of every hand's worth makes play nearly an equilibrium."""
     work = PublicTrainingConfig("kuhn_poker", PublicTraining(horizon=Horizon(1), games=8, hidden=64)).learner()
@@ -385,6 +385,7 @@ def test_where_the_look_ahead_ends_with_the_game_there_is_nothing_to_learn() -> 
         PublicTrainingConfig("kuhn_poker", PublicTraining()).learner()
 
 
+@pytest.mark.slow
 def test_public_states_by_command(tmp_path) -> None:
     out = str(tmp_path / "run")
     done = run("train", "kuhn_poker", "--method", "resolving", "--steps", "1", "--epochs", "2", "--out", out)
@@ -408,6 +409,7 @@ def test_a_game_too_large_to_list_is_refused_within_the_clock(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("game", ["gdl:breakthrough", "gdl:krieg_tic_tac_toe"])
+@pytest.mark.slow
 def test_a_game_too_large_to_list_is_learnt_without(tmp_path, game) -> None:
     """Everybody sees all in the one, not in the other; the clock cuts the games of the first epoch."""
     done = infoset.train(game, seconds=3, hidden=16, out=tmp_path / "run")
@@ -423,6 +425,7 @@ def test_a_game_too_large_to_list_is_learnt_without(tmp_path, game) -> None:
         load_agent(f"trained(path={tmp_path / 'run'}, method=own)").begin(load(game), 0, np.random.default_rng(0), None)
 
 
+@pytest.mark.slow
 def test_what_a_tree_search_learns_is_what_it_found() -> None:
     config = TreeTrainingConfig("gdl:tic_tac_toe", replace_fields(TREE, games=32, nodes=40, first=1024, hidden=64))
     work = config.learner()
@@ -438,6 +441,7 @@ def test_a_game_without_propositions_says_so() -> None:
         TreeTrainingConfig("liars_dice", TREE).learner()
 
 
+@pytest.mark.slow
 def test_the_curve_tells_how_strong_the_network_is() -> None:
     """Against flat Monte Carlo, in both seats, as far as there are duels."""
     config = TreeTrainingConfig("gdl:krieg_tic_tac_toe", replace_fields(TREE, duels=4))

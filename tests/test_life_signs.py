@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
+from pathlib import Path
 
 import pytest
 
+from command_line import run_infoset
 from infoset import signs
 from infoset.cli import life_signs
 from infoset.cli.life_signs import LifeSigns
@@ -101,9 +100,10 @@ def test_patience_that_is_no_number_is_a_second(given: str, monkeypatch: pytest.
         (("show", "goofspiel(num_cards=4)"), "infoset: enumerating positions"),
     ],
 )
-def test_commands_say_what_they_do_before_they_have_a_result(command: tuple[str, ...], words: str) -> None:
-    environment = {**os.environ, "INFOSET_PATIENCE": "0.05"}
-    done = subprocess.run(
-        [sys.executable, "-m", "infoset", *command], check=True, capture_output=True, text=True, env=environment
-    )
+def test_commands_say_what_they_do_before_they_have_a_result(
+    command: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LifeSigns, "__call__", lambda _, work: work and life_signs.say(work, 0.0))  # at once
+    done = run_infoset(*command, cwd=tmp_path)
+    assert done.returncode == 0
     assert words in done.stderr

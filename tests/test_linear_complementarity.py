@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import GOOFSPIEL, KUHN, SHARED, form_of
+from extent import examples
 from infoset import (
     GameTree,
     SequenceForm,
@@ -51,7 +52,7 @@ def test_zero_sum_games_have_the_value_of_the_linear_program(name: str) -> None:
     assert found.values == pytest.approx(evaluate(form, linear_program(form)).values, abs=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(0, 3))
 def test_random_games_end_in_an_equilibrium_in_floats_and_in_fractions(seed: int, start: int) -> None:
     """From any interior profile; the same one in fractions as in floats, where each is the other's twin."""
@@ -169,6 +170,7 @@ def test_players_whose_payoffs_differ_in_size() -> None:
     assert found.values == pytest.approx((7.5e8, 0.5))
 
 
+@pytest.mark.slow
 def test_more_moves_than_a_simple_fraction_can_tell_apart() -> None:
     tree = GameTree.of(table(1500, 1, " ".join(f"{k % 7} 0" for k in range(1500))))
     assert exact_equilibrium(tree, SequenceForm.of(tree)).values == (6, 0)

@@ -1,10 +1,11 @@
 """The sequence-form linear program: the exact oracle."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import DICE, GOOFSPIEL, KUHN, LEDUC, form_of
+from extent import examples
 from infoset import SequenceForm, cfr_plus, evaluate, linear_program, load, pcfr_plus, solve
 from infoset.errors import ImperfectRecallError, UnsupportedGameError
 from random_games import RandomGame, RandomState
@@ -66,7 +67,7 @@ class ZeroSumState(RandomState):
         return (paid, -paid)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6))
 def test_random_zero_sum_games(seed: int) -> None:
     """On random zero-sum games the program leaves nothing to gain and CFR+ approaches its value."""

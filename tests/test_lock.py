@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import infoset
+from extent import examples
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError
 from infoset.formats.efg import game_to_efg, write_efg
 
@@ -52,7 +53,7 @@ def test_every_method_of_the_loop_answers_a_locked_player_best(method: str) -> N
     assert all(set(row.values()) == {0.5} for row in locked.policy.tables[0].values())
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=6), st.integers(0, 2))
 def test_nobody_gains_where_the_rest_is_an_equilibrium(probabilities: list[float], where: int) -> None:
     """With half of the sets of a player locked anyhow, the rest has an equilibrium, and its figures say so."""

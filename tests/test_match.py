@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from command_line import run_infoset
 from conftest import KUHN, LEDUC, PENNIES, form_of
 from infoset import (
     Ended,
@@ -727,8 +728,7 @@ def test_agents_say_how_they_played() -> None:
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "infoset", "match", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False, timeout=120)
+    return run_infoset("match", *arguments, cwd=cwd)
 
 
 def test_the_table(tmp_path: Path) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from conftest import KUHN, form_of
+from extent import examples
 from infoset import SequenceForm, mmd, realisation, solve
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
@@ -39,7 +40,7 @@ def test_matching_pennies_by_hand() -> None:
     assert np.log(strategy[1] / strategy[2]) == pytest.approx((2 / 3) / (weight * span * (0.5 + 1 / 0.25)))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 10**6))
 def test_a_step_is_the_maximum_that_defines_it(seed: int) -> None:
     """By a general optimiser over behaviour, for the first player of a random game."""

@@ -145,7 +145,7 @@ def test_a_graph_that_outgrows_its_memory_is_begun_anew() -> None:
     assert agent.graph.nbytes <= 1 << 20
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_flat_monte_carlo_weighs_its_own_moves_where_others_move_with_it(seat) -> None:
     """Whoever takes the last cell of a line wins: also as the second of two who move at once."""
     seats = ["random", "random"]

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import KUHN, form_of
+from extent import examples
 from infoset import GameTree, SequenceForm, convert, evaluate, expected_values, load, solve, table_game
 from infoset.errors import BudgetError, FormatError, ParameterError
 from infoset.formats.nfg import Nfg, NfgGame, game_to_nfg, parse_nfg, write_nfg
@@ -94,7 +95,7 @@ def test_the_reduced_normal_form_of_kuhn_poker(tmp_path: Path) -> None:
     assert solve(table, "lp").values == pytest.approx((-1 / 18, 1 / 18), abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10**6), st.integers(1, 3))
 def test_cells_are_what_plans_are_worth(seed: int, players: int) -> None:
     """On random games every cell of the table is the expected payoff of its plans in the sequence form."""
@@ -115,7 +116,7 @@ def test_a_table_too_large_is_refused_with_its_counts() -> None:
         normal_form(form_of("leduc_poker"))
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     st.lists(st.integers(1, 3), min_size=1, max_size=3),
     st.lists(st.fractions(-5, 5, max_denominator=9), min_size=81, max_size=81),
@@ -156,6 +157,7 @@ def test_tables_that_are_none(tables: tuple, options: dict) -> None:
         table_game(*tables, **options)
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_moves_has_as_many_strategies(tmp_path: Path) -> None:
     """Centipede alone: stop at one of 600 places, or never."""
     count = 600

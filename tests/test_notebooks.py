@@ -17,6 +17,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'pl
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = (DOCS / "notebooks.md").read_text(encoding="utf-8")
+LONG = {"a-game-of-your-own", "run-a-competition", "solve-a-gambit-file", "train-an-agent"}
 NAMES = sorted(path.stem for path in (DOCS / "notebooks").glob("*.ipynb"))
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
@@ -62,7 +63,7 @@ def read(name: str) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Jupyter's own packages
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LONG)) for n in NAMES])
 def test_it_runs_and_its_figures_hold(name: str, tmp_path: Path) -> None:
     if name == "train-an-agent":
         pytest.importorskip("torch", reason="torch is not installed (extra 'learn')")

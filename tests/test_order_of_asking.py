@@ -62,7 +62,7 @@ def rows(solver, sets) -> dict:
     return {key: row_of(solver, *key) for key in sets}
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "leduc_poker")) for n in GAMES])
 def test_the_order_of_asking_changes_no_bit(name) -> None:
     graph = explore(load(name))
     sets = asked(GameTree.unroll(graph))
@@ -113,7 +113,7 @@ def test_another_process_finds_the_same() -> None:
     assert told.stdout.strip() == digest()
 
 
-@pytest.mark.parametrize("game", ["leduc_poker", "goofspiel(num_cards=3)"])
+@pytest.mark.parametrize("game", [pytest.param("leduc_poker", marks=pytest.mark.slow), "goofspiel(num_cards=3)"])
 @pytest.mark.parametrize("method", ["order-2", "per-world", "resolving"])
 def test_a_game_of_a_series_is_the_game_by_itself(game, method) -> None:
     """And what is played there is what an evaluation that asks everywhere finds."""

@@ -150,6 +150,7 @@ def test_a_weight_out_of_bounds_is_named() -> None:
         solve(form_of(KUHN), Method("mine", even, ones, weigh=weighs_beyond), iterations=10)
 
 
+@pytest.mark.slow
 def test_an_index_out_of_bounds_does_not_end_python(tmp_path: Path) -> None:
     """In a process of its own: the command says it in one line and ends with status 1, not by a signal."""
     body = SOURCE.replace("memory[0, q] = max", "memory[0, q + 10**9] = max")

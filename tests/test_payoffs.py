@@ -341,6 +341,7 @@ def test_three_players_rank_by_payoff_too() -> None:
     assert every.rank == "payoff" and every.ranking[-1] == "pass"
 
 
+@pytest.mark.slow
 def test_a_game_that_is_forfeited_pays_the_least_and_the_most(tmp_path: Path) -> None:
     """So that nobody gains by leaving a game that is being lost."""
     (tmp_path / "leaves.py").write_text(
@@ -355,6 +356,7 @@ def test_a_game_that_is_forfeited_pays_the_least_and_the_most(tmp_path: Path) ->
     assert found.mean == -played.payoff("random").mean < 0
 
 
+@pytest.mark.slow
 def test_a_file_of_an_earlier_version_is_ranked_and_gone_on_with(tmp_path: Path) -> None:
     file = tmp_path / "t.db"
     first = tournament(KUHN, [BETS, "random"], games=10, workers=1, db=file)

@@ -85,6 +85,7 @@ def test_the_same_seed_gives_the_same_game(game) -> None:
     assert [step.moves for step in first.steps] == [step.moves for step in second.steps]
 
 
+@pytest.mark.slow
 def test_a_runner_stays_free_longer_than_at_random() -> None:
     """The hounds move at random."""
     runners = ["pessimistic(nodes=600)", "random"]

@@ -109,7 +109,7 @@ def check_game(game: Game, seed: int) -> None:
 @pytest.mark.parametrize("name", [*SHIPPED, *VARIANTS])
 def test_every_state_has_pictures_that_json_and_text_can_hold(name: str) -> None:
     game = load(name)
-    for seed in range(2):
+    for seed in range(sample(1, 2)):
         check_game(game, seed)
 
 

@@ -186,10 +186,8 @@ def test_ctrl_c_keeps_the_game_and_ends_with_its_status(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_against_a_clock_ends_at_once(sit: Sit) -> None:
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        sit([("> ", interrupt)], "kuhn_poker", "random", seconds_per_move=30.0)
-    assert time.monotonic() - began < 25
+        sit([("> ", interrupt)], "kuhn_poker", "random", seconds_per_move=100_000.0)
 
 
 def test_a_person_that_is_late_loses_the_move(sit: Sit) -> None:

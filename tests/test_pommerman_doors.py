@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from command_line import run_infoset as run
 from infoset import load_agent, play_match, play_series
 from infoset.catalog import load
 from infoset.errors import FormatError, ParameterError, UnknownNameError, UnsupportedGameError
@@ -726,12 +727,6 @@ def test_the_command_lists_the_parameters() -> None:
 
 
 # Logs of the competitions of 2018
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "infoset", *arguments], cwd=cwd, capture_output=True, text=True, check=False
-    )
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from extent import sample
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config
 from infoset.pommerman.engine import advance, close_in, engine
@@ -33,7 +34,7 @@ COUNTS = {
 def test_recorded_games_replay_without_a_difference(kind: str, shared: Path) -> None:
     recorded = list(games(shared, kind))
     assert len(recorded) == COUNTS[kind]
-    for game in recorded:
+    for game in recorded[:: sample(3, 1)]:
         replay(game)
 
 

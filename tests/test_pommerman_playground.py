@@ -396,6 +396,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_program_of_the_playground_plays_in_our_matches(program: Path) -> None:
     name = f"playground(path='{program}')"
     match = play_match(MATCH, [name, "simple", name, "random"], seed=5)

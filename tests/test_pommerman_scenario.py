@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from extent import sample
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config, GameType, config
 from infoset.pommerman.engine import advance, close_in, engine
@@ -243,8 +244,8 @@ def ways_agree(s: Scenario, begin: int, length: int, size: int) -> bool:
 
 @pytest.mark.parametrize("number", range(len(VARIANTS)))
 def test_scenarios_are_as_the_twin_has_them(number: int) -> None:
-    """1,050 positions of all variants."""
-    assert agree(VARIANTS[number], seed=number, count=150) > 0
+    """280 positions of all variants, or 1,050."""
+    assert agree(VARIANTS[number], seed=number, count=sample(40, 150)) > 0
 
 
 @pytest.mark.parametrize("number", range(len(VARIANTS)))

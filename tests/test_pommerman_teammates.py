@@ -91,7 +91,10 @@ def test_a_plan_reckons_with_the_word() -> None:
     assert player.room.desk.own[st.RIGHT] >= 0.0
 
 
-@pytest.mark.parametrize("game", ["pommerman:PommeRadioCompetition-v2", "pommerman:PommeRadio-v2"])
+@pytest.mark.parametrize(
+    "game",
+    ["pommerman:PommeRadioCompetition-v2", pytest.param("pommerman:PommeRadio-v2", marks=pytest.mark.slow)],
+)
 def test_champions_talk_in_matches(game: str) -> None:
     match = infoset.play_match(game, ["champion", "simple", "champion", "simple"], seed=4)
     assert not match.faults

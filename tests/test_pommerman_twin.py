@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 import pommerman_twin as twin
+from extent import examples, sample
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config, GameType
 from infoset.pommerman.engine import advance, close_in, engine
@@ -158,7 +159,7 @@ def same_view(seen: dict[str, Any], expected: dict[str, Any]) -> None:
 def test_the_twin_replays_recorded_games(kind: str, shared: Path) -> None:
     """A sample of them, so that the twin can be trusted; the fast rules replay all."""
     for number, game in enumerate(games(shared, kind)):
-        if number % 30 == 0 or (kind in ("stress", "rare") and number % 4 == 0):
+        if number % sample(60, 30) == 0 or (kind in ("stress", "rare") and number % sample(12, 4) == 0):
             replay(game)
 
 
@@ -182,7 +183,7 @@ def replay(game: dict[str, Any]) -> None:
             assert [list(agent.message) for agent in state.agents] == played["s"]["m"], where
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(played=plays(length=4))
 def test_the_fast_rules_and_the_twin_agree(played: Play) -> None:
     agree(*played)
@@ -195,7 +196,7 @@ def test_the_fast_rules_and_the_twin_agree_for_long(rules: Config) -> None:
         agree(*play(Random(seed), rules, length=4))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(played=plays(length=6))
 def test_what_never_changes(played: Play) -> None:
     rules, fast = played.rules, Single(played.start, played.rules)
@@ -265,7 +266,7 @@ def check_board(before: State, after: State, rules: Config) -> None:
     assert all(after.board[cell] in (WOOD, FLAMES) for cell in after.hidden)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(played=equal_rules(count=3, length=5))
 def test_boards_of_a_batch_play_as_they_do_alone(played: list[Play]) -> None:
     """From arbitrary positions, each until it is over; and planes say what the twin sees."""

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 import pommerman_twin as twin
+from extent import examples
 from infoset.errors import ParameterError
 from infoset.pommerman import state as st
 from infoset.pommerman.config import Config, config
@@ -96,7 +97,7 @@ def test_planes_say_what_the_dictionaries_say(name: str) -> None:
                 assert number["alive"] == (st.AGENT + k in seen["alive"])
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=some.integers(0, 2**32), name=some.sampled_from(NAMES[:4]))
 def test_what_never_changes(seed: int, name: str) -> None:
     """An agent's ammo and its bombs on the board only grow, by items; no life is negative; no two share a cell."""

@@ -102,12 +102,10 @@ def test_the_runs_differ() -> None:
 def test_a_clock_ends_all_runs() -> None:
     work = PooledMccfr(partial(Mccfr, walk_of("leduc_poker")), 3)
     work.step(2)  # compiled
-    began = time.monotonic()
     work.run(None, 0.2)
     assert all(run.iteration > 1 for run in work.runs)
     work.step(10**9, time.monotonic() + 0.2)
-    assert time.monotonic() - began < 20  # a billion iterations take hours
-    assert work.iteration < 10**9
+    assert work.iteration < 10**9  # which take hours
 
 
 @pytest.mark.parametrize(

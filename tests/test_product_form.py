@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 import infoset
@@ -295,7 +295,7 @@ def random_form(seed: int, num_axes: int = 5) -> ProductForm:
     return ProductForm(f"random({seed})", ("P1", "P2"), parts, lambda h: (v := float(table[tuple(h.values())]), -v))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=some.integers(0, 10**6))
 def test_information_sets_by_definition(seed: int) -> None:
     """Slow twin: the tree's sets are the histories that agree on the axes seen; values by summing over all plays."""
@@ -493,7 +493,7 @@ def test_the_history_of_a_form_has_a_value_on_every_axis() -> None:
     assert len(seen) == 30  # the ends of Kuhn poker
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=some.integers(0, 10**6), players=some.integers(1, 3))
 def test_random_games_have_a_product_form(seed: int, players: int) -> None:
     """Also where information sets reach over several depths; values by the definitions, summed over all plays."""

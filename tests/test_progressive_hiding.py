@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
+from extent import examples
 from infoset import Observed, SequenceForm, evaluate, load
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
@@ -156,7 +157,7 @@ def lift(game: HiddenGame, projected: np.ndarray) -> np.ndarray:
     return policy
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=some.integers(0, 10**6), relax=some.sampled_from(["recall", "cheat", "perfect"]))
 def test_propositions_1_and_2(seed: int, relax: str) -> None:
     """An implementable policy is its own projection, and a projection is implementable."""
@@ -235,6 +236,7 @@ def test_trade_comm_as_measured() -> None:
     assert hidden.mean() == pytest.approx(0.996, abs=4 * hidden.std() / 20 + 0.004)
 
 
+@pytest.mark.slow
 def test_tiny_bridge_learnt_and_played_by_openspiel() -> None:
     """What is learnt on OpenSpiel's abstracted Tiny Bridge is worth as much by its own rules, over all 420 deals."""
     pytest.importorskip("pyspiel")
@@ -245,6 +247,7 @@ def test_tiny_bridge_learnt_and_played_by_openspiel() -> None:
     assert value_in_openspiel(name, found.policy()) == pytest.approx(found.best.max(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_cooperative_matching_pennies_as_in_the_paper() -> None:
     """Section 6.2: of 1,000 trainings of 400 episodes CFR never succeeds, progressive hiding with penalty .05 in 48 %.
 
@@ -323,7 +326,7 @@ def test_bad_input() -> None:
         progressive_hiding(game, runs=0)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(seed=some.integers(0, 1000))
 def test_random_games_with_random_teams_stay_in_the_simplex(seed: int) -> None:
     """Whatever is learnt, projections are distributions."""
@@ -417,7 +420,7 @@ def simplex_projection(point: np.ndarray) -> np.ndarray:
     return np.maximum(point - sums[count] / (count + 1), 0)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=some.integers(0, 10**6), price=some.sampled_from([0.0, 0.1, 1.0, 5.0]), rm=some.booleans())
 def test_theorem_2_and_proposition_4(seed: int, price: float, rm: bool) -> None:
     """The overall regret, penalties included, is at most the sum of the local ones: perfect recall in the relaxed

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import infoset
 from conftest import form_of
+from extent import examples
 from infoset.base import Game
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
@@ -72,7 +73,7 @@ def test_public_states_and_trees_give_the_same_figures(name: str) -> None:
     agree(form_of(name), FactoredForm.of(rules_of(infoset.load(name))).form, seed=1)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10_000), st.integers(1, 2), st.integers(2, 4))
 def test_random_games_have_the_figures_of_their_trees(seed: int, players: int, depth: int) -> None:
     """Players that move at once or alone, chance before and with them, observations of any kind."""
@@ -90,7 +91,7 @@ class RareState(RandomState):
         return tuple((answer, float(k == 0)) for k, (answer, _) in enumerate(answers))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10_000), st.integers(1, 2), st.integers(2, 4))
 def test_what_never_comes_counts_as_in_the_tree(seed: int, players: int, depth: int) -> None:
     game = RandomGame(seed, players, depth, RareState)
@@ -108,7 +109,7 @@ def paid_by(found: Any, shape: tuple[int, ...]) -> Any:
     return paid
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 12), st.integers(1, 3))
 def test_blocks_pay_what_the_table_pays(seed: int, rows: int, columns: int, kinds: int) -> None:
     drawn = np.random.default_rng(seed).integers(-kinds, kinds + 1, (rows, columns, 1))
@@ -116,7 +117,7 @@ def test_blocks_pay_what_the_table_pays(seed: int, rows: int, columns: int, kind
     assert np.allclose(paid_by(constant_blocks(paid), paid.shape), paid, atol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(1, 6), st.integers(1, 6))
 def test_blocks_pay_what_the_table_of_three_pays(seed: int, one: int, two: int, three: int) -> None:
     paid = np.random.default_rng(seed).integers(-1, 2, (one, two, three, 3)).astype(float)

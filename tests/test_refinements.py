@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conftest import GOOFSPIEL, KUHN, LEDUC, SHARED, form_of
+from extent import examples
 from infoset import (
     Observed,
     SequenceForm,
@@ -74,7 +75,7 @@ def test_what_a_refinement_promises(name: str, refinement: str) -> None:
     assert all(found[concept] for concept in REFINEMENTS[refinement])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @example(seed=19822, depth=4, refinement="quasi-perfect")  # a difference of 2e-16 passed for a gain
 @given(seed=st.integers(0, 10**6), depth=st.integers(2, 5), refinement=st.sampled_from(sorted(REFINEMENTS)))
 def test_of_random_games(seed: int, depth: int, refinement: str) -> None:
@@ -84,7 +85,7 @@ def test_of_random_games(seed: int, depth: int, refinement: str) -> None:
     assert all(found[concept] for concept in REFINEMENTS[refinement])
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @example(seed=65535, depth=4)  # floats took a path where the best answer to the start was an answer to itself
 @given(seed=st.integers(0, 10**6), depth=st.integers(2, 4))
 def test_lcp_from_an_interior_start_is_undominated(seed: int, depth: int) -> None:
@@ -93,7 +94,7 @@ def test_lcp_from_an_interior_start_is_undominated(seed: int, depth: int) -> Non
     assert satisfied(game, solve(game, "lcp").policy)["undominated"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 4), number=st.integers(1, 3))
 def test_each_concept_contains_the_next(seed: int, depth: int, number: int) -> None:
     """Whatever profile: quasi-perfect ones are sequential and undominated, those are equilibria."""
@@ -221,7 +222,7 @@ def test_openings_of_perfect_information_are_found_by_going_back(tmp_path: Path)
     assert satisfied(game, solution.policy) == dict.fromkeys(CONCEPTS, True)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 10**6), number=st.integers(1, 4), depth=st.integers(1, 5))
 def test_going_back_is_best_in_every_subgame(seed: int, number: int, depth: int) -> None:
     game = RandomGame(seed, number, depth, OpenState)

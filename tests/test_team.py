@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import product
@@ -13,9 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from command_line import run_infoset
+from extent import examples
 from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, TabularPolicy, expected_values, load
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.solvers.teams.joint import JointMoves
@@ -180,7 +180,7 @@ def test_three_ways_agree(unit: int) -> None:
     assert compared > 33
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.integers(0, 10**6), st.sampled_from(SHAPES), st.sampled_from([1, 6, 0]))
 def test_simultaneous_moves(seed: int, shape: Any, unit: int) -> None:
     """The same where both players often move at once."""
@@ -217,7 +217,7 @@ class CommonState(RandomState):
         return (float(self.noise("pays") % 7 - 3),) * self.game.num_players
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 10**6))
 def test_hidden_moves(seed: int) -> None:
     """The mixed-integer program on games with hidden and simultaneous moves, against all pure profiles."""
@@ -302,7 +302,7 @@ def test_the_player_with_fewer_prescriptions_leads(types: tuple[int, int], leade
     assert Kinds(public, {v: public.weights[v] for v in public.ends}).seer[0] == leader
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 10**6), st.sampled_from([(2, 2), (3, 2), (2, 3)]), st.integers(1, 3), st.integers(1, 3))
 def test_joint_moves(seed: int, types: tuple[int, int], moves: int, replies: int) -> None:
     """Prescriptions and their best replies against all pairs of prescriptions, for every pair of sets."""
@@ -503,15 +503,13 @@ def test_tiny_bridge_in_openspiel() -> None:
 
 
 def test_the_command_line_says_what_is_proved(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "infoset", "solve", "trade_comm(items=3,messages=2)", "--method"]
-    done = subprocess.run(
-        [*command, "team-exact", "--json", "--out", str(tmp_path)], capture_output=True, text=True, check=True
-    )
+    command = ("solve", "trade_comm(items=3,messages=2)", "--method")
+    done = run_infoset(*command, "team-exact", "--json", "--out", str(tmp_path))
     body = json.loads(done.stdout)
     assert body["values"] == pytest.approx([5 / 9, 5 / 9])
     assert (body["bound"], body["gap"]) == (pytest.approx(5 / 9, abs=1e-6), pytest.approx(0, abs=1e-6))
     assert body["method"] == "team-exact"
     assert body["proof"].startswith("dynamic program")
     assert TabularPolicy.load(body["policy"]).players == ("P1", "P2")
-    wrong = subprocess.run([*command, "team-exact(by=luck)"], capture_output=True, text=True, check=False)
+    wrong = run_infoset(*command, "team-exact(by=luck)")
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import infoset
+from extent import examples
 from infoset import SequenceForm, TabularPolicy, evaluate, load, play_match, play_series, solve
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
@@ -86,7 +87,7 @@ def test_the_first_two_of_kuhn_lose_a_twenty_fourth() -> None:
     assert found.values[2] == pytest.approx(1 / 24, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=st.integers(0, 10_000), shape=st.sampled_from([(3, 2), (3, 3), (4, 2)]))
 def test_tables_beside_brute_force(seed: int, shape: tuple[int, int]) -> None:
     players, moves = shape
@@ -202,6 +203,7 @@ def test_everybody_in_one_team() -> None:
         solve(KUHN, teams="1+2+3", seconds=1.0)
 
 
+@pytest.mark.slow
 def test_a_target_is_proved() -> None:
     """Of the lotteries that are returned, not of others before them."""
     game = "kuhn_poker(players=3,cards=8)"

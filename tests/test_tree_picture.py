@@ -10,10 +10,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import KUHN, form_of
+from extent import examples
 from infoset import GameTree, TabularPolicy, load
 from infoset.cli.app import app
 from infoset.errors import BudgetError, MissingExtraError
@@ -234,7 +235,7 @@ def games(draw) -> str:
     return "\n".join(lines)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(games())
 def test_any_game_can_be_read(text: str) -> None:
     tree = GameTree.of(EfgGame(parse_efg(text), "any"))

@@ -42,16 +42,16 @@ print(*sorted(f"{name}{kinds}" for _, name, kinds in known() - before), sep="\\n
     ("game", "agents"),
     [
         ("kuhn_poker", ("search", "random")),
-        ("kuhn_poker", ("search(exploit=random)", "random")),
+        pytest.param("kuhn_poker", ("search(exploit=random)", "random"), marks=pytest.mark.slow),
         ("gdl:scissors_double", ("search", "random")),
-        ("kuhn_poker", ("adaptive", "random")),
+        pytest.param("kuhn_poker", ("adaptive", "random"), marks=pytest.mark.slow),
         (TEAM, ("simple",) * 4),
         (TEAM, ("dypm", "simple") * 2),
-        (TEAM, ("champion", "simple") * 2),
-        (TEAM, ("hakozaki", "simple") * 2),
-        (TEAM, ("eisenach(budget=20)", "simple") * 2),
-        (TEAM, ("fsm-search", "simple") * 2),
-        (TEAM, ("edited-simple", "simple") * 2),
+        pytest.param(TEAM, ("champion", "simple") * 2, marks=pytest.mark.slow),
+        pytest.param(TEAM, ("hakozaki", "simple") * 2, marks=pytest.mark.slow),
+        pytest.param(TEAM, ("eisenach(budget=20)", "simple") * 2, marks=pytest.mark.slow),
+        pytest.param(TEAM, ("fsm-search", "simple") * 2, marks=pytest.mark.slow),
+        pytest.param(TEAM, ("edited-simple", "simple") * 2, marks=pytest.mark.slow),
     ],
 )
 def test_no_agent_compiles_or_loads_code_on_its_clock(game: str, agents: tuple[str, ...]) -> None:
@@ -90,6 +90,7 @@ def infoset(cache: Path, *arguments: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_a_set_is_compiled_once(tmp_path: Path) -> None:
     first = infoset(tmp_path, "warm-up", "solve")
     assert first["kernels"] == len(recorded().sets["solve"])

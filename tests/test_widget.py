@@ -106,7 +106,7 @@ def test_without_anywidget_it_says_what_is_missing(module: str, monkeypatch: pyt
             explorer_widget("kuhn_poker", infoset.solve("kuhn_poker", "lp").policy)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_a_match_plays(theme: str) -> None:
     match = infoset.play_match("leduc_poker", ["random", "random"], seed=4)
     with notebook(replay_widget(match), theme) as page:
@@ -152,7 +152,7 @@ def percents(policy: Any, player: int, key: str) -> list[str]:
     return [f"{100 * p:.1f} %" for p in policy.probabilities(player, key).values()]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_a_strategy_is_explored_locked_and_answered(theme: str, tmp_path: Path) -> None:
     solved = infoset.solve("kuhn_poker", "lp")
     policy = solved.policy
