@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import infoset
+from extent import examples
 from infoset import Chance, GameTree, HiddenGame, ProductForm, SequenceForm, Stage, load, product_form_of
 from infoset.errors import GameRuleError, ImperfectRecallError, InfosetError, ParameterError, UnknownNameError
 from infoset.formats.efg import read_efg
