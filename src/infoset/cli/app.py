@@ -783,7 +783,10 @@ def show(
     ] = None,
     pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
     propnet: Annotated[
-        Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
+        Path | None,
+        typer.Option(
+            help="Write a GDL game's propositional network to this file: .dot, or .svg, .png or .pdf by Graphviz."
+        ),
     ] = None,
     equilibria: Annotated[
         bool,
