@@ -6,24 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import msgspec
 import numpy as np
 
 from infoset import signs
 from infoset.base import Action, FloatArray, IntArray, LongArray, Token
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import (
-    BROKEN_ARCHIVE,
-    DamageError,
-    check_schema,
-    describe_damage,
-    find_twice,
-    policy_path,
-    read_arrays,
-    replace_file,
-)
+from infoset.files import DamageError, find_twice, policy_path
 from infoset.jit import kernel
+from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, read_states
 from infoset.policies.simple import Row, checked_row
@@ -32,12 +23,8 @@ from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import class_of
 from infoset.tree.symmetry import MAX_ORDER, Group
 
-SCHEMA = 1
 
-
-class _Header(msgspec.Struct):
-    schema: int
-    game: str
+class _Header(Header):
     players: list[str]
     tokens: list[Any]
     menus: list[list[Any]]
@@ -85,31 +72,23 @@ class FactoredPolicy:
 
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
-        if Path(path).suffix != ".npz":
-            raise PolicyError(f"cannot save what was solved in factored form as {Path(path).name!r}; allowed: .npz")
         header = _Header(
             SCHEMA, self.game, list(self.players), list(self.tokens), list(map(list, self.menus)),
             list(self.start_tokens), dict(self.made_by),
         )  # fmt: skip
         group = {f"group.{name}": array for name, array in self.group._asdict().items()}
-        arrays = {"header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8), **group}
-        arrays |= self.policy._asdict()
-        return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
+        return write_archive(path, header, group | self.policy._asdict(), "what was solved in factored form")
 
     @classmethod
     def load(cls, path: str | Path) -> FactoredPolicy:
         """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
-        try:
-            arrays = read_arrays(policy_path(path))
-            header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
+        with reading(path):
+            header, arrays = read_archive(policy_path(path), _Header)
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)
-            check_schema("policy", header.schema, SCHEMA)
             menus = [tuple(map(_frozen, menu)) for menu in header.menus]
             tokens = [_frozen(token) for token in header.tokens]
             _check(group, menus, tokens, header, policy)
-        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         start = tuple(header.start_tokens)
         return cls(header.game, tuple(header.players), tokens, menus, start, group, policy, header.made_by)
 

@@ -34,11 +34,11 @@ from infoset.files import (
     find_twice,
     no_such_path,
     policy_path,
-    read_arrays,
     replace_file,
 )
 from infoset.names import is_number, move_words, policy_key
-from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
+from infoset.policies.archive import SCHEMA, Header, read_archive, write_archive
+from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -300,10 +300,10 @@ class TabularPolicy:
             rows = {"made_by": dict(self.made_by), "tables": [dict(t) for t in self.tables]}
             return replace_file(path, lambda file: file.write(json.dumps({**body, **rows}, indent=1).encode()))
         if path.suffix == ".npz":
-            return replace_file(path, self._write_npz)
+            return self._write_npz(path)
         raise PolicyError(f"cannot save a policy as {path.name!r}; allowed: .npz, .json")
 
-    def _write_npz(self, file: Any) -> None:
+    def _write_npz(self, path: Path) -> Path:
         header = _Header(
             schema=SCHEMA,
             game=self.game,
@@ -314,8 +314,7 @@ class TabularPolicy:
             moves=[[list(row) for row in table.values()] for table in self.tables],
         )
         flat = [p for table in self.tables for row in table.values() for p in row.values()]
-        encoded = np.frombuffer(msgspec.json.encode(header), dtype=np.uint8)
-        np.savez_compressed(file, header=encoded, probabilities=np.array(flat, dtype=np.float64))
+        return write_archive(path, header, {"probabilities": np.array(flat, dtype=np.float64)})
 
     @classmethod
     @checks_arguments
@@ -359,9 +358,7 @@ def largest_policy(form: SequenceForm) -> int:
     return OTHER_BYTES + 6 * names + MARKS * form.num_infosets + (MARKS + ENTRY_BYTES) * form.num_sequences
 
 
-class _Header(msgspec.Struct):
-    schema: int
-    game: str
+class _Header(Header):
     players: list[str]
     map: str
     made_by: dict[str, Any]
@@ -395,10 +392,8 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
             f"{path}: holds no table but a policy of another kind (its arrays: {kept}); infoset.Solution.load(FOLDER) "
             "and infoset.policies.saved.load_policy read any kind"
         )
-    arrays = read_arrays(path, most)
-    header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+    header, arrays = read_archive(path, _Header, most)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
-    check_schema("policy", header.schema, SCHEMA)
     sizes = sum(len(row) for rows in header.moves for row in rows)
     if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.moves) != len(header.players):
         raise PolicyError(f"{path}: header and probabilities do not fit together")
