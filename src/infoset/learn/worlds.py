@@ -53,12 +53,12 @@ class SolvedWorlds:
             position = int(tree.position[tree.infoset_node[k]])
             edge = tree.graph.first_edge[position]
             size = tree.graph.first_edge[position + 1] - edge
-            columns = self._columns(player, int(tree.graph.content[position]))
+            columns = [
+                self.encoding.number[player][move]
+                for move in self.encoding.graph.menus[int(tree.graph.content[position])]
+            ]
             first = first_of[k]
             self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]
-
-    def _columns(self, player: int, menu: int) -> list[int]:
-        return [self.encoding.number[player][move] for move in self.encoding.graph.menus[menu]]
 
 
 def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:

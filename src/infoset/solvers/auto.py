@@ -108,10 +108,6 @@ def _takes(name: str, options: Options) -> bool:
     return options.given.keys() <= parse_method(name).takes
 
 
-def _first(names: tuple[str, ...], options: Options) -> str | None:
-    return next((name for name in names if _takes(name, options)), None)
-
-
 def _fits(compiled: Compiled) -> bool:
     return compiled.made_whole or compiled.histories <= compiled.limit
 
@@ -149,7 +145,7 @@ def _team(compiled: Compiled, options: Options) -> Choice | str:
             return _proof(compiled, options, why)
         except (BudgetError, UnsupportedGameError) as error:
             why += f"; no proof: {error}"
-    name = _first(("annealing", "progressive-hiding"), options)
+    name = next((name for name in ("annealing", "progressive-hiding") if _takes(name, options)), None)
     return _chosen(name, options, why) if name else f"{why}; annealing and progressive-hiding do not take all options"
 
 

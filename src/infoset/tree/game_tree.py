@@ -290,7 +290,9 @@ class _Unroller:
         informed: LongArray | list[list[int]] = [list(range(self.n))]
         while begin < end:
             if end - begin < NARROW:
-                below, informed = self._grow_narrow(begin, end, _listed(informed))
+                below, informed = self._grow_narrow(
+                    begin, end, informed if isinstance(informed, list) else informed.tolist()
+                )
             else:
                 below, informed = self._grow_wide(begin, end, np.asarray(informed, dtype=np.int64))
             begin, end = end, below
@@ -355,10 +357,6 @@ class _Unroller:
         infoset = np.full(len(self.position), NO_INFOSET, dtype=np.int32)
         infoset[nodes] = number[inverse]
         return infoset, nodes[first[order]].astype(np.int32)
-
-
-def _listed(informed: LongArray | list[list[int]]) -> list[list[int]]:
-    return informed if isinstance(informed, list) else informed.tolist()
 
 
 def _check_menus(tree: GameTree) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple, TypeAlias
 
-from infoset.base import Action, Game, JointMove
+from infoset.base import Action, Game
 from infoset.catalog import GAMES, GDL, POMMERMAN, about, known_games, load
 from infoset.errors import IllegalMoveError, one_line, shorten
 from infoset.files import read_text
@@ -196,7 +196,7 @@ def _example(game: Game, text: str) -> Iterator[str]:
             joint.append(chosen)
             if len(menu) > 1:
                 yield f"{who}: {_words(game, chosen)}"
-        answers = _answers(state, joint)
+        answers = tuple([answer for answer, _ in state.chance(joint)])
         nature = answers[0] if len(answers) == 1 else _take(game, CHANCE, answers, words) if answers else None
         if len(answers) > 1:
             yield f"{CHANCE}: {action_words(nature)}"
@@ -208,10 +208,6 @@ def _example(game: Game, text: str) -> Iterator[str]:
         yield f"the end: {', '.join(f'{who} {value:+g}'.replace('-', '−') for who, value in paid)}"
     else:
         yield "… and so on"
-
-
-def _answers(state: Any, joint: JointMove) -> tuple[Action, ...]:
-    return tuple([answer for answer, _ in state.chance(joint)])
 
 
 def _take(game: Game, who: str, menu: tuple[Action, ...], words: list[str]) -> Action:
