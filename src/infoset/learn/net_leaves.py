@@ -74,4 +74,4 @@ class NetLeaves:
             said = torch.cat(logits, dim=1).cpu().numpy()
         prior = np.zeros((len(positions), encoding.players, encoding.graph.widest()))
         _chances(g.menus, g.state[positions], menus, encoding.column, said, prior)
-        return encoding.low + worth * (encoding.high - encoding.low), prior
+        return encoding.payoffs(worth), prior
