@@ -97,8 +97,8 @@ def propnet_dot(net: PropNet, title: str) -> str:
     for node in range(int(net.stage_begin[0]), len(net)):
         inputs = net.inputs[net.first_input[node] : net.first_input[node + 1]].tolist()
         lines += [_edge(literal, f"n{node}", colors) for literal in dict.fromkeys(inputs)]
-    outputs_of = zip(OUTPUTS, (net.legal, [net.terminal], net.goals, net.following, net.sees), strict=True)
-    for relation, outputs in outputs_of:
+    literals: list[Iterable[int]] = [net.legal, [net.terminal], net.goals, net.following, net.sees]
+    for relation, outputs in zip(OUTPUTS, literals, strict=True):
         lines += [_edge(x, f"{relation}_{k}", colors) for k, x in enumerate(outputs) if x not in (TRUE, FALSE)]
     return "\n".join([*lines, "}", ""])
 
