@@ -91,9 +91,12 @@ class _Checker:
         for length in range(self.max_steps):
             state = step.state
             self._check_value(state)
-            self._check_payoffs(state)
+            returns = state.returns()
+            if len(returns) != self.n or not all(map(isfinite, returns)):
+                raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
             if state.terminal:
-                self._check_end(state)
+                if any(state.legal(p) for p in range(self.n)):
+                    raise self._broken("a player still has moves at the end")
                 return length
             moves, answer = self._choose(state, known)
             if isinstance(self.game, Factored):
@@ -171,15 +174,6 @@ class _Checker:
             same = True  # a state that holds a foreign object need not be picklable
         if not same:
             raise self._broken("a copy of the state does not equal it")
-
-    def _check_payoffs(self, state: State) -> None:
-        returns = state.returns()
-        if len(returns) != self.n or not all(map(isfinite, returns)):
-            raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
-
-    def _check_end(self, state: State) -> None:
-        if any(state.legal(p) for p in range(self.n)):
-            raise self._broken("a player still has moves at the end")
 
     def _choose(self, state: State, known: list[InformationState]) -> tuple[list[Action | None], Action | None]:
         moves: list[Action | None] = []

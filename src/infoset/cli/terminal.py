@@ -145,7 +145,9 @@ class Terminal:
             try:
                 typed = self._read(view.deadline)
                 if typed == "?":
-                    self._help()
+                    self.say(HELP)
+                    for word, (_, about) in self.commands.items():
+                        self.say(f"{word}  {about}")
                     self._menu(words)
                 elif typed in self.commands and typed not in words:
                     self.commands[typed][0](view)
@@ -171,11 +173,6 @@ class Terminal:
     def _menu(self, words: Sequence[str]) -> None:
         for line in menu_lines(words, shutil.get_terminal_size().columns):
             self.say(line)
-
-    def _help(self) -> None:
-        self.say(HELP)
-        for word, (_, about) in self.commands.items():
-            self.say(f"{word}  {about}")
 
     # input
 

@@ -133,21 +133,17 @@ class TabularPolicy:
         if n != len(self.players):
             raise PolicyError(f"the policy is for {len(self.players)} players, {compiled.name} has {n}")
         if mine != self.map_name:
-            return self._by_keys(compiled)
+            try:
+                self._check_other(compiled)
+            except PolicyError as error:
+                raise PolicyError(
+                    f"the policy has the information sets of {self.map_name or 'information states'}, {compiled.name} "
+                    f"has those of {compiled.map_name or 'information states'}: {error}"
+                ) from None
+            return replace(self, map_name=compiled.map_name)
         if self.game not in ("", compiled.name) and not compiled.only_form:  # forms are checked anyway
             self._check_other(compiled)
         return self
-
-    def _by_keys(self, compiled: Compiled) -> TabularPolicy:
-        """Return the policy for a game with another information map, if its keys are information sets there."""
-        try:
-            self._check_other(compiled)
-        except PolicyError as error:
-            raise PolicyError(
-                f"the policy has the information sets of {self.map_name or 'information states'}, {compiled.name} has "
-                f"those of {compiled.map_name or 'information states'}: {error}"
-            ) from None
-        return replace(self, map_name=compiled.map_name)
 
     def _check_other(self, compiled: Compiled) -> None:
         """Raise ``PolicyError`` unless all information sets exist in a game of another name.
@@ -300,21 +296,18 @@ class TabularPolicy:
             rows = {"made_by": dict(self.made_by), "tables": [dict(t) for t in self.tables]}
             return replace_file(path, lambda file: file.write(json.dumps({**body, **rows}, indent=1).encode()))
         if path.suffix == ".npz":
-            return self._write_npz(path)
+            header = _Header(
+                schema=SCHEMA,
+                game=self.game,
+                players=list(self.players),
+                map=self.map_name,
+                made_by=dict(self.made_by),
+                keys=[list(table) for table in self.tables],
+                moves=[[list(row) for row in table.values()] for table in self.tables],
+            )
+            flat = [p for table in self.tables for row in table.values() for p in row.values()]
+            return write_archive(path, header, {"probabilities": np.array(flat, dtype=np.float64)})
         raise PolicyError(f"cannot save a policy as {path.name!r}; allowed: .npz, .json")
-
-    def _write_npz(self, path: Path) -> Path:
-        header = _Header(
-            schema=SCHEMA,
-            game=self.game,
-            players=list(self.players),
-            map=self.map_name,
-            made_by=dict(self.made_by),
-            keys=[list(table) for table in self.tables],
-            moves=[[list(row) for row in table.values()] for table in self.tables],
-        )
-        flat = [p for table in self.tables for row in table.values() for p in row.values()]
-        return write_archive(path, header, {"probabilities": np.array(flat, dtype=np.float64)})
 
     @classmethod
     @checks_arguments

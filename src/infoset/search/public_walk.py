@@ -104,7 +104,8 @@ class PublicNode:
                     beginnings[player].update(known[:k] for k in range(len(known) + 1))
                 for after, share, cause in self._steps(world, weight):
                     if after.state.terminal:
-                        self._end(share, cause)
+                        key = (cause.movers, cause.moves) if cause.nature is None else (cause.movers, cause.nature)
+                        self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
                     elif any(a is b for a, b in zip(after.known, world.known, strict=True)):
                         fresh[after] = fresh.get(after, 0.0) + share
                     else:
@@ -121,10 +122,6 @@ class PublicNode:
                 f"{self.walk.game.name}: too much is hidden here to show what everybody knows "
                 f"({size:,} possible worlds so far)"
             )
-
-    def _end(self, share: float, cause: Cause) -> None:
-        key = (cause.movers, cause.moves) if cause.nature is None else (cause.movers, cause.nature)
-        self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
 
     def _steps(self, world: World, weight: float) -> Iterator[tuple[World, float, Cause]]:
         state, players = world.state, range(len(world.known))

@@ -231,17 +231,12 @@ def _public(compiled: Compiled, options: Options) -> Choice | str:
     count = len(public_positions(compiled.graph))
     if count < 2:
         return "no position is common knowledge but the start"
-    _check_pieces(compiled)
-    why = f"{compiled.histories:,.3g} histories do not fit, but {count:,} positions are common knowledge: exact"
-    return _chosen("public", options, why)
-
-
-def _check_pieces(compiled: Compiled) -> None:
-    """Raise ``BudgetError`` for a subgame whose histories do not fit."""
     from infoset.solvers.tabular.public_subgames import largest_piece
 
     if (largest := largest_piece(compiled.graph)) > min(compiled.limit, 1_000_000):
         raise BudgetError(f"a public subgame has {largest:,.3g} histories")
+    why = f"{compiled.histories:,.3g} histories do not fit, but {count:,} positions are common knowledge: exact"
+    return _chosen("public", options, why)
 
 
 def _sampling(compiled: Compiled, options: Options) -> Choice | str:

@@ -222,7 +222,13 @@ class Asked:
         collecting = gc.isenabled()
         gc.disable()  # which would scan a million new objects again and again
         try:
-            self._look_everywhere()
+            looked = 0
+            while self.todo:
+                found = self.todo.popleft()
+                self._look(found, self.cores[found])
+                looked += 1
+                if self.progress is not None and looked % CORES_A_REPORT == 0:
+                    self.progress(self.count)
         finally:
             if collecting:
                 gc.enable()
@@ -234,15 +240,6 @@ class Asked:
         core, own = self.game.split(state)
         self._arrive(core, own)
         return core, own
-
-    def _look_everywhere(self) -> None:
-        looked = 0
-        while self.todo:
-            found = self.todo.popleft()
-            self._look(found, self.cores[found])
-            looked += 1
-            if self.progress is not None and looked % CORES_A_REPORT == 0:
-                self.progress(self.count)
 
     def _token(self, move: Action | None, observation: Any) -> int:
         token = own_token(move, observation)
@@ -319,7 +316,9 @@ class Asked:
                 ):  # fmt: skip
                     if found.own[mover] == own:
                         raise GameRuleError(f"{self.game.name}: {move!r} changes nothing at {shorten(repr(state))}")
-                    self._arrive_here(at, mover, found.own[mover])
+                    if found.own[mover] not in at.own[mover]:
+                        at.own[mover][found.own[mover]] = len(at.own[mover])
+                        self.count += 1
                     edge = Edge(found.own[mover], k, found.tokens[mover], 1.0)
                     at.excursions.setdefault(own, []).append(edge)
                 else:
@@ -331,11 +330,6 @@ class Asked:
         """Return the terms of an end whose payoffs do not depend on private states."""
         self.payoffs.add(paid)
         return Terms.of(np.array(paid).reshape(*[1] * self.n, self.n))
-
-    def _arrive_here(self, at: Core, player: int, own: Own) -> None:
-        if own not in at.own[player]:
-            at.own[player][own] = len(at.own[player])
-            self.count += 1
 
     def _one_move(self, core: Hashable, at: Core, one: list[Own], made: tuple[Action, dict[Own, _Result]]) -> None:
         """Collect the events of one move."""
