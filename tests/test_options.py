@@ -308,7 +308,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "show --stability": ("show rock_paper_scissors random --stability", lambda s: "dynamics: neutral" in s.text),
     "show --dominated": ("show rock_paper_scissors --dominated", lambda s: "nothing is strictly dominated" in s.text),
     "show --correlated": ("show rock_paper_scissors --correlated cce", lambda s: "P1 +0, P2 +0" in s.text),
-    "show --propnet": ("show gdl:monty_hall --propnet m.svg", lambda s: s.made("m.svg", b"<svg")),
+    "show --propnet": ("show gdl:monty_hall --propnet m.dot", lambda s: s.made("m.dot", b"digraph")),
     "show --max-histories": ("show kuhn_poker --max-histories 10", lambda s: "histories" in s.text),
     "check --simulate": ("check gdl:monty_hall --simulate 9", lambda s: "9 random plays" in s.text),
     "check --seed": (

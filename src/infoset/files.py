@@ -114,7 +114,10 @@ def _write_then(path: Path, write: Callable[[Any], object], name: Callable[[Path
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with naming(path):
         make_folder(path.parent)
-        _clear_once(path.parent)
+        where = path.parent.absolute()
+        if where not in _cleared:
+            _cleared.add(where)
+            clear_partials(where)
         try:
             with _create_locked(partial) as file:
                 write(file)
@@ -143,13 +146,6 @@ def _create_locked(partial: Path) -> Any:
 
 _cleared: set[Path] = set()
 """Folders that this process has cleared of unfinished files."""
-
-
-def _clear_once(folder: Path) -> None:
-    where = folder.absolute()
-    if where not in _cleared:
-        _cleared.add(where)
-        clear_partials(where)
 
 
 def clear_partials(folder: Path) -> None:

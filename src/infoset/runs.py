@@ -193,7 +193,12 @@ class Folder(Generic[C, P, W]):
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
         """Drop the points noted after the checkpoint ``saved``; call it when the run is really continued."""
-        self._cut_points(-1 if saved is None else int(saved["iteration"]))
+        # a killed run may also leave a line that it did not finish
+        iteration = -1 if saved is None else int(saved["iteration"])
+        kept = [point for point in self.points() if point.iteration <= iteration]
+        lines = "".join(json.dumps(asdict(point)) + "\n" for point in kept)
+        self._write("metrics.jsonl", lines.encode())
+        self._last_iteration = max((point.iteration for point in kept), default=-1)
 
     @contextmanager
     def attempt(self, on_the_way: bool = False) -> Iterator[None]:
@@ -316,13 +321,6 @@ class Folder(Generic[C, P, W]):
         if not np.array_equal(arrays.pop(CHECKSUM), _checksum(arrays)):
             raise DamageError("its arrays are not those that were written: their checksum is another one")
         return arrays
-
-    def _cut_points(self, iteration: int) -> None:
-        """Drop the points that a killed run noted after its last checkpoint, and a line that it did not finish."""
-        kept = [point for point in self.points() if point.iteration <= iteration]
-        lines = "".join(json.dumps(asdict(point)) + "\n" for point in kept)
-        self._write("metrics.jsonl", lines.encode())
-        self._last_iteration = max((point.iteration for point in kept), default=-1)
 
     def _lock(self) -> None:
         """Lock the run against other processes until ``close`` or the end of this process."""

@@ -91,9 +91,12 @@ class _Checker:
         for length in range(self.max_steps):
             state = step.state
             self._check_value(state)
-            self._check_payoffs(state)
+            returns = state.returns()
+            if len(returns) != self.n or not all(map(isfinite, returns)):
+                raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
             if state.terminal:
-                self._check_end(state)
+                if any(state.legal_actions(p) for p in range(self.n)):
+                    raise self._broken("a player still has moves at the end")
                 return length
             moves, answer = self._choose(state, known)
             if isinstance(self.game, Factored):

@@ -224,16 +224,19 @@ def show_stability(game: AnyGame, what: What | None, max_histories: int | None =
 
 
 def show_propnet(name: str, file: str | Path) -> str:
-    """Draw the rules of a game in GDL as a propositional network; return its size in a line.
+    """Write the rules of a game in GDL as a propositional network; return its size in a line.
 
-    Raises ``UnsupportedGameError`` for other games, and for rules that are too large to ground.
+    The file is Graphviz DOT text (``.dot``, ``.gv``) or, where Graphviz is installed, a picture (``.svg``, ``.png``,
+    ``.pdf``).  Raises ``ParameterError`` for another suffix, ``UnsupportedGameError`` for other games, for rules that
+    are too large to ground and for pictures of large networks, ``UnsupportedSystemError`` for a picture without
+    Graphviz.
 
-    >>> infoset.verbs.show_propnet("gdl:monty_hall", "monty_hall.svg")
+    >>> infoset.verbs.show_propnet("gdl:monty_hall", "monty_hall.dot")
     'gdl:monty_hall: 13 propositions, 12 moves, 23 gates (play 4, goals 4, next 12, sees 3), 0 loops'
     """
     from infoset.catalog import load
     from infoset.gdl.game import GdlGame
-    from infoset.view.propnet_svg import propnet_summary, propnet_svg
+    from infoset.view.propnet_dot import propnet_summary, write_propnet
 
     game = load(name)
     if not isinstance(game, GdlGame):
@@ -241,8 +244,7 @@ def show_propnet(name: str, file: str | Path) -> str:
     net = game.rules.propnet
     if net is None:
         raise UnsupportedGameError(f"the rules of {game.name} are too large to ground, so it has no network to draw")
-    picture = propnet_svg(net, game.name)
-    replace_file(Path(file), lambda out: out.write(picture.encode()))
+    write_propnet(net, game.name, Path(file))
     return f"{game.name}: {propnet_summary(net)}"
 
 

@@ -287,7 +287,11 @@ class Crew:
         if not worker.ready and seat != NOBODY and not spared:
             limit = f"it was not made in {worker.seconds_to_make:g} s"
             died = f"{self._died(status)}, while it was made"
-            self._leave_out(worker.making[seat], kind, died if kind == "died" else limit)
+            # an agent that could not be constructed forfeits its games, and new workers leave it out
+            detail = died if kind == "died" else limit
+            self.unmade[worker.making[seat]] = kind, detail
+            rest = {name: copies for name, copies in self.setup.agents.items() if name != worker.making[seat]}
+            self.setup = msgspec.structs.replace(self.setup, agents=rest)
             return None
         if task is not None and seat != NOBODY and not spared:
             died = self._died(status)
@@ -302,12 +306,6 @@ class Crew:
     def _died(status: int) -> str:
         closed = "it closed files that its process needs"
         return closed if status == CLOSED else f"its process ended with {ending(status)}"
-
-    def _leave_out(self, agent: str, kind: str, detail: str) -> None:
-        """Record an agent that could not be constructed: it forfeits its games, and new workers leave it out."""
-        self.unmade[agent] = kind, detail
-        rest = {name: copies for name, copies in self.setup.agents.items() if name != agent}
-        self.setup = msgspec.structs.replace(self.setup, agents=rest)
 
     def _count_attempt(self, task: Task | None, how: str) -> None:
         """Count a worker lost in a game with no agent to blame yet, or before it was set up."""

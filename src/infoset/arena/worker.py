@@ -230,17 +230,14 @@ class Player:
         stand_in = self.game.rehearsal if isinstance(self.game, Rehearsed) and len(own) < len(self.agents) else "random"
         for name in dict.fromkeys([*own, stand_in, "random"]):
             for agent in self.agents.get(name, []) if self.setup.isolate else [load_agent(name)]:
-                self._try(agent)
-
-    def _try(self, agent: Agent) -> None:
-        others = [load_agent("random") for _ in self.game.players[1:]]
-        names = tuple(map(agent_name, (agent, *others)))
-        game = Table(self.game, self.name, (agent, *others), names, None, None, MAX_STEPS).open(0)
-        state = game.begin()
-        for _ in range(REHEARSAL_STEPS):
-            if state.terminal:
-                break
-            state = game.step(state)
+                others = [load_agent("random") for _ in self.game.players[1:]]
+                names = tuple(map(agent_name, (agent, *others)))
+                game = Table(self.game, self.name, (agent, *others), names, None, None, MAX_STEPS).open(0)
+                state = game.begin()
+                for _ in range(REHEARSAL_STEPS):
+                    if state.terminal:
+                        break
+                    state = game.step(state)
 
     def play(self, task: Task) -> PlayedGame | Refused:
         """Play one game.  Global random generators are seeded, too, for agents that use them."""

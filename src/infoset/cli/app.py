@@ -783,7 +783,10 @@ def show(
     ] = None,
     pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
     propnet: Annotated[
-        Path | None, typer.Option(help="Write the propositional network of a small GDL game as SVG to this file.")
+        Path | None,
+        typer.Option(
+            help="Write a GDL game's propositional network to this file: .dot, or .svg, .png or .pdf by Graphviz."
+        ),
     ] = None,
     equilibria: Annotated[
         bool,
@@ -883,7 +886,13 @@ def check(
     if what is not None:
         others = "a strategy is checked by what it is, not by random games"
         _refuse_others(context, {"game", "what", "max_histories", "json_"}, others)
-        _check_profile(game, what, max_histories, json_)
+        from infoset.solvers.tabular.refinements import check_profile
+
+        found = check_profile(game, what, max_histories)
+        if json_:
+            _print_json({"game": found.game, "what": what, "findings": [asdict(one) for one in found.findings]})
+        else:
+            write(found)
         return
     known = not Path(game).exists() and game.partition("(")[0] in GAMES
     if hint := python_hint(Path(game), "names"):
@@ -914,16 +923,6 @@ def _check_game(game: str, simulate: int, seed: int | None, max_steps: int | Non
             f"{game}: keeps to the game model in {found.plays:,} random games of {found.mean_length:.4g} steps on"
             f" average, with {found.information_states:,} information states"
         )
-
-
-def _check_profile(game: str, what: str, max_histories: int | None, json_: bool) -> None:
-    from infoset.solvers.tabular.refinements import check_profile
-
-    found = check_profile(game, what, max_histories)
-    if json_:
-        _print_json({"game": found.game, "what": what, "findings": [asdict(one) for one in found.findings]})
-    else:
-        write(found)
 
 
 def _check_rules(

@@ -133,7 +133,11 @@ class Arcade:
             if seen is not None:
                 self._draw(view, seen)
                 if st.AGENT + view.player not in seen.alive:
-                    self._watch()
+                    # wait between steps for a player who is dead
+                    until = monotonic() + WATCHING
+                    while monotonic() < until:
+                        self._read(until - monotonic())
+                    self.pressed.clear()
 
     def ask(self, view: View) -> Action:
         with self._closing():
@@ -179,13 +183,6 @@ class Arcade:
         if not self.pressed:
             self._read(0.0)
         return self.pressed.popleft() if self.pressed else st.STOP
-
-    def _watch(self) -> None:
-        """Wait between steps for a player who is dead."""
-        until = monotonic() + WATCHING
-        while monotonic() < until:
-            self._read(until - monotonic())
-        self.pressed.clear()
 
     def _read(self, seconds: float) -> None:
         """Read keys for at most ``seconds``.  Raises ``Left`` where the player leaves."""

@@ -172,11 +172,6 @@ class Terminal:
         for line in menu_lines(words, shutil.get_terminal_size().columns):
             self.say(line)
 
-    def _help(self) -> None:
-        self.say(HELP)
-        for word, (_, about) in self.commands.items():
-            self.say(f"{word}  {about}")
-
     # input
 
     def _read(self, deadline: float | None) -> str:

@@ -361,7 +361,11 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
         player = tree.player(node)
         children = range(int(tree.first_child[node]), int(tree.first_child[node + 1]))
         if player == TERMINAL:
-            _check_end(tree, node, spiel)
+            payoffs = tree.graph.payoffs[tree.graph.content[tree.position[node]]]
+            if not spiel.is_terminal() or not np.allclose(
+                payoffs, spiel.returns(), atol=1e-8 * float(np.abs(payoffs).max())
+            ):
+                raise PolicyError(f"{tree.name}: OpenSpiel's payoffs differ after {tree.history(node)}")
             continue
         numbers = spiel.legal_actions()
         kind_agrees = spiel.is_chance_node() if player == CHANCE else spiel.current_player() == player
@@ -394,9 +398,3 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
 def _described(tree: GameTree, infoset: int) -> str:
     owner = tree.players[int(tree.infoset_player[infoset])]
     return f"{owner}'s information set {shorten(repr(tree.key(infoset)), 200)}"
-
-
-def _check_end(tree: GameTree, node: int, spiel: Any) -> None:
-    payoffs = tree.graph.payoffs[tree.graph.content[tree.position[node]]]
-    if not spiel.is_terminal() or not np.allclose(payoffs, spiel.returns(), atol=1e-8 * float(np.abs(payoffs).max())):
-        raise PolicyError(f"{tree.name}: OpenSpiel's payoffs differ after {tree.history(node)}")

@@ -157,7 +157,7 @@ class BlindTicTacToeAgent:
         if len(self.tried) > 2 or self.tried[1] not in CORNERS:
             return ()
         corner = self.tried[1]
-        opposite = _mirrored(corner)
+        opposite = MARK, 4 - corner[1], 4 - corner[2]
         if {CENTRE, corner} <= self.owned:
             return (opposite,)
         return tuple([cell for cell in CORNERS if cell not in (corner, opposite)])
@@ -168,11 +168,6 @@ class BlindTicTacToeAgent:
 
     def _unknown(self, legal: tuple[Action, ...]) -> UnsupportedGameError:
         return _not_made_for(self.name, self.game, self.role, legal, f"({MARK}, m, n) with m and n from 1 to 3")
-
-
-def _mirrored(cell: Cell) -> Cell:
-    """Return the cell opposite to a cell across the centre."""
-    return MARK, 4 - cell[1], 4 - cell[2]
 
 
 def _between(one: Cell, other: Cell) -> Cell:

@@ -396,18 +396,10 @@ def _readers(rules: list[Clause], keyword: str) -> set[Relation]:
 
 def _components(rules: list[Clause]) -> dict[Relation, int]:
     """Return numbers for the cycles of relations; a relation on no cycle has none."""
-    import numpy as np
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    edges = {(clause.head.relation, lit.atom.relation) for clause in rules for lit in clause.body}
-    relations = sorted({relation for edge in edges for relation in edge})
-    number = {relation: k for k, relation in enumerate(relations)}
-    if not edges:
-        return {}
-    rows, columns = zip(*((number[a], number[b]) for a, b in edges), strict=True)
-    matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(number),) * 2)
-    _, label = connected_components(matrix, directed=True, connection="strong")
-    sizes = np.bincount(label)
-    loops = {a for a, b in edges if a == b}
-    return {r: int(label[k]) for r, k in number.items() if sizes[label[k]] > 1 or r in loops}
+    below: dict[Relation, set[Relation]] = {}
+    for clause in rules:
+        atoms = {lit.atom.relation for lit in clause.body}
+        below.setdefault(clause.head.relation, set()).update(atoms)
+        below.update({relation: set() for relation in atoms - below.keys()})
+    cycles = (members for members in components(below) if len(members) > 1 or members[0] in below[members[0]])
+    return {relation: number for number, members in enumerate(cycles) for relation in members}

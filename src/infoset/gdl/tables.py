@@ -134,7 +134,8 @@ class Access:
                     self.program.named(plan, self._answer, plan, home, table, keys)
                 self.take_stored(home, table, keys)
         except BaseException:
-            self._forget(home)
+            for other in [other for other in home.tables if other.predicate.knot == self.predicate.knot]:
+                home.size -= len(home.tables.pop(other).facts.rows)
             raise
         self.keys += len(keys)
         self.rows += len(table.facts.rows) - before
@@ -145,10 +146,6 @@ class Access:
         bindings = plan.follow(home, plan.begin(keys))
         if bindings:
             home.extend(table.facts, set(map(plan.head, bindings)), self.predicate.relation)
-
-    def _forget(self, home: Model) -> None:
-        for other in [other for other in home.tables if other.predicate.knot == self.predicate.knot]:
-            home.size -= len(home.tables.pop(other).facts.rows)
 
     def take_stored(self, home: Model, table: Table, keys: set[Row]) -> set[Row]:
         """Add the stored facts of the relation that match new keys, and return those that are new."""

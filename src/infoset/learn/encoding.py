@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,25 @@ from infoset.tree.graph import TERMINAL, GameGraph, spread
 MAX_BYTES = 4 << 30
 NO_STATE = -1
 
+Amount = TypeVar("Amount", float, FloatArray)
 
-class Encoding:
+
+class PayoffRange:
+    """The lowest and the highest payoff of a game, between which a network's values are scaled."""
+
+    low: float
+    high: float
+
+    def normalised(self, payoffs: Amount) -> Amount:
+        """Scale payoffs to [0, 1], from the least to the greatest of the game."""
+        return (payoffs - self.low) / (self.high - self.low or 1.0)
+
+    def payoffs(self, values: FloatArray) -> FloatArray:
+        """Scale values in [0, 1] back to payoffs."""
+        return self.low + values * (self.high - self.low)
+
+
+class Encoding(PayoffRange):
     """The states of a graph as rows: ``S`` states, ``F`` facts that are not constant, ``A`` moves of a player.
 
     Raises ``UnsupportedGameError`` for a graph explored without facts, ``BudgetError`` where rows take too much memory.
@@ -119,11 +137,3 @@ class Encoding:
         for moves in self.moves:
             digest.update("\0".join(map(format_action, moves)).encode())
         return digest.hexdigest()[:32]
-
-    def normalised(self, payoffs: FloatArray) -> FloatArray:
-        """Scale payoffs to [0, 1], from the least to the greatest of the game."""
-        return (payoffs - self.low) / (self.high - self.low or 1.0)
-
-    def payoffs(self, values: FloatArray) -> FloatArray:
-        """Scale values in [0, 1] back to payoffs."""
-        return self.low + values * (self.high - self.low)

@@ -63,5 +63,4 @@ class Duel:
         encoding = self.encoding
         agents: list[Agent | str] = [FlatMc(nodes=self.nodes).agent() for _ in encoding.game.players]
         agents[seat] = GuidedAgent(Budget(nodes=self.nodes), self.net, encoding)
-        paid = play_match(encoding.game, agents, seed=seed).returns[seat]
-        return (paid - encoding.low) / (encoding.high - encoding.low or 1.0)
+        return encoding.normalised(play_match(encoding.game, agents, seed=seed).returns[seat])

@@ -13,6 +13,7 @@ from infoset.clock import Clock
 from infoset.errors import UnsupportedGameError
 from infoset.gdl.growth import GroundSource
 from infoset.learn.boards import board_of
+from infoset.learn.encoding import PayoffRange
 from infoset.names import format_action
 from infoset.search.monte_carlo import shared_graph
 from infoset.tree.growing import NO_ACTION_SET, GrowingGraph
@@ -22,7 +23,7 @@ PORTION = 32  # positions played out between two checks of the clock
 Facts = npt.NDArray[np.uint8]
 
 
-class Propositions:
+class Propositions(PayoffRange):
     """The states of a game's growing graph as rows: F propositions, M moves of all players one after another.
 
     Raises ``UnsupportedGameError`` for a game that has no propositions.

@@ -53,7 +53,10 @@ class SolvedWorlds:
             position = int(tree.position[tree.infoset_node[k]])
             edge = tree.graph.first_edge[position]
             size = tree.graph.first_edge[position + 1] - edge
-            columns = self._columns(player, int(tree.graph.content[position]))
+            columns = [
+                self.encoding.number[player][move]
+                for move in self.encoding.graph.action_sets[int(tree.graph.content[position])]
+            ]
             first = first_of[k]
             self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]
 

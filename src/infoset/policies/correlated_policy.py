@@ -12,29 +12,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
 import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
-from infoset.files import (
-    BROKEN_ARCHIVE,
-    DamageError,
-    check_rows,
-    check_schema,
-    describe_damage,
-    policy_path,
-    read_arrays,
-    replace_file,
-)
+from infoset.files import DamageError, check_rows, policy_path
 from infoset.names import move_words, policy_key
+from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,16 +151,12 @@ class CorrelatedPolicy:
 
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
-        if Path(path).suffix != ".npz":
-            raise PolicyError(f"cannot save plans that are drawn for several as {Path(path).name!r}; allowed: .npz")
         header = _Header(
             SCHEMA, self.game, list(self.players), self.map_name, list(map(list, self.keys)),
             [[list(row) for row in rows] for rows in self.moves], dict(self.made_by),
         )  # fmt: skip
         members = [(number, player) for number, lottery in enumerate(self.lotteries) for player in lottery.members]
-        arrays: dict[str, Any] = {
-            "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8), "members": np.array(members)
-        }  # fmt: skip
+        arrays: dict[str, Any] = {"members": np.array(members)}
         for number, lottery in enumerate(self.lotteries):
             arrays |= {f"chances{number}": lottery.probabilities, f"plans{number}": lottery.plans}
         return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
@@ -179,10 +164,8 @@ class CorrelatedPolicy:
     @classmethod
     def load(cls, path: str | Path) -> CorrelatedPolicy:
         """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
-        try:
-            arrays = read_arrays(policy_path(path))
-            header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
-            check_schema("policy", header.schema, SCHEMA)
+        with reading(path):
+            header, arrays = read_archive(policy_path(path), _Header)
             members = arrays["members"].reshape(-1, 2).tolist()
             lotteries = tuple(
                 Lottery(
@@ -200,15 +183,9 @@ class CorrelatedPolicy:
                 header.game, tuple(header.players), tuple(map(tuple, header.keys)),
                 tuple(tuple(map(tuple, rows)) for rows in header.moves), lotteries, header.map, header.made_by,
             )  # fmt: skip
-        except PolicyError as error:
-            raise PolicyError(f"{path}: {error}") from None
-        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
 
 
-class _Header(msgspec.Struct):
-    schema: int
-    game: str
+class _Header(Header):
     players: list[str]
     map: str
     keys: list[list[str]]

@@ -6,24 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import msgspec
 import numpy as np
 
 from infoset import signs
 from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import (
-    BROKEN_ARCHIVE,
-    DamageError,
-    check_schema,
-    describe_damage,
-    find_twice,
-    policy_path,
-    read_arrays,
-    replace_file,
-)
+from infoset.files import DamageError, find_twice, policy_path
 from infoset.jit import kernel
+from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, read_states
 from infoset.policies.simple import Row, checked_row
@@ -34,10 +25,7 @@ from infoset.tree.symmetry import MAX_ORDER, Group
 
 SCHEMA = 2
 
-
-class _Header(msgspec.Struct):
-    schema: int
-    game: str
+class _Header(Header):
     players: list[str]
     records: list[Any]
     action_sets: list[list[Any]]
@@ -85,23 +73,18 @@ class FactoredPolicy:
 
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
-        if Path(path).suffix != ".npz":
-            raise PolicyError(f"cannot save what was solved in factored form as {Path(path).name!r}; allowed: .npz")
         header = _Header(
             SCHEMA, self.game, list(self.players), list(self.records), list(map(list, self.action_sets)),
             list(self.start_records), dict(self.made_by),
         )  # fmt: skip
         group = {f"group.{name}": array for name, array in self.group._asdict().items()}
-        arrays = {"header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8), **group}
-        arrays |= self.policy._asdict()
-        return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
+        return write_archive(path, header, group | self.policy._asdict(), "what was solved in factored form")
 
     @classmethod
     def load(cls, path: str | Path) -> FactoredPolicy:
         """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
-        try:
-            arrays = read_arrays(policy_path(path))
-            header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
+        with reading(path):
+            header, arrays = read_archive(policy_path(path), _Header)
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)
             check_schema("policy", header.schema, SCHEMA)

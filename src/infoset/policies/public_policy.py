@@ -9,33 +9,21 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
 import numpy as np
 
 from infoset.base import Action, InformationState
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import (
-    BROKEN_ARCHIVE,
-    DamageError,
-    check_rows,
-    check_schema,
-    describe_damage,
-    policy_path,
-    read_arrays,
-    replace_file,
-)
+from infoset.files import DamageError, check_rows, policy_path
+from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.steps import Steps, steps
 
-SCHEMA = 1
 KEPT = 1 << 16  # the number of information states whose places are cached
 
 
-class _Header(msgspec.Struct):
-    schema: int
-    game: str
+class _Header(Header):
     players: list[str]
     made_by: dict[str, Any]
     positions: int
@@ -75,28 +63,20 @@ class PublicPolicy:
 
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
-        path = Path(path)
-        if path.suffix != ".npz":
-            raise PolicyError(f"cannot save a policy in pieces as {path.name!r}; allowed: .npz")
         header = _Header(
             SCHEMA, self.game, list(self.players), dict(self.made_by), self.positions,
             [[list(table) for table in piece.tables] for piece in self.pieces],
             [[[list(row) for row in table.values()] for table in piece.tables] for piece in self.pieces],
         )  # fmt: skip
         flat = [p for piece in self.pieces for table in piece.tables for row in table.values() for p in row.values()]
-        arrays: dict[str, Any] = {
-            "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8),
-            "roots": np.array(self.roots, dtype=np.int64),
-            "probabilities": np.array(flat, dtype=np.float64),
-        }
-        return replace_file(path, lambda file: np.savez_compressed(file, **arrays))
+        arrays = {"roots": np.array(self.roots, dtype=np.int64), "probabilities": np.array(flat, dtype=np.float64)}
+        return write_archive(path, header, arrays, "a policy in pieces")
 
     @classmethod
     def load(cls, path: str | Path) -> PublicPolicy:
         """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
-        try:
-            arrays = read_arrays(policy_path(path))
-            header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+        with reading(path):
+            header, arrays = read_archive(policy_path(path), _Header)
             for keys, moves in zip(header.keys, header.moves, strict=True):
                 for names, rows in zip(keys, moves, strict=True):
                     check_rows(names, rows)
@@ -114,14 +94,11 @@ class PublicPolicy:
                 for keys, moves in zip(header.keys, header.moves, strict=True)
             )
             _check(header, roots, len(pieces))
-        except (*BROKEN_ARCHIVE, msgspec.MsgspecError, RuntimeError) as error:
-            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         return cls(header.game, tuple(header.players), header.positions, tuple(roots), pieces, header.made_by)
 
 
 def _check(header: _Header, roots: list[int], pieces: int) -> None:
-    """Raise ``ValueError`` unless schema, roots and tables are those of a policy."""
-    check_schema("policy", header.schema, SCHEMA)
+    """Raise ``ValueError`` unless roots and tables are those of a policy."""
     rising = all(before < after for before, after in pairwise(sorted(roots)))
     if len(roots) != pieces or not rising or not all(0 <= root < header.positions for root in roots):
         raise DamageError("its roots and tables do not fit together")

@@ -8,21 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-import msgspec
 import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, ObservationRecord
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
-from infoset.files import (
-    BROKEN_ARCHIVE,
-    DamageError,
-    check_schema,
-    describe_damage,
-    policy_path,
-    read_arrays,
-    replace_file,
-)
+from infoset.files import DamageError, policy_path
+from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.policies.simple import checked_row
 from infoset.tree.game_tree import GameTree
@@ -36,9 +28,7 @@ SCHEMA = 2
 KEPT = 1 << 18  # the number of states whose views are cached
 
 
-class _Header(msgspec.Struct):
-    schema: int
-    game: str
+class _Header(Header):
     symmetric: bool
     fingerprint: str
     made_by: dict[str, Any]
@@ -72,21 +62,14 @@ class SampledPolicy:
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
         header = _Header(SCHEMA, self.game, self.symmetric, self.fingerprint, self.made_by)
-        if Path(path).suffix != ".npz":
-            raise PolicyError(f"cannot save what was sampled as {Path(path).name!r}; allowed: .npz")
-        arrays = {**self.policy._asdict(), "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8)}
-        return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
+        return write_archive(path, header, self.policy._asdict(), "what was sampled")
 
     @classmethod
     def load(cls, path: str | Path) -> SampledPolicy:
         """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
-        try:
-            arrays = read_arrays(policy_path(path))
-            header = msgspec.json.decode(arrays.pop("header").tobytes(), type=_Header)
-            check_schema("policy", header.schema, SCHEMA)
+        with reading(path):
+            header, arrays = read_archive(policy_path(path), _Header)
             policy = read_states(arrays)
-        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         return cls(header.game, header.symmetric, header.fingerprint, policy, header.made_by)
 
 

@@ -30,11 +30,11 @@ from infoset.files import (
     describe_damage,
     find_twice,
 )
+from infoset.policies.archive import SCHEMA
 
 if TYPE_CHECKING:
     from infoset.policies.tabular import TabularPolicy
 
-SCHEMA = 1
 SUM_TOLERANCE = 1e-6
 FEW = 100  # the number of keys that are searched for linearly
 PIECE = 50_000  # the number of keys per piece of an index

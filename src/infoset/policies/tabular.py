@@ -34,11 +34,11 @@ from infoset.files import (
     find_twice,
     no_such_path,
     policy_path,
-    read_arrays,
     replace_file,
 )
 from infoset.names import is_number, move_words, policy_key
-from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
+from infoset.policies.archive import SCHEMA, Header, read_archive, write_archive
+from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -135,21 +135,17 @@ class TabularPolicy:
         if n != len(self.players):
             raise PolicyError(f"the policy is for {len(self.players)} players, {compiled.name} has {n}")
         if mine != self.map_name:
-            return self._by_keys(compiled)
+            try:
+                self._check_other(compiled)
+            except PolicyError as error:
+                raise PolicyError(
+                    f"the policy has the information sets of {self.map_name or 'information states'}, {compiled.name} "
+                    f"has those of {compiled.map_name or 'information states'}: {error}"
+                ) from None
+            return replace(self, map_name=compiled.map_name)
         if self.game not in ("", compiled.name) and not compiled.only_form:  # forms are checked anyway
             self._check_other(compiled)
         return self
-
-    def _by_keys(self, compiled: Compiled) -> TabularPolicy:
-        """Return the policy for a game with another information map, if its keys are information sets there."""
-        try:
-            self._check_other(compiled)
-        except PolicyError as error:
-            raise PolicyError(
-                f"the policy has the information sets of {self.map_name or 'information states'}, {compiled.name} has "
-                f"those of {compiled.map_name or 'information states'}: {error}"
-            ) from None
-        return replace(self, map_name=compiled.map_name)
 
     def _check_other(self, compiled: Compiled) -> None:
         """Raise ``PolicyError`` unless all information sets exist in a game of another name.
@@ -302,22 +298,18 @@ class TabularPolicy:
             rows = {"made_by": dict(self.made_by), "tables": [dict(t) for t in self.tables]}
             return replace_file(path, lambda file: file.write(json.dumps({**body, **rows}, indent=1).encode()))
         if path.suffix == ".npz":
-            return replace_file(path, self._write_npz)
+            header = _Header(
+                schema=SCHEMA,
+                game=self.game,
+                players=list(self.players),
+                map=self.map_name,
+                made_by=dict(self.made_by),
+                keys=[list(table) for table in self.tables],
+                moves=[[list(row) for row in table.values()] for table in self.tables],
+            )
+            flat = [p for table in self.tables for row in table.values() for p in row.values()]
+            return write_archive(path, header, {"probabilities": np.array(flat, dtype=np.float64)})
         raise PolicyError(f"cannot save a policy as {path.name!r}; allowed: .npz, .json")
-
-    def _write_npz(self, file: Any) -> None:
-        header = _Header(
-            schema=SCHEMA,
-            game=self.game,
-            players=list(self.players),
-            map=self.map_name,
-            made_by=dict(self.made_by),
-            keys=[list(table) for table in self.tables],
-            moves=[[list(row) for row in table.values()] for table in self.tables],
-        )
-        flat = [p for table in self.tables for row in table.values() for p in row.values()]
-        encoded = np.frombuffer(msgspec.json.encode(header), dtype=np.uint8)
-        np.savez_compressed(file, header=encoded, probabilities=np.array(flat, dtype=np.float64))
 
     @classmethod
     @checks_arguments
@@ -361,9 +353,7 @@ def largest_policy(form: SequenceForm) -> int:
     return OTHER_BYTES + 6 * names + MARKS * form.num_infosets + (MARKS + ENTRY_BYTES) * form.num_sequences
 
 
-class _Header(msgspec.Struct):
-    schema: int
-    game: str
+class _Header(Header):
     players: list[str]
     map: str
     made_by: dict[str, Any]
@@ -397,10 +387,8 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
             f"{path}: holds no table but a policy of another kind (its arrays: {kept}); infoset.Solution.load(FOLDER) "
             "and infoset.policies.saved.load_policy read any kind"
         )
-    arrays = read_arrays(path, most)
-    header = msgspec.json.decode(arrays["header"].tobytes(), type=_Header)
+    header, arrays = read_archive(path, _Header, most)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
-    check_schema("policy", header.schema, SCHEMA)
     sizes = sum(len(row) for rows in header.moves for row in rows)
     if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.moves) != len(header.players):
         raise PolicyError(f"{path}: header and probabilities do not fit together")

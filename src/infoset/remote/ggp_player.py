@@ -146,7 +146,9 @@ class Mind:
 
         Raises ``ParameterError`` for an inconsistent turn, ``GameRuleError`` for one after the end.
         """
-        seat = self._seated()
+        if self.seat is None:
+            raise GameRuleError(self.refusal)
+        seat = self.seat
         if seat.answered and _asked_again(seat, seat.answered[0], told):
             return seat.answered[1]
         self._learn(seat, told, False, arrived + TRACKING * (deadline - arrived))
@@ -185,11 +187,6 @@ class Mind:
         returns = tuple([goals[role] for role in seat.rules.seats])
         with suppress(*FAULTS):
             self.line.wait(self.line.post("end", returns), until)
-
-    def _seated(self) -> _Seat:
-        if self.seat is None:
-            raise GameRuleError(self.refusal)
-        return self.seat
 
     def _learn(self, seat: _Seat, told: kif.Told, ended: bool, until: float) -> None:
         """Take in the steps of a message, and pass them on to the agent."""

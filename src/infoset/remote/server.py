@@ -109,7 +109,9 @@ class Matches:
         """
         if question.protocol != PROTOCOL:
             raise Refusal(HTTPStatus.BAD_REQUEST, f"protocol {question.protocol}; this server speaks {PROTOCOL}")
-        self._forget()
+        # drop the games without a request for a while
+        late = monotonic() - IDLE
+        self.played = {match: played for match, played in self.played.items() if played.asked > late}
         if question.match in self.played:
             why = f"game {shorten(question.match)!r} is being played here; name this one otherwise"
             raise Refusal(HTTPStatus.CONFLICT, why)
@@ -170,11 +172,6 @@ class Matches:
             played.told += 1
             own: Any = read_tuple(own_move)
             played.agent.observe(own, read_tuple(observation))
-
-    def _forget(self) -> None:
-        """Drop the games without a request for ``IDLE`` seconds."""
-        late = monotonic() - IDLE
-        self.played = {match: played for match, played in self.played.items() if played.asked > late}
 
 
 def _plain_name(name: str) -> str:

@@ -104,7 +104,12 @@ class PublicNode:
                     beginnings[player].update(known[:k] for k in range(len(known) + 1))
                 for after, share, cause in self._steps(world, weight):
                     if after.state.terminal:
-                        self._end(share, cause)
+                        key = (
+                            (cause.movers, cause.moves)
+                            if cause.chance_outcome is None
+                            else (cause.movers, cause.chance_outcome)
+                        )
+                        self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
                     elif any(a is b for a, b in zip(after.known, world.known, strict=True)):
                         fresh[after] = fresh.get(after, 0.0) + share
                     else:

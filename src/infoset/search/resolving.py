@@ -203,7 +203,10 @@ class ContinualResolving:
             self.found.popitem(last=False)
         work = self.found[key]
         if work.iteration < self.iterations:
-            self._step(work)
+            while work.iteration < self.iterations:
+                work.step(min(CHUNK, self.iterations - work.iteration))
+                if time.monotonic() > self.until:
+                    break
             for below in [k for k in self.found if k[0] == player and len(k[1]) > len(way) and k[1][: len(way)] == way]:
                 del self.found[below]  # they were solved for promises that have changed
         return work
@@ -214,13 +217,6 @@ class ContinualResolving:
         above = self._resolved(player, way[:-1]).solved()
         number = int(above.ahead.leaves.state[way[-1]])
         return Resolving(self.states.ahead(number), gadget(above, way[-1], player), self.values)
-
-    def _step(self, work: Resolving) -> None:
-        """Run at least one chunk of iterations."""
-        while work.iteration < self.iterations:
-            work.step(min(CHUNK, self.iterations - work.iteration))
-            if time.monotonic() > self.until:
-                break
 
 
 def start(players: int) -> Root:

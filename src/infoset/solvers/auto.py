@@ -108,10 +108,6 @@ def _takes(name: str, options: Options) -> bool:
     return options.given.keys() <= parse_method(name).takes
 
 
-def _first(names: tuple[str, ...], options: Options) -> str | None:
-    return next((name for name in names if _takes(name, options)), None)
-
-
 def _fits(compiled: Compiled) -> bool:
     return compiled.made_whole or compiled.histories <= compiled.limit
 
@@ -149,7 +145,7 @@ def _team(compiled: Compiled, options: Options) -> Choice | str:
             return _proof(compiled, options, why)
         except (BudgetError, UnsupportedGameError) as error:
             why += f"; no proof: {error}"
-    name = _first(("annealing", "progressive-hiding"), options)
+    name = next((name for name in ("annealing", "progressive-hiding") if _takes(name, options)), None)
     return _chosen(name, options, why) if name else f"{why}; annealing and progressive-hiding do not take all options"
 
 
@@ -235,17 +231,12 @@ def _public(compiled: Compiled, options: Options) -> Choice | str:
     count = len(public_positions(compiled.graph))
     if count < 2:
         return "no position is common knowledge but the start"
-    _check_pieces(compiled)
-    why = f"{compiled.histories:,.3g} histories do not fit, but {count:,} positions are common knowledge: exact"
-    return _chosen("public", options, why)
-
-
-def _check_pieces(compiled: Compiled) -> None:
-    """Raise ``BudgetError`` for a subgame whose histories do not fit."""
     from infoset.solvers.tabular.public_subgames import largest_piece
 
     if (largest := largest_piece(compiled.graph)) > min(compiled.limit, 1_000_000):
         raise BudgetError(f"a public subgame has {largest:,.3g} histories")
+    why = f"{compiled.histories:,.3g} histories do not fit, but {count:,} positions are common knowledge: exact"
+    return _chosen("public", options, why)
 
 
 def _sampling(compiled: Compiled, options: Options) -> Choice | str:

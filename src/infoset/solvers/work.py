@@ -444,15 +444,12 @@ class _Run:
         while not (reason := self.limits.reached(self.work, self.seconds, self.last)):
             if self.stop.is_set():
                 return "interrupted"
-            goal = self._goal()
+            ends = (self.work.next_check(), self.limits.iterations, self.work.total)
+            goal = min(end for end in ends if end is not None)
             while self.work.iteration < goal and not (self.work.over or self.stop.is_set() or self._late()):
                 self._step(min(goal - self.work.iteration, self.chunk))
             self._look()
         return reason
-
-    def _goal(self) -> int:
-        ends = (self.work.next_check(), self.limits.iterations, self.work.total)
-        return min(end for end in ends if end is not None)
 
     def _late(self) -> bool:
         return self.limits.seconds is not None and self.seconds >= self.limits.seconds

@@ -222,7 +222,13 @@ class Asked:
         collecting = gc.isenabled()
         gc.disable()  # which would scan a million new objects again and again
         try:
-            self._look_everywhere()
+            looked = 0
+            while self.todo:
+                found = self.todo.popleft()
+                self._look(found, self.cores[found])
+                looked += 1
+                if self.progress is not None and looked % CORES_A_REPORT == 0:
+                    self.progress(self.count)
         finally:
             if collecting:
                 gc.enable()
@@ -331,11 +337,6 @@ class Asked:
         """Return the terms of an end whose payoffs do not depend on private states."""
         self.payoffs.add(paid)
         return Terms.of(np.array(paid).reshape(*[1] * self.n, self.n))
-
-    def _arrive_here(self, at: Core, player: int, own: Own) -> None:
-        if own not in at.own[player]:
-            at.own[player][own] = len(at.own[player])
-            self.count += 1
 
     def _one_move(self, core: Hashable, at: Core, one: list[Own], made: tuple[Action, dict[Own, _Result]]) -> None:
         """Collect the events of one move."""

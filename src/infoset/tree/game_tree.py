@@ -290,7 +290,9 @@ class _Unroller:
         informed: LongArray | list[list[int]] = [list(range(self.n))]
         while begin < end:
             if end - begin < NARROW:
-                below, informed = self._grow_narrow(begin, end, _listed(informed))
+                below, informed = self._grow_narrow(
+                    begin, end, informed if isinstance(informed, list) else informed.tolist()
+                )
             else:
                 below, informed = self._grow_wide(begin, end, np.asarray(informed, dtype=np.int64))
             begin, end = end, below

@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple, TypeAlias
 
-from infoset.base import Action, Game, JointMove
+from infoset.base import Action, Game
 from infoset.catalog import GAMES, GDL, POMMERMAN, about, known_games, load
 from infoset.errors import IllegalMoveError, one_line, shorten
 from infoset.files import read_text

@@ -31,6 +31,7 @@ from infoset.names import move_words, parse_name
 from infoset.policies.table_file import TableFile
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import PublicWalk
+from infoset.solvers.work import Background
 from infoset.web.shelf import named
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Source:
         self.order: dict[str, int] = {}  # all moves, in order of first appearance
         self.working = threading.RLock()
         self._values: Values | None = None
-        self._preparing: Background | None = None
+        self._preparing: Enumeration | None = None
         self._warmed = False
 
     @classmethod
@@ -166,7 +167,7 @@ class Source:
             return ""
         with self.working:
             if self._preparing is None:
-                self._preparing = Background(lambda: self._plays, self.compiled)
+                self._preparing = Enumeration(lambda: self._plays, self.compiled)
         return self._preparing.waits(PATIENCE)
 
     def action_probabilities(
@@ -224,39 +225,28 @@ def _warm(table: TableFile) -> None:
     assert table.sorted_rows
 
 
-class Background:
-    """A long call in a thread; ``line`` reports its progress."""
+class Enumeration(Background[object]):
+    """The enumeration of a game in a thread; ``line`` reports its progress."""
 
     def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
         self.line = "enumerating the game"
-        self.error: InfosetError | None = None
-        self._over = threading.Event()
 
         def told(number: int) -> None:
             self.line = f"enumerating the game: {number:,}"
 
         def run() -> None:
-            try:
-                with compiled.making:
-                    compiled.progress = told
-                    try:
-                        call()
-                    finally:
-                        compiled.progress = None
-            except InfosetError as error:
-                self.error = error
-            finally:
-                self._over.set()
+            with compiled.making:
+                compiled.progress = told
+                try:
+                    call()
+                finally:
+                    compiled.progress = None
 
-        threading.Thread(target=run, daemon=True).start()
+        super().__init__(run)
 
     def waits(self, seconds: float) -> str:
         """Wait for at most ``seconds``; return the progress, or "" once the call is over.  Raises what it raised."""
-        if not self._over.wait(seconds):
-            return self.line
-        if self.error is not None:
-            raise self.error
-        return ""
+        return "" if self.wait(monotonic() + seconds) else self.line
 
 
 class Values:

@@ -609,11 +609,22 @@ class Table:
         if asked.move is not None:
             return _refused(hand.act(asked.move, asked.turn))
         if asked.hint:
-            return self._hint(hand, asked.hint)
+            view = hand.view
+            if view is None or not view.legal_actions or hand.end is not None:
+                return {"kind": "refused", "why": "a hint is for your turn"}
+            if not self.kept.plan.practice:
+                return {"kind": "refused", "why": "hints are for practice"}
+            visitor = self._wait.visitor
+            probabilities = self.room.agents.hint(
+                asked.hint, self.game, view.player, view.known, view.legal_actions, visitor
+            )
+            return {"kind": "hint", "turn": turn_of(hand.public, view), "chances": probabilities, "by": asked.hint}
         if isinstance(hand, Held):
             hand.pressed(asked.press, asked.release)
         if asked.go is not None:
-            self._ready(chair, asked.go)
+            with self.go:
+                (self.ready.add if asked.go else self.ready.discard)(chair)
+                self.go.notify_all()
         why = self._undo() if asked.undo else self._leave() if asked.leave else ""
         return _refused(self._again(asked.again == "swapped") if asked.again else why)
 

@@ -58,7 +58,8 @@ class SamplingMethod(Checked):
         runs = RUNS if options.runs is None else options.runs
         if compiled.graph.map_name:  # a walk follows the players' observations, and labels must not contain less
             compiled.check_recall()
-        walk = _centred(compiled.walk)
+        # without large constants, with which the variance of sampled values would grow
+        walk = compiled.walk._replace(payoffs=compiled.walk.payoffs - payoff_offsets(compiled.walk.payoffs))
         ready("sampling")
         self._one(walk, 0).step(1)
         return SamplingWork(compiled, PooledMccfr(lambda seed: self._one(walk, seed), options.seed, runs), self.name)
@@ -67,11 +68,6 @@ class SamplingMethod(Checked):
         if self.sampling == EXTERNAL:
             return Mccfr(walk, seed, explore=self.explore)
         return OutcomeMccfr(walk, seed, exploration=EXPLORATION if self.explore is None else self.explore)
-
-
-def _centred(walk: Walk) -> Walk:
-    """Return the walk with payoffs less large constants, with which the variance of sampled values would grow."""
-    return walk._replace(payoffs=walk.payoffs - payoff_offsets(walk.payoffs))
 
 
 class SamplingWork(Work):

@@ -315,15 +315,15 @@ class Cells:
         playing = own[:, np.atleast_1d(told) - leaver.start]
         concerns = playing.all(axis=1) & (isinstance(told, int) | (own.sum(axis=1) == playing.shape[1]))
         for row in rows:
-            factors = [self._plays(p, int(leaver.ends[row, p])) for p in range(len(self.shape))]
+            factors = [
+                self.table.plans[p][:, int(leaver.ends[row, p]) - self.form.player_sequences(p).start]
+                for p in range(len(self.shape))
+            ]
             factors[leaver.player] = concerns & factors[leaver.player] if obeying else concerns
             worth[np.ix_(*map(np.flatnonzero, factors))] += leaver.paid[row]
         flat = worth.ravel()
         where = np.flatnonzero(flat)
         return where, flat[where]
-
-    def _plays(self, player: int, sequence: int) -> BoolArray:
-        return self.table.plans[player][:, sequence - self.form.player_sequences(player).start]
 
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
         """See ``Variables``."""

@@ -206,7 +206,7 @@ class _Path:
         """Follow the path to its end and return realisation weights (S,)."""
         start, column = 2 * self.count, self.count
         row = self._leaves(column)
-        if row is None or self._step(row, column) >= (self.one if self.exact else 1 - ZERO):
+        if row is None or self.table[row, -1] / -self.table[row, column] >= (self.one if self.exact else 1 - ZERO):
             self.table[:, -1] += self.table[:, -2]  # the best response to the start is one to itself, too
             return self._weights()
         self._pivot(row, column)
@@ -267,9 +267,6 @@ class _Path:
         carried = self.basic < self.count
         weights[self.basic[carried]] = self.table[carried, -1]
         return weights
-
-    def _step(self, row: int, column: int) -> Any:
-        return self.table[row, -1] / -self.table[row, column]
 
     def _leaves(self, column: int, prefer: int = -1) -> int | None:
         """Return the row whose variable reaches zero first as that of ``column`` grows; ``None`` where none does."""

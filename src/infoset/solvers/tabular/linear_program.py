@@ -38,7 +38,10 @@ def linear_program(form: SequenceForm) -> FloatArray:
     plan = np.ones(form.num_sequences)
     with signs.during("solving the linear program"):
         for player in range(2):
-            plan[form.player_sequences(player)] = _maximin(form, player)
+            own, other = constraints(form, player), constraints(form, 1 - player)
+            plan[form.player_sequences(player)] = on_the_polytope(
+                form, player, maximin(form.name, payoff_matrix(form, player), own, other)[0]
+            )
     return plan
 
 
@@ -53,12 +56,6 @@ def check_zero_sum(form: SequenceForm) -> None:
         raise UnsupportedGameError(
             f"{form.name} is not zero-sum: its payoffs do not always add up to the same. Try --method lcp or logit"
         )
-
-
-def _maximin(form: SequenceForm, player: int) -> FloatArray:
-    """Return the maximin plan of ``player``: the best one against the opponent's best response to it."""
-    own, other = constraints(form, player), constraints(form, 1 - player)
-    return on_the_polytope(form, player, maximin(form.name, payoff_matrix(form, player), own, other)[0])
 
 
 def maximin(name: str, payoff: Any, own: Any, other: Any) -> tuple[FloatArray, FloatArray]:

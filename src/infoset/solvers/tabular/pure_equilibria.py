@@ -35,7 +35,11 @@ def pure_equilibria(game: AnyGame) -> EquilibriumList:
     form = compiled.form
     with signs.during("listing pure strategies and their payoffs"):
         table = normal_form(form, compiled.tree)
-        cells = _stable_cells(table)
+        stable = np.ones(table.numbers.shape[:-1], dtype=bool)
+        for player in range(table.numbers.shape[-1]):
+            paid = table.numbers[..., player]
+            stable &= (paid == paid.max(axis=player, keepdims=True)).astype(bool)
+        cells = np.argwhere(stable)
     if len(cells) > MOST_LISTED:
         raise BudgetError(f"{form.name} has {len(cells):,} pure equilibria; at most {MOST_LISTED:,} are listed")
     return EquilibriumList(form, table, "pure", tuple(pure_equilibrium(table, tuple(cell)) for cell in cells.tolist()))
@@ -49,12 +53,3 @@ def pure_equilibrium(table: NormalForm, cell: tuple[int, ...]) -> ListedEquilibr
     )
     paid = table.numbers[cell].tolist()
     return ListedEquilibrium(mixtures, tuple(Fraction(one, by) for one, by in zip(paid, table.scales, strict=True)))
-
-
-def _stable_cells(table: NormalForm) -> np.ndarray:
-    """Return the cells (C, n) in which no player is paid more for another strategy, in lexicographic order."""
-    stable = np.ones(table.numbers.shape[:-1], dtype=bool)
-    for player in range(table.numbers.shape[-1]):
-        paid = table.numbers[..., player]
-        stable &= (paid == paid.max(axis=player, keepdims=True)).astype(bool)
-    return np.argwhere(stable)

@@ -208,7 +208,10 @@ def annealings(form: SequenceForm, sweeps: int, runs: int, seed: int) -> Anneali
     check_range("runs", runs, 1, MOST_RUNS)
     check_range("seed", seed, 0, 2**63)
     check_common_payoff(form)
-    _compile(form)
+    # a sweep without steps, so that all kernels are compiled
+    leaders, s = find_leaders(form, 0), begin(form, np.random.SeedSequence(0))
+    enter(form.arrays, leaders, s, 0)
+    sweep(form.arrays, leaders._replace(sets=leaders.sets[:0]), s, 0, np.inf)
     return Annealings(form, sweeps, runs, seed)
 
 
@@ -263,13 +266,6 @@ class AnnealingRun(Run):
 
     def kept(self) -> dict[str, Any]:
         return {**self.state._asdict(), "hottest": self.hottest}
-
-
-def _compile(form: SequenceForm) -> None:
-    """Run a sweep without steps, so that all kernels are compiled."""
-    leaders, s = find_leaders(form, 0), begin(form, np.random.SeedSequence(0))
-    enter(form.arrays, leaders, s, 0)
-    sweep(form.arrays, leaders._replace(sets=leaders.sets[:0]), s, 0, np.inf)
 
 
 def find_leaders(form: SequenceForm, responder: int) -> Leaders:

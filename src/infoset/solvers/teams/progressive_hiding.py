@@ -519,7 +519,7 @@ class HidingRun(Run):
         self.arrays, self.prices, self.conditional, self.sampled = a, prices, conditional, sampled
         self.state = begin(a, learner, np.random.default_rng(first))
         self.total = len(prices.penalties)
-        self.schedule = _schedule(method, prices)
+        self.schedule = schedule_rows(method, 1.0, len(prices.penalties))
         self.scores = np.zeros((self.total + 1, a.payoff.shape[0] + 1))
         self.mean = np.zeros(len(self.state.projected))
         self.stream = draws.generate_state(1, np.uint64)
@@ -552,10 +552,6 @@ class HidingRun(Run):
 
     def kept(self) -> dict[str, Any]:
         return {**self.state._asdict(), "average": self.mean, "scores": self.scores, "stream": self.stream}
-
-
-def _schedule(method: Method, prices: Prices) -> FloatArray:
-    return schedule_rows(method, 1.0, len(prices.penalties))
 
 
 def begin(a: HidingArrays, learner: NoRegretLearner, rng: np.random.Generator) -> HidingState:

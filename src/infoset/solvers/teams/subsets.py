@@ -126,14 +126,12 @@ class Kinds:
     def _behind(self, v: int, child: int) -> int | Successor:
         """Return a successor of a state, as seen by the player who sees the state."""
         if child in self._weights:
-            return self._end(self._weights[child].T if self.seer[v] else self._weights[child])
+            table = self._weights[child].T if self.seer[v] else self._weights[child]
+            end = self._known.setdefault((table.shape, table.tobytes()), len(self.ends))
+            if end == len(self.ends):
+                self.ends.append(table)
+            return end
         return Successor(self.of[child], self.seer[child] != self.seer[v])
-
-    def _end(self, table: Table) -> int:
-        end = self._known.setdefault((table.shape, table.tobytes()), len(self.ends))
-        if end == len(self.ends):
-            self.ends.append(table)
-        return end
 
 
 def _seer(public: PublicTree, v: int) -> int:
