@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from extent import sample
 from infoset import Chance, Game, ProductForm, Stage, load
 from infoset.base import Action, InformationState, Observed, Picture, State, Step, own_record
 from infoset.catalog import known_games

@@ -175,15 +175,6 @@ class _Checker:
         if not same:
             raise self._broken("a copy of the state does not equal it")
 
-    def _check_payoffs(self, state: State) -> None:
-        returns = state.returns()
-        if len(returns) != self.n or not all(map(isfinite, returns)):
-            raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
-
-    def _check_end(self, state: State) -> None:
-        if any(state.legal_actions(p) for p in range(self.n)):
-            raise self._broken("a player still has moves at the end")
-
     def _choose(self, state: State, known: list[InformationState]) -> tuple[list[Action | None], Action | None]:
         moves: list[Action | None] = []
         for player in range(self.n):

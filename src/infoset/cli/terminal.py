@@ -145,7 +145,9 @@ class Terminal:
             try:
                 typed = self._read(view.deadline)
                 if typed == "?":
-                    self._help()
+                    self.say(HELP)
+                    for word, (_, about) in self.commands.items():
+                        self.say(f"{word}  {about}")
                     self._action_set(words)
                 elif typed in self.commands and typed not in words:
                     self.commands[typed][0](view)

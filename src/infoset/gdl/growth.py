@@ -365,15 +365,6 @@ class GroundSource:
         """The moves of all menus, as the network numbers them."""
         return self.interned.action_sets
 
-    def _reserve(self, words: int) -> None:
-        """Make room for a token that was observed."""
-        i = self.interned
-        self.interned = i._replace(
-            action_sets=i.action_sets.with_room(1, len(self.propnet.moves)),
-            percepts=i.percepts.with_room(1, words),
-            records=i.records.with_room(1, 2),
-        )
-
     def _room(self, graph: GrowingGraph, joint: int) -> None:
         """Make room for ``joint`` more joint moves and the states after them."""
         i, roles, n = self.interned, len(self.propnet.roles), len(self.shape.seats)
@@ -481,7 +472,14 @@ class GroundSource:
 
     def record_number(self, player: int, record: ObservationRecord) -> int:
         """Return the number of a player's token; ``NO_RECORD`` where it is not possible."""
-        self._reserve(len(self.propnet.roles) + 2 + len(self.propnet.percepts))
+        # make room for a token that was observed
+        words = len(self.propnet.roles) + 2 + len(self.propnet.percepts)
+        i = self.interned
+        self.interned = i._replace(
+            action_sets=i.action_sets.with_room(1, len(self.propnet.moves)),
+            percepts=i.percepts.with_room(1, words),
+            records=i.records.with_room(1, 2),
+        )
         role = int(self.shape.seats[player])
         move = self.evaluator.number[role].get(record[0])  # type: ignore[arg-type]
         row = self._row_of(role, record[1])

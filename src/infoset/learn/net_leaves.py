@@ -77,4 +77,4 @@ class NetLeaves:
             said = torch.cat(logits, dim=1).cpu().numpy()
         prior = np.zeros((len(positions), encoding.players, encoding.graph.widest()))
         _probabilities(g.action_sets, g.state[positions], action_sets, encoding.column, said, prior)
-        return encoding.low + worth * (encoding.high - encoding.low), prior
+        return encoding.payoffs(worth), prior

@@ -275,11 +275,8 @@ def samples_of(
     legal_actions: npt.NDArray[np.bool_],
 ) -> Samples:  # fmt: skip
     """Convert states, payoffs, policies and legal moves to samples for the buffer."""
-    value = (payoff - encoding.low) / (encoding.high - encoding.low or 1.0)
-    return {
-        "facts": facts, "value": value.astype(np.float32), "policy": policy,
-        "legal_actions": np.packbits(legal_actions, axis=1)
-    }  # fmt: skip
+    value = encoding.normalised(payoff).astype(np.float32)
+    return {"facts": facts, "value": value, "policy": policy, "legal_actions": np.packbits(legal_actions, axis=1)}
 
 
 class TreePlay(GamesLearner):

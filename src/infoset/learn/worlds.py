@@ -60,9 +60,6 @@ class SolvedWorlds:
             first = first_of[k]
             self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]
 
-    def _columns(self, player: int, action_set: int) -> list[int]:
-        return [self.encoding.number[player][move] for move in self.encoding.graph.action_sets[action_set]]
-
 
 def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
     """Return the game of all worlds, as deep as ``histories`` allow, but at least one step."""

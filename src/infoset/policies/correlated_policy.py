@@ -159,7 +159,7 @@ class CorrelatedPolicy:
         arrays: dict[str, Any] = {"members": np.array(members)}
         for number, lottery in enumerate(self.lotteries):
             arrays |= {f"chances{number}": lottery.probabilities, f"plans{number}": lottery.plans}
-        return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
+        return write_archive(path, header, arrays, "plans that are drawn for several")
 
     @classmethod
     def load(cls, path: str | Path) -> CorrelatedPolicy:

@@ -23,7 +23,6 @@ from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import class_of
 from infoset.tree.symmetry import MAX_ORDER, Group
 
-SCHEMA = 2
 
 class _Header(Header):
     players: list[str]
@@ -87,12 +86,9 @@ class FactoredPolicy:
             header, arrays = read_archive(policy_path(path), _Header)
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)
-            check_schema("policy", header.schema, SCHEMA)
             action_sets = [tuple(map(_frozen, action_set)) for action_set in header.action_sets]
             records = [_frozen(record) for record in header.records]
             _check(group, action_sets, records, header, policy)
-        except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
-            raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
         start = tuple(header.start_records)
         return cls(header.game, tuple(header.players), records, action_sets, start, group, policy, header.made_by)
 

@@ -24,7 +24,6 @@ from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
-SCHEMA = 2
 KEPT = 1 << 18  # the number of states whose views are cached
 
 

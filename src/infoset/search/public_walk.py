@@ -127,10 +127,6 @@ class PublicNode:
                 f"({size:,} possible worlds so far)"
             )
 
-    def _end(self, share: float, cause: Cause) -> None:
-        key = (cause.movers, cause.moves) if cause.chance_outcome is None else (cause.movers, cause.chance_outcome)
-        self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
-
     def _steps(self, world: World, weight: float) -> Iterator[tuple[World, float, Cause]]:
         state, players = world.state, range(len(world.known))
         movers = tuple([p for p in players if state.legal_actions(p)])

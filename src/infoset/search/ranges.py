@@ -326,7 +326,7 @@ class Ranges:
         edges, source = self._spread(now.position)
         mover = graph.player[now.position[source]]
         weight = now.weight[source] * self._probabilities(edges, mover, now, source, player)
-        own = (mover != player) | self._moved(edges, now.position[source], self._own_move(record))
+        own = (mover != player) | self._moved(edges, now.position[source], self.graph.records[record][0])
         fits = (weight > 0) & (own | (loosely and not own.any()))
         edges, source, weight = edges[fits], source[fits], weight[fits]
         if state != NO_RECORD and len(edges) > EDGES * self.most:
@@ -343,9 +343,6 @@ class Ranges:
         child = graph.child[edges[fits]].astype(np.int64)
         known = self.states.behind(now.known[source[fits]], records[fits])
         return Range(child, known, weight[fits]), over[fits]
-
-    def _own_move(self, record: int) -> object:
-        return self.graph.records[record][0]
 
     def _probabilities(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
         """Return the edges' probabilities: chance's by the rules, one for own moves, the others' by the model."""

@@ -241,15 +241,6 @@ class Asked:
         self._arrive(core, own)
         return core, own
 
-    def _look_everywhere(self) -> None:
-        looked = 0
-        while self.todo:
-            found = self.todo.popleft()
-            self._look(found, self.cores[found])
-            looked += 1
-            if self.progress is not None and looked % CORES_A_REPORT == 0:
-                self.progress(self.count)
-
     def _record(self, move: Action | None, observation: Any) -> int:
         record = own_record(move, observation)
         return NO_RECORD if record is None else self.records(record)
@@ -325,7 +316,9 @@ class Asked:
                 ):  # fmt: skip
                     if found.own[mover] == own:
                         raise GameRuleError(f"{self.game.name}: {move!r} changes nothing at {shorten(repr(state))}")
-                    self._arrive_here(at, mover, found.own[mover])
+                    if found.own[mover] not in at.own[mover]:
+                        at.own[mover][found.own[mover]] = len(at.own[mover])
+                        self.count += 1
                     edge = Edge(found.own[mover], k, found.records[mover], 1.0)
                     at.excursions.setdefault(own, []).append(edge)
                 else:

@@ -139,7 +139,7 @@ def _count_cells_edges(r, first_cell, counted):
 
 
 class Scratch(NamedTuple):
-    """Scratch space for the ends after one frame, and the pattern of their block, whose first word is ``chance_outcomes``."""
+    """Scratch space for the ends after one frame, and the pattern of their block, whose first word is ``chance``."""
 
     ends: IntArray  # (events,)
     times: IntArray

@@ -359,10 +359,6 @@ class _Unroller:
         return infoset, nodes[first[order]].astype(np.int32)
 
 
-def _listed(informed: LongArray | list[list[int]]) -> list[list[int]]:
-    return informed if isinstance(informed, list) else informed.tolist()
-
-
 def _check_action_sets(tree: GameTree) -> None:
     """Raise ``GameRuleError``, naming two histories, where one information set has two different menus."""
     nodes = np.flatnonzero(tree.infoset != NO_INFOSET)

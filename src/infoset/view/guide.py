@@ -198,7 +198,7 @@ def _example(game: Game, text: str) -> Iterator[str]:
             joint.append(chosen)
             if len(action_set) > 1:
                 yield f"{who}: {_words(game, chosen)}"
-        answers = _answers(state, joint)
+        answers = tuple([answer for answer, _ in state.chance_outcomes(joint)])
         chance_outcome = answers[0] if len(answers) == 1 else _take(game, CHANCE, answers, words) if answers else None
         if len(answers) > 1:
             yield f"{CHANCE}: {action_words(chance_outcome)}"
@@ -210,10 +210,6 @@ def _example(game: Game, text: str) -> Iterator[str]:
         yield f"the end: {', '.join(f'{who} {value:+g}'.replace('-', '−') for who, value in paid)}"
     else:
         yield "… and so on"
-
-
-def _answers(state: Any, joint: JointMove) -> tuple[Action, ...]:
-    return tuple([answer for answer, _ in state.chance_outcomes(joint)])
 
 
 def _take(game: Game, who: str, action_set: tuple[Action, ...], words: list[str]) -> Action:

@@ -628,21 +628,6 @@ class Table:
         why = self._undo() if asked.undo else self._leave() if asked.leave else ""
         return _refused(self._again(asked.again == "swapped") if asked.again else why)
 
-    def _ready(self, chair: int, go: bool) -> None:
-        with self.go:
-            (self.ready.add if go else self.ready.discard)(chair)
-            self.go.notify_all()
-
-    def _hint(self, hand: Hand, source: str) -> dict[str, Any]:
-        view = hand.view
-        if view is None or not view.legal_actions or hand.end is not None:
-            return {"kind": "refused", "why": "a hint is for your turn"}
-        if not self.kept.plan.practice:
-            return {"kind": "refused", "why": "hints are for practice"}
-        visitor = self._wait.visitor
-        probabilities = self.room.agents.hint(source, self.game, view.player, view.known, view.legal_actions, visitor)
-        return {"kind": "hint", "turn": turn_of(hand.public, view), "chances": probabilities, "by": source}
-
     def _undo(self) -> str:
         if not self.kept.plan.practice:
             return "moves are taken back in practice only"
