@@ -169,7 +169,7 @@ def test_a_table_file_reads_what_was_saved(tmp_path: Path) -> None:
 )
 def test_a_broken_table_is_one_line(tmp_path: Path, change: dict[str, Any], why: str) -> None:
     header = {
-        "schema": 1, "game": "g", "players": ["P1"], "map": "", "made_by": {}, "keys": [["x"]], "moves": [[["a", "b"]]],
+        "schema": 2, "game": "g", "players": ["P1"], "map": "", "made_by": {}, "keys": [["x"]], "moves": [[["a", "b"]]],
     } | {k: v for k, v in change.items() if k != "probabilities"}  # fmt: skip
     probabilities = change.get("probabilities", np.array([0.5, 0.5]))
     path = tmp_path / "p.npz"
