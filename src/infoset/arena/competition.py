@@ -124,7 +124,7 @@ def compete(
     executor: Where = LOCAL,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
-    """Play or resume the competition of a TOML file; its games are stored in ``db``, by default beside the file.
+    r"""Play or resume the competition of a TOML file; its games are stored in ``db``, by default beside the file.
 
     ``workers`` and ``executor`` are those of ``tournament``.
 
@@ -132,7 +132,7 @@ def compete(
 
     >>> import infoset
     >>> from pathlib import Path
-    >>> text = 'game = "rock_paper_scissors"\\nteams = ["random", "random"]\\nformat = "swiss(rounds=1,wins=1)"\\n'
+    >>> text = 'game = "rock_paper_scissors"\nteams = ["random", "random"]\nformat = "swiss(rounds=1,wins=1)"\n'
     >>> _ = Path("cup.toml").write_text(text)
     >>> infoset.compete("cup.toml", workers=1).stopped
     'games'

@@ -1002,11 +1002,10 @@ def convert(
         ),
     ] = False,
 ) -> None:
-    """Convert a game to .efg or .nfg, a policy between .npz and .json, a replay of Pommerman to the reference's
-    game_state.json and back.
+    """Convert a game to .efg or .nfg, a policy between .npz and .json, a Pommerman replay to game_state.json and back.
 
-    What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else
-    a policy.
+    The keys of a .json file say what it holds: "state" or "blob" a game_state.json of the reference, "steps" a replay,
+    anything else a policy.
     """
     from infoset.verbs import convert as convert_to
 

@@ -65,6 +65,7 @@ class Past(Mapping[str, Action]):
         return Past(f"the menu of {self.reader}", {a: self[a] for a in axes}, self._others, "is not seen there")
 
     def fail(self, what: str) -> GameRuleError:
+        """Make an error that names the reader and the values chosen so far."""
         after = f" after [{' '.join(map(format_action, self._values.values()))}]" if self._values else ""
         return GameRuleError(f"{self.reader}{shorten(after, 200)}: {what}")
 
@@ -238,6 +239,7 @@ class ProductForm(NotebookGame):
 
     @property
     def information_map(self) -> ProductForm:
+        """The game itself, which labels information sets by ``key``."""
         return self
 
     def key(self, state: object, player: int) -> Hashable:
@@ -311,10 +313,12 @@ class ProductState(NativeState, _Fields):
 
     @property
     def axis(self) -> Nature | Stage:
+        """The axis whose value is chosen next."""
         return self.form.axes[len(self.values)]
 
     @property
     def past(self) -> Past:
+        """The values chosen so far."""
         return self.form.past(self.values)
 
     def legal(self, player: int) -> tuple[Action, ...]:

@@ -130,6 +130,7 @@ class BeliefNet(nn.Module):
 
 
 def belief_net(encoding: PublicEncoding, hidden: int) -> BeliefNet:
+    """Make an untrained network for the public states of ``encoding``."""
     return BeliefNet(encoding.facts.shape[1], encoding.players, encoding.places, hidden)
 
 

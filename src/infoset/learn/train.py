@@ -159,21 +159,29 @@ class PommermanConfig(msgspec.Struct, frozen=True):
 
 
 class PpoConfig(PommermanConfig, frozen=True, tag_field="method", tag="ppo"):
+    """Configuration of a run of proximal policy optimisation."""
+
     training: PpoTraining
     made = Ppo
 
 
 class A2cConfig(PommermanConfig, frozen=True, tag_field="method", tag="a2c"):
+    """Configuration of a run of advantage actor-critic."""
+
     training: A2cTraining
     made = A2c
 
 
 class DqnConfig(PommermanConfig, frozen=True, tag_field="method", tag="dqn"):
+    """Configuration of a run of deep Q-learning."""
+
     training: DqnTraining
     made = Dqn
 
 
 class DaggerConfig(PommermanConfig, frozen=True, tag_field="method", tag="dagger"):
+    """Configuration of a run of imitation learning by DAgger."""
+
     training: DaggerTraining
     made = Dagger
 

@@ -193,6 +193,7 @@ class Round:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(number,))))
 
     def run(self) -> Match:
+        """Play the game to its end."""
         state = self.begin()
         while not state.terminal:
             state = self.step(state)

@@ -13,7 +13,10 @@ from infoset.names import Value, format_value
 
 
 def mixed(agents: tuple[Value, ...] = (), weights: tuple[Value, ...] = ()) -> MixedAgent:
-    """One of several agents in every game, drawn by weights: mixed(agents=[dypm,simple],weights=[3,1])."""
+    """Play as one of several agents, drawn anew by weights for every game.
+
+    As a name: ``mixed(agents=[dypm,simple],weights=[3,1])``.
+    """
     if not agents:
         raise ParameterError("mixed: agents are missing; name them: mixed(agents=[random,simple])")
     return MixedAgent([load_agent(str(name)) for name in agents], _numbers(weights, len(agents)))

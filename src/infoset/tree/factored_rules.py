@@ -174,6 +174,8 @@ class _Result(NamedTuple):
 
 
 class Edge(NamedTuple):
+    """One move of a player from a private state, within an event."""
+
     cell: Own
     move: int
     token: int
@@ -182,6 +184,8 @@ class Edge(NamedTuple):
 
 @dataclass
 class Event:
+    """A step from one core to another."""
+
     core: Any
     chance: float
     edges: list[dict[Own, list[Edge]]]  # per player, by private state

@@ -117,6 +117,7 @@ class Profile:
 
     @classmethod
     def of(cls, form: SequenceForm, tree: GameTree, strategy: FloatArray) -> Profile:
+        """Make a profile from a behavioural strategy."""
         strategy = np.where(strategy < PLAYED, 0.0, strategy)
         owner = form.infoset_of
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], form.num_infosets)
@@ -177,9 +178,11 @@ class Profile:
         return np.asarray(self.values[after, player] - self.values[nodes, player][:, None])
 
     def set_name(self, infoset: int) -> str:
+        """Return the name of an information set in messages."""
         return f"{self.form.players[int(self.form.infoset_player[infoset])]} at {self.form.keys[infoset]!r}"
 
     def move_name(self, sequence: int) -> str:
+        """Return the name of a move in messages."""
         infoset = int(self.form.infoset_of[sequence])
         return f"{self.form.actions[infoset][sequence - int(self.form.arrays.first[infoset])]!r}"
 
