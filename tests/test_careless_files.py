@@ -112,7 +112,7 @@ def test_the_games_of_a_tournament_that_are_kept_are_reported_when_the_disk_is_f
     printed = capsys.readouterr()
     found = json.loads(printed.out)
     assert 0 < found["games"] < found["planned"] == 400
-    assert "could not be kept" in printed.err.splitlines()[-1]
+    assert "could not be saved" in printed.err.splitlines()[-1]
     assert status(monkeypatch, *words, str(file)) == 0
     assert json.loads(capsys.readouterr().out)["games"] == 400
 
@@ -145,7 +145,7 @@ def test_a_point_that_does_not_fit_is_written_later(tmp_path: Path) -> None:
     folder.add_point(Point(0, 0.0))
     before = (folder.path / "metrics.jsonl").read_bytes()
     with full_disk(len(before) + 10):
-        with pytest.warns(UnsavedWarning, match=r"jsonl: File too large; the work goes on"), folder.attempt(True):
+        with pytest.warns(UnsavedWarning, match=r"jsonl: File too large; the run continues"), folder.attempt(True):
             folder.add_point(Point(1, 0.1))
         assert (folder.path / "metrics.jsonl").read_bytes() == before
     folder.add_point(Point(2, 0.2))
@@ -191,7 +191,7 @@ def test_a_set_or_a_move_that_stands_twice_in_json_is_refused(solved: Path, tmp_
         ("game", '"game":', '"game": "leduc_poker", "game":'),
     ):
         (tmp_path / "p.json").write_text(text.replace(old, new, 1))
-        with pytest.raises(PolicyError, match=f"the key '{twice}' stands twice in one object"):
+        with pytest.raises(PolicyError, match=f"the key '{twice}' occurs twice in one object"):
             load_policy(tmp_path / "p.json")
 
 

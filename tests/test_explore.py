@@ -476,7 +476,7 @@ def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) 
         assert isinstance(agent, PolicyAgent) and agent.policy_for(game) is not None
     known, legal = ((None, "J"),), ("pass", "bet")
     assert agents.hint("0/kuhn.json", game, 0, known, legal) == agents.hint("0/kuhn.npz", game, 0, known, legal)
-    for name, what in ("replay.json", "a replay"), ("other.json", "nothing that is known here"):
+    for name, what in ("replay.json", "a replay"), ("other.json", "unknown here"):
         with pytest.raises(Refusal, match=f"is {what}, not a strategy"):
             node(room, f"item:0/{name}", way="0", at="")
         with pytest.raises(ParameterError, match=f"is {what}; a policy"):

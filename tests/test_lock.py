@@ -125,7 +125,7 @@ def test_a_run_keeps_its_lock_and_goes_on_bit_for_bit(tmp_path: Path) -> None:
     assert gone_on.policy.tables == whole.policy.tables
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert len(config["lock"]["P1"]) == 468
-    with pytest.raises(CheckpointError, match="lock belongs to its beginning"):
+    with pytest.raises(CheckpointError, match="lock can be given only when a run begins"):
         infoset.solve(out=tmp_path / "run", resume=True, lock=lock)
 
 

@@ -335,7 +335,7 @@ def test_files_at_the_command_line(suffix: str, factor: str, constant: int, tmp_
     assert "Nash" in checked
     assert "gains" not in checked.split("Nash", 1)[1].splitlines()[0].replace("nobody gains", "")
     assert "H 2/5, T 3/5" in ask("show", file, "--equilibria")
-    assert "nothing is strictly dominated" in ask("show", file, "--dominated")
+    assert "no strategy is strictly dominated" in ask("show", file, "--dominated")
 
 
 @pytest.mark.parametrize("factor", [1e-12, 1.0, 1e12])

@@ -413,7 +413,7 @@ def acting(actions: Any) -> Any:
                 "reply": Stage("reply", "Ann", ("h", "t", "x"), lambda past: "x"),
             },
             GameRuleError,
-            "player 0 cannot tell the histories ['H'] and ['H', 'h'] apart but has other moves there",
+            "player 0 cannot distinguish the histories ['H'] and ['H', 'h'] but has other moves there",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_every_method_plays_without_a_fault(game, method) -> None:
     "options", [{"worlds": 5, "method": "pessimistic"}, {"nature": True}, {"iterations": 9, "method": "order-2"}]
 )
 def test_an_option_that_the_method_ignores_is_refused(options) -> None:
-    with pytest.raises(ParameterError, match="means nothing to method="):
+    with pytest.raises(ParameterError, match="is not used by method="):
         searching(**options)
 
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_explained_is_noted_once_and_played_on() -> None:
     assert agent.act(("Pass", "Bet"), None) in {"Pass", "Bet"}
     agent.act(("Pass", "Bet"), None)
     assert len(agent.inner.faults) == 1
-    assert "no history explains" in agent.inner.faults[0]
+    assert "no history is consistent with" in agent.inner.faults[0]
 
 
 MOVES = 40  # of a game that does not end by itself soon

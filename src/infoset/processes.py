@@ -71,7 +71,7 @@ def _limit(name: str, size: int) -> str:
 
         resource.setrlimit(getattr(resource, name), (size, size))
     except (ImportError, AttributeError):
-        return f"this system has no limit of {what}"
+        return f"this system cannot limit {what}"
     except (ValueError, OSError) as error:
         return f"this system does not limit {what}: {error}"
     return ""

@@ -146,7 +146,7 @@ class Stage:
                 raise ParameterError(f"{word}={shorten(repr(getattr(self, word)))} of a stage is no text")
         if not callable(self.actions) and (isinstance(self.actions, str) or not isinstance(self.actions, Collection)):
             raise ParameterError(
-                f"actions={shorten(repr(self.actions))} of {self.name}; allowed: several, or a function of what is seen"
+                f"actions={shorten(repr(self.actions))} of {self.name}; allowed: several, or a function of the past"
             )
         if not callable(self.sees):
             check_names("sees", self.sees)
@@ -157,7 +157,7 @@ class Stage:
             return (self.name, *[past[axis] for axis in _several(self.sees)])
         label = self.sees(past)
         if label is None:
-            raise past.fail("it sees None; where nothing is seen give ()")
+            raise past.fail("it sees None; for no observation return ()")
         return label
 
     def menu(self, past: Past) -> tuple[Action, ...]:
@@ -216,7 +216,7 @@ class ProductForm(NotebookGame):
         object.__setattr__(self, "axes", tuple(self.axes))
         for what, given in (("players", self.players), ("axes", self.names)):
             if twice := [name for name, times in Counter(given).items() if times > 1]:
-                raise ParameterError(f"{self.name}: the {what} need distinct names; {twice[0]!r} comes twice")
+                raise ParameterError(f"{self.name}: the {what} need distinct names; {twice[0]!r} occurs twice")
         chosen: dict[str, Action] = {}
         for axis in self.axes:
             reader = self._reader(axis)

@@ -269,7 +269,7 @@ def train(
         _, spent = advance(steps, Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
         if not isinstance(work, GamesLearner):
-            raise CheckpointError(f"{error}; {folder.path} holds what was before") from None
+            raise CheckpointError(f"{error}; {folder.path} still contains the previous state") from None
         batch = {"places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None

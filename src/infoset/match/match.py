@@ -354,7 +354,7 @@ def execute(
     """
     nature = state.draw(moves, rng)
     if nature is None and all(move is None for move in moves):
-        raise GameRuleError(f"{name}: nobody can move and nature has no answer, but it is not over")
+        raise GameRuleError(f"{name}: no player can move and nature has no answer, but the game is not over")
     step: Step = getattr(state, "play_unchecked", state.play)(moves, nature)
     return nature, step
 

@@ -29,7 +29,7 @@ def _numbers(weights: tuple[Value, ...], count: int) -> list[float]:
     found = []
     for weight in weights:
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
-            raise ParameterError(f"mixed: weight {shorten(format_value(weight))} is no number from 0 on")
+            raise ParameterError(f"mixed: weight {shorten(format_value(weight))} is not a number from 0 on")
         found.append(float(weight))
     if len(found) != count or not any(found):
         raise ParameterError(f"mixed: {len(found)} weights for {count} agents, not all of them 0, are allowed")

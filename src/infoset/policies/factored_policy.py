@@ -86,7 +86,7 @@ class FactoredPolicy:
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
         if Path(path).suffix != ".npz":
-            raise PolicyError(f"cannot save what was solved in factored form as {Path(path).name!r}; allowed: .npz")
+            raise PolicyError(f"cannot save a policy in factored form as {Path(path).name!r}; allowed: .npz")
         header = _Header(
             SCHEMA, self.game, list(self.players), list(self.tokens), list(map(list, self.menus)),
             list(self.start_tokens), dict(self.made_by),
@@ -255,7 +255,7 @@ def _check(
     order, sizes = len(group.inverse), np.array([len(menu) for menu in menus])
     for names in (tokens, *menus):
         if (twice := find_twice(names)) is not None:
-            raise DamageError(f"{shorten(repr(twice))} stands twice in it, among its tokens or the moves of a menu")
+            raise DamageError(f"{shorten(repr(twice))} occurs twice in it, among its tokens or the moves of a menu")
     moves = int(sizes.sum())
     shapes = [(order, order), (order,), (order, len(tokens)), (order, len(menus)), (len(menus) + 1,), (order, moves)]
     if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:

@@ -73,7 +73,7 @@ class SampledPolicy:
         """Write an ``.npz`` file, in full or not at all; return the path."""
         header = _Header(SCHEMA, self.game, self.symmetric, self.fingerprint, self.made_by)
         if Path(path).suffix != ".npz":
-            raise PolicyError(f"cannot save what was sampled as {Path(path).name!r}; allowed: .npz")
+            raise PolicyError(f"cannot save a sampled policy as {Path(path).name!r}; allowed: .npz")
         arrays = {**self.policy._asdict(), "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8)}
         return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
 
