@@ -51,7 +51,7 @@ KINDS = {
     "OpenSpiel": "openspiel:kuhn_poker",
     "own class": f"python:{ROOT / 'examples' / 'hide_and_seek.py'}:HideAndSeek(boxes=3)",
     "one team": "tiny_hanabi(game=F)",
-    "a player forgets, `.efg`": "forgetful.efg",
+    "imperfect recall, `.efg`": "forgetful.efg",
 }
 LITTLE = {"iterations": 100}
 
