@@ -170,7 +170,7 @@ def test_unfinished_files_of_killed_processes_go_at_the_next_write(tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["other.npz"]
 
 
-# What stands twice
+# What occurs twice
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +216,7 @@ def test_a_set_or_a_move_that_stands_twice_in_an_archive_is_refused(solved: Path
     for change in (twin_set, twin_move):
         file = rewrite(solved / "run" / POLICY, tmp_path / "p.npz", change)
         for read in (load_policy, TableFile.read):
-            with pytest.raises(PolicyError, match="stands twice"):
+            with pytest.raises(PolicyError, match="occurs twice"):
                 read(file)
     plans = infoset.solve("kuhn_poker(players=3)", "team-maxmin", teams="1+2,3").policy.save(tmp_path / "plans.npz")
     pieces = infoset.solve("gdl:meier", "public").policy.save(tmp_path / "pieces.npz")
@@ -226,14 +226,14 @@ def test_a_set_or_a_move_that_stands_twice_in_an_archive_is_refused(solved: Path
         keys[1] = keys[0]
 
     for source, change in ((plans, twin_set), (pieces, twin_key_of_a_piece)):
-        with pytest.raises(PolicyError, match="stands twice"):
+        with pytest.raises(PolicyError, match="occurs twice"):
             load_policy(rewrite(source, tmp_path / "twice.npz", change))
 
 
 def test_an_array_that_stands_twice_or_is_none_or_complex_is_refused(solved: Path, tmp_path: Path) -> None:
     file = tmp_path / "p.npz"
     body = (solved / "run" / POLICY).read_bytes()
-    for member, wrong in (("header.npy", "'header' stands twice"), ("note.txt", "no array of numbers or texts|kind")):
+    for member, wrong in (("header.npy", "'header' occurs twice"), ("note.txt", "no array of numbers or texts|kind")):
         file.write_bytes(body)
         with zipfile.ZipFile(file, "a") as archive:
             if member == "header.npy":
@@ -255,7 +255,7 @@ def test_a_lock_or_a_player_that_is_given_twice_is_refused(tmp_path: Path) -> No
     with pytest.raises(ParameterError, match="lock: P1 is given twice"):
         read_locks(["P1=random", "P1=other.npz"])
     (tmp_path / "lock.json").write_text('{"P1": {"J": {"bet": 1}, "J": {"pass": 1}}}')
-    with pytest.raises(FormatError, match="the key 'J' stands twice"):
+    with pytest.raises(FormatError, match="the key 'J' occurs twice"):
         read_locks([str(tmp_path / "lock.json")])
     with pytest.raises(ParameterError, match="lock: K bet is given twice"):
         infoset.solve("kuhn_poker", lock={"K bet": {"bet": 1.0}, ("P2", "K bet"): {"pass": 1.0}})

@@ -161,7 +161,7 @@ def test_a_table_file_reads_what_was_saved(tmp_path: Path) -> None:
         ({"probabilities": np.array([float("nan"), 0.6])}, "no distributions"),
         ({"probabilities": np.array([1.0])}, "do not fit"),
         ({"moves": [[["a"], ["b"]]]}, "do not fit"),
-        ({"moves": [[["a", "a"]]]}, "stands twice"),
+        ({"moves": [[["a", "a"]]]}, "occurs twice"),
         ({"schema": 99}, "schema 99"),
         ({"keys": 5}, "not a policy file"),
         ({"moves": [[[1, 2]]]}, "not a policy file"),

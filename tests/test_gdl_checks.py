@@ -140,7 +140,7 @@ def test_the_command(tmp_path) -> None:
 def test_connectives_without_parentheses_are_doubted() -> None:
     """``(<= terminal not open)`` reads as two facts, neither of which is what was meant."""
     text = "(role x) (init a) (legal x go) (goal x 0) (<= terminal not open)"
-    defects = [d for d in check(parse_gdl(text)) if "'not' stands alone" in d.message]
+    defects = [d for d in check(parse_gdl(text)) if "'not' is read as a fact" in d.message]
     assert [d.severity for d in defects] == [WARNING]
 
 

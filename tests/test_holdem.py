@@ -90,7 +90,7 @@ def test_what_comes_later_in_a_range_counts_and_the_board_takes_cards() -> None:
     ("parameters", "said"),
     [
         ({"board": "QsJh8h5d"}, "has 4 cards; it needs 5"),
-        ({"board": "QsJh8h5dQs"}, "Qs comes twice"),
+        ({"board": "QsJh8h5dQs"}, "Qs occurs twice"),
         ({"board": "QsJh8h5d2"}, "'2' is no card"),
         ({"board": "QsJh8h5d1c"}, "'1c' is no card"),
         ({"range1": "QsJs"}, "no hand is left beside the board QsJh8h5d2c"),

@@ -739,7 +739,7 @@ def test_the_table(tmp_path: Path) -> None:
     assert Match.load(files[0]).seed == game_seed(1, 0)
     again = run(KUHN, *RANDOM, "--games", "2", "--replay", str(tmp_path / "games"))
     assert again.returncode == 1
-    assert "holds replays already" in again.stderr
+    assert "already contains replays" in again.stderr
 
 
 def test_the_table_of_rotated_seats() -> None:

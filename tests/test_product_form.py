@@ -374,9 +374,9 @@ def acting(actions: Any) -> Any:
         (
             {"reply": Stage("coin", "Bob", ("h",), ())},
             ParameterError,
-            "the axes need distinct names; 'coin' comes twice",
+            "the axes need distinct names; 'coin' occurs twice",
         ),
-        ({"players": ("Ann", "Bob", "Ann")}, ParameterError, "the players need distinct names; 'Ann' comes twice"),
+        ({"players": ("Ann", "Bob", "Ann")}, ParameterError, "the players need distinct names; 'Ann' occurs twice"),
         (
             {"coin": Nature("coin", {"H": 0.5, "T": 0.4})},
             GameRuleError,
