@@ -109,9 +109,9 @@ def main() -> None:
     reasons = "\n".join(f"{k}. {text}" for k, text in enumerate(refusals, 1))
     PAGE.write_text(f"""# Which method for which game
 
-This page shows the result of every method on every kind of game. `python docs/methods_by_game.py` generates it, with 100
-iterations (of each run) for iterative methods and default limits otherwise. A cell shows the first player's payoff and, after ε, the exploitability of
-the policy; every saved policy was evaluated again to the same figures. A number in brackets is a refusal, listed below.
+This page shows the result of every method on every kind of game. `python docs/methods_by_game.py` generates it, with
+100 iterations (of each run) for iterative methods and default limits otherwise. A cell shows the first player's payoff
+and, after ε, the exploitability of the policy; every saved policy was evaluated again to the same figures. A number in brackets is a refusal, listed below.
 
 | method | {" | ".join(KINDS)} |
 | --- |{" --- |" * len(KINDS)}
