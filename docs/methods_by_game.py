@@ -111,7 +111,8 @@ def main() -> None:
 
 This page shows the result of every method on every kind of game. `python docs/methods_by_game.py` generates it, with
 100 iterations (of each run) for iterative methods and default limits otherwise. A cell shows the first player's payoff
-and, after ε, the exploitability of the policy; every saved policy was evaluated again to the same figures. A number in brackets is a refusal, listed below.
+and, after ε, the exploitability of the policy; every saved policy was evaluated again to the same figures. A number in
+brackets is a refusal, listed below.
 
 | method | {" | ".join(KINDS)} |
 | --- |{" --- |" * len(KINDS)}
