@@ -97,8 +97,9 @@ def main() -> None:
 
 This page lists every game of OpenSpiel with the result of a check. `python docs/openspiel_games.py` generates it,
 here with OpenSpiel {version("open_spiel")}: each of the {len(rows)} games that it loads without parameters, as
-`openspiel:NAME`. `infoset.testing.check_game` plays each up to {PLAYS} times at random (fewer after {ENOUGH:g} s) and checks the
-game model's contract at every step; then a match is recorded and its replay verified. {counts["plays"]} conform to the contract, {counts["refused"]} are rejected with a reason,
+`openspiel:NAME`. `infoset.testing.check_game` plays each up to {PLAYS} times at random (fewer after
+{ENOUGH:g} s) and checks the game model's contract at every step; then a match is recorded and its replay
+verified. {counts["plays"]} conform to the contract, {counts["refused"]} are rejected with a reason,
 {counts["fault"]} fail.
 
 `chance`: *listed*, with probabilities, so that a tree can be built; *drawn by OpenSpiel*, as a single outcome: such

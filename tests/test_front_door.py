@@ -417,7 +417,10 @@ BROKEN = "1 / 0\nclass Bot: ...\n"
         ("python:bot", "found 'python:bot', expected python:FILE.py:Class or python:package.module:Class"),
         ("127.0.0.1:18072", "unknown agent '127.0.0.1:18072'; did you mean 'http://127.0.0.1:18072'?"),
         ("python:bots/bot.py:Bot", "class Bot of bots/bot.py is no agent: it lacks observe, end"),
-        ("python:bots/bot.py:number", "number of bots/bot.py makes an object of class int, not an agent: it lacks begin"),
+        (
+            "python:bots/bot.py:number",
+            "number of bots/bot.py makes an object of class int, not an agent: it lacks begin",
+        ),
         ("python:bots/bot.py:Needs", "python:bots/bot.py:Needs cannot be made: TypeError: Needs.__init__() missing 1"),
         ("python:bots/bot.py:raises", "python:bots/bot.py:raises cannot be made: ValueError: one two"),
         ("b" * 5000, "unknown agent 'bbb"),

@@ -127,7 +127,10 @@ def test_ctrl_c_leaves_what_lasts(monkeypatch) -> None:
             lambda: correlated_equilibrium("kuhn_poker", "efce"),
             ("writing the linear program of efce", "HiGHS solves", "rows"),
         ),
-        (lambda: extreme_equilibria("rock_paper_scissors"), ("vertices of the best-response polytopes:", "bases visited")),
+        (
+            lambda: extreme_equilibria("rock_paper_scissors"),
+            ("vertices of the best-response polytopes:", "bases visited"),
+        ),
     ],
 )
 def test_stages_and_sizes_are_told_while_it_lasts(find, words: tuple[str, ...], monkeypatch) -> None:
