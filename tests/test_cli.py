@@ -84,7 +84,7 @@ def test_games_lists_every_name() -> None:
         (["solve", "leduc_poker", "--method", "lp", "--max-histories", "1000"], "--max-histories"),
         (["solve"], "no GAME given"),
         (["solve", "--resume"], "--resume needs --out"),
-        (["solve", "--resume", "--out", "nowhere"], "holds no run"),
+        (["solve", "--resume", "--out", "nowhere"], "contains no run"),
         (["evaluate", "kuhn_poker", "missing.npz"], "missing.npz: no such file"),
         (["show", "no.efg"], "cannot be read"),
         (["show", "leduc_poker", "--svg", "x.svg"], "a picture holds"),

@@ -93,7 +93,7 @@ def test_places_can_be_written_in_several_ways() -> None:
         ({7: "random"}, r"no player 7; allowed: 0 to 1"),
         ({("P1", "J", 3): {"bet": 1}}, r"is no place"),
         ({None: "random"}, r"None is no place"),
-        ("P1=random", r"'P1=random' is none"),
+        ("P1=random", r"'P1=random' is not a mapping"),
         ({"K bet": {"bet": 10**400}}, r"no chances"),
         ({"P1": {"Z": {"bet": 1}}}, r"unknown information set of P1 'Z'"),
     ],
