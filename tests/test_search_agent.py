@@ -94,7 +94,7 @@ def test_what_cannot_be_explained_is_noted_once_and_played_on() -> None:
     assert agent.act(("Pass", "Bet"), None) in {"Pass", "Bet"}
     agent.act(("Pass", "Bet"), None)
     assert len(agent.inner.faults) == 1
-    assert "no history is consistent with" in agent.inner.faults[0]
+    assert "no history explains" in agent.inner.faults[0]
 
 
 MOVES = 40  # of a game that does not end by itself soon
