@@ -60,7 +60,7 @@ def limit(limits: Limits) -> str:
         if size and (why := _limit(name, size)):
             missed.append(why)
     if limits.processes and not in_session(os.getsid(0)):
-        missed.append("this system has no limit of processes")
+        missed.append("this system cannot limit processes")
     return "; ".join(missed)
 
 
