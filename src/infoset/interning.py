@@ -196,9 +196,9 @@ def intern_pair(rows, one, other):
 
 
 @inline_kernel
-def state_key(parent, token):
-    """Return the key of the information state that extends ``parent`` by ``token``."""
-    return (np.int64(parent) + 1) << 32 | np.int64(token)
+def state_key(parent, record):
+    """Return the key of the information state that extends ``parent`` by ``record``."""
+    return (np.int64(parent) + 1) << 32 | np.int64(record)
 
 
 @inline_kernel
@@ -216,9 +216,9 @@ def find_slot(slots, key):
 
 @kernel
 @borrowing
-def place_states(slots, parent, token, count):
+def place_states(slots, parent, record, count):
     """Fill an empty table of slots with states."""
     for k in range(count):
-        key = state_key(parent[k], token[k])
+        key = state_key(parent[k], record[k])
         slot = find_slot(slots, key)
         slots[slot, 0], slots[slot, 1] = key, k

@@ -36,7 +36,7 @@ class Observe(msgspec.Struct, tag=True):
 class Act(msgspec.Struct, tag=True):
     """Ask for a move."""
 
-    legal: list[Any]
+    legal_actions: list[Any]
     deadline: float | None
 
 
