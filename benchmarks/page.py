@@ -112,8 +112,8 @@ def main() -> None:
                 own += moves(port, "0", OWN)
         print(told("first view, the worker begins", cold))
         print(told("first view, the worker stands", begun))
-        print(told("first view, what was read is held", warm))
-        print(told("moves along what everybody knows", public))
+        print(told("first view of a cached strategy", warm))
+        print(told("moves along public states", public))
         print(told("moves along a player's own keys", own))
 
 

@@ -51,7 +51,7 @@ KINDS = {
     "OpenSpiel": "openspiel:kuhn_poker",
     "own class": f"python:{ROOT / 'examples' / 'hide_and_seek.py'}:HideAndSeek(boxes=3)",
     "one team": "tiny_hanabi(game=F)",
-    "a player forgets, `.efg`": "forgetful.efg",
+    "imperfect recall, `.efg`": "forgetful.efg",
 }
 LITTLE = {"iterations": 100}
 
@@ -109,9 +109,10 @@ def main() -> None:
     reasons = "\n".join(f"{k}. {text}" for k, text in enumerate(refusals, 1))
     PAGE.write_text(f"""# Which method for which game
 
-Made by `python docs/methods_by_game.py`: every method on every kind of game, with 100 iterations (of each run) where it
-has iterations and its own limits otherwise. A cell shows the first player's payoff and, after ε, the exploitability of
-the policy; every saved policy was evaluated again to the same figures. A number in brackets is a refusal, listed below.
+This page shows the result of every method on every kind of game. `python docs/methods_by_game.py` generates it, with
+100 iterations (of each run) for iterative methods and default limits otherwise. A cell shows the first player's payoff
+and, after ε, the exploitability of the policy; every saved policy was evaluated again to the same figures. A number in
+brackets is a refusal, listed below.
 
 | method | {" | ".join(KINDS)} |
 | --- |{" --- |" * len(KINDS)}
@@ -121,8 +122,8 @@ the policy; every saved policy was evaluated again to the same figures. A number
 
 ## Which options
 
-An option that a method does not take is refused, with those that it takes. `--seed`, `--out`, `--resume` and
-`--max-histories` are for all.
+An option that a method does not accept is an error that lists those it does. `--seed`, `--out`, `--resume` and
+`--max-histories` apply to all methods.
 
 | method | {" | ".join(f"`--{option}`" for option in OPTIONS)} |
 | --- |{" --- |" * len(OPTIONS)}

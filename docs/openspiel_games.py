@@ -95,17 +95,18 @@ def main() -> None:
         return
     PAGE.write_text(f"""# OpenSpiel's games, one by one
 
-Made by `python docs/openspiel_games.py` with OpenSpiel {version("open_spiel")}: each of the {len(rows)} games that it
-loads without parameters, as `openspiel:NAME`. `infoset.testing.check_game` plays each up to {PLAYS} times at random
-(fewer where {ENOUGH:g} s are over) and checks the game model's contract at every step; then a match is recorded and its
-replay played again. {counts["plays"]} keep to the contract, {counts["refused"]} are refused with a reason,
+This page lists every game of OpenSpiel with the result of a check. `python docs/openspiel_games.py` generates it,
+here with OpenSpiel {version("open_spiel")}: each of the {len(rows)} games that it loads without parameters, as
+`openspiel:NAME`. `infoset.testing.check_game` plays each up to {PLAYS} times at random (fewer after
+{ENOUGH:g} s) and checks the game model's contract at every step; then a match is recorded and its replay
+verified. {counts["plays"]} conform to the contract, {counts["refused"]} are rejected with a reason,
 {counts["fault"]} fail.
 
-`chance`: *listed*, with probabilities, so that a tree can be made; *drawn by OpenSpiel*, behind a single outcome: such
-a game is played with a seed of its own that the replay records, and is never solved ([more](game-model.md#openspiel)).
-`known by`: the text that tells players what they know. A game with observations alone is known by all of them so far.
+`chance`: *listed*, with probabilities, so that a tree can be built; *drawn by OpenSpiel*, as a single outcome: such
+a game is played with a seed that the replay records, and cannot be solved ([more](game-model.md#openspiel)).
+`known by`: the text from which information states are made; with *observations*, all observations so far.
 `bridge_uncontested_bidding` solves ten bridge deals at every end, which takes seconds each time: on a busy machine
-its check may not be done in time; alone, two plays took 77 s and kept to the contract.
+its check may not finish in time; without other work, two plays took 77 s and conformed to the contract.
 
 | game | moves | chance | known by | players | checked |
 | --- | --- | --- | --- | --- | --- |

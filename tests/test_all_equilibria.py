@@ -147,9 +147,9 @@ def test_a_list_that_may_lack_some_says_why(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(support_module, "_solve_shape", lacking)
     assert isolated_equilibria(NINE).notes == (
-        "nine: the list lacks an equilibrium: it holds 8, and without ties their number is odd",
+        "nine: the list is incomplete: it has 8, but without ties their number is odd",
     )
-    for words in ("1 path did not come to its end", "2 paths did not come to their ends"):
+    for words in ("1 path was not completed", "2 paths were not completed"):
         lost_paths.append(1)
         assert isolated_equilibria(NINE).notes == (f"nine: the list may lack equilibria: {words}",)
 

@@ -249,7 +249,7 @@ def test_a_player_is_a_seat_or_a_name() -> None:
     policy = _uniform()
     assert policy.probabilities("P1", "K") == policy.probabilities(0, "K") == {"pass": 0.5, "bet": 0.5}
     for player in ("P9", 2, -1):
-        with pytest.raises(ParameterError, match="is none of this policy; allowed: 0 to 1, or P1, P2"):
+        with pytest.raises(ParameterError, match="is not a player of this policy; allowed: 0 to 1, or P1, P2"):
             policy.probabilities(player, "K")
 
 

@@ -110,7 +110,7 @@ def test_the_games_of_a_tournament_that_are_kept_are_reported_when_the_disk_is_f
     printed = capsys.readouterr()
     found = json.loads(printed.out)
     assert 0 < found["games"] < found["planned"] == 400
-    assert "could not be kept" in printed.err.splitlines()[-1]
+    assert "could not be saved" in printed.err.splitlines()[-1]
     assert status(monkeypatch, *words, str(file)) == 0
     assert json.loads(capsys.readouterr().out)["games"] == 400
 
@@ -143,7 +143,7 @@ def test_a_point_that_does_not_fit_is_written_later(tmp_path: Path) -> None:
     folder.add_point(Point(0, 0.0))
     before = (folder.path / "metrics.jsonl").read_bytes()
     with full_disk(len(before) + 10):
-        with pytest.warns(UnsavedWarning, match=r"jsonl: File too large; the work goes on"), folder.attempt(True):
+        with pytest.warns(UnsavedWarning, match=r"jsonl: File too large; the run continues"), folder.attempt(True):
             folder.add_point(Point(1, 0.1))
         assert (folder.path / "metrics.jsonl").read_bytes() == before
     folder.add_point(Point(2, 0.2))
@@ -168,7 +168,7 @@ def test_unfinished_files_of_killed_processes_go_at_the_next_write(tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["other.npz"]
 
 
-# What stands twice
+# What occurs twice
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_a_set_or_a_move_that_stands_twice_in_json_is_refused(solved: Path, tmp_
         ("game", '"game":', '"game": "leduc_poker", "game":'),
     ):
         (tmp_path / "p.json").write_text(text.replace(old, new, 1))
-        with pytest.raises(PolicyError, match=f"the key '{twice}' stands twice in one object"):
+        with pytest.raises(PolicyError, match=f"the key '{twice}' occurs twice in one object"):
             load_policy(tmp_path / "p.json")
 
 
@@ -214,7 +214,7 @@ def test_a_set_or_a_move_that_stands_twice_in_an_archive_is_refused(solved: Path
     for change in (twin_set, twin_move):
         file = rewrite(solved / "run" / POLICY, tmp_path / "p.npz", change)
         for read in (load_policy, TableFile.read):
-            with pytest.raises(PolicyError, match="stands twice"):
+            with pytest.raises(PolicyError, match="occurs twice"):
                 read(file)
     plans = infoset.solve("kuhn_poker(players=3)", "team-maxmin", teams="1+2,3").policy.save(tmp_path / "plans.npz")
     pieces = infoset.solve("gdl:meier", "public").policy.save(tmp_path / "pieces.npz")
@@ -224,14 +224,14 @@ def test_a_set_or_a_move_that_stands_twice_in_an_archive_is_refused(solved: Path
         keys[1] = keys[0]
 
     for source, change in ((plans, twin_set), (pieces, twin_key_of_a_piece)):
-        with pytest.raises(PolicyError, match="stands twice"):
+        with pytest.raises(PolicyError, match="occurs twice"):
             load_policy(rewrite(source, tmp_path / "twice.npz", change))
 
 
 def test_an_array_that_stands_twice_or_is_none_or_complex_is_refused(solved: Path, tmp_path: Path) -> None:
     file = tmp_path / "p.npz"
     body = (solved / "run" / POLICY).read_bytes()
-    for member, wrong in (("header.npy", "'header' stands twice"), ("note.txt", "no array of numbers or texts|kind")):
+    for member, wrong in (("header.npy", "'header' occurs twice"), ("note.txt", "no array of numbers or texts|kind")):
         file.write_bytes(body)
         with zipfile.ZipFile(file, "a") as archive:
             if member == "header.npy":
@@ -253,7 +253,7 @@ def test_a_lock_or_a_player_that_is_given_twice_is_refused(tmp_path: Path) -> No
     with pytest.raises(ParameterError, match="lock: P1 is given twice"):
         read_locks(["P1=random", "P1=other.npz"])
     (tmp_path / "lock.json").write_text('{"P1": {"J": {"bet": 1}, "J": {"pass": 1}}}')
-    with pytest.raises(FormatError, match="the key 'J' stands twice"):
+    with pytest.raises(FormatError, match="the key 'J' occurs twice"):
         read_locks([str(tmp_path / "lock.json")])
     with pytest.raises(ParameterError, match="lock: K bet is given twice"):
         infoset.solve("kuhn_poker", lock={"K bet": {"bet": 1.0}, ("P2", "K bet"): {"pass": 1.0}})

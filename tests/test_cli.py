@@ -81,7 +81,7 @@ def test_games_lists_every_name() -> None:
         (["solve", "leduc_poker", "--method", "lp", "--max-histories", "1000"], "--max-histories"),
         (["solve"], "no GAME given"),
         (["solve", "--resume"], "--resume needs --out"),
-        (["solve", "--resume", "--out", "nowhere"], "holds no run"),
+        (["solve", "--resume", "--out", "nowhere"], "contains no run"),
         (["evaluate", "kuhn_poker", "missing.npz"], "missing.npz: no such file"),
         (["show", "no.efg"], "cannot be read"),
         (["show", "leduc_poker", "--svg", "x.svg"], "a picture holds"),
@@ -246,7 +246,7 @@ def test_repairs_are_said_on_the_command_line(tmp_path) -> None:
     path = tmp_path / "twice.gdl"
     path.write_text("(role x) (init a) (init a) (legal x go) (<= terminal (true a)) (goal x 7)", encoding="utf-8")
     result = run("solve", str(path), "--out", str(tmp_path / "run"))
-    assert "the rule stands twice; once is enough" in result.stderr
+    assert "the rule is repeated; remove one copy" in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -266,7 +266,7 @@ def test_teams_train_with_more_than_they_may_know(tmp_path: Path) -> None:
     assert runs["share_optimal"] > 0.8
     figures = json.loads(run("evaluate", game, body["policy"], "--json").stdout)
     assert figures["values"] == body["values"] == pytest.approx([runs["best"]] * 2, abs=1e-9)
-    assert "holds a run already" in run(*command(""), "--out", str(folder)).stderr
+    assert "already contains a run" in run(*command(""), "--out", str(folder)).stderr
     for wrong, message in (
         ("relax=recal", "did you mean 'recall'?"),
         ("penalty=high", "penalty=high; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]"),

@@ -85,7 +85,7 @@ def test_what_numpy_writes_is_read(rows: list[list[float]]) -> None:
         (",l,l\nu,1,2\n", "game.csv:1: two strategies of one name, or of none, among l, l"),
         ("l,r\n1,2,3\n", "game.csv:1: "),
         ('"1,2\n', "game.csv"),
-        ("1O,2\n3,4\n", "game.csv:1: '1O' among payoffs; names of strategies stand before all rows"),
+        ("1O,2\n3,4\n", "game.csv:1: '1O' among payoffs; give names of strategies for all rows"),
         ("1,2O\n3,4\n", "game.csv:1: '2O' among payoffs"),
         ("1,2,3O\n3,4,5\n", "game.csv:1: '3O' among payoffs"),
         (

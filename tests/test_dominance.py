@@ -47,7 +47,7 @@ def test_only_a_mixture_dominates() -> None:
 
 def test_weak_domination_is_left_alone() -> None:
     assert eliminate_dominated(table("2 2", "1 1  0 0  0 0  0 0")).dominated == ()
-    assert "nothing is strictly dominated" in str(eliminate_dominated("matching_pennies_3p"))
+    assert "no strategy is strictly dominated" in str(eliminate_dominated("matching_pennies_3p"))
 
 
 @examples(25)

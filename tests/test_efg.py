@@ -110,7 +110,7 @@ def test_imperfect_recall_names_the_set() -> None:
     game = EfgGame(parse_efg(driver), "driver")
     check_game(game)
     assert len(GameTree.of(game).parent) == 5
-    with pytest.raises(ImperfectRecallError, match=r"'road': it holds the histories \[\] and \['on'\]"):
+    with pytest.raises(ImperfectRecallError, match=r"'road': it has the histories \[\] and \['on'\]"):
         SequenceForm.of(game)
 
 

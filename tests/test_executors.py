@@ -189,7 +189,7 @@ def test_no_cluster_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_cannot_be_shared_out(elsewhere: Executor) -> None:
     with pytest.raises(ParameterError, match="mccfr does not make one run after the other"):
         infoset.solve("kuhn_poker", "mccfr", iterations=5, executor=elsewhere)
-    with pytest.raises(ParameterError, match="evaluated in one piece"):
+    with pytest.raises(ParameterError, match="only the evaluation of a sampled policy"):
         infoset.evaluate("kuhn_poker", "random", executor=elsewhere)
     own = infoset.load_agent("random")
     with pytest.raises(ParameterError, match="has no name elsewhere"):

@@ -161,7 +161,7 @@ def test_a_table_file_reads_what_was_saved(tmp_path: Path) -> None:
         ({"probabilities": np.array([float("nan"), 0.6])}, "no distributions"),
         ({"probabilities": np.array([1.0])}, "do not fit"),
         ({"moves": [[["a"], ["b"]]]}, "do not fit"),
-        ({"moves": [[["a", "a"]]]}, "stands twice"),
+        ({"moves": [[["a", "a"]]]}, "occurs twice"),
         ({"schema": 99}, "schema 99"),
         ({"keys": 5}, "not a policy file"),
         ({"moves": [[[1, 2]]]}, "not a policy file"),
@@ -478,7 +478,7 @@ def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) 
     assert agents.hint("0/kuhn.json", game, 0, known, legal_actions) == agents.hint(
         "0/kuhn.npz", game, 0, known, legal_actions
     )
-    for name, what in ("replay.json", "a replay"), ("other.json", "nothing that is known here"):
+    for name, what in ("replay.json", "a replay"), ("other.json", "unknown here"):
         with pytest.raises(Refusal, match=f"is {what}, not a strategy"):
             node(room, f"item:0/{name}", way="0", at="")
         with pytest.raises(ParameterError, match=f"is {what}; a policy"):

@@ -427,7 +427,7 @@ def test_a_core_that_comes_back_is_refused() -> None:
     """Else its paths would have no end."""
     abrupt = infoset.load("dark_hex(rows=2,columns=2,abrupt=true)")
     timeless = TimelessRules(abrupt.name, abrupt.players, abrupt.first, abrupt.look)  # type: ignore[attr-defined]
-    with pytest.raises(GameRuleError, match="a core comes back to itself"):
+    with pytest.raises(GameRuleError, match="a core returns to itself"):
         FactoredRules.of(timeless)
 
 
@@ -440,16 +440,16 @@ def test_a_file_with_other_chances_than_sum_to_one_has_no_figures() -> None:
 
 def test_a_core_that_is_none_is_found_in_play() -> None:
     lying = LyingRules("lying", seats(2), Observed(RandomState(7, (), (0, 0), 0), (None, None)))
-    with pytest.raises(GameRuleError, match="join of what split says is not the state"):
+    with pytest.raises(GameRuleError, match="join does not invert split at"):
         check_game(lying, plays=200)
-    with pytest.raises(GameRuleError, match="join of what split says is not the state"):
+    with pytest.raises(GameRuleError, match="join does not invert split at"):
         infoset.solve(lying, "dcfr", form="factored")
     for name in SMALL:
         check_game(infoset.load(name), plays=20)
 
 
 def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnsupportedGameError, match="kuhn_poker does not say what of its states is a core"):
+    with pytest.raises(UnsupportedGameError, match="kuhn_poker does not declare the cores of its states"):
         FactoredRules.of(infoset.load("kuhn_poker"))
     with pytest.raises(UnsupportedGameError, match="mccfr samples; form=factored"):
         infoset.solve("liars_dice", "mccfr", form="factored")

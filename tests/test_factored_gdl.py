@@ -194,7 +194,7 @@ def test_what_is_a_players_own():
 @pytest.mark.parametrize("name", ["gdl:kuhn_poker", "gdl:krieg_tic_tac_toe", "gdl:tic_tac_toe", "gdl:mastermind"])
 def test_where_nothing_is_a_players_own_the_text_has_no_cores(name):
     assert infoset.load(name).cores() is None
-    with pytest.raises(UnsupportedGameError, match="does not say what of its states is a core"):
+    with pytest.raises(UnsupportedGameError, match="does not declare the cores of its states"):
         FactoredRules.of(infoset.load(name))
 
 

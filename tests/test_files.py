@@ -79,10 +79,10 @@ def test_no_temporary_name_is_told(tmp_path: Path) -> None:
 def test_a_file_where_a_folder_must_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "in" / "it"):
-        with pytest.raises(NotADirectoryError, match="a file stands where a folder is needed") as caught:
+        with pytest.raises(NotADirectoryError, match="there is a file where a folder is needed") as caught:
             make_folder(path)
         assert caught.value.filename == str(tmp_path / "file")
-    with pytest.raises(CheckpointError, match=r"file: cannot be written: a file stands where a folder is needed$"):
+    with pytest.raises(CheckpointError, match=r"file: cannot be written: there is a file where a folder is needed$"):
         RunFolder.create(tmp_path / "file", RunConfig("kuhn_poker", "cfr"))
 
 

@@ -251,10 +251,10 @@ TEAMS = 'game = "kuhn_poker"\nteams = ["random", "random"]\n'
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("game = kuhn_poker", "not TOML: Invalid value (at line 1, column 8); texts stand in quotes"),
+        ("game = kuhn_poker", "not TOML: Invalid value (at line 1, column 8); put texts in quotes"),
         (TEAMS + 'formt = "swiss"', "unknown key 'formt'; did you mean 'format'?"),
-        (TEAMS + "seconds_per_move = 1", "seconds_per_move belongs below [limits]"),
-        (TEAMS + "[limits]\nseed = 1", "seed belongs above [limits]"),
+        (TEAMS + "seconds_per_move = 1", "seconds_per_move belongs after [limits]"),
+        (TEAMS + "[limits]\nseed = 1", "seed belongs before [limits]"),
         (TEAMS + "[limits]\nmemry = 1", "unknown key of [limits]: 'memry'; did you mean 'memory'?"),
         (TEAMS + "limits = 3", "limits must be a table, below [limits], found 3"),
         (TEAMS + "games = 4", 'games is a parameter of the format: format = "round-robin(games=4)"'),

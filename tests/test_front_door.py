@@ -382,7 +382,7 @@ def test_own_games_and_agents_everywhere(folder: Path) -> None:
         (["solve", "python:own.py:Hidden"], "did you mean 'Hiding'?"),
         (["solve", "python:none.py:Hiding"], "none.py: no such file"),
         (["solve", "python:own.py:Hiding(box=2)"], "unknown parameter"),
-        (["solve", "python:own.py:First"], "no game; it needs name, players and start"),
+        (["solve", "python:own.py:First"], "not a game; a game needs name, players and start"),
         (
             ["match", game, "python:own.py:Hiding", "random"],
             "class Hiding of own.py is no agent: it lacks begin, observe, act, end",
@@ -417,7 +417,10 @@ BROKEN = "1 / 0\nclass Bot: ...\n"
         ("python:bot", "found 'python:bot', expected python:FILE.py:Class or python:package.module:Class"),
         ("127.0.0.1:18072", "unknown agent '127.0.0.1:18072'; did you mean 'http://127.0.0.1:18072'?"),
         ("python:bots/bot.py:Bot", "class Bot of bots/bot.py is no agent: it lacks observe, end"),
-        ("python:bots/bot.py:number", "number of bots/bot.py makes an object of class int, no agent: it lacks begin"),
+        (
+            "python:bots/bot.py:number",
+            "number of bots/bot.py makes an object of class int, not an agent: it lacks begin",
+        ),
         ("python:bots/bot.py:Needs", "python:bots/bot.py:Needs cannot be made: TypeError: Needs.__init__() missing 1"),
         ("python:bots/bot.py:raises", "python:bots/bot.py:raises cannot be made: ValueError: one two"),
         ("b" * 5000, "unknown agent 'bbb"),

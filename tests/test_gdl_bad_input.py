@@ -328,7 +328,7 @@ def test_roles_may_have_any_name(role: str) -> None:
 
 
 def test_a_role_that_stands_twice_is_one_role() -> None:
-    with pytest.warns(UserWarning, match="the rule stands twice"):
+    with pytest.warns(UserWarning, match="the rule is repeated"):
         game = game_of(f"(role x) (legal x go) (role x) (goal x 7) {ONE_STEP}")
     assert game.players == ("x",)
 

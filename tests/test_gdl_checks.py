@@ -44,7 +44,7 @@ def test_a_sound_description_has_no_defects() -> None:
         ("(<= (role y) (succ 1 2))", "roles are facts"),
         ("(goal x 101)", "the goal 101 is not a number from 0 to 100"),
         ("(goal x best)", "the goal best is not a number from 0 to 100"),
-        ("(<= p (init (step 1)))", "init cannot stand in a body"),
+        ("(<= p (init (step 1)))", "init is not allowed in a body"),
         ("(<= terminal (does x wait))", "terminal must not depend on does"),
         ("(<= p (does x wait)) (<= (legal x ?r) (role ?r) p)", "legal must not depend on does"),
         ("(<= (init (step ?n)) (true (step ?n)))", "init must not depend on true"),
@@ -104,7 +104,7 @@ def test_repairs_are_offered_and_mend() -> None:
     warnings = [d.message for d in check(description) if d.severity == WARNING]
     assert warnings == [
         "read as (<= (legal ?p noop) (role ?p) (distinct ?p random) (true (step 1)))",
-        "the rule stands twice; once is enough",
+        "the rule is repeated; remove one copy",
         "a declaration with variables is only a hint; it is left out",
     ]
     assert check(repair(description)) == []
@@ -140,7 +140,7 @@ def test_the_command(tmp_path) -> None:
 def test_connectives_without_parentheses_are_doubted() -> None:
     """``(<= terminal not open)`` reads as two facts, neither of which is what was meant."""
     text = "(role x) (init a) (legal x go) (goal x 0) (<= terminal not open)"
-    defects = [d for d in check(parse_gdl(text)) if "'not' stands alone" in d.message]
+    defects = [d for d in check(parse_gdl(text)) if "'not' is read as a fact" in d.message]
     assert [d.severity for d in defects] == [WARNING]
 
 
@@ -179,7 +179,7 @@ DOUBTS = {
     "blackjack.gdl": ["action/1 is defined but never used"],
     "mastermind448.gdl": ["number/1 is defined but never used"],
     "minesweeper.gdl": [
-        "the word 'not' stands alone and is read as a fact; write (not …)",
+        "the word 'not' is read as a fact; write (not …)",
         "action/1 is defined but never used",
         "greaterhan/2 is defined but never used",
     ],

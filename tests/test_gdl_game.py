@@ -220,7 +220,7 @@ def test_broken_descriptions_are_refused_with_rule_and_place() -> None:
 
 def test_repairs_are_warnings() -> None:
     text = "(role x) (init a) (init a) (legal x go) (<= terminal (true a)) (goal x 0)"
-    with pytest.warns(GdlWarning, match="stands twice"):
+    with pytest.warns(GdlWarning, match="the rule is repeated"):
         game(text)
 
 

@@ -92,7 +92,7 @@ def test_what_comes_later_in_a_range_counts_and_the_board_takes_cards() -> None:
     ("parameters", "said"),
     [
         ({"board": "QsJh8h5d"}, "has 4 cards; it needs 5"),
-        ({"board": "QsJh8h5dQs"}, "Qs comes twice"),
+        ({"board": "QsJh8h5dQs"}, "Qs occurs twice"),
         ({"board": "QsJh8h5d2"}, "'2' is no card"),
         ({"board": "QsJh8h5d1c"}, "'1c' is no card"),
         ({"range1": "QsJs"}, "no hand is left beside the board QsJh8h5d2c"),
@@ -107,7 +107,7 @@ def test_what_comes_later_in_a_range_counts_and_the_board_takes_cards() -> None:
         ({"range1": "AAs"}, "a pair is neither suited nor not"),
         ({"range1": "AA:1e308"}, "weighs '1e308'"),
         ({"range1": 0.5}, "'0.5' is no range"),
-        ({"range1": "AsAh", "range2": "AsKs"}, "no hand of range1 can be held beside one of range2"),
+        ({"range1": "AsAh", "range2": "AsKs"}, "every hand of range1 shares a card with every hand of range2"),
         ({"bets": (0,)}, "a bet of 0; allowed: shares of the pot above 0, and allin"),
         ({"bets": ("half",)}, "a bet of 'half'"),
         ({"bets": (True,)}, "a bet of True"),
@@ -264,7 +264,7 @@ def test_where_hands_hardly_fit_the_tree_is_taken() -> None:
         infoset.solve(close, "lp").values[0], abs=0.1
     )
     blocked = "holdem_river(range1='AsAh:1e6 KdKc:0.1',range2='AsKs:1e6 AhKs:1e6 QcQd:0.1')"
-    with pytest.raises(UnsupportedGameError, match=r"hands that can be held at once have .* of the weight"):
+    with pytest.raises(UnsupportedGameError, match=r"pairs of hands without common cards have .* of the weight"):
         infoset.solve(blocked, "dcfr", iterations=5, form="factored")
 
 
@@ -320,7 +320,7 @@ class Returning(HoldemRules):
 
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
-    [(Closed, "holdem_turn", "must tell which cards lie open"), (Returning, "holdem_river", "comes back to itself")],
+    [(Closed, "holdem_turn", "must tell which cards lie open"), (Returning, "holdem_river", "returns to itself")],
 )
 def test_cores_of_deals_that_are_none_are_found(kind: type[HoldemRules], name: str, said: str) -> None:
     game = infoset.load(name)

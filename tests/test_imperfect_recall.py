@@ -158,7 +158,7 @@ def test_of_players_who_are_paid_differently_no_equilibrium_is_promised() -> Non
         text = text.replace(f"{{ {payoff} }}", f"{{ {payoff} {9 - int(payoff)} }}")
     choice = choose(Compiled.of(EfgGame(parse_efg(text), "two")), Options())
     assert choice.method.name == "progressive-hiding"
-    assert "need not be an equilibrium" in choice.why
+    assert "may not be an equilibrium" in choice.why
 
 
 def test_a_game_in_which_nobody_forgets_may_be_too_large_as_well() -> None:

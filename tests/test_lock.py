@@ -94,7 +94,7 @@ def test_places_can_be_written_in_several_ways() -> None:
         ({7: "random"}, r"no player 7; allowed: 0 to 1"),
         ({("P1", "J", 3): {"bet": 1}}, r"is no place"),
         ({None: "random"}, r"None is no place"),
-        ("P1=random", r"'P1=random' is none"),
+        ("P1=random", r"'P1=random' is not a mapping"),
         ({"K bet": {"bet": 10**400}}, r"no chances"),
         ({"P1": {"Z": {"bet": 1}}}, r"unknown information set of P1 'Z'"),
     ],
@@ -126,7 +126,7 @@ def test_a_run_keeps_its_lock_and_goes_on_bit_for_bit(tmp_path: Path) -> None:
     assert gone_on.policy.tables == whole.policy.tables
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert len(config["lock"]["P1"]) == 468
-    with pytest.raises(CheckpointError, match="lock belongs to its beginning"):
+    with pytest.raises(CheckpointError, match="lock can be given only when a run begins"):
         infoset.solve(out=tmp_path / "run", resume=True, lock=lock)
 
 

@@ -180,7 +180,7 @@ class OnePlayer:
 def test_games_that_do_not_end() -> None:
     with pytest.raises(GameRuleError, match="alone is not over after 50 steps"):
         play_match(OnePlayer(Endless()), ["random"], max_steps=50)
-    with pytest.raises(GameRuleError, match="nobody can move and chance has no answer"):
+    with pytest.raises(GameRuleError, match="no player can move and chance has no answer"):
         play_match(OnePlayer(Stuck()), ["random"])
 
 
@@ -683,7 +683,7 @@ def test_a_team_that_mixes_is_of_one_kind() -> None:
         ("mixed", "mixed: agents are missing; name them: mixed(agents=[random,simple])"),
         ("mixed(agents=random)", "mixed: agents=random is not a list"),
         ("mixed(agents=[random],weights=2)", "mixed: weights=2 is not a list"),
-        ("mixed(agents=[random],weights=[-1])", "mixed: weight -1 is no number from 0 on"),
+        ("mixed(agents=[random],weights=[-1])", "mixed: weight -1 is not a number from 0 on"),
         ("mixed(agents=[random,stop],weights=[1])", "mixed: 1 weights for 2 agents, not all of them 0, are allowed"),
         ("mixed(agents=[random],weights=[0])", "mixed: 1 weights for 1 agents, not all of them 0, are allowed"),
     ],
@@ -715,7 +715,7 @@ def test_agents_say_how_they_played() -> None:
     """By which plan, with which beliefs, how often at random; what an agent of a user's says can break nothing."""
     policy = PolicyAgent(TabularPolicy(KUHN, ("P1", "P2"), ({}, {})))
     knowing, searching = play_series(KUHN, [policy, "search"], games=10).agents
-    assert knowing.account == f"knew nothing of {policy.unknown} choices and made them at random"
+    assert knowing.account == f"moved at random at {policy.unknown} information sets that its policy lacks"
     assert searching.account.startswith("tree: all 58 histories fit; ")
     beliefs = play_series("gdl:monty_hall", ["is-mcts(nodes=50)"], games=3).agents[0].account
     assert re.fullmatch(r"beliefs at \d+ moves: \d+ histories in the mean, effective .*; lost at 0", beliefs)
@@ -744,7 +744,7 @@ def test_the_table(tmp_path: Path) -> None:
     assert Match.load(files[0]).seed == game_seed(1, 0)
     again = run(KUHN, *RANDOM, "--games", "2", "--replay", str(tmp_path / "games"))
     assert again.returncode == 1
-    assert "holds replays already" in again.stderr
+    assert "already contains replays" in again.stderr
 
 
 def test_the_table_of_rotated_seats() -> None:

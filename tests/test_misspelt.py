@@ -99,7 +99,7 @@ def test_long_lists_are_not_printed_whole() -> None:
         (("solve", "tabel.csv"), "tabel.csv: cannot be read: no such file; did you mean '"),
         (("compete", "cups.toml"), "cups.toml: cannot be read: no such file; did you mean 'cup.toml'?"),
         (("match", "pommerman:OneVsOne-v0", "agent.py", "random"),
-         "'agent.py' holds an agent of the playground: playground(path=agent.py) plays it"),
+         "'agent.py' contains an agent of the playground: playground(path=agent.py) plays it"),
         (("match", "pommerman:OneVsOne-v0", "agent.py:Mine", "random"), "playground(path=agent.py,cls=Mine) plays it"),
         (("match", "pommerman:OneVsOne-v0", "python:agent.py:Mine", "random"),
          "playground(path=agent.py,cls=Mine) plays it"),
@@ -132,7 +132,7 @@ def test_a_game_of_ones_own_is_checked_against_the_game_model(here: Path) -> Non
     assert (done.exit_code, body["plays"]) == (0, 20)
     assert body["information_states"] <= 12
     plain = CliRunner().invoke(app, ["check", "python:indian.py:IndianPoker"])
-    assert "indian.py:IndianPoker: keeps to the game model in 100 random games" in plain.stdout
+    assert "indian.py:IndianPoker: conforms to the game model in 100 random games" in plain.stdout
     assert "payoffs" in said("check", "python:indian.py:Broken")
     with pytest.raises(ParameterError, match="random games"):
         raise CliRunner().invoke(app, ["check", "python:indian.py:IndianPoker", "--seconds", "3"]).exception

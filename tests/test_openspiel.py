@@ -267,7 +267,7 @@ def test_a_seed_in_the_name_is_refused(name: str) -> None:
         ("misere(game=mfg_garnet())", "is a mean-field game"),
         ("crossword", "no list of legal moves"),
         ("misere(game=crossword())", "no list of legal moves"),
-        ("add_noise(game=kuhn_poker(),epsilon=0.1,seed=3)", "depend on what was played before"),
+        ("add_noise(game=kuhn_poker(),epsilon=0.1,seed=3)", "depend on earlier games"),
     ],
 )
 def test_what_cannot_be_played_here_is_one_line(name: str, reason: str) -> None:

@@ -333,9 +333,9 @@ def test_files_at_the_command_line(suffix: str, factor: str, constant: int, tmp_
     assert uniform["nash_conv"] == pytest.approx(0.5 * unit, rel=1e-9)
     checked = ask("check", file, folder)
     assert "Nash" in checked
-    assert "gains" not in checked.split("Nash", 1)[1].splitlines()[0].replace("nobody gains", "")
+    assert "gains" not in checked.split("Nash", 1)[1].splitlines()[0].replace("no player gains", "")
     assert "H 2/5, T 3/5" in ask("show", file, "--equilibria")
-    assert "nothing is strictly dominated" in ask("show", file, "--dominated")
+    assert "no strategy is strictly dominated" in ask("show", file, "--dominated")
 
 
 @pytest.mark.parametrize("factor", [1e-12, 1.0, 1e12])

@@ -96,7 +96,7 @@ def test_a_policy_fits_the_same_rules_with_other_payoffs() -> None:
 @pytest.mark.parametrize(
     ("key", "row", "words"),
     [
-        ("K", None, "says nothing about P1's set 'K'"),
+        ("K", None, "lacks P1's set 'K'"),
         ("A", {"pass": 1.0}, "no information set 'A' with a choice"),
         ("K", {"pass": 0.5, "raise": 0.5}, r"at 'K' it plays \['raise'\], the game offers \['pass', 'bet'\]"),
     ],

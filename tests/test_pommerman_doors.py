@@ -536,7 +536,7 @@ def test_the_forward_model_refuses_what_is_no_position() -> None:
         "as many rows as columns": ([0] * 4, board[:8], [one], [], {}, []),
         r"position \(11, 0\) is off the board": ([0] * 4, board, [], [], {}, [characters.Flame((11, 0))]),
         "65 bombs; at most 64": ([0] * 4, board, [], [characters.Bomb(one, (0, 0), 9, 2)] * 65, {}, []),
-        "the move 7 is none; allowed: 0 to 5": ([7] * 4, board, [one], [], {}, []),
+        "illegal move 7; allowed: 0 to 5": ([7] * 4, board, [one], [], {}, []),
     }.items():
         with pytest.raises(ParameterError, match=words):
             step(*arguments)
@@ -779,7 +779,7 @@ def test_logs_of_2018_are_read(kind: str, tmp_path: Path) -> None:
     file.write_text(json.dumps(log))
     done = run("convert", "log.json", "replay.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = "not read, as positions have no such keys: bombs.bombId, bombsDictionary" in done.stderr
+    told = "ignored keys that positions do not have: bombs.bombId, bombsDictionary" in done.stderr
     assert told == (kind == "more keys")
     again = Match.load(tmp_path / "replay.json")
     assert (moves_of(again), again.returns) == (moves_of(match), match.returns)
@@ -834,7 +834,7 @@ def test_logs_that_lie_are_refused(tmp_path: Path) -> None:
 def test_keys_that_are_not_read_are_told(tmp_path: Path) -> None:
     file = tmp_path / "log.json"
     file.write_text(json.dumps(with_keys_of_viewers(log_of_2018(recorded(*WON)[1]))))
-    with pytest.warns(RecordWarning, match=r"log\.json: not read, .*: bombs\.bombId, bombsDictionary$"):
+    with pytest.warns(RecordWarning, match=r"log\.json: ignored keys .*: bombs\.bombId, bombsDictionary$"):
         read_game(file)
 
 
@@ -858,7 +858,7 @@ def test_a_picture_a_step(tmp_path: Path) -> None:
             y, x = (round(0.4 * 48) + at * 48 + 20 for at in (r, c))
             assert len(np.unique(pictures[k][y - 12 : y + 12, x - 12 : x + 12].reshape(-1, 3), axis=0)) > 20
     assert not np.array_equal(pictures[0], pictures[-1])
-    with pytest.raises(ParameterError, match="frames holds PNG pictures already; choose another folder"):
+    with pytest.raises(ParameterError, match="frames already contains PNG pictures; choose another folder"):
         save_pngs(match, tmp_path / "frames")
     assert [file.name for file in save_pngs(match, tmp_path / "one", step=3, cell=16)] == ["003.png"]
     with pytest.raises(ParameterError, match="step=99 is out of range"):

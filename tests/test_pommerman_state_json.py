@@ -215,7 +215,7 @@ HOSTILE: list[tuple[Spoil, str]] = [
     (put("step_count", 10**30), "step_count = 1000000"),
     (put("step_count", 7.0), "step_count = 7.0: expected `int`, got `float`"),
     (put("step_count", True), "step_count = True: expected `int`"),
-    (put("step_count", "NaN"), "NaN is no number of JSON"),
+    (put("step_count", "NaN"), "NaN is not a JSON number"),
     (put("step_count", None), "step_count = None"),
     (drop("board"), "missing required field `board`"),
     (drop("board.3"), "number of rows of board = 10; allowed: 11"),
@@ -228,9 +228,9 @@ HOSTILE: list[tuple[Spoil, str]] = [
     (put("board.3.3", -1), r"board\[3\]\[3\] = -1"),
     (put("board.3.3", 70_000), r"board\[3\]\[3\] = 70000"),
     (put("board.3.3", "0"), r"board\[3\]\[3\] = '0': expected `int`, got `str`"),
-    (put("board.3.3", 3), r"board\[3\]\[3\] = 3; .* nothing listed is there"),
-    (put("board.3.3", 4), r"board\[3\]\[3\] = 4; .* nothing listed is there"),
-    (put("board.3.3", 13), r"board\[3\]\[3\] = 13; .* nothing listed is there"),
+    (put("board.3.3", 3), r"board\[3\]\[3\] = 3; .* none is listed there"),
+    (put("board.3.3", 4), r"board\[3\]\[3\] = 4; .* none is listed there"),
+    (put("board.3.3", 13), r"board\[3\]\[3\] = 13; .* none is listed there"),
     (put("board.9.9", 1), r"board\[9\]\[9\] = 1; allowed: 10, as agents\[0\] is there"),
     (put("board.9.9", 11), r"board\[9\]\[9\] = 11; allowed: 10"),
     (put("board.9.9", 3), r"board\[9\]\[9\] = 3; allowed: 10"),
@@ -278,7 +278,7 @@ HOSTILE: list[tuple[Spoil, str]] = [
     (put("flames.0.life", -1), r"flames\[0\].life = -1"),
     (put("flames.0.life", "2"), r"flames\[0\].life = '2'"),
     (add("flames", {"position": [9, 0], "life": 1}), r"board\[9\]\[0\] = 0; allowed: 4, as flames\[4\] is there"),
-    (add("flames", *[{"position": [4, 4], "life": 2}] * 200), "204 flames that stay so long could become"),
+    (add("flames", *[{"position": [4, 4], "life": 2}] * 200), "204 flames of that duration could become"),
     (add("items", [[0, 1], 6]), r"items\[2\]\[0\] = \[0, 1\]; allowed: one item a cell"),
     (add("items", [[0, 4], 6]), r"items\[2\]\[0\] = \[0, 4\]; allowed: under wood \(2\) or flames \(4\)"),
     (add("items", [[0, 0], 6]), r"items\[2\]\[0\] = \[0, 0\]; .* shows 1"),
@@ -343,10 +343,10 @@ def test_hostile_radio_is_refused(spoil: Spoil, words: str) -> None:
         ("[" * MAX_TEXT, "recursion"),
         ('{"board":' * 100_000, "recursion"),
         (" " * (MAX_TEXT + 1), "1,048,577 characters; at most 1,048,576 are read"),
-        ('{"step_count": 1, "step_count": 2}', "the key 'step_count' comes twice"),
-        ('{"agents": [{"ammo": 1, "ammo": 2}]}', "the key 'ammo' comes twice"),
-        ('{"step_count": NaN}', "NaN is no number"),
-        ('{"step_count": -Infinity}', "-Infinity is no number"),
+        ('{"step_count": 1, "step_count": 2}', "the key 'step_count' occurs twice"),
+        ('{"agents": [{"ammo": 1, "ammo": 2}]}', "the key 'ammo' occurs twice"),
+        ('{"step_count": NaN}', "NaN is not a JSON number"),
+        ('{"step_count": -Infinity}', "-Infinity is not a JSON number"),
         ('{"step_count": 1e999}', "missing required|step_count = inf"),
         ('{"step_count": ' + "9" * 5000 + "}", "digits"),
         ('{"board_size": 11}\0', "not JSON"),
@@ -370,7 +370,7 @@ def test_more_bombs_than_there_could_be_room_for_are_refused() -> None:
         return body
 
     assert read_state(crowd(1), CONFIGS[FFA])[st.NUM_BOMBS] == 60
-    with pytest.raises(FormatError, match="60 bombs that stay so long could become 93 with new ones; allowed: 64"):
+    with pytest.raises(FormatError, match="60 bombs of that duration could become 93 with new ones; allowed: 64"):
         read_state(crowd(0), CONFIGS[FFA])
 
 

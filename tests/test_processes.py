@@ -52,9 +52,9 @@ def test_a_limit_that_cannot_be_says_why(monkeypatch) -> None:
     monkeypatch.setattr(resource, "setrlimit", refuse)
     assert limit_memory(1 << 30) == "this system does not limit memory: current limit exceeds maximum limit"
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert limit_memory(1 << 30) == "this system has no limit of memory"
+    assert limit_memory(1 << 30) == "this system cannot limit memory"
     monkeypatch.setattr(processes, "PROCESSES", Path("/nowhere"))
-    assert processes.limit(Limits(processes=9)) == "this system has no limit of processes"
+    assert processes.limit(Limits(processes=9)) == "this system cannot limit processes"
 
 
 @pytest.mark.parametrize(

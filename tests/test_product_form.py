@@ -375,9 +375,9 @@ def acting(actions: Any) -> Any:
         (
             {"reply": Stage("coin", "Bob", ("h",), ())},
             ParameterError,
-            "the axes need distinct names; 'coin' comes twice",
+            "the axes need distinct names; 'coin' occurs twice",
         ),
-        ({"players": ("Ann", "Bob", "Ann")}, ParameterError, "the players need distinct names; 'Ann' comes twice"),
+        ({"players": ("Ann", "Bob", "Ann")}, ParameterError, "the players need distinct names; 'Ann' occurs twice"),
         (
             {"coin": Chance("coin", {"H": 0.5, "T": 0.4})},
             GameRuleError,
@@ -414,7 +414,7 @@ def acting(actions: Any) -> Any:
                 "reply": Stage("reply", "Ann", ("h", "t", "x"), lambda past: "x"),
             },
             GameRuleError,
-            "player 0 cannot tell the histories ['H'] and ['H', 'h'] apart but has other moves there",
+            "player 0 cannot distinguish the histories ['H'] and ['H', 'h'] but has other moves there",
         ),
     ],
 )

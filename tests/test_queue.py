@@ -132,7 +132,7 @@ def test_who_never_asks_again_leaves_the_queue(work: Work, monkeypatch: pytest.M
     work.queue.find(here.id)
     now[0] += 2
     work.ask("d", "new")
-    assert gone.over and "nobody asked about it" in gone.failed
+    assert gone.over and "no request for it" in gone.failed
     assert not running.over and not here.over  # what has begun goes to its end
 
 

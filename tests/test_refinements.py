@@ -181,7 +181,7 @@ def test_no_belief_makes_a_middling_answer_best(tmp_path: Path) -> None:
     found = check_profile(game, pure(game, {"#1": "out", "asked": "safe"}))
     assert found["Nash"].holds
     assert not found["sequential"].holds
-    assert "whatever it believes" in found["sequential"].about
+    assert "for every belief" in found["sequential"].about
     assert satisfied(game, pure(game, {"#1": "out", "asked": {"L": 0.5, "R": 0.5}}))["sequential"]
 
 
@@ -235,7 +235,7 @@ def test_going_back_is_best_in_every_subgame(seed: int, number: int, depth: int)
 
 
 def test_who_does_not_know_where_the_game_stands() -> None:
-    with pytest.raises(UnsupportedGameError, match="P1 does not know where the game stands at 'J'"):
+    with pytest.raises(UnsupportedGameError, match="P1 cannot tell histories apart at 'J'"):
         solve(KUHN, "backward-induction")
 
 

@@ -44,7 +44,7 @@ REFUSED = [
     (["solve", SLOW, "--seconds", "nan"], "seconds=nan is out of range"),
     (["solve", SLOW, "--out", "file"], "file: cannot be written: file is a file, not a folder"),
     (["solve", SLOW, "--out", "file/run"], "file/run: cannot be written: file is a file, not a folder"),
-    (["solve", SLOW, "--out", "old"], "old holds a run already"),
+    (["solve", SLOW, "--out", "old"], "old already contains a run"),
     (["solve", SLOW, "--method", "mccfr", "--iterations", "-1"], "iterations=-1 is out of range"),
     (["solve", SLOW, "--method", "mccfr", "--iterations", str(10**23)], "iterations=1(0){23} is out of range"),
     (["solve", SLOW, "--method", "mccfr", "--seconds", "-1"], "seconds=-1.0 is out of range"),
@@ -55,7 +55,7 @@ REFUSED = [
     (["solve", SLOW, "--method", "mccfr(explore=much)"], "explore=much is not a number"),
     (["solve", SLOW, "--method", "mccfr(sampling=x)"], "sampling=x is not one of external, outcome"),
     (["solve", SLOW, "--method", "mccfr", "--out", "file"], "file: cannot be written"),
-    (["solve", SLOW, "--method", "mccfr", "--out", "old"], "old holds a run already"),
+    (["solve", SLOW, "--method", "mccfr", "--out", "old"], "old already contains a run"),
     (["solve", SLOW, "--method", "annealing(sweep=1)"], "unknown parameter of annealing"),
     (["solve", SLOW, "--method", "annealing", "--iterations", "0"], "iterations=0 is out of range"),
     (["solve", SLOW, "--method", "annealing", "--runs", str(10**8)], "runs=100000000 is out of range"),
@@ -108,7 +108,7 @@ TRAINING = [
     (["train", SLOW, "--steps", "2"], "--steps is no option of --method self-play"),
     (["train", SLOW, "--hidden", str(10**9)], "hidden=1000000000 is out of range"),
     (["train", SLOW, "--out", "file"], "file: cannot be written"),
-    (["train", SLOW, "--out", "old"], "old holds a run already"),
+    (["train", SLOW, "--out", "old"], "old already contains a run"),
     (["match", "kuhn_poker", "search", "trained:nowhere"], "nowhere is neither a folder nor a file"),
 ]
 
@@ -143,8 +143,8 @@ def test_too_many_plays_are_refused_before_the_rules_are_grounded(monkeypatch: p
 
 def test_a_folder_that_may_not_be_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("infoset.files.os.access", lambda path, mode: False)
-    refuse(["solve", SLOW, "--out", "runs/new"], "runs/new: cannot be written: nothing may be written to .")
-    refuse(["convert", SLOW, "x.efg"], "x.efg: cannot be written: nothing may be written to .")
+    refuse(["solve", SLOW, "--out", "runs/new"], "runs/new: cannot be written: no permission to write to .")
+    refuse(["convert", SLOW, "x.efg"], "x.efg: cannot be written: no permission to write to .")
 
 
 def test_the_slow_things_are_noticed() -> None:

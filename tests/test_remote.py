@@ -1,4 +1,4 @@
-"""Agents elsewhere: both protocols, from both sides; and whatever can go wrong there costs a move and no match."""
+"""Remote agents: both protocols, from both sides; and whatever can go wrong there costs a move and no match."""
 
 from __future__ import annotations
 

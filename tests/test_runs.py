@@ -171,10 +171,10 @@ def test_a_resumed_run_has_the_whole_curve(tmp_path) -> None:
 
 def test_what_is_no_run_and_what_is_no_table_is_said_in_one_line(tmp_path) -> None:
     solve(KUHN, "mccfr", iterations=200, out=tmp_path / "sampled")
-    with pytest.raises(PolicyError, match=r"holds no table but a policy of another kind .* read any kind"):
+    with pytest.raises(PolicyError, match=r"contains a policy of another kind.* read any kind"):
         TabularPolicy.load(tmp_path / "sampled")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(CheckpointError, match=r"holds no run: config.json is missing"):
+    with pytest.raises(CheckpointError, match=r"contains no run: config.json is missing"):
         Solution.load(tmp_path / "empty")
     with pytest.raises(PolicyError, match="no such file"):
         TabularPolicy.load(tmp_path / "empty")

@@ -77,7 +77,7 @@ def test_every_method_plays_without_a_fault(game, method) -> None:
     [{"worlds": 5, "method": "pessimistic"}, {"stop_at_chance": True}, {"iterations": 9, "method": "order-2"}],
 )
 def test_an_option_that_the_method_ignores_is_refused(options) -> None:
-    with pytest.raises(ParameterError, match="means nothing to method="):
+    with pytest.raises(ParameterError, match="is not used by method="):
         searching(**options)
 
 

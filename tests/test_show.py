@@ -99,7 +99,7 @@ def test_what_lasts_ends_with_its_seconds_in_one_line_that_says_where_it_was() -
             ended.wait(60)
 
     with pytest.raises(
-        ClockError, match=r"--equilibria is not done after --seconds 0.5; the last of it: walking .* 12 bases"
+        ClockError, match=r"--equilibria is not finished after --seconds 0.5; the last of it: walking .* 12 bases"
     ):
         _in_time("--equilibria", last, 0.5)
     ended.set()
@@ -127,7 +127,10 @@ def test_ctrl_c_leaves_what_lasts(monkeypatch) -> None:
             lambda: correlated_equilibrium("kuhn_poker", "efce"),
             ("writing the linear program of efce", "HiGHS solves", "rows"),
         ),
-        (lambda: extreme_equilibria("rock_paper_scissors"), ("walking the vertices of the best answers:", "bases met")),
+        (
+            lambda: extreme_equilibria("rock_paper_scissors"),
+            ("vertices of the best-response polytopes:", "bases visited"),
+        ),
     ],
 )
 def test_stages_and_sizes_are_told_while_it_lasts(find, words: tuple[str, ...], monkeypatch) -> None:

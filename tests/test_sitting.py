@@ -101,7 +101,7 @@ def test_finished_tables_take_nobodys_place(room: Room, monkeypatch: pytest.Monk
     assert len(tables.tables) <= 3 + 3 + 1
     for _ in range(2):
         tables.open({"game": "kuhn_poker", "agents": ["human", "random"]})
-    with pytest.raises(Refusal, match="2 tables go on already"):
+    with pytest.raises(Refusal, match="2 tables are already in use"):
         tables.open({"game": "kuhn_poker", "agents": ["human", "random"]})
 
 

@@ -66,7 +66,7 @@ def test_limits_that_an_exact_method_keeps_do_not_rule_it_out(limits: dict[str, 
 
 def test_an_exact_method_out_of_time_has_no_answer_and_no_figures() -> None:
     """Those of the uniform profile, from which it begins, would pass for its own."""
-    with pytest.raises(BudgetError, match="nothing found in 0 s"):
+    with pytest.raises(BudgetError, match="no result after 0 s"):
         solve(form_of("rock_paper_scissors"), "lp", seconds=0.0)
     assert solve(form_of("rock_paper_scissors"), "lp", target=0.5).curve[0].exploitability is None
 

@@ -584,7 +584,7 @@ def test_a_full_disk_is_one_line_and_the_games_before_it_are_kept(tmp_path: Path
     said = done.stdout.split()
     assert len(said) > 20
     assert done.stderr.splitlines()[-1].startswith(
-        f"infoset.arena.store.UnkeptGameError: {file}: game {len(said) + 1} could not be kept: disk I/O error"
+        f"infoset.arena.store.UnkeptGameError: {file}: game {len(said) + 1} could not be saved: disk I/O error"
     )
     assert kept(file) == len(said)
 
@@ -640,7 +640,7 @@ def test_a_damaged_database_is_one_line(tmp_path: Path, damage: str) -> None:
 def test_a_damaged_replay_is_one_line(tmp_path: Path, replay: bytes) -> None:
     with Store.open(tmp_path / "t.db", config()) as store:
         store.add(Result(1, (1.0, -1.0), None), [], seed=1, agents=["random", "random"], replay=replay)
-    with pytest.raises(CheckpointError, match=r"t\.db: a broken entry: [^\n]*$"):
+    with pytest.raises(CheckpointError, match=r"t\.db: damaged entry: [^\n]*$"):
         load_replay(tmp_path / "t.db", 1)
 
 
@@ -836,7 +836,7 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_end(tmp_path: Path, how: sign
         assert (process.returncode, body["stopped"]) == (0, "interrupted")
         assert sum(met["wins"] + met["losses"] + met["ties"] for met in body["table"]) == body["games"]
         assert abs(kept - body["games"]) <= 1
-        assert err == f"infoset: stopped after {body['games']:,} of 1,200 games; the same command goes on\n"
+        assert err == f"infoset: stopped after {body['games']:,} of 1,200 games; the same command resumes\n"
     done = json.loads(run(*LONG, "--db", str(file)).stdout)
     assert done["fresh"] == 1200 - kept
     assert {key: done[key] for key in FIGURES} == {key: whole[key] for key in FIGURES}
@@ -867,7 +867,7 @@ def test_json_text_picture_and_replay(tmp_path: Path) -> None:
     assert (match.returns, match.agents, match.seed) == (again.returns, plan.agents(plan.fixture(8)), again.seed)
     assert replay_states(match)[-1].terminal
     missing = run("--db", "t.db", "--replay", "99", cwd=tmp_path)
-    assert (missing.returncode, missing.stderr) == (1, "infoset: t.db holds no game 99; the last is 24\n")
+    assert (missing.returncode, missing.stderr) == (1, "infoset: t.db has no game 99; the last is 24\n")
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def _load_own(name: str) -> Game:
     game = build_own("game", parsed)
     if isinstance(game, type) or not isinstance(game, Game):
         what = f"the class {game.__name__}" if isinstance(game, type) else f"an object of class {type(game).__name__}"
-        raise ParameterError(f"{shorten(name)} makes {what}, no game; it needs name, players and start")
+        raise ParameterError(f"{shorten(name)} makes {what}, not a game; a game needs name, players and start")
     return game
 
 

@@ -131,7 +131,7 @@ def _shared(what: What, compiled: Compiled, respond: bool, where: Where) -> Eval
     """Evaluate as ``_on_walk`` does, but elsewhere.  Raises ``ParameterError`` for work without independent parts."""
     policy = None if isinstance(what, np.ndarray) else _chosen(what, compiled)
     if not isinstance(policy, Policy) or _tree_first(policy, compiled) or isinstance(policy, PublicPlay):
-        raise ParameterError("executor: this is evaluated in one piece; what was sampled on a large game has parts")
+        raise ParameterError("executor: only the evaluation of a sampled policy of a large game can be distributed")
     work = _responses(policy, compiled, respond)
     with open_executor(where, len(work.responses)) as opened:
         table = send(opened, work.policy)
@@ -193,7 +193,7 @@ def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
         return AskedPolicy(compiled.game, what) if isinstance(what, ProbabilisticAgent) else what
     if callable(what):
         return FunctionPolicy(what, compiled.map_name)
-    raise ParameterError(f"{shorten(repr(what))} is no policy, no agent and no function")
+    raise ParameterError(f"{shorten(repr(what))} is not a policy, an agent or a function")
 
 
 MANY = "where thousands of games are played"

@@ -203,7 +203,7 @@ def _check_above(path: Path, folders: Sequence[Path]) -> None:
     if not there.is_dir():
         raise ParameterError(f"{path}: cannot be written: {there} is a file, not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise ParameterError(f"{path}: cannot be written: nothing may be written to {there}")
+        raise ParameterError(f"{path}: cannot be written: no permission to write to {there}")
 
 
 @contextmanager
@@ -226,7 +226,7 @@ def make_folder(path: Path) -> None:
         if folder.is_dir():
             break
         if folder.exists():
-            raise NotADirectoryError(errno.ENOTDIR, "a file stands where a folder is needed", str(folder))
+            raise NotADirectoryError(errno.ENOTDIR, "there is a file where a folder is needed", str(folder))
     path.mkdir(parents=True, exist_ok=True)
 
 
@@ -321,7 +321,7 @@ def decode_json(body: bytes | str, kind: type[T]) -> T:
 
 def _check_keys(pairs: list[tuple[str, Any]]) -> None:
     if twice := find_twice([key for key, _ in pairs]):
-        raise DamageError(f"the key {shorten(twice)!r} stands twice in one object")
+        raise DamageError(f"the key {shorten(twice)!r} occurs twice in one object")
 
 
 def find_twice(names: Sequence[T]) -> T | None:
@@ -335,10 +335,10 @@ def find_twice(names: Sequence[T]) -> T | None:
 def check_rows(keys: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Raise ``DamageError`` where a player's table has an information set twice, or an information set a move twice."""
     if (key := find_twice(keys)) is not None:
-        raise DamageError(f"the information set {shorten(key)!r} stands twice in it")
+        raise DamageError(f"the information set {shorten(key)!r} occurs twice in it")
     for key, row in zip(keys, rows, strict=True):
         if (move := find_twice(row)) is not None:
-            raise DamageError(f"the move {shorten(move)!r} stands twice at {shorten(key)!r}")
+            raise DamageError(f"the move {shorten(move)!r} occurs twice at {shorten(key)!r}")
 
 
 def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:
@@ -367,7 +367,7 @@ def check_archive(path: Path, most: int | None = None) -> None:
         size = sum(entry.file_size for entry in archive.infolist())
         names = [name.removesuffix(".npy") for name in archive.namelist()]
     if twice := find_twice(names):
-        raise DamageError(f"{shorten(twice)!r} stands twice in it")
+        raise DamageError(f"{shorten(twice)!r} occurs twice in it")
     limit = min(MAX_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size)) if most is None else most
     if size > limit:
         raise DamageError(f"it unpacks to {size:,} bytes; at most {limit:,} are read")

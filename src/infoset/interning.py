@@ -197,6 +197,7 @@ def intern_pair(rows, one, other):
 
 @inline_kernel
 def state_key(parent, record):
+    """Return the key of the information state that extends ``parent`` by ``record``."""
     return (np.int64(parent) + 1) << 32 | np.int64(record)
 
 

@@ -30,7 +30,9 @@ def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
     {'P1': {'J': {'bet': 1.0}}}
     """
     if not isinstance(lock, Mapping):
-        raise ParameterError(f"lock: {shorten(repr(lock))} is none; allowed: {{a player or information set: what}}")
+        raise ParameterError(
+            f"lock: {shorten(repr(lock))} is not a mapping; allowed: {{player or information set: strategy}}"
+        )
     found: dict[str, dict[str, Any]] = {}
     whole: dict[str, dict[str, Any]] = {}
     for where, what in lock.items():

@@ -119,7 +119,7 @@ class _Parser:
             key = self.word("a parameter's name")
             self.expect("=")
             if key in found:
-                raise self.fail(f"each parameter once, {shorten(key)!r} came twice,")
+                raise self.fail(f"each parameter once, {shorten(key)!r} occurs twice,")
             found[key] = self.value(depth + 1)
         return tuple(found.items())
 

@@ -60,7 +60,7 @@ def limit(limits: Limits) -> str:
         if size and (why := _limit(name, size)):
             missed.append(why)
     if limits.processes and not in_session(os.getsid(0)):
-        missed.append("this system has no limit of processes")
+        missed.append("this system cannot limit processes")
     return "; ".join(missed)
 
 
@@ -71,7 +71,7 @@ def _limit(name: str, size: int) -> str:
 
         resource.setrlimit(getattr(resource, name), (size, size))
     except (ImportError, AttributeError):
-        return f"this system has no limit of {what}"
+        return f"this system cannot limit {what}"
     except (ValueError, OSError) as error:
         return f"this system does not limit {what}: {error}"
     return ""

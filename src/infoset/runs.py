@@ -186,7 +186,7 @@ class Folder(Generic[C, P, W]):
             config: C = decode_json(file.read_bytes(), cls.config_type)
             check_schema("run", config.schema, SCHEMA)
         except FileNotFoundError:
-            raise CheckpointError(f"{path} holds no run: config.json is missing") from None
+            raise CheckpointError(f"{path} contains no run: config.json is missing") from None
         except (OSError, DamageError) as error:
             raise CheckpointError(f"{file}: {describe_damage(error)}") from None
         return config
@@ -211,7 +211,7 @@ class Folder(Generic[C, P, W]):
         except OSError as error:
             if on_the_way and self.failed is None:
                 what = f"{error.filename or self.path}: {error.strerror or error}"
-                warnings.warn(f"{what}; the work goes on, and it is tried again", UnsavedWarning, stacklevel=3)
+                warnings.warn(f"{what}; the run continues and will try again", UnsavedWarning, stacklevel=3)
             self.failed = self.failed or error
 
     def add_point(self, point: P) -> None:
@@ -440,7 +440,7 @@ def _checksum(arrays: dict[str, Any]) -> npt.NDArray[np.uint8]:
 
 
 def _held(path: str | Path | None) -> CheckpointError:
-    return CheckpointError(f"{path} holds a run already; go on with --resume or choose another --out")
+    return CheckpointError(f"{path} already contains a run; continue it with --resume or choose another --out")
 
 
 def _is_fresh(path: str | Path | None) -> bool:

@@ -44,7 +44,7 @@ from infoset.tree.payoff_scale import payoff_ranges
 if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
 
-STOPPED = "stopped before it was evaluated; --resume goes on with that"
+STOPPED = "stopped before it was evaluated; --resume continues with that"
 LEAST_SECONDS = 10.0
 """The seconds that building a game may always take, even where the limit on solving is shorter."""
 LEAST_EVALUATING = 60.0
@@ -206,7 +206,7 @@ def solve(
     asked = Options(iterations, target, seconds, start, runs, lock or None, form, teams, 0 if seed is None else seed)
     if resume is True:
         if out is None:
-            raise CheckpointError("--resume needs --out DIR, the folder of the run to go on with")
+            raise CheckpointError("--resume needs --out DIR, the folder of the run to continue")
         plan = _resumed(game, method, asked, seed, out)
     else:
         plan = _begun(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
@@ -362,7 +362,7 @@ def _gone_on_with(
     named = None if method is None else _method(method)
     name = method if isinstance(method, str) and method == config.method else named and named.name
     if asked.lock is not None:
-        raise CheckpointError(f"{out} holds a run with what it keeps to, if anything; lock belongs to its beginning")
+        raise CheckpointError(f"{out} already contains a run; lock can be given only when a run begins")
     given = (
         ("game", None if game is None else _name(game), config.game), ("method", name, config.method),
         ("start", asked.start, config.start), ("seed", seed, config.seed), ("runs", asked.runs, config.runs),
@@ -371,7 +371,9 @@ def _gone_on_with(
     )  # fmt: skip
     for what, mine, held in given:
         if mine not in (None, held):
-            raise CheckpointError(f"{out} holds a run of {config.game} by {config.method}: {what} {held}, not {mine}")
+            raise CheckpointError(
+                f"{out} contains a run of {config.game} by {config.method}: {what} {held}, not {mine}"
+            )
     start = None if config.start == "uniform" else config.start
     own = Options(
         config.iterations,
@@ -409,7 +411,7 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
         building(count)
         if time.monotonic() - began > most:
             raise ClockError(
-                f"the game is not built after {most:g} s, --seconds {seconds:g}; it came to {count:,} positions or "
+                f"the game could not be built in {most:g} s, --seconds {seconds:g}; {count:,} positions or "
                 "histories. Allow more --seconds, or choose a smaller game"
             )
 
@@ -455,7 +457,7 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     stopped, spent = advance(work, limits, watched, before)
     policy = _labelled(task)
     if policy is None:
-        raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"nothing found in {spent:.3g} s")
+        raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"no result after {spent:.3g} s")
     if folder is not None:
         with folder.attempt():
             folder.save_policy(policy)
@@ -519,7 +521,7 @@ def _loaded(path: Path) -> Solution:
     """Read the solution from a run's folder."""
     folder, config = RunFolder(path), RunFolder.read_config(path)
     if not (path / POLICY).is_file():
-        raise CheckpointError(f"{path} holds a run without a policy: it was cut before its first checkpoint")
+        raise CheckpointError(f"{path} contains a run without a policy: it ended before its first checkpoint")
     policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
     if found is None:
         made = policy.made_by.get("iterations", 0)  # the file may hold anything

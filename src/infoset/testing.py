@@ -110,7 +110,7 @@ class _Checker:
         """Check that a mover's actions and their effect do not depend on the private parts that others had before."""
         found = game.split(state)
         if found is None or game.join(*found) != state:
-            raise self._broken(f"join of what split says is not the state {shorten(repr(state))}")
+            raise self._broken(f"join does not invert split at {shorten(repr(state))}")
         core, own = found
         movers = [p for p in range(self.n) if moves[p] is not None]
         if len(movers) > 1:
@@ -126,8 +126,8 @@ class _Checker:
         if here.offered != there.offered or (here.core == there.core and here.comes_to != there.comes_to):
             who = "chance" if player is None else f"player {player}"
             raise self._broken(
-                f"it does not factor: {who} has other moves, or they come to something else, once the others have what "
-                f"they had after {history}"
+                f"does not factor: {who} has other moves, or moves of another effect, with the private states that the "
+                f"others had after {history}"
             )
 
     def _check_showdown(self, game: Dealt, state: State, moves: JointMove) -> None:
@@ -192,7 +192,7 @@ class _Checker:
         except UnsupportedGameError:  # too many to list; one can still be drawn
             return moves, state.draw(moves, self.rng)
         if not answers and all(move is None for move in moves):
-            raise self._broken("nobody can move and chance has no answer, but the game is not over")
+            raise self._broken("no player can move and chance has no answer, but the game is not over")
         total = sum(p for _, p in answers)
         if answers and not (abs(total - 1) <= TOLERANCE and all(0 <= p <= 1 for _, p in answers)):
             raise self._broken(f"chance's probabilities {answers!r} sum to {total}, not to 1")
@@ -204,7 +204,7 @@ class _Checker:
             and answer not in [a for a, _ in answers]
             and not self._comes_to_a_listed(state, moves, answers, answer)
         ):
-            raise self._broken(f"draw gave {answer!r}, which chance does not list, nor does it come to one listed")
+            raise self._broken(f"draw gave {answer!r}, which chance does not list and which leads to no listed step")
         return moves, answer
 
     def _comes_to_a_listed(

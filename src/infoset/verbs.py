@@ -292,7 +292,7 @@ def convert(
         return _write_game(source, target, max_histories, normalise)
     source = str(source)
     if normalise and target.suffix != ".efg":
-        raise ParameterError("normalise=True would not be used: chances of chance are written to .efg alone")
+        raise ParameterError("normalise=True applies to .efg files only")
     keys = json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
         _refuse_limit(max_histories)
@@ -344,7 +344,7 @@ def _convert_policy(source: str, target: Path, max_histories: int | None) -> Non
 
     policy = load_policy(source)
     if isinstance(policy, CorrelatedPolicy) and target.suffix == ".json":
-        raise FormatError("plans that are drawn for several players at once are kept as .npz alone", source)
+        raise FormatError("correlated plans are saved as .npz only", source)
     if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
         policy = tabulated(load_named(policy.game, source), policy, max_histories)
     else:
@@ -465,11 +465,11 @@ def train(
     'self-play'
     """
     if resume and out is None:
-        raise CheckpointError("--resume needs --out DIR, the folder of the training to go on with")
+        raise CheckpointError("--resume needs --out DIR, the folder of the training to continue")
     if not resume and game is None:
         raise ParameterError("no GAME given; 'infoset games' lists the names")
     if resume and parameters:
-        raise CheckpointError(f"--{next(iter(parameters))} belongs to the beginning of a training; not to --resume")
+        raise CheckpointError(f"--{next(iter(parameters))} can be given only when a training begins, not with --resume")
     check_executor(executor)
     from infoset.catalog import name_of
     from infoset.learn import running  # brings torch

@@ -58,7 +58,7 @@ def read(file: Path) -> Competition:
     try:
         body = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
+        hint = "; put texts in quotes" if str(error).startswith("Invalid value") else ""
         raise FormatError(f"not TOML: {error}{hint}", str(file)) from None
     except RecursionError:
         raise FormatError("not TOML: nested too deeply", str(file)) from None
@@ -103,10 +103,10 @@ def _unknown(key: str, value: Any, body: dict[str, Any], kind: type[Competition 
     """Return the error for a key that does not belong there."""
     if kind is Limits:
         if key in Competition.__struct_fields__:
-            return ParameterError(f"{key} belongs above [limits]")
+            return ParameterError(f"{key} belongs before [limits]")
         return UnknownNameError("key of [limits]:", key, Limits.__struct_fields__)
     if key in Limits.__struct_fields__:
-        return ParameterError(f"{key} belongs below [limits]")
+        return ParameterError(f"{key} belongs after [limits]")
     word = parse_name(str(body.get("format", Competition("", []).format))).word
     for name in (word, *FORMATS):
         if name in FORMATS and key in parameters_of(FORMATS[name]) and isinstance(value, str | int):
@@ -124,7 +124,7 @@ def compete(
     executor: Where = LOCAL,
     progress: Callable[[Standings], object] | None = None,
 ) -> Standings:
-    """Play or resume the competition of a TOML file; its games are stored in ``db``, by default beside the file.
+    r"""Play or resume the competition of a TOML file; its games are stored in ``db``, by default beside the file.
 
     ``workers`` and ``executor`` are those of ``tournament``.
 
@@ -132,7 +132,7 @@ def compete(
 
     >>> import infoset
     >>> from pathlib import Path
-    >>> text = 'game = "rock_paper_scissors"\\nteams = ["random", "random"]\\nformat = "swiss(rounds=1,wins=1)"\\n'
+    >>> text = 'game = "rock_paper_scissors"\nteams = ["random", "random"]\nformat = "swiss(rounds=1,wins=1)"\n'
     >>> _ = Path("cup.toml").write_text(text)
     >>> infoset.compete("cup.toml", workers=1).stopped
     'games'

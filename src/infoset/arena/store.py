@@ -204,9 +204,9 @@ class Store:
         """Return the numbers of the games so far.  Raises ``CheckpointError`` beyond ``MAX_READ``."""
         found = [number for (number,) in self.connection.execute("SELECT number FROM games LIMIT ?", (MAX_READ + 1,))]
         if len(found) > MAX_READ:
-            raise CheckpointError(f"{self.path} holds more than {MAX_READ:,} games")
+            raise CheckpointError(f"{self.path} has more than {MAX_READ:,} games")
         if not all(isinstance(number, int) for number in found):
-            raise CheckpointError(f"{self.path}: a broken entry: the number of a game is none")
+            raise CheckpointError(f"{self.path}: damaged entry: a game without a number")
         return found
 
     def seats(self) -> int:
@@ -259,8 +259,8 @@ class Store:
                 self.connection.executemany("INSERT INTO faults VALUES (?, ?, ?, ?, ?)", noted)
         except sqlite3.Error as error:
             raise UnkeptGameError(
-                f"{self.path}: game {result.number} could not be kept: {shorten(str(error), 200)}; "
-                "those before it are, and the same command goes on"
+                f"{self.path}: game {result.number} could not be saved: {shorten(str(error), 200)}; "
+                "earlier games are saved, and the same command resumes"
             ) from None
 
     def replay(self, number: int) -> Match:
@@ -268,12 +268,12 @@ class Store:
         query = "SELECT replay, forfeit, agents FROM games WHERE number = ?"
         row = self.connection.execute(query, (number,)).fetchone()
         if row is None:
-            raise ParameterError(f"{self.path} holds no game {number}; the last is {self._one(LAST)}")
+            raise ParameterError(f"{self.path} has no game {number}; the last is {self._one(LAST)}")
         replay, forfeit, agents = row
         with self._reading():
             if replay is None:
                 agent = msgspec.json.decode(agents)[forfeit]
-                raise ParameterError(f"game {number} was forfeited by {shorten(agent)}: there is nothing to replay")
+                raise ParameterError(f"game {number} was forfeited by {shorten(agent)}: it cannot be replayed")
             unpack = zlib.decompressobj()
             body = unpack.decompress(replay, MAX_TEXT_BYTES)
             if not unpack.eof:

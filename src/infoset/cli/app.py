@@ -79,9 +79,7 @@ WHAT_HELP = (
 )
 TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
-GameOrRun = Annotated[
-    str, typer.Argument(metavar="GAME", help=f"{GAME_HELP} A run's folder: its game, and what it came to as well.")
-]
+GameOrRun = Annotated[str, typer.Argument(metavar="GAME", help=f"{GAME_HELP} A run's folder: its game and its policy.")]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
 MaxHistories = Annotated[int | None, typer.Option(min=1, help="The largest tree built (default: by the free memory).")]
@@ -180,10 +178,12 @@ def solve(
     runs: Annotated[int | None, typer.Option(min=1, help="Independent runs, where a method has several.")] = None,
     lock: Annotated[
         list[str] | None,
-        typer.Option(help="Solve around what is kept to: P1=random, P1=POLICY, or a .json of players, sets, chances."),
+        typer.Option(
+            help="Fix a strategy, solve for the rest: P1=random, P1=POLICY, or a .json of players, sets, chances."
+        ),
     ] = None,
     form: Annotated[
-        str | None, typer.Option(help="Work on the tree, the factored form, or samples (default: what fits).")
+        str | None, typer.Option(help="Represent the game as tree, factored or sampled (default: what fits).")
     ] = None,
     teams: Annotated[
         str | None, typer.Option(help="Who plays together: seats from 1 or names, as 1+3,2 (default: the game's own).")
@@ -364,7 +364,7 @@ def evaluate(
             compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
         )
     if found.exact and (seconds, seed) != (None, None):
-        complain("nothing had to be learnt; --seconds and --seed were not used")
+        complain("the figures are exact; --seconds and --seed were not used")
     if json_:
         _print_json(evaluation_body(compiled.name, what, found))
     else:
@@ -404,11 +404,11 @@ def warm_up(
     if json_:
         _print_json({**compiled._asdict(), "seconds": seconds, "folder": str(folder)})
     elif compiled.kernels:
-        write(f"{compiled.kernels} kernels compiled in {seconds:.1f} s, kept in {folder}")
+        write(f"{compiled.kernels} kernels compiled in {seconds:.1f} s, cached in {folder}")
     elif not compiled.failed:
-        write(f"nothing to compile: {folder} has it all")
+        write(f"nothing to compile: {folder} has all kernels")
     if compiled.failed:
-        raise UnsupportedSystemError(f"{compiled.failed} kernels could not be compiled and kept in {folder}")
+        raise UnsupportedSystemError(f"{compiled.failed} kernels could not be compiled and cached in {folder}")
 
 
 @app.command()
@@ -472,7 +472,7 @@ def play(
         float | None, typer.Option(help="Whoever needs more loses the move (default: no limit; Pommerman: 0.3).")
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(help="The folder in which each game is kept (default: below runs/play/).")
+        Path | None, typer.Option(help="The folder to save each game in (default: below runs/play/).")
     ] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None,
     practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False,
@@ -505,7 +505,7 @@ class _ReplayWriter:
         check_folder(folder)
         make_folder(folder)
         if any(folder.glob("match-*.json")):
-            raise ParameterError(f"{folder} holds replays already; choose another folder for --replay")
+            raise ParameterError(f"{folder} already contains replays; choose another folder for --replay")
         self.folder, self.numbers = folder, count(1)
         self.failed: OSError | None = None
 
@@ -538,11 +538,11 @@ def tournament(
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
     db: Annotated[
-        Path | None, typer.Option(help="Keep every game here, or go on with it (default: a fresh file below runs/).")
+        Path | None, typer.Option(help="Save every game here, or resume from it (default: a new file below runs/).")
     ] = None,
     self_: Annotated[bool, typer.Option("--self", help="Every team also plays against itself.")] = False,
     rank: Annotated[
-        str | None, typer.Option(help="payoff, wins or elo (default: payoff; wins where the game pays nothing else).")
+        str | None, typer.Option(help="payoff, wins or elo (default: payoff; wins where payoffs are only won or lost).")
     ] = None,
     slow: Annotated[float, typer.Option(help="Count decisions that take more seconds.")] = 0.1,
     move_limit: Annotated[
@@ -741,7 +741,7 @@ def watch(
     page = out is not None or not (text or svg or gif or png)
     moving = page or gif is not None or (text and step is None)
     if not moving:
-        _refuse(context, {"speed"}, "what is written does not move; it goes with a page, --gif or --text")
+        _refuse(context, {"speed"}, "--speed applies to a page, --gif or --text only")
     if gif is not None and not (page or text or svg or png):
         _refuse(context, {"step"}, "--gif shows the whole game; it goes with a page, --svg, --png or --text")
     played = read_match(str(replay))
@@ -811,11 +811,11 @@ def show(
         str | None,
         typer.Option(
             metavar="KIND",
-            help="Instead: what a mediator draws so that all obey and are paid the most; ce, efce, efcce or cce.",
+            help="Instead: show the correlated equilibrium of highest total payoff; ce, efce, efcce or cce.",
         ),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(min=0, help="Give up what is shown instead after so many seconds (no limit).")
+        float | None, typer.Option(min=0, help="Stop such a computation after so many seconds (no limit).")
     ] = None,
     max_histories: MaxHistories = None,
     json_: AsJson = False,
@@ -856,7 +856,7 @@ def check(
     ],
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to check. {WHAT_HELP}")] = None,
     simulate: Annotated[
-        int, typer.Option(min=0, max=10**12, help="Also play so many games at random and say what they show.")
+        int, typer.Option(min=0, max=10**12, help="Also play so many random games and report statistics.")
     ] = 0,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random games (0).")] = None,
     max_steps: Annotated[
@@ -864,7 +864,7 @@ def check(
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0, help="End the random games after so long and say what they have shown by then (60)."),
+        typer.Option(min=0, help="Stop the random games after so many seconds and report those played (60)."),
     ] = None,
     max_histories: MaxHistories = None,
     json_: AsJson = False,
@@ -884,7 +884,7 @@ def check(
         game, named = _with_run(game)
         what = next(iter(named), None)
     if what is not None:
-        others = "a strategy is checked by what it is, not by random games"
+        others = "a strategy is checked exactly, not by random games"
         _refuse_others(context, {"game", "what", "max_histories", "json_"}, others)
         from infoset.solvers.tabular.refinements import check_profile
 
@@ -920,7 +920,7 @@ def _check_game(game: str, simulate: int, seed: int | None, max_steps: int | Non
         _print_json(asdict(found) | {"game": game})
     else:
         write(
-            f"{game}: keeps to the game model in {found.plays:,} random games of {found.mean_length:.4g} steps on"
+            f"{game}: conforms to the game model in {found.plays:,} random games of {found.mean_length:.4g} steps on"
             f" average, with {found.information_states:,} information states"
         )
 
@@ -1001,11 +1001,10 @@ def convert(
         ),
     ] = False,
 ) -> None:
-    """Convert a game to .efg or .nfg, a policy between .npz and .json, a replay of Pommerman to the reference's
-    game_state.json and back.
+    """Convert a game to .efg or .nfg, a policy between .npz and .json, a Pommerman replay to game_state.json and back.
 
-    What a .json file holds is told by its keys: "state" or "blob" is the reference's, "steps" a replay, anything else
-    a policy.
+    The keys of a .json file say what it holds: "state" or "blob" a game_state.json of the reference, "steps" a replay,
+    anything else a policy.
     """
     from infoset.verbs import convert as convert_to
 
@@ -1014,11 +1013,11 @@ def convert(
 
 
 INSTEAD = {
-    "pure": "--pure lists what a game has; it goes alone or with --equilibria",
-    "equilibria": "--equilibria lists what a game has; it goes alone",
+    "pure": "--pure lists the pure equilibria of a game; use it alone or with --equilibria",
+    "equilibria": "--equilibria lists the equilibria of a game; use it alone",
     "stability": "--stability is of a strategy alone",
-    "dominated": "--dominated says what is never played; it goes alone",
-    "correlated": "--correlated shows what a mediator draws; it goes alone",
+    "dominated": "--dominated lists dominated strategies; use it alone",
+    "correlated": "--correlated shows a correlated equilibrium; use it alone",
 }
 """The parameters of ``show`` that replace its output, with the reason why other options are refused."""
 
@@ -1048,7 +1047,7 @@ def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _S
     finally:
         signs.listeners.remove(listener)
     where = f"; the last of it: {stages[-1]}" if stages else ""
-    raise ClockError(f"{what} is not done after --seconds {seconds:g}{where}")
+    raise ClockError(f"{what} is not finished after --seconds {seconds:g}{where}")
 
 
 def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> _Shown:

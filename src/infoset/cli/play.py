@@ -81,7 +81,7 @@ def play(asked: Asked) -> None:
     elif left is not None:
         name, game = left.game, load_named(left.game, str(asked.resume))
     else:
-        raise ParameterError("name a GAME, or one to go on with by --resume")
+        raise ParameterError("name a GAME, or a game to continue by --resume")
     if left is not None:
         replay_steps(left, game)  # raises where the replay is not of this game
     Sitting(asked, name, game, out, () if left is None else left.steps).play()
@@ -98,10 +98,10 @@ def _as_left(asked: Asked, left: Match) -> Asked:
     """Take over the agents, the seat, the seed and the clock of the game to resume.  Raises ``ParameterError``."""
     for name, given in (("--games", asked.games != 1), ("--seed", asked.seed is not None), ("--seat", asked.seat)):
         if given:
-            raise ParameterError(f"{name} would not be used: --resume goes on with a game as it was left")
+            raise ParameterError(f"{name} would not be used: --resume continues a game as it was left")
     if HUMAN not in left.agents:
         names = ", ".join(map(one_line, left.agents))
-        raise ParameterError(f"{asked.resume}: nobody sat at a terminal in this game; its agents are {names}")
+        raise ParameterError(f"{asked.resume}: no person played this game; its agents are {names}")
     seat = left.agents.index(HUMAN)
     others = [name for player, name in enumerate(left.agents) if player != seat]
     clock = left.seconds_per_move if asked.seconds_per_move is None else asked.seconds_per_move
@@ -140,7 +140,7 @@ def seat_number(game: Game, seat: str | None) -> int:
         return int(seat[:9]) - 1
     names = ", ".join(map(one_line, players))
     raise ParameterError(
-        f"--seat {one_line(seat)} is nobody in {one_line(game.name)}; allowed: 1 to {len(players)}, or {names}"
+        f"--seat {one_line(seat)} is not a player of {one_line(game.name)}; allowed: 1 to {len(players)}, or {names}"
     )
 
 
@@ -263,7 +263,7 @@ class Sitting:
 
             check_keys()
             if self.asked.practice:
-                raise ParameterError("--practice would not be used: Pommerman by keyboard waits for nobody")
+                raise ParameterError("--practice would not be used: Pommerman is played in real time")
         elif self.asked.practice:
             commands = {"u": (self._undo, "take back your last move"), "h": (self._hint, "how good your moves are")}
             return Terminal(out, commands)
@@ -295,7 +295,7 @@ class Sitting:
             gain = "" if found.exploitability is None else f", exploitability {found.exploitability:.2g}"
             return [self._equilibrium() for _ in range(seats)], f"solved here by {found.method}{gain}"
         other = customary(self.game.name)
-        return [other] * seats, f"{other} is who plays where nobody is named: the game is not solved at once"
+        return [other] * seats, f"{other} plays, since no agent is named and the game is not solved within seconds"
 
     def _equilibrium(self) -> Agent:
         found = self.tutor.solution
@@ -313,7 +313,7 @@ class Sitting:
         if why:
             self.lines.say(f"({why})", DIM)
         if self.hand is self.lines:
-            self.lines.say("? helps; Ctrl-D leaves, and the game is kept", DIM)
+            self.lines.say("? shows help; Ctrl-D leaves and saves the game", DIM)
 
     # commands
 
@@ -363,7 +363,7 @@ class Sitting:
         if failed is not None:
             raise failed
         if not match.over:
-            self.lines.say(f"To go on with it: infoset play --resume {path}")
+            self.lines.say(f"To continue it: infoset play --resume {path}")
         if ending is not None and not isinstance(ending, Left):
             raise ending
         return match if ending is None else None
@@ -470,7 +470,7 @@ def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> 
     for found in costs(tutor.moves, match, steps, seat) if tutor.study is not None else ():
         start = f"{found.step:>{lead}}  {one_line(found.move)}"
         if found.lost is None:
-            yield f"{start}  nobody comes here against players who play like that"
+            yield f"{start}  not reached against players who play this policy"
         else:
             lost = round(found.lost, SHOWN)
             better = f"; {one_line(found.best)}{_worth_text(found.best_worth)}" if lost > 0 else ""

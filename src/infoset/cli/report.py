@@ -69,7 +69,7 @@ def solution_text(solution: Solution) -> str:
         lines.append(f"chosen because   {solution.reason}")
     if solution.lock:
         kept = ", ".join(f"{player} at {len(table):,} information sets" for player, table in solution.lock.items())
-        lines.append(f"kept to          {kept}; nobody is asked to deviate there")
+        lines.append(f"locked           {kept}; metrics cover the rest")
     if solution.values is not None:
         named = zip(solution.players, solution.values, strict=True)
         lines.append(f"values           {', '.join(f'{name} {value:+.9g}' for name, value in named)}")

@@ -28,7 +28,7 @@ FEW = 12  # the most moves that are listed one per line
 LONGEST = 200
 DIM, BOLD, PLAIN = "\x1b[2m", "\x1b[1m", "\x1b[0m"
 HELP = (
-    "Type a move's number, the move itself, or as much of its beginning as tells it apart.\n"
+    "Type a move's number, the move itself, or enough of its beginning to identify it.\n"
     "?  this help, and the moves again\n"
     "Ctrl-D or Ctrl-C leaves the game."
 )
@@ -44,7 +44,7 @@ def check_terminal() -> TextIO:
     out = next((stream for stream in (sys.stdout, sys.stderr) if _is_terminal(stream)), None)
     if out is None or not _is_terminal(sys.stdin):
         which = "standard output" if out is None else "standard input"
-        raise UnsupportedSystemError(f"human plays at a terminal, and {which} is none")
+        raise UnsupportedSystemError(f"human plays at a terminal, and {which} is not one")
     return out
 
 

@@ -47,7 +47,7 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, report:
             report(error.standings, path)
         raise
     if standings.stopped == "interrupted":
-        how = "the same command goes on" if db is not None else f"the same command with --db {path} goes on"
+        how = "the same command resumes" if db is not None else f"the same command with --db {path} resumes"
         complain(f"stopped after {standings.games:,} of {standings.planned:,} games; {how}")
         if not standings.games:
             raise KeyboardInterrupt

@@ -136,9 +136,7 @@ def _are_names(cells: list[str], row: _Row, file: str) -> bool:
     numbers = [_is_number(cell) for cell in cells]
     if any(numbers) and not all(numbers):
         odd = shorten(repr(cells[numbers.index(False)]))
-        raise FormatError(
-            f"{odd} among payoffs; names of strategies stand before all rows or above all columns", file, row.line
-        )
+        raise FormatError(f"{odd} among payoffs; give names of strategies for all rows or all columns", file, row.line)
     return bool(numbers) and not numbers[0]
 
 

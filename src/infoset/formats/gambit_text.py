@@ -32,6 +32,8 @@ _NUMBER = re.compile(r"([+-]?\d+)/(\d+)|[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Token(NamedTuple):
+    """One token of a Gambit file and where it begins."""
+
     kind: str  # "text", "mark", "word" or "end"
     value: str
     offset: int

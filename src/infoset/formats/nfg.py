@@ -159,6 +159,7 @@ class NfgGame(NotebookGame):
         return hash(self.name)
 
     def sizes(self) -> dict[str, str]:
+        """Return the numbers of strategies, as shown in notebooks."""
         return {"strategies": " x ".join(str(len(own)) for own in self.strategies)}
 
     def start(self) -> Observed:

@@ -94,15 +94,15 @@ def _draws_itself(name: str, parameters: Parameters, spiel: Any) -> bool:
     found = [spiel.get_type(), *[each for _, each in parts if each.is_concrete]]
     if any(each.dynamics == kinds.Dynamics.MEAN_FIELD for each in found):
         raise UnsupportedGameError(
-            f"{name} is a mean-field game: payoffs depend on what a population does, not on the moves of players; "
-            "OpenSpiel's open_spiel.python.mfg is made for these"
+            f"{name} is a mean-field game: payoffs depend on a population, not on the moves of players; "
+            "use OpenSpiel's open_spiel.python.mfg"
         )
     if any(getattr(each, "action_structs_only", False) for each in found):
         raise UnsupportedGameError(f"{name} has no list of legal moves to choose from, only OpenSpiel's structures")
     if any(part["name"] == "add_noise" for part, _ in parts):
         raise UnsupportedGameError(
-            f"{name}: add_noise draws what it adds to an end when that is first reached, so that payoffs depend on "
-            "what was played before"
+            f"{name}: add_noise draws the noise of a payoff when it is first reached, so that payoffs depend on "
+            "earlier games"
         )
     if all(each.chance_mode != kinds.ChanceMode.SAMPLED_STOCHASTIC for each in found):
         return False

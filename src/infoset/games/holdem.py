@@ -346,7 +346,7 @@ def _holdem(
     )  # fmt: skip
     held = _held(*found)
     if not all(held):
-        raise ParameterError(f"{game}: no hand of range1 can be held beside one of range2; each needs its card")
+        raise ParameterError(f"{game}: every hand of range1 shares a card with every hand of range2")
     spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, held)
     first = HoldemState(spot, (), (0, 0), 0, 0, NOBODY)
     return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))

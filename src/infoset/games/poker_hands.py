@@ -60,7 +60,7 @@ def cards_of(text: str, where: str) -> tuple[int, ...]:
         if len(name) < 2 or name[0] not in RANKS or name[1] not in SUITS:
             raise ParameterError(f"{where}={shorten(text)!r}: {name!r} is no card; ranks {RANKS}, suits {SUITS}")
         if names.count(name) > 1:
-            raise ParameterError(f"{where}={shorten(text)!r}: {name} comes twice")
+            raise ParameterError(f"{where}={shorten(text)!r}: {name} occurs twice")
     return tuple([4 * RANKS.index(name[0]) + SUITS.index(name[1]) for name in names])
 
 

@@ -65,6 +65,7 @@ class Past(Mapping[str, Action]):
         return Past(f"the menu of {self.reader}", {a: self[a] for a in axes}, self._others, "is not seen there")
 
     def fail(self, what: str) -> GameRuleError:
+        """Make an error that names the reader and the values chosen so far."""
         after = f" after [{' '.join(map(format_action, self._values.values()))}]" if self._values else ""
         return GameRuleError(f"{self.reader}{shorten(after, 200)}: {what}")
 
@@ -145,7 +146,7 @@ class Stage:
                 raise ParameterError(f"{word}={shorten(repr(getattr(self, word)))} of a stage is no text")
         if not callable(self.actions) and (isinstance(self.actions, str) or not isinstance(self.actions, Collection)):
             raise ParameterError(
-                f"actions={shorten(repr(self.actions))} of {self.name}; allowed: several, or a function of what is seen"
+                f"actions={shorten(repr(self.actions))} of {self.name}; allowed: several, or a function of the past"
             )
         if not callable(self.sees):
             check_names("sees", self.sees)
@@ -156,7 +157,7 @@ class Stage:
             return (self.name, *[past[axis] for axis in _several(self.sees)])
         label = self.sees(past)
         if label is None:
-            raise past.fail("it sees None; where nothing is seen give ()")
+            raise past.fail("it sees None; for no observation return ()")
         return label
 
     def action_set(self, past: Past) -> tuple[Action, ...]:
@@ -215,7 +216,7 @@ class ProductForm(NotebookGame):
         object.__setattr__(self, "axes", tuple(self.axes))
         for what, given in (("players", self.players), ("axes", self.names)):
             if twice := [name for name, times in Counter(given).items() if times > 1]:
-                raise ParameterError(f"{self.name}: the {what} need distinct names; {twice[0]!r} comes twice")
+                raise ParameterError(f"{self.name}: the {what} need distinct names; {twice[0]!r} occurs twice")
         chosen: dict[str, Action] = {}
         for axis in self.axes:
             reader = self._reader(axis)
@@ -238,6 +239,7 @@ class ProductForm(NotebookGame):
 
     @property
     def information_map(self) -> ProductForm:
+        """The game itself, which labels information sets by ``key``."""
         return self
 
     def key(self, state: object, player: int) -> Hashable:
@@ -311,10 +313,12 @@ class ProductState(NativeState, _Fields):
 
     @property
     def axis(self) -> Chance | Stage:
+        """The axis whose value is chosen next."""
         return self.form.axes[len(self.values)]
 
     @property
     def past(self) -> Past:
+        """The values chosen so far."""
         return self.form.past(self.values)
 
     def legal_actions(self, player: int) -> tuple[Action, ...]:

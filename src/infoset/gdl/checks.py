@@ -98,9 +98,9 @@ def repairs(description: Description) -> list[Defect]:
         if _is_loose_declaration(rule):
             message = "a declaration with variables is only a hint; it is left out"
         elif rule in seen:
-            message = "the rule stands twice; once is enough"
+            message = "the rule is repeated; remove one copy"
         elif word := _lone_connective(rule):
-            message = f"the word {word!r} stands alone and is read as a fact; write ({word} …)"
+            message = f"the word {word!r} is read as a fact; write ({word} …)"
         elif _with_role(rule) != rule:
             message = f"read as {shorten(str(_with_role(rule)), MAX_RULE_TEXT)}"
         else:
@@ -118,7 +118,7 @@ def _alike(description: Description) -> list[Defect]:
     if spelling.exact:
         how = "are two words; a program that is not case sensitive takes them for one"
     else:
-        how = "are read as one word, as one of them means nothing; a program that is case sensitive takes them for two"
+        how = "are read as one word, since one of them is undefined; a case-sensitive program reads two"
     return [
         Defect(WARNING, f"{shorten(one)} and {shorten(other)} differ only in case and {how}", "", place, file)
         for one, other, place in spelling.alike[:MOST_HINTS]
@@ -219,7 +219,7 @@ class _Checker:
                 yield f"the goal {shorten(str(value))} is not a number from 0 to {MAX_GOAL}", place
         for literal in clause.body:
             if literal.atom.functor in ("init", "sees"):
-                yield f"{literal.atom.functor} cannot stand in a body", literal.place
+                yield f"{literal.atom.functor} is not allowed in a body", literal.place
 
     def _cycles(self, clause: Clause) -> Iterator[tuple[str, Place]]:
         """Yield negations inside a cycle, and arguments that could grow without bound around one."""

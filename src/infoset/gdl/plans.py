@@ -273,9 +273,9 @@ def check_safe(clause: Clause) -> None:
     rule = shorten(str(clause.rule))
     for literal in clause.body:
         if not _binds(literal) and not bound.issuperset(variables(literal.atom)):
-            raise GameRuleError(f"unsafe: nothing binds the variables of {literal}: {rule}")
+            raise GameRuleError(f"unsafe: variables are not bound in {literal}: {rule}")
     if not bound.issuperset(variables(clause.head)):
-        raise GameRuleError(f"unsafe: nothing binds the variables of the head: {rule}")
+        raise GameRuleError(f"unsafe: variables of the head are not bound: {rule}")
 
 
 def _binds(literal: Literal) -> bool:

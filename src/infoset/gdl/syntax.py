@@ -352,6 +352,8 @@ class _Reader:
 
 
 class Kif(_Reader):
+    """Read the prefix (KIF) syntax of GDL."""
+
     pattern = re.compile(r"([()])|;[^\n]*|([^\s();]+)")
 
     def rules(self) -> Iterator[Rule]:

@@ -42,7 +42,7 @@ class PublicEncoding:
         states.explore(progress)
         if len(states.states) < 2:
             raise UnsupportedGameError(
-                f"{encoding.graph.name}: the first look ahead reaches the end of the game, so that there is nothing to "
+                f"{encoding.graph.name}: the first lookahead reaches the end of the game, so that there is nothing to "
                 "learn; 'infoset solve' solves it, or choose a nearer horizon"
             )
         self.states, self.graph, self.encoding, self.name = states, encoding.graph, encoding, encoding.name
@@ -130,6 +130,7 @@ class BeliefNet(nn.Module):
 
 
 def belief_net(encoding: PublicEncoding, hidden: int) -> BeliefNet:
+    """Make an untrained network for the public states of ``encoding``."""
     return BeliefNet(encoding.facts.shape[1], encoding.players, encoding.places, hidden)
 
 

@@ -149,7 +149,7 @@ def resume(
     """Resume a training."""
     folder, config, saved = TrainingFolder.open(out)
     if game not in (None, config.game):
-        raise CheckpointError(f"{out} holds a training of {config.game}, not of {game}")
+        raise CheckpointError(f"{out} contains a training of {config.game}, not of {game}")
     if game is None:
         check_trusted(config.game, f"the training in {out}")
     work = config.learner(watcher.building)

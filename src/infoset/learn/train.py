@@ -159,21 +159,29 @@ class PommermanConfig(msgspec.Struct, frozen=True):
 
 
 class PpoConfig(PommermanConfig, frozen=True, tag_field="method", tag="ppo"):
+    """Configuration of a run of proximal policy optimisation."""
+
     training: PpoTraining
     made = Ppo
 
 
 class A2cConfig(PommermanConfig, frozen=True, tag_field="method", tag="a2c"):
+    """Configuration of a run of advantage actor-critic."""
+
     training: A2cTraining
     made = A2c
 
 
 class DqnConfig(PommermanConfig, frozen=True, tag_field="method", tag="dqn"):
+    """Configuration of a run of deep Q-learning."""
+
     training: DqnTraining
     made = Dqn
 
 
 class DaggerConfig(PommermanConfig, frozen=True, tag_field="method", tag="dagger"):
+    """Configuration of a run of imitation learning by DAgger."""
+
     training: DaggerTraining
     made = Dagger
 
@@ -261,7 +269,7 @@ def train(
         _, spent = advance(steps, Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
         if not isinstance(work, GamesLearner):
-            raise CheckpointError(f"{error}; {folder.path} holds what was before") from None
+            raise CheckpointError(f"{error}; {folder.path} still contains the previous state") from None
         batch = {"places": error.places, **work.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None

@@ -160,7 +160,7 @@ class PolicyAgent:
 
     def account(self) -> str:
         """Say how often the agent had to move at random."""
-        return f"knew nothing of {self.unknown:,} choices and made them at random" if self.unknown else ""
+        return f"moved at random at {self.unknown:,} information sets that its policy lacks" if self.unknown else ""
 
 
 def common_stream(rng: np.random.Generator) -> np.random.Generator:
@@ -401,7 +401,7 @@ def _no_agent(word: str, made: object) -> str:
     what = f"class {attribute} of {shorten(place)} is no agent"
     if kind.__name__ != attribute or isinstance(made, type):
         a = "the class " if isinstance(made, type) else "an object of class "
-        what = f"{attribute} of {shorten(place)} makes {a}{kind.__name__}, no agent"
+        what = f"{attribute} of {shorten(place)} makes {a}{kind.__name__}, not an agent"
     if plays := _playground_name(word):
         return f"{what}, but one of the playground: {plays} plays it"
     lacks = [method for method in METHODS if not callable(getattr(made, method, None))]
@@ -515,7 +515,7 @@ def read_name(name: str) -> Name:
 def _unknown(word: str) -> InfosetError:
     """Return the error for an unknown name, which may have been meant as a file, a folder or an address."""
     if plays := _playground_name(word):
-        return ParameterError(f"{shorten(word)!r} holds an agent of the playground: {plays} plays it")
+        return ParameterError(f"{shorten(word)!r} contains an agent of the playground: {plays} plays it")
     if not BARE_ADDRESS.fullmatch(word) and (problem := path_problem(word, "plays")):
         return problem
     known = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
@@ -565,7 +565,7 @@ def _playground_name(word: str) -> str:
 def check_elsewhere(name: str, where: str) -> None:
     """Raise ``ParameterError`` for an agent that needs this terminal; ``where`` names a place without a terminal."""
     if name not in GIVEN and read_name(name).word in HERE:
-        raise ParameterError(f"{name} plays at a terminal, and there is none {where}; see 'infoset play'")
+        raise ParameterError(f"{name} plays at a terminal; there is none {where}; see 'infoset play'")
 
 
 def alone(name: str, memory: int | None = None) -> str:

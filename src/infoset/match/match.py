@@ -193,6 +193,7 @@ class Round:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=(number,))))
 
     def run(self) -> Match:
+        """Play the game to its end."""
         state = self.begin()
         while not state.terminal:
             state = self.step(state)
@@ -355,7 +356,7 @@ def execute(
     """
     chance_outcome = state.draw(moves, rng)
     if chance_outcome is None and all(move is None for move in moves):
-        raise GameRuleError(f"{name}: nobody can move and chance has no answer, but it is not over")
+        raise GameRuleError(f"{name}: no player can move and chance has no answer, but the game is not over")
     step: Step = getattr(state, "play_unchecked", state.play)(moves, chance_outcome)
     return chance_outcome, step
 

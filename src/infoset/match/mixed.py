@@ -13,7 +13,10 @@ from infoset.names import Value, format_value
 
 
 def mixed(agents: tuple[Value, ...] = (), weights: tuple[Value, ...] = ()) -> MixedAgent:
-    """One of several agents in every game, drawn by weights: mixed(agents=[dypm,simple],weights=[3,1])."""
+    """Play as one of several agents, drawn anew by weights for every game.
+
+    As a name: ``mixed(agents=[dypm,simple],weights=[3,1])``.
+    """
     if not agents:
         raise ParameterError("mixed: agents are missing; name them: mixed(agents=[random,simple])")
     return MixedAgent([load_agent(str(name)) for name in agents], _numbers(weights, len(agents)))
@@ -26,7 +29,7 @@ def _numbers(weights: tuple[Value, ...], count: int) -> list[float]:
     found = []
     for weight in weights:
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < np.inf:
-            raise ParameterError(f"mixed: weight {shorten(format_value(weight))} is no number from 0 on")
+            raise ParameterError(f"mixed: weight {shorten(format_value(weight))} is not a number from 0 on")
         found.append(float(weight))
     if len(found) != count or not any(found):
         raise ParameterError(f"mixed: {len(found)} weights for {count} agents, not all of them 0, are allowed")

@@ -146,7 +146,7 @@ class _Replayed:
         found = [read_saved(body, config, self.file, f"state[{k}].", extra) for k, body in enumerate(bodies)]
         if extra:
             what = shorten(", ".join(sorted(extra)), 200)
-            warnings.warn(f"{self.file}: not read, as positions have no such keys: {what}", RecordWarning, stacklevel=2)
+            warnings.warn(f"{self.file}: ignored keys that positions do not have: {what}", RecordWarning, stacklevel=2)
         found.sort(key=lambda saved: int(saved.row[st.STEP]))
         for step, after in pairwise(int(saved.row[st.STEP]) for saved in found):
             if after != step + 1:

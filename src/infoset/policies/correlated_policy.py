@@ -159,7 +159,7 @@ class CorrelatedPolicy:
         arrays: dict[str, Any] = {"members": np.array(members)}
         for number, lottery in enumerate(self.lotteries):
             arrays |= {f"chances{number}": lottery.probabilities, f"plans{number}": lottery.plans}
-        return write_archive(path, header, arrays, "plans that are drawn for several")
+        return write_archive(path, header, arrays, "a correlated policy")
 
     @classmethod
     def load(cls, path: str | Path) -> CorrelatedPolicy:

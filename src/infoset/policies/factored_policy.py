@@ -77,7 +77,7 @@ class FactoredPolicy:
             list(self.start_records), dict(self.made_by),
         )  # fmt: skip
         group = {f"group.{name}": array for name, array in self.group._asdict().items()}
-        return write_archive(path, header, group | self.policy._asdict(), "what was solved in factored form")
+        return write_archive(path, header, group | self.policy._asdict(), "a policy in factored form")
 
     @classmethod
     def load(cls, path: str | Path) -> FactoredPolicy:
@@ -238,7 +238,7 @@ def _check(
     order, sizes = len(group.inverse), np.array([len(action_set) for action_set in action_sets])
     for names in (records, *action_sets):
         if (twice := find_twice(names)) is not None:
-            raise DamageError(f"{shorten(repr(twice))} stands twice in it, among its tokens or the moves of a menu")
+            raise DamageError(f"{shorten(repr(twice))} occurs twice in it, among its tokens or the moves of a menu")
     moves = int(sizes.sum())
     shapes = [
         (order, order),

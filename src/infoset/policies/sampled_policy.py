@@ -61,7 +61,7 @@ class SampledPolicy:
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
         header = _Header(SCHEMA, self.game, self.symmetric, self.fingerprint, self.made_by)
-        return write_archive(path, header, self.policy._asdict(), "what was sampled")
+        return write_archive(path, header, self.policy._asdict(), "a sampled policy")
 
     @classmethod
     def load(cls, path: str | Path) -> SampledPolicy:

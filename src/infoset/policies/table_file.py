@@ -153,7 +153,7 @@ class TableFile:
         ends = self.first[1:]
         for names in (*self.keys, *self.action_sets):
             if (twice := find_twice(names)) is not None:
-                raise DamageError(f"{shorten(twice)!r} stands twice in it, as an information set or a move of one")
+                raise DamageError(f"{shorten(twice)!r} occurs twice in it, as an information set or a move of one")
         if not all(self.action_sets) or len(self.probabilities) != self.first[-1]:
             raise DamageError("its moves and probabilities do not fit together")
         if not len(ends):

@@ -109,7 +109,7 @@ class TabularPolicy:
             return self.players.index(player)
         if isinstance(player, str) or not 0 <= player < len(self.players):
             allowed = f"0 to {len(self.players) - 1}, or {', '.join(self.players[:8])}"
-            raise ParameterError(f"player={shorten(repr(player))} is none of this policy; allowed: {allowed}")
+            raise ParameterError(f"player={shorten(repr(player))} is not a player of this policy; allowed: {allowed}")
         return int(player)
 
     def action_probabilities(
@@ -242,7 +242,7 @@ class TabularPolicy:
         for owner, key, actions in sets:
             row = self.tables[owner].get(key)
             if row is None:
-                raise self._other_game(game, f"it says nothing about {game.players[owner]}'s set {shorten(key)!r}")
+                raise self._other_game(game, f"it lacks {game.players[owner]}'s set {shorten(key)!r}")
             if not row.keys() <= set(actions):
                 odd = sorted(row.keys() - set(actions))
                 raise self._other_game(
@@ -384,7 +384,7 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
     if others := archive_names(path) - ARRAYS:
         kept = shorten(", ".join(sorted(others)))
         raise PolicyError(
-            f"{path}: holds no table but a policy of another kind (its arrays: {kept}); infoset.Solution.load(FOLDER) "
+            f"{path}: contains a policy of another kind, not a table (arrays: {kept}); infoset.Solution.load(FOLDER) "
             "and infoset.policies.saved.load_policy read any kind"
         )
     header, arrays = read_archive(path, _Header, most)

@@ -166,6 +166,7 @@ def clear(work, cell):
 
 @inline_kernel
 def bomb_on(row, cell):
+    """Return whether a bomb lies on ``cell``."""
     found = False
     for k in range(row[st.NUM_BOMBS]):
         found |= row[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL] == cell
@@ -234,6 +235,7 @@ def agent_crosses(row, work, cell, want):
 
 @inline_kernel
 def same_edge(one, other, cell, want):
+    """Return whether two objects on ``cell`` and ``want`` would swap their cells."""
     return ((one == cell) & (other == want)) | ((one == want) & (other == cell))
 
 
@@ -453,6 +455,7 @@ def give_back(row, owner):
 
 @inline_kernel
 def move_bomb(row, source, target):
+    """Copy the fields of a bomb from offset ``source`` to offset ``target``."""
     if source != target:
         for f in range(st.BOMB_FIELDS):
             row[target + f] = row[source + f]
@@ -485,6 +488,7 @@ def blast(row, work, near, marked, cell, strength):
 
 @inline_kernel
 def mark(work, marked, cell):
+    """Mark ``cell`` in the bit set that begins at ``marked``."""
     work[marked + (cell >> WORD_BITS)] |= 1 << (cell & BIT)
 
 
@@ -543,5 +547,6 @@ def collapse(row, size, ring):
 
 @inline_kernel
 def on_ring(cell, size, ring):
+    """Return whether ``cell`` lies on the ``ring``-th ring of cells, counted from the edge."""
     row, column = cell // size, cell % size
     return min(row, column, size - 1 - row, size - 1 - column) == ring

@@ -57,6 +57,7 @@ class Desk(NamedTuple):
 
 
 def empty_desk(rules: Config) -> Desk:
+    """Allocate the working memory for features."""
     idle, silence = np.full(MAX_AGENTS, st.STOP, dtype=np.int16), np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
     shown, leaf = st.empty_rows(2, rules)
     return Desk(shown, leaf, empty_scenario(rules), scratch(rules.size), idle, silence)
@@ -308,5 +309,6 @@ def point_at_others(k, own, teams, size, shown, features):
 
 @inline_kernel
 def point(features, other, down, right, size):
+    """Write the features of agent ``other`` at the relative position ``down``, ``right``."""
     at = OTHERS + 3 * other
     features[at], features[at + 1], features[at + 2] = 1.0, down / size, right / size

@@ -140,6 +140,7 @@ def holds(values, value):
 
 @inline_kernel
 def coin(stream):
+    """Draw a fair boolean."""
     return next_word(stream) >> np.uint64(63) != 0
 
 
@@ -263,6 +264,7 @@ def find_dangers(work, cells, size, bombs, row, column):
 
 @linked_kernel
 def add_danger(work, found, direction, strength):
+    """Raise the danger in ``direction`` to at least ``strength`` and return the number of dangerous directions."""
     if work[DANGER + direction] == 0:
         work[ORDER + found] = direction
         found += 1
@@ -434,6 +436,7 @@ def wander(board, work, near, cells, bombs, own, row, column, passable, memory, 
 
 @inline_kernel
 def remembers(memory, cell):
+    """Return whether ``cell`` is among the agent's recent cells."""
     found = False
     for k in range(RECENT, RECENT + RECENT_CELLS):
         found |= memory[k] == cell

@@ -201,13 +201,13 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {shorten(key)!r} comes twice")
+            raise ValueError(f"the key {shorten(key)!r} occurs twice")
         found[key] = value
     return found
 
 
 def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def typed(body: object, kind: type[T]) -> T:
@@ -367,7 +367,7 @@ def _check_room(what: str, stay: list[int], rate: int, span: int, room: int) -> 
     """
     most = max(sum(steps > t for steps in stay) + rate * min(t, span) for t in range(span + 1))
     if most > max(room, rate * span):
-        raise ValueError(f"{len(stay)} {what} that stay so long could become {most} with new ones; allowed: {room}")
+        raise ValueError(f"{len(stay)} {what} of that duration could become {most} with new ones; allowed: {room}")
 
 
 def _fill_board(row: st.Row, state: _State, config: Config) -> None:
@@ -380,7 +380,7 @@ def _fill_board(row: st.Row, state: _State, config: Config) -> None:
         for c, value in enumerate(line):
             expected, place = drawn.get(r * size + c, (None, ""))
             if value not in (STILL if expected is None else (expected,)):
-                why = f"{expected}, as {place} is there" if place else f"{STILL}, as nothing listed is there"
+                why = f"{expected}, as {place} is there" if place else f"{STILL}, but none is listed there"
                 raise ValueError(f"board[{r}][{c}] = {shorten(str(value))}; allowed: {why}")
             row[st.BOARD + r * size + c] = value
 

@@ -16,6 +16,8 @@ ENTROPY = "entropy"  # key of a stream: the seed that it was made from
 
 
 class Begin(msgspec.Struct, tag=True):
+    """Begin a game."""
+
     game: str
     """A name that ``infoset.load`` understands."""
     player: int
@@ -25,16 +27,22 @@ class Begin(msgspec.Struct, tag=True):
 
 
 class Observe(msgspec.Struct, tag=True):
+    """Pass on what the player did and observed."""
+
     own_move: Any
     observation: Any
 
 
 class Act(msgspec.Struct, tag=True):
+    """Ask for a move."""
+
     legal_actions: list[Any]
     deadline: float | None
 
 
 class End(msgspec.Struct, tag=True):
+    """End the game."""
+
     returns: tuple[float, ...]
 
 

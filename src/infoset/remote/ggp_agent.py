@@ -114,7 +114,7 @@ class GgpAgent:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         """Send the rules.  Raises ``UnsupportedGameError`` for a game that is not described in GDL."""
         if not isinstance(game, GdlGame):
-            raise UnsupportedGameError(f"{game.name} is not described in GDL, in which players are told the rules")
+            raise UnsupportedGameError(f"{game.name} is not described in GDL, but players need the rules in GDL")
         self.close()
         rules = game.rules
         self.open, self.offered = rules.open, rules.offers[player]

@@ -194,7 +194,7 @@ class Mind:
         for step in _steps(seat, told, ended):
             seat.tracking.advance(step, until)
         if sure and not seat.tracking.sure:
-            self.say(f"no play of the rules was found that fits what was told of step {len(seat.tracking.told)}")
+            self.say(f"no play was found that is consistent with the messages up to step {len(seat.tracking.told)}")
         history = seat.tracking.history()
         for passed, known in zip(history[seat.observed :], seat.tracking.told[seat.observed :], strict=True):
             own = known.moves[seat.tracking.role]

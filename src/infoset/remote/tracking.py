@@ -204,7 +204,7 @@ class Tracking:
         """
         going = [step for step in here if self._goes_on(step.state)]
         if not going:
-            raise GameRuleError("the game is over by the rules, or a role has no legal move, but the match goes on")
+            raise GameRuleError("by the rules the game is over or a role has no legal move, but the match continues")
         steps = [self._random(going[int(k)], told) for k in self.rng.integers(len(going), size=TRIES)]
         far = [self._distance(step, told) for step in steps]
         once = {step.state: step for step, distance in zip(steps, far, strict=True) if distance == min(far)}

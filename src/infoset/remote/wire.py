@@ -110,7 +110,7 @@ class Wire:
         try:
             self.connection = self.connection or self._connect()
         except TimeoutError:
-            raise RemoteError(f"{self.url}: nobody answers there") from None
+            raise RemoteError(f"{self.url}: no answer") from None
         except (OSError, ValueError) as error:
             raise RemoteError(f"{self.url}: {_text(error)}") from None
 

@@ -133,7 +133,7 @@ class Search:
         for option, methods in READ_BY.items():
             if self.method not in methods and (value := getattr(self, option)) != getattr(Search, option):
                 raise ParameterError(
-                    f"search: {option}={value} means nothing to method={self.method}; it is for {', '.join(methods)}"
+                    f"search: {option}={value} is not used by method={self.method}; it is for {', '.join(methods)}"
                 )
 
     def agent(self) -> SearchAgent:
@@ -228,7 +228,7 @@ class _Planner:
         policy = solver.policy()
         assert isinstance(policy, FactoredPolicy)
         return PolicyAgent(FactoredPlay(policy), "search"), (
-            f"factored: {histories:,.0f} histories as products of what each player knows; {solver.iteration:,} "
+            f"factored: {histories:,.0f} histories in factored form; {solver.iteration:,} "
             f"iterations of {solver.name}, exploitability {solver.evaluation().exploitability:.3g}"
         )
 
@@ -260,7 +260,7 @@ class _Planner:
         policy = solution.policy()
         assert policy is not None
         return PolicyAgent(PublicPlay(policy, graph), "search"), (
-            f"public: {solution.total} positions are common knowledge; their subgames are {how}, values {worth}"
+            f"public: {solution.total} public positions; their subgames are {how}, values {worth}"
         )
 
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:

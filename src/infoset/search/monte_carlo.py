@@ -139,7 +139,7 @@ class GraphAgent:
         if len(legal_actions) == 1:
             return legal_actions[0]
         if not self.begun:
-            self.faults.append("the clock of the start ran out before the game was looked at")
+            self.faults.append("the start clock ran out before the game was analysed")
             self.unknown += 1
             return legal_actions[int(self.rng.random() * len(legal_actions))]
         self.began = time.monotonic()
@@ -231,7 +231,9 @@ class GraphAgent:
             self._reckon_with_fewer()
         if found is None:
             self.beliefs.lose()
-            self.faults.append(f"no history explains what player {self.player} saw after {self.moved} moves")
+            self.faults.append(
+                f"no history is consistent with the observations of player {self.player} after {self.moved} moves"
+            )
             return None
         self.beliefs.note(found, self.state not in self.ranges.thinned, self.state in self.ranges.near)
         return found

@@ -123,7 +123,7 @@ class PublicNode:
         size = len(self._members) + len(self._behind)
         if size > MAX_WORLDS or time.monotonic() > self._until:
             raise BudgetError(
-                f"{self.walk.game.name}: too much is hidden here to show what everybody knows "
+                f"{self.walk.game.name}: too much is hidden to compute the public state "
                 f"({size:,} possible worlds so far)"
             )
 

@@ -287,7 +287,7 @@ class Ranges:
     def _spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
         """Return all edges out of positions."""
         if (edges := int(self.graph.num_edges[positions].sum())) > self.most_edges:
-            raise BudgetError(f"{edges:,} edges lead out of what may be; allowed: {self.most_edges:,}")
+            raise BudgetError(f"{edges:,} edges leave the belief; allowed: {self.most_edges:,}")
         return spread(self.graph, positions)
 
     def _keep(self, state: int, found: Range) -> None:

@@ -96,7 +96,7 @@ def _factored(compiled: Compiled, options: Options) -> Choice | str:
     name = for_products(compiled.factored_rules.dealt).name
     if not _takes(name, options) or options.lock:
         return f"the factored form takes no {_given(options)}"
-    why = f"{histories:,.4g} histories are products of what each player knows: factored form"
+    why = f"{histories:,.4g} histories factor into private states: factored form"
     return _chosen(name, options, why)
 
 
@@ -130,7 +130,7 @@ def _two_teams(compiled: Compiled, options: Options) -> Choice | str:
         TeamMaxmin().work(compiled, options)
     except (BudgetError, UnsupportedGameError) as error:
         return _chosen("progressive-hiding", options, f"{why}; no proof: {error}")
-    return _chosen("team-maxmin", options, f"{why}, and few enough to prove what they can get")
+    return _chosen("team-maxmin", options, f"{why}, and small enough for a proof of optimality")
 
 
 def _team(compiled: Compiled, options: Options) -> Choice | str:
@@ -155,13 +155,13 @@ def _forgetful(compiled: Compiled, options: Options, why: str) -> Choice:
     The proven optimum where all players share a payoff and the proof is feasible; else a local search.
     """
     if not (len(compiled.players) == 1 or compiled.common_payoff):
-        return _chosen("progressive-hiding", options, f"{why}; what it ends at need not be an equilibrium")
+        return _chosen("progressive-hiding", options, f"{why}; the result may not be an equilibrium")
     if _takes("team-exact", options):
         try:
             return _proof(compiled, options, why)
         except (BudgetError, UnsupportedGameError) as error:
             why += f"; no proof: {error}"
-    return _chosen("progressive-hiding", options, f"{why}; what it ends at may be a local optimum")
+    return _chosen("progressive-hiding", options, f"{why}; the result may be a local optimum")
 
 
 def _proof(compiled: Compiled, options: Options, why: str) -> Choice:
@@ -178,9 +178,7 @@ def _open(compiled: Compiled, options: Options) -> Choice | str:
         return ""
     if not perfect_information(compiled.tree):
         return ""
-    return _chosen(
-        "backward-induction", options, "nobody is ever in doubt where the game stands: exact, in every subgame"
-    )
+    return _chosen("backward-induction", options, "perfect information: exact in every subgame")
 
 
 def _tree(compiled: Compiled, options: Options) -> Choice | str:
@@ -188,7 +186,7 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
     if not _fits(compiled):
         return f"{compiled.histories:,.3g} histories are more than {compiled.limit:,}"
     if compiled.forgets:
-        return _forgetful(compiled, options, "a player forgets what it knew")
+        return _forgetful(compiled, options, "a player has imperfect recall")
     form = compiled.form
     size = f"all {form.num_histories:,} histories fit"
     in_time = options.seconds is None or options.seconds >= SOON or form.num_histories <= AT_ONCE
@@ -198,7 +196,9 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
     if pivoting and in_time and _takes("lcp", options):
         return _chosen("lcp", options, f"two players whose payoffs have no constant sum, and {size}: exact")
     if form.num_players > 2 and form.num_sequences <= FEW_MOVES and _takes("logit", options):
-        why = f"{form.num_players} players, whose average play promises nothing, and {size}: a path to an equilibrium"
+        why = (
+            f"{form.num_players} players, for whom average play has no guarantee, and {size}: a path to an equilibrium"
+        )
         return _chosen("logit", options, why)
     if not _takes(PORTFOLIO[0], options):
         able = ", ".join(name for name in METHODS if name != "auto" and _takes(name, options))

@@ -243,7 +243,7 @@ class Runs(Work):
             number = int(saved["number"])
             results = [part_of(saved, f"result{k}.") for k in range(number)]
             if not 0 <= number <= self.runs or not all("value" in result for result in results):
-                raise DamageError(f"it holds {number} runs")
+                raise DamageError(f"it contains {number} runs")
             self.number, self.results = number, results
             self.current = self.make(min(number, self.runs - 1))
             if number < self.runs:

@@ -104,8 +104,8 @@ class AskedDealt:
         """Return the core of the deal: hands are dealt independently, and chance makes up for incompatible pairs."""
         if (together := float(self.shares[0] @ self.fits @ self.shares[1])) < LEAST_TOGETHER:
             raise UnsupportedGameError(
-                f"{self.game.name}: hands that can be held at once have {together:.1g} of the weight; that products of "
-                "the rest cancel out would cost the figures"
+                f"{self.game.name}: pairs of hands without common cards have {together:.1g} of the weight, too little: "
+                "inclusion and exclusion would lose precision"
             )
         one, two = (np.arange(len(own)) for own in self.hands)
         reached = np.array([self._core(self.start, (one, two)), NOTHING])
@@ -166,7 +166,9 @@ class AskedDealt:
         state = self._state(core, *pair)
         movers = [p for p in range(PLAYERS) if state.legal_actions(p)]
         if len(movers) > 1:
-            raise GameRuleError(f"{self.game.name}: behind the deal one player moves, not so at {shorten(repr(state))}")
+            raise GameRuleError(
+                f"{self.game.name}: after the deal exactly one player must move, but not at {shorten(repr(state))}"
+            )
         mover = movers[0] if movers else CHANCE
         events = list(self._moves(core, hands, state, mover) if movers else self._chance(core, hands, pair))
         reached = np.array([*[event.reached for event in events], NOTHING])
@@ -225,12 +227,14 @@ class AskedDealt:
             state = self._state(core, *found)
             if abs(dict(state.chance_outcomes((None, None))).get(answer, 0.0) - chance) > 1e-12:
                 raise GameRuleError(
-                    f"{self.game.name}: chance's answers must be as likely beside all hands, not so {answer!r} at "
+                    f"{self.game.name}: chance's answers must be equally likely with all hands, but not {answer!r} at "
                     f"{shorten(repr(state))}"
                 )
             step = self._play(state, [None, None], answer)
             if step.state.terminal:
-                raise UnsupportedGameError(f"{self.game.name}: chance ends the game, which the factored form has not")
+                raise UnsupportedGameError(
+                    f"{self.game.name}: chance ends the game, which the factored form does not support"
+                )
             left = (hands[0][kept[0]], hands[1][kept[1]])
             reached = self._core(self.game.split(step.state)[0], left)
             yield _Event(reached, chance, tuple([

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from infoset.tree.simultaneous_rules import CoreSource
     from infoset.tree.symmetry import Group
 
-NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
+NO_CORE = "does not declare the cores of its states, and its rules show no private propositions"
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
 MOST_JOINT = 1_000_000_000
@@ -174,6 +174,8 @@ class _Result(NamedTuple):
 
 
 class Edge(NamedTuple):
+    """One move of a player from a private state, within an event."""
+
     cell: Own
     move: int
     record: int
@@ -182,6 +184,8 @@ class Edge(NamedTuple):
 
 @dataclass
 class Event:
+    """A step from one core to another."""
+
     core: Any
     chance: float
     edges: list[dict[Own, list[Edge]]]  # per player, by private state
@@ -443,14 +447,17 @@ class Asked:
         """
         answers = state.chance_outcomes((None,) * self.n)
         if not answers:
-            raise GameRuleError(f"{self.game.name}: nobody can move and chance has no answer at {shorten(repr(state))}")
+            raise GameRuleError(
+                f"{self.game.name}: no player can move and chance has no answer at {shorten(repr(state))}"
+            )
         beside = [list(self._beside(core, at, one, p)) for p in range(self.n)]
         for p, found in enumerate(beside):
             for _, other in found:
                 if other.chance_outcomes((None,) * self.n) != answers:
                     raise UnsupportedGameError(
-                        f"{self.game.name} does not factor: chance's answers at {shorten(repr(other), 60)} are other "
-                        f"ones than at {shorten(repr(state), 60)}, so they depend on what {self.game.players[p]} has"
+                        f"{self.game.name} does not factor: chance's answers at {shorten(repr(other), 60)} differ "
+                        f"from those at {shorten(repr(state), 60)}, so they depend on the private state of "
+                        f"{self.game.players[p]}"
                     )
         groups: dict[Hashable, list[tuple[float, list[dict[Own, Edge]]]]] = {}
         for answer, chance in answers:
@@ -460,7 +467,7 @@ class Asked:
                 results = {own: self._play(other, CHANCE, None, answer) for own, other in found}
                 if any(r.paid is not None or isinstance(r.core, _End) for r in results.values()):
                     raise UnsupportedGameError(
-                        f"{self.game.name}: chance ends the game, which the factored form has not"
+                        f"{self.game.name}: chance ends the game, which the factored form does not support"
                     )
                 (reached,) = {result.core for result in results.values()}
                 found_edges.append({o: Edge(r.own[p], NOTHING, r.records[p], 1.0) for o, r in results.items()})
@@ -535,7 +542,7 @@ def _count_below(a: RuleArrays) -> None:
             waiting = [t for t in to if not done[t]]
             if waiting:
                 if len(stack) > len(done):
-                    raise GameRuleError("an excursion comes back to where it began")
+                    raise GameRuleError("a sequence of private moves returns to its beginning")
                 stack += waiting
                 continue
             a.below[q] = sum(1 + int(a.below[t]) for t in to)

@@ -750,7 +750,7 @@ class PathWalk:
             s, state, records = self.states, int(need[0]), self.rules.records
             known = known_at(known_first(self.rules), records, s.parent.tolist(), s.record.tolist(), state)
             raise GameRuleError(
-                f"{self.rules.name}: a player's moves must follow from what it knows; after {policy_key(known, '')!r} "
+                f"{self.rules.name}: moves must follow from the information state; after {policy_key(known, '')!r} "
                 f"they are {self.rules.action_sets[s.action_set[state]]!r} in one place and others in another"
             )
 

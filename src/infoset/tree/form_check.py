@@ -78,7 +78,7 @@ def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, 
             where = ", ".join("nothing" if one is None else f"{policy_key(one.known, '')} {one.move}" for one in tuple_)
             raise GameRuleError(
                 f"{factored.rules.name}: the factored form pays {_round(by_form)} where the rules pay "
-                f"{_round(by_rules)}, after {shorten(where, 200)}; what the game says of its cores, or the form, is "
+                f"{_round(by_rules)}, after {shorten(where, 200)}; the cores declared by the game, or the form, are "
                 "wrong; form=tree lists all histories instead"
             )
     return len(expected)

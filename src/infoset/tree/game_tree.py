@@ -368,8 +368,8 @@ def _check_action_sets(tree: GameTree) -> None:
     if len(wrong):
         one, two = int(first[wrong[0]]), int(nodes[wrong[0]])
         raise GameRuleError(
-            f"{tree.name}: player {tree.player(one)} cannot tell the histories {tree.history(one)} and "
-            f"{tree.history(two)} apart but has other moves there"
+            f"{tree.name}: player {tree.player(one)} cannot distinguish the histories {tree.history(one)} and "
+            f"{tree.history(two)} but has other moves there"
         )
 
 

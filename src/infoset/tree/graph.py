@@ -479,7 +479,9 @@ class _Explorer:
     ) -> list[tuple[int, float, tuple[int, ...]]]:
         answers = state.chance_outcomes(moves)
         if not answers:
-            raise GameRuleError(f"{self.game.name}: nobody can move and chance has no answer at {shorten(repr(state))}")
+            raise GameRuleError(
+                f"{self.game.name}: no player can move and chance has no answer at {shorten(repr(state))}"
+            )
         total = sum(probability for _, probability in answers)
         if not abs(total - 1) <= TOLERANCE or any(not 0 <= probability <= 1 for _, probability in answers):
             raise GameRuleError(

@@ -371,7 +371,7 @@ class GrowingGraph:
     def room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> Growth:
         """Return the arrays, with room for more entries.  Raises ``BudgetError`` where the memory is used up."""
         if self.nbytes > self.memory:
-            raise BudgetError(f"{self.game.name}: what was looked at takes more than {self.memory:,} bytes")
+            raise BudgetError(f"{self.game.name}: the explored positions take more than {self.memory:,} bytes")
         self.arrays = self.arrays.with_room(positions, edges, states, action_sets)
         return self.arrays
 

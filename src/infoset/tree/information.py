@@ -110,8 +110,8 @@ class TreeMap:
         if pair := self.recall_violation():
             one, two = (_history(self.tree, node) for node in pair)
             raise ImperfectRecallError(
-                f"map {self.name!r} of {self.tree.name} has no perfect recall: {one} and {two} look the same, "
-                "though what was known or done on the way differs"
+                f"map {self.name!r} of {self.tree.name} has no perfect recall: {one} and {two} have the same label, "
+                "but different information or moves before them"
             )
 
     def with_recall(self) -> TreeMap:
@@ -233,7 +233,7 @@ def axes(tree: GameTree, name: str, players: Collection[int], seen: Sequence[Col
             if not 0 <= place < len(past):
                 raise ParameterError(
                     f"map {name!r}: decision {stage} cannot see place {place}; allowed: 0 to {len(past) - 1}, "
-                    "what has happened"
+                    "what happened before"
                 )
         return (stage, *[past[place] for place in seen[stage]])
 

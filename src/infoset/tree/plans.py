@@ -83,5 +83,5 @@ def check_plan(form: SequenceForm, plan: FloatArray, method: str) -> None:
         k = int(wrong[0])
         raise GameRuleError(
             f"{method}: the moves at {form.players[form.infoset_player[k]]}'s information set {form.keys[k]!r} weigh "
-            f"{totals[k]:g} together, what leads there {plan[form.arrays.parent[k]]:g}; does the update normalise?"
+            f"{totals[k]:g} in total, their parent {plan[form.arrays.parent[k]]:g}; does the update normalise?"
         )

@@ -83,8 +83,8 @@ class AskedPublic:
         self.graph, self.progress, self.n, self.most_joint = graph, progress, len(graph.players), most_joint
         if graph.map_name:
             raise UnsupportedGameError(
-                f"{graph.name} has information sets by a map ({graph.map_name}); public states are of what players "
-                "remember"
+                f"{graph.name} has its information sets by a map ({graph.map_name}); public states need information "
+                "states"
             )
         self.steps = steps(graph, graph.completes)
         self.movers = self._movers()

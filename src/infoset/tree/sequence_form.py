@@ -439,7 +439,7 @@ def _forgets(tree: GameTree, infoset: int, node: int) -> ImperfectRecallError:
     player = tree.players[tree.infoset_player[infoset]]
     other = tree.history(int(tree.infoset_node[infoset]))
     return ImperfectRecallError(
-        f"{tree.name}: {player} has imperfect recall at information set {tree.key(infoset)!r}: it holds the histories "
+        f"{tree.name}: {player} has imperfect recall at information set {tree.key(infoset)!r}: it has the histories "
         f"{other} and {tree.history(node)}, before which {player} did or saw different things"
     )
 

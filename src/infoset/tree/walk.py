@@ -71,16 +71,19 @@ class Walk(NamedTuple):
 
 @inline_kernel
 def view_of(state, element):
+    """Pack a state and a group element into one number."""
     return np.int64(state) << ELEMENT_BITS | np.int64(element)
 
 
 @inline_kernel
 def state_of(view):
+    """Return the state of a view."""
     return view >> ELEMENT_BITS
 
 
 @inline_kernel
 def element_of(view):
+    """Return the group element of a view."""
     return view & ELEMENT
 
 

@@ -48,7 +48,7 @@ def plot_convergence(points: Sequence[Point], title: str, axes: Any = None) -> A
     """
     shown = _shown(points)
     if len(shown) < 2:
-        raise ParameterError(f"{title} has no curve: it was looked at once")
+        raise ParameterError(f"{title} has no curve: it was evaluated once")
     axes = new_axes("a curve", (7.2, 4.2)) if axes is None else axes
     iterations = [p.iteration for p in shown]
     known = shown[-1].exploitability is not None
@@ -100,7 +100,7 @@ def plot_curves(curves: Mapping[str, Sequence[Point]], title: str, axes: Any = N
     shown = {name: _shown(points) for name, points in curves.items()}
     for name, points in shown.items():
         if len(points) < 2:
-            raise ParameterError(f"{name} has no curve: it was looked at once, or says nothing of exploitability")
+            raise ParameterError(f"{name} has no curve: it was evaluated once, or has no exploitability")
     axes = new_axes("a curve", (7.2, 4.2)) if axes is None else axes
     before = len(_curves_on(axes))
     known = {name: points[-1].exploitability is not None for name, points in shown.items()}

@@ -110,12 +110,12 @@ def _pommerman(variant: str) -> Texts:
 
 
 def gdl_header(text: str) -> Texts:
-    """Return the texts in the comments at the head of a game description, in the order of the shipped files.
+    r"""Return the texts in the comments at the head of a game description, in the order of the shipped files.
 
     They are a line about the game, its rules, and, after ``Goals:`` and ``Source:``, its payoffs and its origin.
 
     >>> from infoset.view.guide import gdl_header
-    >>> gdl_header("; Coin.\\n;\\n; Guess it.  Goals: 100 or 0.  Source: traditional.\\n(role p)")["source"]
+    >>> gdl_header("; Coin.\n;\n; Guess it.  Goals: 100 or 0.  Source: traditional.\n(role p)")["source"]
     'traditional.'
     """
     lines = text.splitlines()

@@ -17,7 +17,7 @@ from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
 MAX_PANELS, LEAST, DARK = 24, 0.001, 0.6
 CELL, GAP, HEAD, COLUMNS, TOP, LETTER, TITLE = 19, 34, 76, 4, 72, 6.0, 40
 SIDE = CELL * len(RANKS)
-ABOUT = "a cell is filled as often as its hands get there; suited hands stand above the diagonal"
+ABOUT = "cells are filled by how often their hands get there; suited hands above the diagonal"
 
 
 def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
@@ -31,7 +31,7 @@ def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
     street = "Turn" if len(spot.board) == TURN else "River"
     about = f"board {hand_name(spot.board)}, pot {spot.pot}, stacks {spot.stack}"
     if len(shown) < len(found):
-        about += f"; {len(shown)} of {len(found)} decisions, those that are come to most often"
+        about += f"; {len(shown)} of {len(found)} decisions, those reached most often"
     svg = sheet(f"{rules.name}: hands", f"{street}: {about}", ABOUT, width, TOP + lines * (SIDE + HEAD))
     _legend(svg, width)
     for place, number in enumerate(shown):

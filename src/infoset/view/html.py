@@ -72,7 +72,7 @@ def _payoffs(game: Game) -> Html:
         blocks.append(tag("div", *title, table(top, body)))
     lines = equilibrium_lines(game, payoffs)
     said = tag("div", tag("p", tag("b", lines[0])), *(tag("p", line) for line in lines[1:]))
-    legend = tag("p", "Bold: a best answer to what the others choose.")
+    legend = tag("p", "Bold: a best response to the others' choices.")
     return Html(tag("div", *blocks, said, class_="sides") + legend)
 
 

@@ -171,8 +171,7 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None, instead:
         rules.name,
         f"players            {', '.join(rules.players)}",
         f"histories          {histories:,.0f} ({ends:,.0f} ends), in factored form",
-        f"cores              {len(rules.arrays.mover):,}, "
-        f"with what players may have there {len(rules.arrays.action_set):,}",
+        f"cores              {len(rules.arrays.mover):,}, with private states {len(rules.arrays.action_set):,}",
         f"information sets   {form.num_infosets:,} with a choice ({', '.join(per_player)}){alike}",
         f"form               {form.nbytes / 1e6:,.0f} MB",
         "",

@@ -34,14 +34,17 @@ async def shelf(site: Site, asked: dict[str, Any]) -> Any:
 
 
 async def listed(site: Site, asked: dict[str, Any]) -> Any:
+    """Return the page of items that a filter asks for."""
     return await asyncio.to_thread(site.listing.page, wanted(Filter, asked))
 
 
 async def first(site: Site, _: dict[str, Any]) -> Any:
+    """Return the items that the page opens with."""
     return await asyncio.to_thread(site.listing.first)
 
 
 async def standings(site: Site, asked: dict[str, Any]) -> Any:
+    """Return the standings of a tournament."""
     return await site.studies.ask("standings", wanted(Asked, asked).item)
 
 
@@ -52,16 +55,19 @@ async def standings_version(site: Site, asked: dict[str, Any]) -> Any:
 
 
 async def games(site: Site, asked: dict[str, Any]) -> Any:
+    """Return stored games of a tournament."""
     a = wanted(Asked, asked)
     return await site.studies.ask("games", a.item, a.a, a.b, a.meeting, a.offset, a.limit)
 
 
 async def curve(site: Site, asked: dict[str, Any]) -> Any:
+    """Return the curve of a run."""
     a = wanted(Asked, asked)
     return await site.studies.ask("curve", a.item, a.most, a.version)
 
 
 async def recording(site: Site, asked: dict[str, Any]) -> Any:
+    """Return a recorded game."""
     a = wanted(Asked, asked)
     return await site.studies.ask("recording", a.item, a.match)
 

@@ -93,11 +93,13 @@ class Exploring:
     def _read(self, name: str) -> Source:
         kind, _, rest = name.partition(":")
         if kind != "item":
-            what = f"{shorten(rest)} is not solved here yet" if kind == "game" else "what was solved here is gone"
+            what = (
+                f"{shorten(rest)} is not solved here yet" if kind == "game" else "the solution is no longer available"
+            )
             raise Refusal(HTTPStatus.NOT_FOUND, f"{what}; solve it again")
         item = find(self.folders, rest)
         if (found := kind_of(item)) not in ("run", "policy"):
-            what = f"a {found}" if found else "nothing that is known here"
+            what = f"a {found}" if found else "unknown here"
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, f"{shorten(rest)} is {what}, not a strategy")
         place = item.path / POLICY if item.kind == "run" else item.path
         if item.kind == "run" and not place.is_file():
@@ -401,8 +403,8 @@ def _kept(source: Source | None, player: str, what: Any) -> Any:
         return "random"
     if what == "source":
         if source is None:
-            raise ParameterError(f"lock: there is no strategy yet that {shorten(player)} could keep to")
+            raise ParameterError(f"lock: there is no strategy yet for {shorten(player)}")
         return source.policy
     if isinstance(what, str):
-        raise ParameterError(f"lock: {shorten(what)!r} is neither chances, uniform nor source")
+        raise ParameterError(f"lock: {shorten(what)!r} is not chances, uniform or source")
     return what

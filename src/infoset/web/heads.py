@@ -149,7 +149,7 @@ HALF = "half written: it has no end"
 def _read_around(item: Item) -> dict[str, Any]:
     """Read a replay whose steps come first, as other programs may write it."""
     if item.size > MAX_CONFIG:
-        raise FormatError("the steps come before what it is about", item.title)
+        raise FormatError("the steps come before the header", item.title)
     with open_plain(item.path) as file:
         return {k: v for k, v in json.load(file).items() if k != "steps"}
 

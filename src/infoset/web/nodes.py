@@ -131,7 +131,7 @@ def own_place(source: Source, player: int, at: str) -> Place:
     """
     table = source.table
     if table is None:
-        raise PolicyError("this policy is no table of keys; it can be read along what everybody knows")
+        raise PolicyError("this policy has no table of keys; browse it along public states")
     if not 0 <= player < len(table.keys):
         raise Refusal(HTTPStatus.NOT_FOUND, f"there is no player {player}")
     words = words_of(at)[:MAX_DEPTH]

@@ -195,7 +195,7 @@ class Queue:
         for job in list(self.waiting.values()):
             for request in list(job.requests.values()):
                 if now - request.asked > ABANDONED:
-                    self.give_up(request, f"given up: nobody asked about it for {ABANDONED:g} s")
+                    self.give_up(request, f"cancelled: no request for it for {ABANDONED:g} s")
 
     def _turns(self) -> Iterator[Job]:
         """Yield the waiting jobs in the order in which they will begin."""

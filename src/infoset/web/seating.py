@@ -165,7 +165,7 @@ class Agents:
         if name[:1].isdecimal():
             item = find(self.folders, name)
             if (kind := kind_of(item)) not in ("policy", "run"):
-                what = f"a {kind}" if kind else "nothing that is known here"
+                what = f"a {kind}" if kind else "unknown here"
                 raise ParameterError(f"{one_line(name)} is {what}; a policy or a run can play")
             return str(item.path)
         parsed = parse_name(name)

@@ -245,7 +245,7 @@ async def _write(socket: WebSocket, viewer: Viewer) -> None:
         for value in await viewer.next():
             await socket.send_text(value.decode())
         if viewer.gone:
-            raise Closed(TRY_LATER, "the game goes on in a moment")
+            raise Closed(TRY_LATER, "the game continues in a moment")
 
 
 async def _live(site: Site, socket: WebSocket, _: dict[str, Any]) -> None:
@@ -279,7 +279,7 @@ async def _stream(site: Site, socket: WebSocket, viewer: Viewer, table: str, las
                 last = max(last, here)
                 await socket.send_text(frame.decode())
         if viewer.gone:
-            raise Closed(TRY_LATER, "the game goes on in a moment")
+            raise Closed(TRY_LATER, "the game continues in a moment")
 
 
 async def _deaf(socket: WebSocket) -> None:

@@ -304,7 +304,7 @@ def stamp(place: Path) -> tuple[int, int]:
     try:
         about = place.stat()
     except OSError:
-        raise Refusal(HTTPStatus.GONE, f"{place.name} was deleted; what is shown is what was read last") from None
+        raise Refusal(HTTPStatus.GONE, f"{place.name} was deleted; this is its last content") from None
     return about.st_mtime_ns, about.st_size
 
 

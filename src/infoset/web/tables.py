@@ -167,7 +167,7 @@ class Tables:
         if plan.practice and plan.agents.count(HUMAN) != 1:
             raise ParameterError("practice is for one person alone")
         if plan.seed is not None and plan.agents.count(HUMAN) > 1:
-            raise ParameterError("seed is for one person at most: who names it could look up what the others hold")
+            raise ParameterError("seed is for one person at most: with it, one could look up the others' hands")
         seed = secrets.randbelow(2**53) if plan.seed is None else plan.seed
         kept = Kept(secrets.token_hex(8), plan, [None] * len(plan.agents), seed, visitor=visitor)
         table = Table(self, kept, game)
@@ -178,7 +178,7 @@ class Tables:
     def _add(self, table: Table) -> None:
         with self.lock:
             if sum(not other.over for other in self.tables.values()) >= MAX_TABLES:
-                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables go on already")
+                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables are already in use")
             self._drop_ended()
             table.keep()
             self.tables[table.kept.id] = table
@@ -339,7 +339,7 @@ class Table:
         with self.lock:
             free = [other for other in self.people if self.kept.keys[other] is None]
             if not free or (chair is not None and chair not in free):
-                raise Refusal(HTTPStatus.CONFLICT, "no free seat: somebody sits there already")
+                raise Refusal(HTTPStatus.CONFLICT, "no free seat: it is taken")
             taken = free[0] if chair is None else chair
             key = secrets.token_urlsafe(16)
             self.kept.keys[taken] = _hash(key)

@@ -198,7 +198,7 @@ def _move(action: Any) -> int:
     move = read_move(action, BARE)
     assert isinstance(move, int)
     if not st.STOP <= move <= st.LAY:
-        raise ParameterError(f"the move {move} is none; allowed: {st.STOP} to {st.LAY}")
+        raise ParameterError(f"illegal move {move}; allowed: {st.STOP} to {st.LAY}")
     return move
 
 

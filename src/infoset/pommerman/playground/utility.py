@@ -59,6 +59,7 @@ def inaccessible_passages(board: Board, agent_positions: Sequence[Position]) -> 
 
 
 def position_on_board(board: Board, position: Position) -> bool:
+    """Return whether ``position`` lies on the board."""
     row, column = position
     return 0 <= row < len(board) and 0 <= column < len(board[0])
 
@@ -69,38 +70,47 @@ def position_in_items(board: Board, position: Position, items: Iterable[int]) ->
 
 
 def position_is_passage(board: Board, position: Position) -> bool:
+    """Return whether there is a passage at ``position``."""
     return position_in_items(board, position, (Item.Passage,))
 
 
 def position_is_rigid(board: Board, position: Position) -> bool:
+    """Return whether there is a rigid wall at ``position``."""
     return position_in_items(board, position, (Item.Rigid,))
 
 
 def position_is_wood(board: Board, position: Position) -> bool:
+    """Return whether there is a wooden wall at ``position``."""
     return position_in_items(board, position, (Item.Wood,))
 
 
 def position_is_wall(board: Board, position: Position) -> bool:
+    """Return whether there is a rigid or wooden wall at ``position``."""
     return position_in_items(board, position, WALLS)
 
 
 def position_is_flames(board: Board, position: Position) -> bool:
+    """Return whether there are flames at ``position``."""
     return position_in_items(board, position, (Item.Flames,))
 
 
 def position_is_fog(board: Board, position: Position) -> bool:
+    """Return whether ``position`` is hidden by fog."""
     return position_in_items(board, position, (Item.Fog,))
 
 
 def position_is_powerup(board: Board, position: Position) -> bool:
+    """Return whether there is a power-up at ``position``."""
     return position_in_items(board, position, POWERUPS)
 
 
 def position_is_agent(board: Board, position: Position) -> bool:
+    """Return whether there is an agent at ``position``."""
     return position_in_items(board, position, AGENTS)
 
 
 def position_is_enemy(board: Board, position: Position, enemies: Iterable[int]) -> bool:
+    """Return whether there is one of ``enemies`` at ``position``."""
     return position_in_items(board, position, enemies)
 
 
@@ -151,6 +161,7 @@ def agent_value(id_: int) -> int:
 
 
 def make_np_float(feature: Any) -> npt.NDArray[np.float32]:
+    """Return ``feature`` as an array of float32."""
     return np.array(feature).astype(np.float32)
 
 

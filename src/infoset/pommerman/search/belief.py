@@ -275,6 +275,7 @@ def is_bomb(value, strength, life):
 
 @inline_kernel
 def redraw_bombs(guess, planes):
+    """Draw the bombs of ``guess`` on those of its cells that the fog hides."""
     for k in range(guess[st.NUM_BOMBS]):
         cell = guess[st.BOMBS + k * st.BOMB_FIELDS + st.BOMB_CELL]
         if planes[0, cell] == st.FOG and guess[st.BOARD + cell] != st.FLAMES:

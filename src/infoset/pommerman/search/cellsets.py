@@ -14,21 +14,25 @@ ONE = np.uint32(1)
 
 @inline_kernel
 def contains(cells, cell, size):
+    """Return whether ``cell`` is in the set."""
     return (cells[cell // size] >> np.uint32(cell % size)) & ONE
 
 
 @inline_kernel
 def add(cells, cell, size):
+    """Add ``cell`` to the set."""
     cells[cell // size] |= ONE << np.uint32(cell % size)
 
 
 @inline_kernel
 def remove(cells, cell, size):
+    """Remove ``cell`` from the set."""
     cells[cell // size] &= ~(ONE << np.uint32(cell % size))
 
 
 @inline_kernel
 def clear(cells, size):
+    """Remove all cells from the set."""
     for r in range(size):
         cells[r] = np.uint32(0)
 
@@ -47,6 +51,7 @@ def row_of_neighbours(cells, r, size):
 
 @linked_kernel
 def count(cells, size):
+    """Return the number of cells in the set."""
     total = np.int64(0)
     for r in range(size):
         total += np.int64(count_ones(cells[r]))

@@ -191,6 +191,7 @@ class Room(NamedTuple):
 
 
 def empty_plans(config: Config) -> Plans:
+    """Allocate the agent's working memory."""
     return Plans(
         st.empty_rows(MAX_DEPTH + 1, config), np.zeros(MAX_DEPTH, dtype=np.int64),
         np.zeros(MAX_DEPTH + 1, dtype=np.int64), np.zeros(MAX_DEPTH + 1), np.zeros(MAX_DEPTH + 1, dtype=np.int64),

@@ -125,6 +125,7 @@ class Room(NamedTuple):
 
 
 def empty_desk(config: Config) -> Desk:
+    """Allocate the agent's working memory."""
     return Desk(
         empty_scenario(config),
         st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),

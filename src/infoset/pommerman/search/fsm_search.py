@@ -129,6 +129,7 @@ class Room(NamedTuple):
 
 
 def empty_tree(config: Config) -> Tree:
+    """Allocate the agent's search tree."""
     nodes = MAX_BUDGET + MOVES + 1
     return Tree(
         st.empty_rows(nodes, config), np.zeros(nodes), np.zeros(nodes), np.zeros(nodes),

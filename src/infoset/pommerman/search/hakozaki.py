@@ -136,6 +136,7 @@ class Room(NamedTuple):
 
 
 def empty_desk(config: Config) -> Desk:
+    """Allocate the agent's working memory."""
     return Desk(
         st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
         np.zeros((MAX_AGENTS, MOVES), dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
@@ -213,6 +214,7 @@ def list_replies(b, d, me, size):
 
 @inline_kernel
 def distance(row, one, other, size):
+    """Return the Manhattan distance between two agents."""
     here, there = row[st.AGENTS + one * st.AGENT_FIELDS + st.CELL], row[st.AGENTS + other * st.AGENT_FIELDS + st.CELL]
     return abs(here // size - there // size) + abs(here % size - there % size)
 

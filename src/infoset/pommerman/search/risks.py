@@ -59,6 +59,7 @@ class Risks(NamedTuple):
 
 
 def empty_risks(config: Config) -> Risks:
+    """Allocate the working memory for risks."""
     return Risks(
         empty_traps(config), np.zeros(config.size, dtype=np.uint32), np.zeros((MAX_AGENTS, MOVES), dtype=np.int64),
         np.zeros(MAX_AGENTS, dtype=np.int64), np.zeros(MOVES), np.zeros(MOVES, dtype=np.int64), np.zeros(MOVES),
@@ -123,6 +124,7 @@ def wanted(b, me, cell, size):
 
 @inline_kernel
 def apart(one, other, size):
+    """Return the Manhattan distance between two cells."""
     return abs(one // size - other // size) + abs(one % size - other % size)
 
 
@@ -189,6 +191,7 @@ def list_ways(b, s, x, me, here, engine):
 
 @inline_kernel
 def enter_way(s, x, k, cell, size):
+    """Record ``cell`` as a place that agent ``k`` can reach."""
     x.ways[k, x.found[k]] = cell
     x.found[k] += 1
     add(s.crowd[0], cell, size)

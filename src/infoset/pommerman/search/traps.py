@@ -34,6 +34,7 @@ class Traps(NamedTuple):
 
 
 def empty_traps(config: Config) -> Traps:
+    """Allocate the working memory for traps."""
     size = config.size
     safe = np.zeros((2, size * size + 2, size + 2), dtype=np.uint32)
     safe[:, -1] = FULL

@@ -68,8 +68,8 @@ def _check(tree: GameTree) -> None:
         inside = inside[tree.graph.num_edges[tree.position[inside]] > 1]
         unsure = int(np.bincount(tree.infoset[inside]).argmax())
         raise UnsupportedGameError(
-            f"{tree.name}: {tree.players[int(tree.infoset_player[unsure])]} does not know where the game stands at "
-            f"{tree.key(unsure)!r}; backward-induction is for perfect information. Try --method auto"
+            f"{tree.name}: {tree.players[int(tree.infoset_player[unsure])]} cannot tell histories apart at "
+            f"{tree.key(unsure)!r}; backward-induction needs perfect information. Try --method auto"
         )
 
 

@@ -113,7 +113,7 @@ class CorrelatedPlan:
         told = ", ".join(f"{kind} {max(found):.3g}" for kind, found in gains.items())
         paid = np.array(self.values) - self.form.offsets
         found = Evaluation.of(paid, paid + gains["cce"], self.form.offsets)
-        return replace(found, reason=f"a mediator draws; the most that somebody gains by a deviation: {told}")
+        return replace(found, reason=f"a mediator draws a plan; largest gain by a deviation: {told}")
 
     def body(self) -> dict[str, Any]:
         """Return the figures as JSON: each plan's chance, and by player its move at each set that the plan reaches."""
@@ -183,7 +183,7 @@ def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -
     with signs.during(f"solving the linear program of correlated plans, {variables.count:,} variables"):
         plan = CorrelatedPlan(form, *solve_program(form, variables, kind, favoured))
     if (np.array(plan.gains(kind)) > LEFT * form.ranges).any():
-        raise UnsupportedGameError(f"{form.name}: rounding errors of HiGHS leave a plan from which somebody would gain")
+        raise UnsupportedGameError(f"{form.name}: the plan found by HiGHS is not an equilibrium, by rounding errors")
     return plan
 
 

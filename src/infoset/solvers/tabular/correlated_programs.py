@@ -194,7 +194,7 @@ class _Generation:
         obeyed, bound = False, np.inf
         for turn in range(MOST_ROUNDS):
             draw = self._best(obeyed)
-            aim = "raising what is paid" if obeyed else f"until nobody gains by leaving, {draw.slack:.3g} now"
+            aim = "raising the objective" if obeyed else f"until no player gains by deviating, {draw.slack:.3g} now"
             signs.detail(f"finding plans, round {turn + 1:,}: {len(self.plans):,} so far, {aim}")
             if not obeyed and draw.slack <= SLACK:
                 obeyed, self.slack = True, max(draw.slack, 0.0)

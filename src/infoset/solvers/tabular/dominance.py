@@ -60,7 +60,7 @@ class Elimination:
         kept = "   ".join(
             f"{p} {', '.join(map(shown, own))}" for p, own in zip(self.form.players, self.left, strict=True)
         )
-        return "\n".join([*(lines or ["nothing is strictly dominated"]), f"left  {kept}"])
+        return "\n".join([*(lines or ["no strategy is strictly dominated"]), f"left  {kept}"])
 
 
 @checks_arguments

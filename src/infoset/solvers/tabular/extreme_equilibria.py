@@ -187,7 +187,7 @@ def _vertices(name: str, matrix: Any) -> list[tuple[Mixture, Mixture]]:
                     todo.append(at.pivoted(row, column))
         if (len(met) - len(todo)) % 100 == 1:
             signs.detail(
-                f"walking the vertices of the best answers: {len(met):,} bases met, {len(todo):,} to go on from"
+                f"vertices of the best-response polytopes: {len(met):,} bases visited, {len(todo):,} to expand"
             )
         if len(met) * table.size > MOST_ENTRIES:
             raise BudgetError(

@@ -82,7 +82,7 @@ class JointPlans:
                 names = "+".join(self.form.players[player] for player in self.members)
                 raise BudgetError(
                     f"{self.form.name}: the sequences of {names} combine to more than {self.most:,} tuples, too many "
-                    "for a program of what they can do together"
+                    "for a program over their joint plans"
                 )
             for above, moves in self._around(one):
                 todo += [above, *moves]

@@ -76,7 +76,7 @@ QUICK = 150
 """The number of moves up to which a point takes milliseconds."""
 ENDED, LOST, TURNED = 1.0, 2.0, 3.0
 WHY_LOST = {
-    LOST: "rounding errors hide where the path goes on",
+    LOST: "rounding errors hide the continuation of the path",
     TURNED: "the path was lost where it bends: it led back to uniform play",
 }
 

@@ -208,7 +208,7 @@ class PublicMethod(Checked):
     def work(self, compiled: Compiled, options: Options) -> PublicSubgames:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where only the start is common knowledge."""
         if compiled.graph.map_name:
-            raise UnsupportedGameError(f"{compiled.name}: public subgames need players who know what they saw")
+            raise UnsupportedGameError(f"{compiled.name}: public subgames need perfect recall")
         work = PublicSubgames(compiled.graph, None, compiled.max_histories)
         if work.total < 2:
             raise UnsupportedGameError(f"{compiled.name}: no position is common knowledge but the start")

@@ -74,7 +74,7 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
     plans that are drawn for several players together.
 
     >>> print(infoset.check_profile("rock_paper_scissors", "random"))
-    Nash              yes        nobody gains more than 0
+    Nash              yes        no player gains more than 0
     subgame-perfect   yes        no subgame but the game itself
     undominated       yes
     sequential        yes
@@ -84,9 +84,9 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
     form = compiled.form
     what = check_what(what) if isinstance(what, str) else what
     if isinstance(what, CorrelatedPolicy):
-        raise UnsupportedGameError(f"{what.about}; these concepts are of players who choose alone. Try evaluate")
+        raise UnsupportedGameError(f"{what.about}; these concepts need players who choose independently. Try evaluate")
     strategy = tabulated(compiled, what).behaviour(form)
-    with signs.during("looking at what the profile is"):
+    with signs.during("checking the profile"):
         profile = Profile.of(form, compiled.tree, strategy)
         nash, dominated = _nash(profile), _decided(profile, "undominated")
         found = [nash, _subgame_perfect(profile), dominated]
@@ -117,6 +117,7 @@ class Profile:
 
     @classmethod
     def of(cls, form: SequenceForm, tree: GameTree, strategy: FloatArray) -> Profile:
+        """Make a profile from a behavioural strategy."""
         strategy = np.where(strategy < PLAYED, 0.0, strategy)
         owner = form.infoset_of
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], form.num_infosets)
@@ -177,9 +178,11 @@ class Profile:
         return np.asarray(self.values[after, player] - self.values[nodes, player][:, None])
 
     def set_name(self, infoset: int) -> str:
+        """Return the name of an information set in messages."""
         return f"{self.form.players[int(self.form.infoset_player[infoset])]} at {self.form.keys[infoset]!r}"
 
     def move_name(self, sequence: int) -> str:
+        """Return the name of a move in messages."""
         infoset = int(self.form.infoset_of[sequence])
         return f"{self.form.actions[infoset][sequence - int(self.form.arrays.first[infoset])]!r}"
 
@@ -189,7 +192,7 @@ def _nash(profile: Profile) -> Finding:
     gains = np.subtract(found.best_response_values, found.values)
     worst = int((gains / profile.scales).argmax())
     if gains[worst] <= GAINS * profile.scales[worst]:
-        return Finding("Nash", True, f"nobody gains more than {max(float(gains[worst]), 0.0):.2g}")
+        return Finding("Nash", True, f"no player gains more than {max(float(gains[worst]), 0.0):.2g}")
     return Finding("Nash", False, f"{profile.form.players[worst]} gains {gains[worst]:.6g} by its best response")
 
 
@@ -311,7 +314,7 @@ def _undominated(profile: Profile) -> Finding:
             opponent = form.player_sequences(1 - player).start + int(missing[0])
             infoset = int(form.infoset_of[opponent])
             if infoset < 0:
-                return Finding("undominated", False, about + "whatever the other does")
+                return Finding("undominated", False, about + "against every strategy of the other")
             where = f"where {profile.set_name(infoset)} plays {profile.move_name(opponent)}"
             return Finding("undominated", False, about + where)
     return Finding("undominated", True, "")
@@ -339,7 +342,7 @@ def _rational(profile: Profile, concept: str) -> Finding:
         return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {move}")
     for unreached in np.flatnonzero(reached == 0).tolist():
         if (better_move := _never_believed(profile, unreached)) is not None:
-            about = f"{profile.set_name(unreached)}: whatever it believes, {better_move} pays more"
+            about = f"{profile.set_name(unreached)}: for every belief {better_move} pays more"
             return Finding(concept, False, about)
     if form.num_players != 2:
         return _undecided(profile, concept)

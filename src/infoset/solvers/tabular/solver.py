@@ -115,7 +115,7 @@ class Solver(Work):
             if given is None or given.shape != array.shape or given.dtype != array.dtype:
                 raise CheckpointError(f"the checkpoint's array {name!r} does not fit {self.name} on this game")
             if not np.isfinite(given).all():
-                raise CheckpointError(f"the checkpoint's array {name!r} holds values that are not finite")
+                raise CheckpointError(f"the checkpoint's array {name!r} contains values that are not finite")
         iteration = saved.get("iteration")
         if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
             raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")

@@ -121,12 +121,10 @@ def _listed(compiled: Compiled, table: NormalForm, found: list[_Found], singular
             "other points of it are not listed"
         )
     if lost:
-        ended = "1 path did not come to its end" if lost == 1 else f"{lost} paths did not come to their ends"
+        ended = "1 path was not completed" if lost == 1 else f"{lost} paths were not completed"
         notes.append(f"{form.name}: the list may lack equilibria: {ended}")
     elif not (tied or singular) and len(found) % 2 == 0:  # Wilson 1971
-        notes.append(
-            f"{form.name}: the list lacks an equilibrium: it holds {len(found)}, and without ties their number is odd"
-        )
+        notes.append(f"{form.name}: the list is incomplete: it has {len(found)}, but without ties their number is odd")
     listed = []
     for one in sorted(found, key=lambda one: (one.support, [own.tolist() for own in one.mixtures])):
         if all(len(own) == 1 for own in one.support):

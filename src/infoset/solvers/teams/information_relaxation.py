@@ -141,6 +141,7 @@ class Relaxation:
 
     @property
     def iterations(self) -> int:
+        """The number of iterations."""
         return len(self.payoffs[0]) - 1
 
     def policy(self) -> TabularPolicy:

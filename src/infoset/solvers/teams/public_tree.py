@@ -50,7 +50,7 @@ class PublicTree:
         deals, chance = _deals(tree)
         movers, nodes, children = _public_states(tree, deals)
         if not movers[0]:
-            raise _refusal(tree, "does not fit: nobody ever moves")
+            raise _refusal(tree, "does not fit: no player ever moves")
         type_of = _types(tree, movers, nodes)
         one, two = (max(MIN_TYPES, int(row.max()) + 1) for row in type_of)
         if max(one, two) > MAX_TYPES:
@@ -140,7 +140,7 @@ def _mover(tree: GameTree, group: IntArray) -> int:
     if (odd := group[(players != players[0]) | (action_sets != action_sets[0])]).size:
         raise _refusal(
             tree,
-            f"does not fit: who may do what is not public, it differs after {tree.history(int(group[0]))} and "
+            f"does not fit: legal moves are not public; they differ after {tree.history(int(group[0]))} and "
             f"{tree.history(int(odd[0]))}",
         )
     return int(players[0])

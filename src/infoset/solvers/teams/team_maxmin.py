@@ -324,7 +324,7 @@ def check_teams(form: SequenceForm, teams: Sequence[Sequence[int]]) -> None:
         )
     if form.constant_sum is None:
         raise UnsupportedGameError(
-            f"{form.name}: its payoffs do not always add up to the same, so that no team gets what the other loses"
+            f"{form.name}: the sum of payoffs is not constant, so that the teams are not opponents"
         )
 
 
@@ -358,7 +358,7 @@ def read_teams(text: str, players: Sequence[str]) -> tuple[tuple[int, ...], ...]
             if (seat := names.get(word.strip())) is None:
                 raise UnknownNameError("player of teams", word.strip(), list(names))
             if seat in seated:
-                raise ParameterError(f"teams={text}: {players[seat]} stands in it twice")
+                raise ParameterError(f"teams={text}: {players[seat]} occurs in it twice")
             seated.add(seat)
             members.append(seat)
         teams.append(tuple(sorted(members)))

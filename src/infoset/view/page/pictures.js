@@ -231,7 +231,7 @@ function payoffs(picture, { onmove, labels }) {
     return table;
   });
   const said = make("div", { className: "equilibria" },
-    make("p", { className: "muted" }, "Underlined: a best answer to what the others choose. Shaded: all are, an equilibrium."),
+    make("p", { className: "muted" }, "Underlined: a best response to the others' choices. Shaded: all are, an equilibrium."),
     ...(equilibria.length ? [make("h3", {}, equilibria[0]), make("ul", {}, ...equilibria.slice(1).map((line) => make("li", {}, line)))] : []));
   return make("div", { className: "payoff-tables" }, make("div", { className: "boards" }, ...drawn), said);
 }
@@ -242,7 +242,7 @@ function payoffCell({ paid, best }, players, here) {
     part.style.setProperty("--hue", hue(player));
     return player ? [make("i", {}, ","), part] : [part];
   });
-  const words = players.map((who, player) => `${who} ${paid[player]}${best[player] ? ", a best answer" : ""}`).join("; ");
+  const words = players.map((who, player) => `${who} ${paid[player]}${best[player] ? ", a best response" : ""}`).join("; ");
   const marks = [best.every(Boolean) && "equilibrium", here && "here"].filter(Boolean).join(" ");
   return make("td", { className: marks, title: words }, ...parts);
 }

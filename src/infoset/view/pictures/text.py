@@ -160,7 +160,7 @@ def _payoffs(picture: Picture) -> Iterator[str]:
     yield from picture["equilibria"]
 
 
-BEST_ANSWERS = "* a best answer to what the others choose; where all are marked is an equilibrium"
+BEST_ANSWERS = "* a best response to the others' choices; a cell with all marked is an equilibrium"
 
 
 def _cell(cell: dict[str, Any]) -> str:

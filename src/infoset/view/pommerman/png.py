@@ -28,7 +28,7 @@ def save_pngs(
     painter = Painter(film, cell, "a PNG picture")
     numbers = range(len(film.frames)) if step is None else [film.number(step)]
     if any(Path(folder).glob("*.png")):
-        raise ParameterError(f"{folder} holds PNG pictures already; choose another folder")
+        raise ParameterError(f"{folder} already contains PNG pictures; choose another folder")
     files = []
     for number in numbers:
         picture = painter.still(Moment(number, 0.0))
