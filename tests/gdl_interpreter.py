@@ -50,7 +50,7 @@ class Interpreter:
     def terminal(self, state: State) -> bool:
         return bool(self.model(state)["terminal", 0])
 
-    def legal(self, state: State) -> dict[Term, list[Term]]:
+    def legal_actions(self, state: State) -> dict[Term, list[Term]]:
         found = self.model(state)["legal", 2]
         return {role: sorted((m for r, m in found if r == role), key=str) for role in self.roles}
 
@@ -68,7 +68,7 @@ class Interpreter:
         """One random play: its length in steps and the goal values at its end."""
         state, length = self.start(), 0
         while not self.terminal(state):
-            legal = self.legal(state)
+            legal = self.legal_actions(state)
             state, _ = self.step(
                 state, {r: action_set[int(rng.integers(len(action_set)))] for r, action_set in legal.items()}
             )

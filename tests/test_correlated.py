@@ -231,7 +231,7 @@ class OneByOne(programs.Tuples):
         raise BudgetError("not so")
 
 
-class WithoutNature(RandomState):
+class WithoutChance(RandomState):
     def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
         return ()
 
@@ -246,7 +246,7 @@ class WithoutNature(RandomState):
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS[1:]), objective=st.sampled_from(["welfare", "P2"]))
 def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int, kind: str, objective: str) -> None:
     """von Stengel & Forges 2008: without chance, for two players."""
-    compiled = Compiled.of(RandomGame(seed, 2, 3, WithoutNature))
+    compiled = Compiled.of(RandomGame(seed, 2, 3, WithoutChance))
     if np.prod([count_strategies(compiled.form, p) for p in range(2)]) > 3000:
         return
     found = [module._best(compiled, variables, kind, objective) for variables in

@@ -38,7 +38,7 @@ class Horizon:
 
     >>> from infoset.search.public_states import Horizon
     >>> Horizon(steps=2)
-    Horizon(steps=2, chance=False)
+    Horizon(steps=2, stop_at_chance=False)
     """
 
     steps: int = 1000
