@@ -65,7 +65,7 @@ MEIER = Rules("meier", ROLES, Observed(MeierState("roll", 0), (None, None)))
 
 def begun(agent, action_set, seed: int = 0):
     """The agent in the first seat of a game that offers ``action_set`` at the start."""
-    state = SimpleNamespace(legal=lambda player: action_set)
+    state = SimpleNamespace(legal_actions=lambda player: action_set)
     game = SimpleNamespace(name="stub", players=ROLES, start=lambda: SimpleNamespace(state=state))
     agent.begin(game, 0, np.random.default_rng(seed), None)
     return agent
