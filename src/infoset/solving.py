@@ -12,7 +12,7 @@ from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from infoset import signs
+from infoset import displays, signs
 from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.catalog import load, name_of
@@ -126,14 +126,10 @@ class Solution:
 
         Raises ``ParameterError`` where there is no curve, as for a linear program, and ``MissingExtraError``.
         """
-        from infoset.view.curves import plot_convergence
-
-        return plot_convergence(self.curve, f"{self.game} by {self.method}", axes)
+        return displays.draw("convergence", self.curve, f"{self.game} by {self.method}", axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import solution_html
-
-        return solution_html(self)
+        return displays.render("solution", self)
 
 
 @checks_arguments

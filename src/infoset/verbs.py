@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.compiled import AnyGame, Compiled, check_is_game
@@ -424,14 +425,10 @@ class TrainingRun:
 
         Raises ``ParameterError`` for a training of fewer than two epochs, and ``MissingExtraError``.
         """
-        from infoset.view.curves import plot_learning
-
-        return plot_learning(self.points(), f"{self.game}: {self.method}", axes)
+        return displays.draw("learning", self.points(), f"{self.game}: {self.method}", axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import training_html
-
-        return training_html(self, self.points())
+        return displays.render("training", self.game, self.method, self.folder, self.last, self.points())
 
 
 @checks_arguments

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from infoset import displays
 from infoset.arena.crew import Crew, Forfeit, LocalCrew, SharedCrew
 from infoset.arena.formats import FORMATS, Format, Meeting, Plan, RoundRobin
 from infoset.arena.payoffs import Kind, Payoff, PayoffTally, Rank, check_rank, kind_of, pays_wins
@@ -110,14 +111,10 @@ class Standings:
 
         ``axes`` are the two axes to use; without them new ones are made.  Raises ``MissingExtraError``.
         """
-        from infoset.view.plots import plot_standings
-
-        return plot_standings(self, axes)
+        return displays.draw("standings_plot", self, axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import standings_html  # a higher layer, needed in notebooks only
-
-        return standings_html(self)
+        return displays.render("standings", self)
 
     def score(self, team: str) -> float | None:
         """Return the share of games won against others, a tie as half a win, in [0, 1]; ``None`` without a game."""

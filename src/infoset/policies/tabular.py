@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
@@ -279,14 +280,10 @@ class TabularPolicy:
 
         ``player`` is a seat, counted from 0, or a name.  Raises ``ParameterError`` for another, ``MissingExtraError``.
         """
-        from infoset.view.plots import plot_policy
-
-        return plot_policy(self, player, axes)
+        return displays.draw("policy_plot", self, player, axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import policy_html  # a higher layer, needed in notebooks alone
-
-        return policy_html(self)
+        return displays.render("policy", self)
 
     @checks_arguments
     def save(self, path: str | Path) -> Path:

@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.base import Action, Game, State
 from infoset.errors import BudgetError, InfosetError, UnsupportedGameError, shorten
+from infoset.formats.efg import EfgGame
 from infoset.games.rules import seats
 from infoset.names import move_words
+from infoset.tree.game_tree import GameTree
 from infoset.view.curve_svg import Curve, curve_svg
 from infoset.view.guide import title_of
 from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
 from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
+from infoset.view.text import MAX_TREE_NODES
+from infoset.view.tree_picture import tree_svg
 
 if TYPE_CHECKING:
     from infoset.arena.tournament import Standings
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
     from infoset.solvers.work import Point
     from infoset.solving import Solution
-    from infoset.verbs import TrainingRun
 
 ROWS = 30  # of a policy that are shown, for all players together
 FIRST_ROWS = 12  # of a policy that is part of a larger view
@@ -54,6 +58,12 @@ def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
     kind = "game" if called in ("", game.name) else f"game, {game.name}"
     payoffs = _payoffs(game) if is_payoff_table(game) else Html()
     return shown(head(called or game.name, kind), *told, figures(facts), payoffs, *map(paper, pictures))
+
+
+def efg_html(game: EfgGame) -> str:
+    """Return a game of a file as HTML, with a picture of its tree where that is small."""
+    small = len(game.efg.nodes) <= MAX_TREE_NODES and len((tree := GameTree.of(game)).parent) <= MAX_TREE_NODES
+    return game_html(game, game.sizes(), *([tree_svg(tree)] if small else []))
 
 
 def _payoffs(game: Game) -> Html:
@@ -330,9 +340,8 @@ def standings_html(standings: Standings) -> str:
         return shown(head(standings.game, "tournament"), table(cut[0], cut[1:]))
 
 
-def training_html(run: TrainingRun, points: Sequence[Epoch]) -> str:
-    """Return a training run as HTML: its figures, the losses over time, and the agent's name for playing."""
-    last = run.last
+def training_html(game: str, method: str, folder: Path, last: Epoch | None, points: Sequence[Epoch]) -> str:
+    """Return a training run as HTML: the figures of its last epoch, the losses over time, the name of its agent."""
     facts = (
         [("epochs", f"{last.iteration:,}"), ("games", f"{last.games:,}"), ("states", f"{last.states:,}")]
         if last
@@ -352,5 +361,5 @@ def training_html(run: TrainingRun, points: Sequence[Epoch]) -> str:
         > 1
     ]
     picture = curve_svg(curves, "epochs", "loss", logarithmic=True) if curves else Html()
-    plays = tag("p", "plays as ", tag("code", f"trained:{run.folder}"))
-    return shown(head(run.game, f"trained by {run.method}"), figures(facts), picture, plays)
+    plays = tag("p", "plays as ", tag("code", f"trained:{folder}"))
+    return shown(head(game, f"trained by {method}"), figures(facts), picture, plays)
