@@ -21,8 +21,8 @@ from infoset.errors import BudgetError, ClockError
 from infoset.search.ranges import Range, Ranges, whole
 from infoset.search.tree_search import NO_NODE, OWN, STATE, TreeSearch
 from infoset.tree.graph import explore
-from infoset.tree.growing import STATES, GrowingGraph, growing_graph
-from infoset.tree.rules_source import RulesSource
+from infoset.tree.growing import STATES, GrowingGraph
+from infoset.tree.rules_source import RulesSource, growing_graph
 from random_games import RandomGame, RandomState
 from test_growing import ask_all, count_histories
 

@@ -22,7 +22,7 @@ from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.propnet import compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, parse_gdl
-from infoset.tree.growing import growing_graph
+from infoset.tree.rules_source import growing_graph
 from test_gdl_evaluators import Position, by_evaluator, by_interpreter, compare_batch
 from test_growing import ask_all
 
