@@ -10,6 +10,7 @@ import numpy as np
 
 from infoset import signs
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
+from infoset.catalog import load
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
 from infoset.names import MAX_COUNT, check_range
 from infoset.tree.factored_form import FactoredForm, is_quick
@@ -70,8 +71,6 @@ class Compiled:
         if isinstance(game, Compiled):
             return game
         if isinstance(game, str):
-            from infoset.catalog import load
-
             game = load(game)
         if isinstance(game, (GameTree, SequenceForm)):
             return _Made(game, max_histories)
