@@ -29,8 +29,7 @@ from infoset.files import (
     replace_file,
 )
 from infoset.names import move_words, policy_key
-from infoset.policies.table_file import SUM_TOLERANCE
-from infoset.policies.tabular import TabularPolicy
+from infoset.policies.tabular import SUM_TOLERANCE, TabularPolicy
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
 

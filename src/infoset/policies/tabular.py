@@ -39,11 +39,12 @@ from infoset.files import (
     replace_file,
 )
 from infoset.names import is_number, move_words, policy_key
-from infoset.policies.table_file import SCHEMA, SUM_TOLERANCE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
+SCHEMA = 1
+SUM_TOLERANCE = 1e-6
 OTHER_BYTES = 1 << 20  # of a file for all but the table: players, ``made_by``
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
 SOON = 1_000_000  # the most histories of a tree that is built to check whether a policy fits
