@@ -341,7 +341,7 @@ def test_a_long_game_ends_within_its_memory(name: str) -> None:
     assert play_long(game, name, 300, 0.02) < 96
 
 
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")
 @pytest.mark.parametrize(
     ("file", "seconds"),
     [("BlindBreakthrough", 0.03), pytest.param("blackjack", 0.4, marks=pytest.mark.slow)],

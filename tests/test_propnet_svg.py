@@ -10,10 +10,11 @@ import pytest
 from infoset import load
 from infoset.cli.app import app
 from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.gdl.game import EvaluatorWarning, GdlGame
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget
 from infoset.gdl.library import description
 from infoset.gdl.propnet import FALSE, SOURCE, TRUE
+from infoset.gdl.rules import EvaluatorWarning
 from infoset.gdl.syntax import parse_gdl
 from infoset.view import propnet_svg as drawing
 from infoset.view.layers import BETWEEN, Cell, Link, arrange, crossings, place

@@ -30,6 +30,7 @@ from infoset.solving import Solution
 if TYPE_CHECKING:
     from infoset.gdl.checks import Defect
     from infoset.match.replay import Match
+    from infoset.solvers.tabular.refinements import ProfileCheck
     from infoset.solvers.tabular.stability import Stability
 
 RECORDS = {"state", "blob"}  # keys that identify a recording of Pommerman's reference
@@ -222,6 +223,31 @@ def show_stability(game: AnyGame, what: What | None, max_histories: int | None =
     compiled = Compiled.of(game, max_histories)
     policy = tabulated(compiled, check_what(what) if isinstance(what, str) else what)
     return stability(compiled.form, policy.behaviour(compiled.form))
+
+
+@checks_arguments
+def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -> ProfileCheck:
+    """Check which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
+
+    Gains below 1e-6 of the payoff range do not count.  With more than two players, beliefs at sets that are never
+    reached are not decided.  Raises ``BudgetError`` for a game whose tree does not fit, ``UnsupportedGameError`` for
+    plans that are drawn for several players together.
+
+    >>> print(infoset.check_profile("rock_paper_scissors", "random"))
+    Nash              yes        nobody gains more than 0
+    subgame-perfect   yes        no subgame but the game itself
+    undominated       yes
+    sequential        yes
+    quasi-perfect     yes
+    """
+    from infoset.solvers.tabular.refinements import check_strategy
+
+    compiled = Compiled.of(game, max_histories)
+    form = compiled.form
+    what = check_what(what) if isinstance(what, str) else what
+    if isinstance(what, CorrelatedPolicy):
+        raise UnsupportedGameError(f"{what.about}; these concepts are of players who choose alone. Try evaluate")
+    return check_strategy(form, compiled.tree, tabulated(compiled, what).behaviour(form))
 
 
 def show_propnet(name: str, file: str | Path) -> str:

@@ -19,7 +19,7 @@ from infoset.errors import bound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from infoset.arena.tournament import Standings
+    from infoset.arena.standings import Standings
     from infoset.base import Agent
     from infoset.gdl.syntax import Description
     from infoset.gdl.tally import Playouts
@@ -917,7 +917,7 @@ def _check_game(game: str, simulate: int, seed: int | None, max_steps: int | Non
 
 
 def _check_profile(game: str, what: str, max_histories: int | None, json_: bool) -> None:
-    from infoset.solvers.tabular.refinements import check_profile
+    from infoset.verbs import check_profile
 
     found = check_profile(game, what, max_histories)
     if json_:
@@ -963,8 +963,9 @@ def _simulate(
     from time import monotonic
 
     from infoset.clock import Clock
-    from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
+    from infoset.gdl.game import GdlGame
     from infoset.gdl.playouts import findings, random_playouts
+    from infoset.gdl.rules import EvaluatorWarning, GdlWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # reported among the defects already

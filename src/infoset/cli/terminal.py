@@ -16,13 +16,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from infoset.base import Action, Agent, Game
+from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedSystemError, one_line, printable
 from infoset.match.person import Left, Person, View
 
 if TYPE_CHECKING:
     from infoset.cli.arcade import Arcade
 
-PATIENCE = 0.05  # seconds between two checks whether the game was left
 MAX_TYPED = 4096
 FEW = 12  # the most moves that are listed one per line
 LONGEST = 200
@@ -183,7 +183,7 @@ class Terminal:
         """Read a line and normalise its spaces.  Raises ``Left`` at end of input, ``TimeoutError`` at the deadline."""
         self._write("> ")
         file = sys.stdin.fileno()
-        while deadline is not None and not _ready(file, min(PATIENCE, deadline - monotonic())):
+        while deadline is not None and not input_waits(file, min(PATIENCE, deadline - monotonic())):
             if self.left:
                 raise Left
             if monotonic() >= deadline:
@@ -196,13 +196,6 @@ class Terminal:
             self.say()
             raise Left
         return " ".join(typed.decode(errors="replace").split())
-
-
-def _ready(file: int, seconds: float) -> bool:
-    """Return whether there is input to read within ``seconds``."""
-    import select
-
-    return bool(select.select([file], [], [], max(seconds, 0.0))[0])
 
 
 def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:

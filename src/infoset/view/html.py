@@ -27,7 +27,7 @@ from infoset.view.text import MAX_TREE_NODES
 from infoset.view.tree_picture import tree_svg
 
 if TYPE_CHECKING:
-    from infoset.arena.tournament import Standings
+    from infoset.arena.standings import Standings
     from infoset.learn.learner import Epoch
     from infoset.match.replay import Match
     from infoset.match.series import Series

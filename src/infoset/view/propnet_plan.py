@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from infoset.gdl.game import RANDOM
 from infoset.gdl.propnet import AND, FALSE, NO_NODE, TRUE, PropNet
+from infoset.gdl.rules import RANDOM
 from infoset.gdl.syntax import Term
 from infoset.view.layers import Cell
 from infoset.view.picture import COLORS, GREY, INK

@@ -12,8 +12,10 @@ from typing import Any
 import msgspec
 
 from infoset.arena.reading import beside, reading, version
-from infoset.arena.store import Store, TeamFault
-from infoset.arena.tournament import Record, Standings, read_record
+from infoset.arena.results import TeamFault
+from infoset.arena.standings import Standings
+from infoset.arena.store import Store
+from infoset.arena.tournament import Record, read_record
 from infoset.errors import one_line
 from infoset.view.tournament_text import RANKED_BY, cross_table, ranking
 from infoset.web.shelf import find
