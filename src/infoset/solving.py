@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from infoset import displays, signs
 from infoset.arguments import checks_arguments
 from infoset.base import Game
-from infoset.catalog import load, name_of
+from infoset.catalog import load, load_named, name_of
 from infoset.clock import Clock
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import (
@@ -390,8 +390,6 @@ def _gone_on_with(
 
 
 def _load(name: str, out: str | Path) -> Game:
-    from infoset.catalog import load_named
-
     return load_named(name, f"the run in {out}")
 
 

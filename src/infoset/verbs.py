@@ -14,22 +14,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Game
+from infoset.catalog import GDL, game_entries, load, load_named, name_of
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, DamageError, check_file, decode_json, replace_file
+from infoset.match.agents import AGENTS
+from infoset.match.replay import Match
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.registry import Entry
+from infoset.solvers.method import METHODS, OPTIONS, parse_method
 from infoset.solvers.work import Point, Watcher
 from infoset.solving import Solution
 
 if TYPE_CHECKING:
     from infoset.gdl.checks import Defect
-    from infoset.match.replay import Match
     from infoset.solvers.tabular.refinements import ProfileCheck
     from infoset.solvers.tabular.stability import Stability
 
@@ -42,8 +45,6 @@ def list_games() -> list[Entry]:
     >>> [entry.name for entry in infoset.list_games()][:2]
     ['battleship', 'cooperative_matching_pennies']
     """
-    from infoset.catalog import game_entries
-
     return game_entries()
 
 
@@ -53,8 +54,6 @@ def list_methods() -> list[Entry]:
     >>> next(entry.parameters for entry in infoset.list_methods() if entry.name == "team-exact")
     {'by': 'auto'}
     """
-    from infoset.solvers.method import METHODS, OPTIONS, parse_method
-
     entries = []
     for entry in METHODS.entries():
         takes = ", ".join(option for option in OPTIONS if option in parse_method(entry.name).takes)
@@ -68,8 +67,6 @@ def list_agents() -> list[Entry]:
     >>> [entry.name for entry in infoset.list_agents() if entry.about.startswith("Any game")]
     ['adaptive', 'search']
     """
-    from infoset.match.agents import AGENTS
-
     return AGENTS.entries()
 
 
@@ -258,7 +255,6 @@ def show_propnet(name: str, file: str | Path) -> str:
     >>> infoset.verbs.show_propnet("gdl:monty_hall", "monty_hall.svg")
     'gdl:monty_hall: 13 propositions, 12 moves, 23 gates (play 4, goals 4, next 12, sees 3), 0 loops'
     """
-    from infoset.catalog import load
     from infoset.gdl.game import GdlGame
     from infoset.view.propnet_svg import propnet_summary, propnet_svg
 
@@ -280,7 +276,6 @@ def check(file: str) -> list[Defect]:
     >>> infoset.check("gdl:meier")
     []
     """
-    from infoset.catalog import GDL
     from infoset.gdl.checks import check as find_defects
     from infoset.gdl.library import description
     from infoset.gdl.syntax import read_gdl
@@ -331,8 +326,6 @@ def convert(
     elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
         _convert_policy(source, target, max_histories)
     elif target.suffix in GAME_TEXTS and not keys:
-        from infoset.catalog import load
-
         _write_game(load(source), target, max_histories, normalise)
     else:
         raise FormatError(
@@ -365,8 +358,6 @@ GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}
 
 def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
     """Convert any saved policy; one without readable keys gets them from the game that it was made for."""
-    from infoset.catalog import load_named
-
     policy = load_policy(source)
     if isinstance(policy, CorrelatedPolicy) and target.suffix == ".json":
         raise FormatError("plans that are drawn for several players at once are kept as .npz alone", source)
@@ -384,8 +375,6 @@ def _refuse_limit(max_histories: int | None) -> None:
 
 def read_match(path: str) -> Match:
     """Read a replay, or a recording of Pommerman's reference.  Raises ``FormatError``."""
-    from infoset.match.replay import Match
-
     if not json_keys(path) & RECORDS:
         return Match.load(path)
     from infoset.match.playground_json import read_game
@@ -492,7 +481,6 @@ def train(
     if resume and parameters:
         raise CheckpointError(f"--{next(iter(parameters))} belongs to the beginning of a training; not to --resume")
     check_executor(executor)
-    from infoset.catalog import name_of
     from infoset.learn import running  # brings torch
 
     watcher = watcher or Watcher()

@@ -119,9 +119,8 @@ def games(
     json_: AsJson = False,
 ) -> None:
     """List the games that are known by name, with their parameters; with a NAME print the rules of one."""
-    from infoset.catalog import OPENSPIEL
+    from infoset.catalog import OPENSPIEL, game_entries
     from infoset.registry import PYTHON
-    from infoset.verbs import list_games
 
     if name is not None:
         from infoset.view.guide import guide, guide_text
@@ -133,7 +132,7 @@ def games(
         f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
         f"'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
     )
-    _list("games", list_games(), more, json_)
+    _list("games", game_entries(), more, json_)
 
 
 @app.command()

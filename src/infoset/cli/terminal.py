@@ -19,6 +19,8 @@ from infoset.base import Action, Agent, Game
 from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedSystemError, one_line, printable
 from infoset.match.person import Left, Person, View
+from infoset.names import move_words
+from infoset.view.pictures import action_words, picture_text, seen, token_words
 
 if TYPE_CHECKING:
     from infoset.cli.arcade import Arcade
@@ -126,8 +128,6 @@ class Terminal:
 
     def tell(self, view: View) -> None:
         """Print new events, one line for each."""
-        from infoset.view.pictures import token_words
-
         if not view.known:
             self.told = 0
         for number in range(self.told, len(view.known)):
@@ -162,8 +162,6 @@ class Terminal:
                 raise
 
     def _show(self, view: View) -> None:
-        from infoset.view.pictures import picture_text, seen
-
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
         self.say(picture_text(seen(view.game, view.player, view.known, view.legal)).strip("\n"))
         self._menu(menu_words(view.legal))
@@ -205,9 +203,6 @@ def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
 
 def menu_words(legal: Sequence[Action]) -> tuple[str, ...]:
     """Return the moves as distinct texts for people to read and type."""
-    from infoset.names import move_words
-    from infoset.view.pictures import action_words
-
     words = tuple(map(action_words, legal))
     return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal))
 

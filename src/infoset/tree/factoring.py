@@ -1,18 +1,22 @@
-"""Factored rules of any game that has them, by the way that its declarations or its positions allow."""
+"""Factored rules of any game that has them, by the way that its declarations or its positions allow.
+
+Each way is imported when it is taken: most games need none of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from infoset.base import Dealt, Factored, Game
 from infoset.errors import UnsupportedGameError
 from infoset.testing import check_game
-from infoset.tree.dealt_rules import AskedDealt
 from infoset.tree.factored_rules import Asked, FactoredRules
 from infoset.tree.graph import GameGraph
-from infoset.tree.public_rules import AskedPublic
-from infoset.tree.simultaneous_rules import AskedTogether, CoreSource
 from infoset.warm_up import ready
+
+if TYPE_CHECKING:
+    from infoset.tree.simultaneous_rules import CoreSource
 
 NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
 MOST_JOINT = 1_000_000_000
@@ -40,9 +44,15 @@ def factor_game(game: Game, progress: Callable[[int], object] | None = None) -> 
         raise UnsupportedGameError(f"{game.name} {NO_CORE}")
     ready("factored")
     if source is not None:
+        from infoset.tree.simultaneous_rules import AskedTogether
+
         return AskedTogether(game.name, source, progress).rules()
     check_game(game, plays=PLAYS)
-    return AskedDealt(game, progress).rules() if isinstance(game, Dealt) else Asked(game, progress).rules()
+    if isinstance(game, Dealt):
+        from infoset.tree.dealt_rules import AskedDealt
+
+        return AskedDealt(game, progress).rules()
+    return Asked(game, progress).rules()
 
 
 def factor_positions(
@@ -60,5 +70,7 @@ def factor_positions(
     >>> factor_positions(explore(infoset.load("leduc_poker(ranks=6,suits=4)"))).sizes
     Sizes(histories=919105.0, ends=548688.0, entries=99744.0)
     """
+    from infoset.tree.public_rules import AskedPublic
+
     ready("factored")
     return AskedPublic(graph, progress, most_joint).rules()

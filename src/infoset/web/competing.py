@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from infoset.arena.formats import MEETING
 from infoset.arena.reading import beside, reading, version
 from infoset.arena.results import TeamFault
 from infoset.arena.standings import Standings
@@ -139,8 +140,6 @@ def _faults(faults: tuple[TeamFault, ...]) -> list[dict[str, Any]]:
 
 
 def _is_asked(met: tuple[int, ...], number: int, a: int, b: int, meeting: int) -> bool:
-    from infoset.arena.formats import MEETING
-
     if meeting and (number - 1) // MEETING != meeting:
         return False
     if a == b >= 0:
