@@ -39,7 +39,7 @@ class _Count:
     def __init__(self, rules: NumberedRules) -> None:
         self.rules, self.n = rules, rules.arrays.cells.shape[1]
         self.ways: dict[int, FloatArray] = {}
-        self.lists = np.zeros(len(rules.arrays.menu))
+        self.lists = np.zeros(len(rules.arrays.action_set))
         self.total = self.ends = self.entries = 0.0
 
     def run(self) -> Sizes:

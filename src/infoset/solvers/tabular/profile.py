@@ -49,7 +49,7 @@ class Profile:
         return np.asarray(np.maximum(self.form.ranges, float(np.finfo(float).tiny)))
 
     @cached_property
-    def chances(self) -> FloatArray:
+    def report_probabilities(self) -> FloatArray:
         """(N,) the probability of each node given its parent, where all play the profile."""
         tree, above = self.tree, self.tree.parent[1:].astype(np.int64)
         chance = np.ones(len(tree.parent))
@@ -68,7 +68,7 @@ class Profile:
         over = tree.graph.player[tree.position] == TERMINAL
         value[over] = tree.graph.payoffs[tree.graph.content[tree.position[over]]] - self.form.offsets
         for nodes, above in reversed(levels_below(tree)):
-            np.add.at(value, above, self.chances[nodes, None] * value[nodes])
+            np.add.at(value, above, self.probabilities[nodes, None] * value[nodes])
         return value
 
     @cached_property

@@ -140,7 +140,7 @@ def _gains_by_region(
 ) -> FloatArray:
     """Return (N,), at roots of subgames, the gain by a best response that leaves smaller subgames as they are."""
     tree, form, a = profile.tree, profile.form, profile.form.arrays
-    chance, mover = profile.chances, tree.graph.player[tree.position]
+    chance, mover = profile.probabilities, tree.graph.player[tree.position]
     weight = np.ones(len(tree.parent))
     for nodes, above in levels_below(tree):
         weight[nodes] = weight[above] * np.where(mover[above] == player, 1.0, chance[nodes])
