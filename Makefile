@@ -2,7 +2,7 @@
 # make test    all checks and tests; what CI runs      make test-all   those that are slow as well
 # make nightly   all tests, each with all of its examples and cases
 # make fuzz   read 10,000 damaged files of every kind (an hour)      make kills   kill commands 1,000 times (hours)
-# make check   lint, types and the files of the project      make docs   build the pages
+# make check   lint, types, directions of imports and the files of the project      make docs   build the pages
 # make gallery   draw the pictures of docs/gallery.md again: minutes
 # make notebooks   run those of docs/notebooks again and keep what they show
 # make warm-up   compile all kernels now, on all cores
@@ -85,6 +85,7 @@ check: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check src tests papers
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/test.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/proposal.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml

@@ -13,7 +13,8 @@ import numpy as np
 from infoset import load
 from infoset.search.ranges import whole
 from infoset.search.tree_search import OWN, STATE, RandomPlays, TreeSearch
-from infoset.tree.growing import EDGES, OPEN, STATES, growing_graph
+from infoset.tree.growing import EDGES, OPEN, STATES
+from infoset.tree.rules_source import growing_graph
 
 GAMES = ["gdl:connect_four", "gdl:breakthrough", "gdl:phantom_connect", "gdl:krieg_tic_tac_toe", "gdl:small_battleships"]
 

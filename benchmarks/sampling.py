@@ -31,7 +31,7 @@ from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampler import choose, uniform_number
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.graph import explore
-from infoset.tree.growing import growing_graph
+from infoset.tree.rules_source import growing_graph
 from infoset.tree.symmetry import no_symmetry
 from infoset.tree.walk import Walk
 

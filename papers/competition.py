@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infoset import compete
-from infoset.arena.tournament import Standings
+from infoset.arena.standings import Standings
 from infoset.files import make_folder, replace_file
 
 ROOT = Path(__file__).resolve().parents[1]

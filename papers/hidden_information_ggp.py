@@ -30,7 +30,8 @@ from options import parse
 from infoset import load
 from infoset.base import FloatArray
 from infoset.files import replace_file
-from infoset.gdl.game import GdlGame, GdlState
+from infoset.gdl.game import GdlGame
+from infoset.gdl.rules import GdlState
 from infoset.learn.learner import Epoch
 from infoset.learn.net import save_net
 from infoset.learn.self_play import Training

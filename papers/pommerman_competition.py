@@ -11,7 +11,7 @@ from pathlib import Path
 
 from competition import Page, faults, hold, table
 
-from infoset.arena.tournament import Standings
+from infoset.arena.standings import Standings
 from infoset.view.bracket_svg import bracket_svg
 from infoset.view.tournament_text import cross_table, meeting_lines, ranking
 

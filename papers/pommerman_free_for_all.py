@@ -12,7 +12,7 @@ from pathlib import Path
 
 from competition import Page, faults, hold, table
 
-from infoset.arena.tournament import Standings
+from infoset.arena.standings import Standings
 from infoset.view.tournament_svg import tournament_svg
 from infoset.view.tournament_text import cross_table, ranking
 

@@ -8,7 +8,7 @@ from infoset import load
 from infoset.search.monte_carlo import by_name
 from infoset.search.ranges import Draws, Ranges
 from infoset.tree.graph import explore
-from infoset.tree.growing import growing_graph
+from infoset.tree.rules_source import growing_graph
 from slow_beliefs import ExactBelief, start_world, states_asked, told
 
 SIGNIFICANT = 1e-4

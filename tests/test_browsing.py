@@ -19,8 +19,9 @@ from infoset.arena.tournament import tournament
 pytest.importorskip("uvicorn", reason="the extra 'web' is not installed")
 
 from infoset.remote.serving import listening
-from infoset.web.app import Site, server
+from infoset.web.app import server
 from infoset.web.guard import Guard
+from infoset.web.site import Site
 
 BETS = "scripted(moves=[bet,bet])"
 HARM = "</script><script>alert(1)</script>"

@@ -22,8 +22,8 @@ from infoset.errors import BudgetError, ClockError
 from infoset.search.ranges import Range, Ranges, whole
 from infoset.search.tree_search import NO_NODE, OWN, STATE, TreeSearch
 from infoset.tree.graph import explore
-from infoset.tree.growing import STATES, GrowingGraph, growing_graph
-from infoset.tree.rules_source import RulesSource
+from infoset.tree.growing import STATES, GrowingGraph
+from infoset.tree.rules_source import RulesSource, growing_graph
 from random_games import RandomGame, RandomState
 from test_growing import ask_all, count_histories
 
@@ -349,7 +349,7 @@ def test_a_long_game_ends_within_its_memory(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")
 @pytest.mark.parametrize(
     ("file", "seconds"),
     [("BlindBreakthrough", 0.03), pytest.param("blackjack", 0.4, marks=pytest.mark.slow)],

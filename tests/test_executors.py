@@ -15,7 +15,8 @@ import pytest
 
 import infoset
 from infoset import evaluation
-from infoset.arena.tournament import Standings, tournament
+from infoset.arena.standings import Standings
+from infoset.arena.tournament import tournament
 from infoset.errors import MissingExtraError, ParameterError, UnknownNameError, UnsupportedSystemError
 from infoset.executors import RayExecutor, check_executor, executor, local, send, width
 from infoset.names import check_range

@@ -25,6 +25,7 @@ from infoset.solvers.metrics import best_behaviour, evaluate_images, evaluate_pl
 from infoset.testing import check_game
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factoring import factor_game
 from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree
 from infoset.tree.halves import Halves
@@ -48,7 +49,7 @@ PHANTOM, HEX = "phantom_tic_tac_toe", "dark_hex"
 
 @cache
 def rules_of(name: str) -> FactoredRules:
-    return FactoredRules.of(infoset.load(name))
+    return factor_game(infoset.load(name))
 
 
 def same(tree: SequenceForm, factored: SequenceForm, strategy: np.ndarray) -> np.ndarray:
@@ -120,7 +121,7 @@ class Diagonals(PhantomState):
 
 
 def _diagonals(abrupt: bool) -> FactoredRules:
-    return FactoredRules.of(phantom_rules("diagonals", Diagonals(2, 2, abrupt, (0, 0), (0, 0), 0)))
+    return factor_game(phantom_rules("diagonals", Diagonals(2, 2, abrupt, (0, 0), (0, 0), 0)))
 
 
 def _lopsided(player: int, known: Any, action_set: tuple[Any, ...]) -> list[float]:
@@ -246,7 +247,7 @@ def test_games_are_those_of_openspiel(name: str) -> None:
 def exported(name: str, theirs: str) -> tuple[Any, Any, FactoredPolicy]:
     """OpenSpiel's game, and a random policy of the factored form as its table, and as it is here."""
     pyspiel = pytest.importorskip("pyspiel")
-    factored = FactoredForm.of(FactoredRules.of(infoset.load(name)))
+    factored = FactoredForm.of(factor_game(infoset.load(name)))
     mine, game = FactoredPolicy.of(factored, random_interior(factored.form, 3)), pyspiel.load_game(theirs)
     table = infoset.export_policy(mine, name, game)
     rows = {
@@ -307,7 +308,7 @@ def test_ships_that_find_no_room() -> None:
 def test_a_game_in_which_nobody_is_paid() -> None:
     """No block is left then; what is not there is not read."""
     game = UnpaidRules("unpaid", seats(2), Observed(RandomState(3, (), (0, 0), 0), (None, None)))
-    form = FactoredForm.of(FactoredRules.of(game)).form
+    form = FactoredForm.of(factor_game(game)).form
     assert form.arrays.factored
     assert evaluate_plan(form, realisation(form, uniform(form))).values == (0, 0)
 
@@ -396,13 +397,13 @@ def test_random_games_with_random_cores(seed: int) -> None:
         tree = SequenceForm.of(game)
     except GameRuleError:
         return  # a player's moves that its information does not tell
-    factored = FactoredForm.of(FactoredRules.of(game)).form
+    factored = FactoredForm.of(factor_game(game)).form
     strategy = random_interior(tree, seed)
     a = evaluate_plan(tree, realisation(tree, strategy))
     b = evaluate_plan(factored, realisation(factored, same(tree, factored, strategy)))
     assert np.allclose(a.values + a.best_response_values, b.values + b.best_response_values, atol=1e-12)
-    assert FactoredRules.of(game).sizes[:2] == (tree.num_histories, tree.num_terminals)
-    assert check_factored_form(game, FactoredForm.of(FactoredRules.of(game)), plays=20) > 0
+    assert factor_game(game).sizes[:2] == (tree.num_histories, tree.num_terminals)
+    assert check_factored_form(game, FactoredForm.of(factor_game(game)), plays=20) > 0
 
 
 # What does not factor
@@ -428,7 +429,7 @@ def test_a_core_that_comes_back_is_refused() -> None:
     abrupt = infoset.load("dark_hex(rows=2,columns=2,abrupt=true)")
     timeless = TimelessRules(abrupt.name, abrupt.players, abrupt.first, abrupt.look)  # type: ignore[attr-defined]
     with pytest.raises(GameRuleError, match="a core returns to itself"):
-        FactoredRules.of(timeless)
+        factor_game(timeless)
 
 
 def test_a_file_with_other_chances_than_sum_to_one_has_no_figures() -> None:
@@ -450,7 +451,7 @@ def test_a_core_that_is_none_is_found_in_play() -> None:
 
 def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnsupportedGameError, match="kuhn_poker does not declare the cores of its states"):
-        FactoredRules.of(infoset.load("kuhn_poker"))
+        factor_game(infoset.load("kuhn_poker"))
     with pytest.raises(UnsupportedGameError, match="mccfr samples; form=factored"):
         infoset.solve("liars_dice", "mccfr", form="factored")
     with pytest.raises(ParameterError, match="form=folded is not one of tree, factored, sampled"):

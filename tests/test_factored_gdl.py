@@ -20,7 +20,7 @@ from infoset.policies.factored_policy import FactoredPolicy
 from infoset.solvers.metrics import evaluate_plan
 from infoset.tree import simultaneous_rules
 from infoset.tree.factored_form import FactoredForm
-from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factoring import factor_game
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.simultaneous_rules import products
@@ -114,7 +114,7 @@ def on_tree(tree: SequenceForm, factored: FactoredForm, behaviour: np.ndarray) -
 
 def check_against_tree(game: GdlGame) -> None:
     """Counts to the unit, and the figures of random profiles."""
-    compiled, rules = Compiled.of(game), FactoredRules.of(game)
+    compiled, rules = Compiled.of(game), factor_game(game)
     factored, tree = FactoredForm.of(rules), compiled.form
     assert rules.sizes.histories == compiled.graph.count_histories()
     assert rules.sizes.ends == tree.num_terminals
@@ -195,7 +195,7 @@ def test_what_is_a_players_own():
 def test_where_nothing_is_a_players_own_the_text_has_no_cores(name):
     assert infoset.load(name).cores() is None
     with pytest.raises(UnsupportedGameError, match="does not declare the cores of its states"):
-        FactoredRules.of(infoset.load(name))
+        factor_game(infoset.load(name))
 
 
 def test_a_policy_is_shown_and_evaluated_where_its_form_has_to_be_asked_for(monkeypatch, tmp_path):
@@ -211,7 +211,7 @@ def test_a_policy_is_shown_and_evaluated_where_its_form_has_to_be_asked_for(monk
 def test_too_many_cells_are_refused_before_long(monkeypatch):
     monkeypatch.setattr(simultaneous_rules, "MOST_CELLS", 10)
     with pytest.raises(BudgetError, match="more than 10 cells"):
-        FactoredRules.of(small("dark_hex"))
+        factor_game(small("dark_hex"))
 
 
 @given(st.dictionaries(st.tuples(st.integers(0, 3), st.integers(0, 3)), st.integers(1, 6), min_size=1))
@@ -241,4 +241,4 @@ def test_published_counts_of_ends(name, ends):
     """Those of OpenSpiel's dark hex and phantom tic-tac-toe (Rudolph et al. 2025): the texts are the same games, but that
     a failed try takes a step that the other notices.
     """
-    assert FactoredRules.of(infoset.load(f"gdl:{name}")).sizes.ends == ends
+    assert factor_game(infoset.load(f"gdl:{name}")).sizes.ends == ends

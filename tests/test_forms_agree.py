@@ -20,6 +20,7 @@ from infoset.policies.simple import FunctionPolicy
 from infoset.solvers.metrics import Evaluation, evaluate_images, evaluate_plan
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factoring import factor_game, factor_positions
 from infoset.tree.form_check import check_factored_form
 from infoset.tree.graph import explore
 from infoset.tree.normal_form import normal_form
@@ -57,7 +58,7 @@ PUBLIC += ["oshi_zumo(coins=5,min_bid=1)", "tiny_bridge", "trade_comm", "gdl:kuh
 def agree_on_random_policies(name: str) -> None:
     """Random policies have the same values and best responses on the tree and on the factored form."""
     compiled = Compiled.of(name)
-    tree, factored = compiled.form, FactoredForm.of(FactoredRules.of(compiled.game)).form
+    tree, factored = compiled.form, FactoredForm.of(factor_game(compiled.game)).form
     for seed in range(2):
         strategy = random_interior(tree, seed)
         one = evaluate_plan(tree, realisation(tree, strategy))
@@ -141,11 +142,11 @@ def test_reduced_normal_forms_pay_what_the_tree_pays(name: str) -> None:
 
 
 def declared(game: Any) -> FactoredRules:
-    return FactoredRules.of(game)
+    return factor_game(game)
 
 
 def public(game: Any) -> FactoredRules:
-    return FactoredRules.of_positions(explore(game))
+    return factor_positions(explore(game))
 
 
 DIAGONALS = phantom_rules("diagonals", Diagonals(2, 2, False, (0, 0), (0, 0), 0))
@@ -176,7 +177,7 @@ def test_sound_forms_pass_the_comparison(game: Any, rules: Callable[[Any], Facto
 def test_every_payoff_that_is_wrong_is_found(symmetric: bool) -> None:
     """On two by two cells random plays come to every payment of the form."""
     game = infoset.load("dark_hex(rows=2,columns=2)")
-    sound = FactoredForm.of(FactoredRules.of(game), symmetric=symmetric)
+    sound = FactoredForm.of(factor_game(game), symmetric=symmetric)
     for term in range(sound.form.arrays.term_paid.shape[1]):
         paid = sound.form.arrays.term_paid.copy()
         paid[:, term] *= 1.001
@@ -188,7 +189,7 @@ def test_every_payoff_that_is_wrong_is_found(symmetric: bool) -> None:
 def test_lists_that_lost_a_sequence_are_found() -> None:
     """One entry of the lists names another sequence than it should, which is the fault that joined ends once made."""
     game = infoset.load("dark_hex(rows=2,columns=2)")
-    sound = FactoredForm.of(FactoredRules.of(game))
+    sound = FactoredForm.of(factor_game(game))
     for entry in range(0, len(sound.form.arrays.entries), 10):
         entries = sound.form.arrays.entries.copy()
         entries[entry] -= 1

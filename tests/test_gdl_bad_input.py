@@ -12,13 +12,14 @@ from infoset import cli, load
 from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalMoveError
 from infoset.gdl import parallel, scalar
 from infoset.gdl.checks import ERROR, check
-from infoset.gdl.game import GdlGame, GdlWarning
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.playouts import random_playouts
 from infoset.gdl.propnet import PropNet, compile_propnet
+from infoset.gdl.rules import GdlWarning
 from infoset.gdl.syntax import parse_gdl, read_gdl
 
-pytestmark = pytest.mark.filterwarnings("ignore::infoset.gdl.game.EvaluatorWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::infoset.gdl.rules.EvaluatorWarning")
 SHORT = Budget(seconds=0.7, memory=1 << 30, rules=20_000)
 PLAYOUTS = [scalar.playouts, parallel.playouts]
 
@@ -148,7 +149,7 @@ def test_many_negated_goals() -> None:
     assert time.process_time() - begin < 8
 
 
-@pytest.mark.filterwarnings("ignore:.*is defined but never used:infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore:.*is defined but never used:infoset.gdl.rules.GdlWarning")
 def test_one_rule_with_thousands_of_literals() -> None:
     wide = "(<= (p ?x0) " + " ".join(f"(q ?x{k} ?x{k + 1})" for k in range(3_000)) + ") (q a a)"
     assert end_of(game_of(COUNTER + "(goal x 50)" + wide)).returns() == (50.0,)
@@ -208,7 +209,7 @@ GROWING = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*is defined but never used:infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore:.*is defined but never used:infoset.gdl.rules.GdlWarning")
 @pytest.mark.parametrize("rules", GROWING.values(), ids=GROWING)
 def test_rules_that_ground_for_ever(rules: str) -> None:
     """The grounder is cut off; the game is then played state by state, or refused with a reason."""

@@ -16,12 +16,13 @@ import infoset
 from extent import sample
 from gdl_interpreter import Interpreter
 from infoset.gdl import parallel, scalar
-from infoset.gdl.game import EvaluatorWarning, GdlGame
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.library import description, library
 from infoset.gdl.playouts import findings, random_playouts
 from infoset.gdl.propnet import PropNet, compile_propnet
+from infoset.gdl.rules import EvaluatorWarning
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Term, parse_gdl, to_action, to_term
 

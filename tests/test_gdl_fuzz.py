@@ -23,13 +23,14 @@ import pytest
 from conftest import SHARED
 from extent import sample
 from infoset.errors import InfosetError
-from infoset.gdl import game as game_module
 from infoset.gdl import parallel, scalar
+from infoset.gdl import rules as rules_module
 from infoset.gdl.checks import ERROR, check, repair
-from infoset.gdl.game import GdlGame, GdlWarning
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.library import library
+from infoset.gdl.rules import GdlWarning
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import And, Argument, Atom, Description, Formula, Not, Variable, parse_gdl
 
@@ -369,8 +370,8 @@ def compile_kernels() -> None:
 def quick_probes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Building a game looks for leaks of information by play; here a little of that must do."""
     compile_kernels()
-    monkeypatch.setattr(game_module, "PROBE_STEPS", PROBE_STEPS)
-    monkeypatch.setattr(game_module, "MAX_PROBE_LENGTH", MAX_PROBE_LENGTH)
+    monkeypatch.setattr(rules_module, "PROBE_STEPS", PROBE_STEPS)
+    monkeypatch.setattr(rules_module, "MAX_PROBE_LENGTH", MAX_PROBE_LENGTH)
 
 
 @pytest.mark.parametrize("block", range(5))
@@ -401,8 +402,8 @@ def test_ten_thousand(which: str, block: int, quick_probes: None, request: pytes
 
 if __name__ == "__main__":
     compile_kernels()
-    game_module.PROBE_STEPS.update(PROBE_STEPS)
-    game_module.MAX_PROBE_LENGTH = MAX_PROBE_LENGTH
+    rules_module.PROBE_STEPS.update(PROBE_STEPS)
+    rules_module.MAX_PROBE_LENGTH = MAX_PROBE_LENGTH
     chosen = text_of(sys.argv[1], int(sys.argv[2]))
     print(chosen)
     print(*outcome(chosen, int(sys.argv[2]) % BUILT == 0, int(sys.argv[2])), sep="\n")

@@ -11,11 +11,12 @@ import pytest
 from conftest import form_of
 from infoset import SequenceForm, TabularPolicy, load, solve, testing
 from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalMoveError, UnknownNameError
-from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.library import description, library
 from infoset.gdl.playouts import findings, random_playouts
+from infoset.gdl.rules import EvaluatorWarning, GdlWarning
 from infoset.gdl.syntax import parse_gdl
 
 LARGE = ("breakthrough", "connect_four")
@@ -240,7 +241,7 @@ def test_policies_of_described_games_are_saved_and_loaded(tmp_path) -> None:
 REAL = ("CabbageGoatWolf", "hanoi", "KriegTictactoe", "mastermind448", "minesweeper", "stratego", "vis_pacman3p")
 
 
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")  # minesweeper says `not open`
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")  # minesweeper says `not open`
 @pytest.mark.parametrize("name", REAL)
 def test_real_games_play(name, shared) -> None:
     """Random plays end, whoever wrote the rules; two plays to the end through the game itself."""

@@ -17,10 +17,11 @@ from gdl_interpreter import Interpreter
 from infoset.clock import Clock
 from infoset.errors import BudgetError, GameRuleError
 from infoset.gdl.checks import check, repair
-from infoset.gdl.game import EvaluatorWarning, GdlGame, _Effort
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.playouts import findings, random_playouts
+from infoset.gdl.rules import EvaluatorWarning, _Effort
 from infoset.gdl.syntax import Description, Term, parse_gdl, read_gdl, to_action, to_term
 
 BROKEN = ("BattleshipsFog", "ConnectThreeDecompositionII")

@@ -14,16 +14,17 @@ import pytest
 from extent import sample
 from gdl_interpreter import Interpreter
 from gdl_random import random_description
-from infoset.gdl import game as game_module
 from infoset.gdl import grounder
-from infoset.gdl.game import GdlGame, GdlWarning
+from infoset.gdl import rules as rules_module
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget, GroundProgram, _read, _Writer, ground, needed_clauses
 from infoset.gdl.growth import GroundSource
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.propnet import compile_propnet
+from infoset.gdl.rules import GdlWarning
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, parse_gdl
-from infoset.tree.growing import growing_graph
+from infoset.tree.rules_source import growing_graph
 from test_gdl_evaluators import Position, by_evaluator, by_interpreter, compare_batch
 from test_growing import ask_all
 
@@ -119,8 +120,8 @@ def run_case(case: int) -> None:
 @pytest.fixture
 def grounds_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games are ground in this process, and look for leaks of information for a moment only."""
-    monkeypatch.setattr(game_module, "ground", ground_here)
-    monkeypatch.setattr(game_module, "PROBE_STEPS", dict.fromkeys(game_module.PROBE_STEPS, 20))
+    monkeypatch.setattr(rules_module, "ground", ground_here)
+    monkeypatch.setattr(rules_module, "PROBE_STEPS", dict.fromkeys(rules_module.PROBE_STEPS, 20))
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
@@ -172,6 +173,6 @@ def test_the_same_number_gives_the_same_text() -> None:
 if __name__ == "__main__":
     chosen = random_description(int(sys.argv[1]))
     print(chosen)
-    game_module.ground = ground_here  # type: ignore[assignment]
+    rules_module.ground = ground_here  # type: ignore[assignment]
     compare_plays(chosen, int(sys.argv[1]))
     print(compare_positions(chosen))

@@ -36,7 +36,7 @@ def test_broken_files_are_refused_with_rule_and_place(name: str, shared: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")
 @pytest.mark.parametrize("file", [file for file in FILES if file.stem not in REFUSED], ids=lambda file: file.stem)
 def test_random_play_agrees(file: Path) -> None:
     """Mean length and mean goal of every role, within four standard errors; the spread is the larger sample's, as a

@@ -261,7 +261,7 @@ def overheard(count: int) -> Iterator[tuple[list[str], list[list[tuple[str, str]
         yield [url for url, _ in found], heard
 
 
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")
 @pytest.mark.parametrize("scramble", [False, True], ids=["plain", "scrambled"])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in [*OPEN, *OPENED]]
@@ -800,7 +800,7 @@ HOSTILE = " ".join(
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")
 def test_rules_without_bounds() -> None:
     """Too large to ground, too large for a few steps; the player lives on."""
     with desk() as one:

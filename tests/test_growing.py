@@ -7,8 +7,8 @@ from infoset import load
 from infoset.search.ranges import Ranges
 from infoset.search.state_values import random_values
 from infoset.tree.graph import CHANCE, TERMINAL, explore, topological
-from infoset.tree.growing import EDGES, OPEN, GrowingGraph, growing_graph
-from infoset.tree.rules_source import RulesSource
+from infoset.tree.growing import EDGES, OPEN, GrowingGraph
+from infoset.tree.rules_source import RulesSource, growing_graph
 
 DESCRIBED = [
     "gdl:monty_hall", "gdl:meier", "gdl:scissors_double", "gdl:tic_tac_toe", "gdl:kuhn_poker", "gdl:leduc_poker",

@@ -28,7 +28,7 @@ from infoset.solvers.metrics import evaluate_plan
 from infoset.testing import check_game
 from infoset.tree.dealt_rules import AskedDealt
 from infoset.tree.factored_form import FactoredForm
-from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factoring import factor_game
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.showdowns import Showdown, pieces
 from infoset.view.hand_decisions import decisions
@@ -164,7 +164,7 @@ SMALL = [
 
 @pytest.mark.parametrize("name", SMALL)
 def test_trees_and_products_give_the_same_figures(name: str) -> None:
-    tree, rules = form_of(name), FactoredRules.of(infoset.load(name))
+    tree, rules = form_of(name), factor_game(infoset.load(name))
     factored = FactoredForm.of(rules).form
     assert rules.sizes[:2] == (tree.num_histories, tree.num_terminals)
     assert (factored.num_infosets, factored.num_sequences) == (tree.num_infosets, tree.num_sequences)

@@ -11,7 +11,7 @@ from infoset.errors import ClockError, ParameterError, UnsupportedGameError
 from infoset.search.ranges import whole
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.growing import growing_graph
+from infoset.tree.rules_source import growing_graph
 
 NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
 

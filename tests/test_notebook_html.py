@@ -12,7 +12,7 @@ from msgspec.structs import replace
 import infoset
 from conftest import KUHN, form_of
 from infoset.arena.ratings import Rating
-from infoset.arena.tournament import Encounter, Standings
+from infoset.arena.standings import Encounter, Standings
 from infoset.match.replay import Match
 from infoset.view.markup import palette
 from infoset.view.watch_page import watch_page

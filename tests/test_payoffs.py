@@ -14,8 +14,9 @@ import infoset
 from infoset import Game, State, TabularPolicy, play_match
 from infoset.arena.control import Controls
 from infoset.arena.payoffs import MAX_HISTORIES, Kind, kind_of, mean_by_seed, pays_wins
+from infoset.arena.standings import Standings
 from infoset.arena.store import load_replay
-from infoset.arena.tournament import Standings, read_record, tournament
+from infoset.arena.tournament import read_record, tournament
 from infoset.base import own_record
 from infoset.errors import ParameterError
 from infoset.match.replay import MatchStep

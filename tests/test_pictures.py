@@ -115,7 +115,7 @@ def test_every_state_has_pictures_that_json_and_text_can_hold(name: str) -> None
 
 
 @pytest.mark.parametrize("folder", ["efg/*.efg", "gdl/*.gdl"])
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")
 def test_real_files_have_pictures(shared: Path, folder: str) -> None:
     too_slow_to_read = {"BattleshipsFog", "ConnectThreeDecompositionII", "stratego", "BlindBreakthrough", "blackjack"}
     paths = [path for path in sorted((shared / "games").glob(folder)) if path.stem not in too_slow_to_read]

@@ -11,7 +11,7 @@ import pytest
 
 import infoset
 from conftest import KUHN, form_of
-from infoset.arena.tournament import Encounter, Standings
+from infoset.arena.standings import Encounter, Standings
 from infoset.errors import MissingExtraError, ParameterError
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra 'plot')")

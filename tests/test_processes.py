@@ -12,9 +12,10 @@ import pytest
 from infoset import load, processes
 from infoset.arena.tournament import tournament
 from infoset.errors import BudgetError, UnsupportedSystemError
-from infoset.gdl.game import EvaluatorWarning, GdlGame
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.library import description
+from infoset.gdl.rules import EvaluatorWarning
 from infoset.gdl.syntax import parse_gdl
 from infoset.processes import Limits, end_group, limit_memory, own_group, usable_cores
 

@@ -19,6 +19,7 @@ from infoset.solvers.metrics import evaluate_plan
 from infoset.tree.constant_blocks import constant_blocks
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factoring import factor_positions
 from infoset.tree.graph import explore
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -49,7 +50,7 @@ NAMES = [
 
 
 def rules_of(game: Game) -> FactoredRules:
-    return FactoredRules.of_positions(explore(game))
+    return factor_positions(explore(game))
 
 
 def agree(tree: SequenceForm, factored: SequenceForm, seed: int) -> None:

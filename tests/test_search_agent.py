@@ -123,7 +123,7 @@ def test_every_shipped_game_is_played_in_time(name) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::infoset.gdl.game.GdlWarning")
+@pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")
 @pytest.mark.parametrize("file", REAL, ids=lambda file: file.stem)
 def test_every_real_file_is_played_in_time(file) -> None:
     try:

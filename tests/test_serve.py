@@ -31,10 +31,10 @@ psutil = pytest.importorskip("psutil")
 
 from starlette.datastructures import Headers  # noqa: E402
 
-from infoset.web.app import page_files  # noqa: E402
 from infoset.web.guard import Guard  # noqa: E402
 from infoset.web.queue import Job  # noqa: E402
 from infoset.web.seating import Solved, key_of, solve_for_play  # noqa: E402
+from infoset.web.site import page_files  # noqa: E402
 from infoset.web.tables import Suspended, Tables  # noqa: E402
 from infoset.web.watching import Watching  # noqa: E402
 
@@ -443,12 +443,13 @@ def test_a_class_behind_one_address_is_let_in_and_who_asks_too_often_waits(monke
 
 def test_the_pages_own_files_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thirty visitors behind one address load all of it while that address may ask for nothing else."""
-    from infoset.web.app import Site
+    from infoset.web.app import build_app
+    from infoset.web.site import Site
 
     monkeypatch.setattr("infoset.web.guard.BURST", 1.0)
     monkeypatch.setattr("infoset.web.guard.monotonic", lambda: 0.0)
     guard = Guard("token", (), 80)
-    app = Site((tmp_path,), guard).app()
+    app = build_app(Site((tmp_path,), guard))
     question: Any = SimpleNamespace(headers=Headers({"host": "localhost"}), client=SimpleNamespace(host="10.0.0.1"))
     guard.check(question)  # the only one
 

@@ -14,7 +14,8 @@ from infoset.search.ranges import Ranges
 from infoset.search.roots import order_two
 from infoset.search.subgame_agent import SubgameAgent
 from infoset.tree.graph import TERMINAL, explore
-from infoset.tree.growing import GrowingGraph, growing_graph
+from infoset.tree.growing import GrowingGraph
+from infoset.tree.rules_source import growing_graph
 from slow_beliefs import states_asked
 
 WHOLE = Effort(sets=1000, others=1000, iterations=1000)

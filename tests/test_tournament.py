@@ -33,9 +33,11 @@ from infoset import Match, TabularPolicy, load_agent, play_match, replay_states
 from infoset.arena import worker
 from infoset.arena.crew import Crew
 from infoset.arena.ratings import ELO, PRIOR, bradley_terry, openskill
+from infoset.arena.results import Result
 from infoset.arena.schedule import Schedule, seatings, split_team
-from infoset.arena.store import Result, Store, TournamentConfig, load_replay
-from infoset.arena.tournament import Encounter, Standings, tournament
+from infoset.arena.standings import Encounter, Standings
+from infoset.arena.store import Store, TournamentConfig, load_replay
+from infoset.arena.tournament import tournament
 from infoset.arena.worker import CallClock, PlayedGame, Player, Setup, Task
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.agents import RandomAgent
@@ -536,7 +538,9 @@ def test_a_file_of_schema_1_is_gone_on_with(tmp_path: Path) -> None:
 WRITER = """
 import os, sys
 from pathlib import Path
-from infoset.arena.store import Result, Store, TeamFault, TournamentConfig
+from infoset.arena.results import TeamFault
+from infoset.arena.results import Result
+from infoset.arena.store import Store, TournamentConfig
 with Store.open(Path(sys.argv[1]), TournamentConfig("kuhn_poker", ("random", "random"), 0, False, 0.1, 10.0)) as store:
     for number in range(len(list(store.results(2))) + 1, 100_000):
         fault = TeamFault("random", number, "slow", 1, "took 0.2 s")

@@ -66,12 +66,12 @@ if TYPE_CHECKING:
     from infoset.solvers.tabular.dominance import eliminate_dominated
     from infoset.solvers.tabular.extreme_equilibria import extreme_equilibria
     from infoset.solvers.tabular.linear_complementarity import exact_equilibrium, lcp, linear_complementarity
-    from infoset.solvers.tabular.linear_program import linear_program, lp
+    from infoset.solvers.tabular.linear_program import linear_program
     from infoset.solvers.tabular.logit import logit, logit_path
     from infoset.solvers.tabular.loop import Method
+    from infoset.solvers.tabular.lp import lp
     from infoset.solvers.tabular.mirror_descent import mmd
     from infoset.solvers.tabular.pure_equilibria import pure_equilibria
-    from infoset.solvers.tabular.refinements import check_profile
     from infoset.solvers.tabular.replicator import sfrd, sfrd_continuous
     from infoset.solvers.tabular.support_enumeration import isolated_equilibria
     from infoset.solvers.tabular.trembles import trembling_equilibrium
@@ -86,7 +86,18 @@ if TYPE_CHECKING:
     from infoset.tree.plans import behaviour, realisation
     from infoset.tree.product_form import product_form_of
     from infoset.tree.sequence_form import SequenceForm
-    from infoset.verbs import check, convert, list_agents, list_games, list_methods, plot, show, train, watch
+    from infoset.verbs import (
+        check,
+        check_profile,
+        convert,
+        list_agents,
+        list_games,
+        list_methods,
+        plot,
+        show,
+        train,
+        watch,
+    )
 
 __version__ = "0.1.0"
 
@@ -130,7 +141,7 @@ _HOME = {
     "cfr_plus": "solvers.tabular.cfr",
     "backward_induction": "solvers.tabular.backward_induction",
     "check": "verbs",
-    "check_profile": "solvers.tabular.refinements",
+    "check_profile": "verbs",
     "trembling_equilibrium": "solvers.tabular.trembles",
     "compare": "policies.tabular",
     "compete": "arena.competition",
@@ -161,7 +172,7 @@ _HOME = {
     "load_agent": "match.agents",
     "logit": "solvers.tabular.logit",
     "logit_path": "solvers.tabular.logit",
-    "lp": "solvers.tabular.linear_program",
+    "lp": "solvers.tabular.lp",
     "mmd": "solvers.tabular.mirror_descent",
     "nash_conv": "solvers.metrics",
     "new_agent": "remote.submission",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,44 +50,21 @@ CONFIG = "config.json"
 """The file that identifies a run's folder."""
 
 
-def _read_efg(path: str) -> Game:
-    from infoset.formats.efg import read_efg
+READERS: Registry[Game] = Registry(
+    "reader",
+    {
+        ".efg": "infoset.formats.efg:read_efg",
+        ".nfg": "infoset.formats.nfg:read_nfg",
+        ".gbt": "infoset.formats.gbt:read_gbt",
+        ".csv": "infoset.formats.csv_table:read_csv",
+        ".gdl": "infoset.gdl.game:read_gdl_game",
+        ".kif": "infoset.gdl.game:read_gdl_game",
+    },
+)
+"""The readers of files of games, by the ends of their names."""
 
-    return read_efg(path)
-
-
-def _read_nfg(path: str) -> Game:
-    from infoset.formats.nfg import read_nfg
-
-    return read_nfg(path)
-
-
-def _read_gbt(path: str) -> Game:
-    from infoset.formats.gbt import read_gbt
-
-    return read_gbt(path)
-
-
-def _read_csv(path: str) -> Game:
-    from infoset.formats.csv_table import read_csv
-
-    return read_csv(path)
-
-
-def _read_gdl(path: str) -> Game:
-    from infoset.gdl.game import read_gdl_game
-
-    return read_gdl_game(path)
-
-
-READERS: dict[str, Callable[[str], Game]] = {
-    ".efg": _read_efg,
-    ".nfg": _read_nfg,
-    ".gbt": _read_gbt,
-    ".csv": _read_csv,
-    ".gdl": _read_gdl,
-    ".kif": _read_gdl,
-}
+LIBRARIES: Registry[Game] = Registry("library", {OPENSPIEL: "infoset.formats.openspiel:load_openspiel"})
+"""The loaders of games of other libraries, by the beginnings of their names."""
 
 
 def game_of_run(name: str) -> str | None:
@@ -133,14 +109,12 @@ def load(name: str) -> Game:
     if name.startswith(PYTHON):
         return _load_own(name)
     if name.startswith(OPENSPIEL):
-        from infoset.formats.openspiel import load_openspiel
-
-        return load_openspiel(name.removeprefix(OPENSPIEL))
+        return LIBRARIES[OPENSPIEL](name.removeprefix(OPENSPIEL))
     if (played := game_of_run(name)) is not None:
         return load_named(played, f"the run in {name}")
-    reader = READERS.get(Path(name).suffix.lower())
-    if reader is not None:
-        return reader(name)
+    suffix = Path(name).suffix.lower()
+    if suffix and suffix in READERS:
+        return READERS[suffix](name)
     if ".py" in name and (problem := path_problem(name, "names")):
         raise problem
     if os.path.isfile(name):  # noqa: PTH113 - no error where no file can have this name

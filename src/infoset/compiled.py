@@ -10,10 +10,12 @@ import numpy as np
 
 from infoset import signs
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
+from infoset.catalog import load
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
 from infoset.names import MAX_COUNT, check_range
 from infoset.tree.factored_form import FactoredForm, is_quick
-from infoset.tree.factored_rules import NO_CORE, FactoredRules, cores_of
+from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factoring import NO_CORE, cores_of, factor_game, factor_positions
 from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree, explore_for_tree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
@@ -69,8 +71,6 @@ class Compiled:
         if isinstance(game, Compiled):
             return game
         if isinstance(game, str):
-            from infoset.catalog import load
-
             game = load(game)
         if isinstance(game, (GameTree, SequenceForm)):
             return _Made(game, max_histories)
@@ -165,7 +165,7 @@ class Compiled:
     def _asked(self) -> FactoredRules | InfosetError:
         """The factored rules, or the error that explains why there are none: it is determined only once."""
         if self.factors:
-            return self._ask(lambda: FactoredRules.of(self.game, self._report))
+            return self._ask(lambda: factor_game(self.game, self._report))
         if isinstance(self.__dict__.get("_soon_asked"), FactoredRules):
             return self._soon_asked
         try:
@@ -176,12 +176,12 @@ class Compiled:
             return error
         except (BudgetError, UnsupportedGameError) as error:
             return type(error)(f"{self.name} {NO_CORE}, and its positions are not known: {error}")
-        return self._ask(lambda: FactoredRules.of_positions(graph, self._report))
+        return self._ask(lambda: factor_positions(graph, self._report))
 
     @cached_property
     def _soon_asked(self) -> FactoredRules | InfosetError:
         """The factored rules by public states, where they are found at once, since nobody has asked for them."""
-        return self._ask(lambda: FactoredRules.of_positions(self.graph, self._report, FEW_JOINT))
+        return self._ask(lambda: factor_positions(self.graph, self._report, FEW_JOINT))
 
     def _ask(self, asking: Callable[[], FactoredRules]) -> FactoredRules | InfosetError:
         try:

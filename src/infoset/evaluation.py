@@ -43,7 +43,7 @@ from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.walk import Walk
 
 if TYPE_CHECKING:
-    from infoset.solvers.sampling.belief_response import PolicyEvaluation
+    from infoset.solvers.sampling.belief_response import PolicyEvaluation  # imported when it is used: start-up time
 
 What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..., Any]"
 """Anything that plays: a name or file, a policy, an agent, realisation weights, a function."""

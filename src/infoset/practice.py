@@ -19,6 +19,7 @@ from infoset.solvers.study import Move
 from infoset.solvers.tabular.logit import Logit
 from infoset.solvers.work import Watcher
 from infoset.solving import Solution, solve
+from infoset.tree.graph import explore
 from infoset.tree.payoff_scale import smallest_range
 
 EQUILIBRIUM = "equilibrium"
@@ -69,8 +70,6 @@ def solve_at_once(compiled: Compiled) -> Solution:
 
 def _look(compiled: Compiled) -> None:
     """Enumerate the positions.  Raises ``BudgetError`` where they are too many."""
-    from infoset.tree.graph import explore
-
     latest = monotonic() + SECONDS
 
     def check(positions: int) -> None:

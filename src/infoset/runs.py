@@ -25,6 +25,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from infoset import displays
 from infoset.errors import CheckpointError
 from infoset.files import (
     BROKEN_ARCHIVE,
@@ -380,9 +381,7 @@ class RunFolder(Folder[RunConfig, Point, Work]):
 
     def finish(self, title: str) -> None:
         """Draw the curve, where matplotlib is installed."""
-        from infoset.view.curves import draw_convergence
-
-        draw_convergence(self.points(), title, self.path / "convergence.png")
+        displays.draw("convergence_picture", self.points(), title, self.path / "convergence.png")
 
     def go_on(self, saved: dict[str, Any] | None) -> None:
         super().go_on(saved)

@@ -12,10 +12,10 @@ from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from infoset import signs
+from infoset import displays, signs
 from infoset.arguments import checks_arguments
 from infoset.base import Game
-from infoset.catalog import load, name_of
+from infoset.catalog import load, load_named, name_of
 from infoset.clock import Clock
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import (
@@ -126,14 +126,10 @@ class Solution:
 
         Raises ``ParameterError`` where there is no curve, as for a linear program, and ``MissingExtraError``.
         """
-        from infoset.view.curves import plot_convergence
-
-        return plot_convergence(self.curve, f"{self.game} by {self.method}", axes)
+        return displays.draw("convergence", self.curve, f"{self.game} by {self.method}", axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import solution_html
-
-        return solution_html(self)
+        return displays.render("solution", self)
 
 
 @checks_arguments
@@ -396,8 +392,6 @@ def _gone_on_with(
 
 
 def _load(name: str, out: str | Path) -> Game:
-    from infoset.catalog import load_named
-
     return load_named(name, f"the run in {out}")
 
 

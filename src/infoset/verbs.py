@@ -11,24 +11,29 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Game
+from infoset.catalog import GDL, game_entries, load, load_named, name_of
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, DamageError, check_file, decode_json, replace_file
+from infoset.match.agents import AGENTS
+from infoset.match.replay import Match
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.saved import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.registry import Entry
+from infoset.solvers.method import METHODS, OPTIONS, parse_method
 from infoset.solvers.work import Point, Watcher
 from infoset.solving import Solution
 
 if TYPE_CHECKING:
     from infoset.gdl.checks import Defect
-    from infoset.match.replay import Match
+    from infoset.solvers.tabular.refinements import ProfileCheck
     from infoset.solvers.tabular.stability import Stability
 
 RECORDS = {"state", "blob"}  # keys that identify a recording of Pommerman's reference
@@ -40,8 +45,6 @@ def list_games() -> list[Entry]:
     >>> [entry.name for entry in infoset.list_games()][:2]
     ['battleship', 'cooperative_matching_pennies']
     """
-    from infoset.catalog import game_entries
-
     return game_entries()
 
 
@@ -51,8 +54,6 @@ def list_methods() -> list[Entry]:
     >>> next(entry.parameters for entry in infoset.list_methods() if entry.name == "team-exact")
     {'by': 'auto'}
     """
-    from infoset.solvers.method import METHODS, OPTIONS, parse_method
-
     entries = []
     for entry in METHODS.entries():
         takes = ", ".join(option for option in OPTIONS if option in parse_method(entry.name).takes)
@@ -66,8 +67,6 @@ def list_agents() -> list[Entry]:
     >>> [entry.name for entry in infoset.list_agents() if entry.about.startswith("Any game")]
     ['adaptive', 'search']
     """
-    from infoset.match.agents import AGENTS
-
     return AGENTS.entries()
 
 
@@ -223,6 +222,31 @@ def show_stability(game: AnyGame, what: What | None, max_histories: int | None =
     return stability(compiled.form, policy.behaviour(compiled.form))
 
 
+@checks_arguments
+def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -> ProfileCheck:
+    """Check which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
+
+    Gains below 1e-6 of the payoff range do not count.  With more than two players, beliefs at sets that are never
+    reached are not decided.  Raises ``BudgetError`` for a game whose tree does not fit, ``UnsupportedGameError`` for
+    plans that are drawn for several players together.
+
+    >>> print(infoset.check_profile("rock_paper_scissors", "random"))
+    Nash              yes        no player gains more than 0
+    subgame-perfect   yes        no subgame but the game itself
+    undominated       yes
+    sequential        yes
+    quasi-perfect     yes
+    """
+    from infoset.solvers.tabular.refinements import check_strategy
+
+    compiled = Compiled.of(game, max_histories)
+    form = compiled.form
+    what = check_what(what) if isinstance(what, str) else what
+    if isinstance(what, CorrelatedPolicy):
+        raise UnsupportedGameError(f"{what.about}; these concepts need players who choose independently. Try evaluate")
+    return check_strategy(form, compiled.tree, tabulated(compiled, what).behaviour(form))
+
+
 def show_propnet(name: str, file: str | Path) -> str:
     """Write the rules of a game in GDL as a propositional network; return its size in a line.
 
@@ -234,7 +258,6 @@ def show_propnet(name: str, file: str | Path) -> str:
     >>> infoset.verbs.show_propnet("gdl:monty_hall", "monty_hall.dot")
     'gdl:monty_hall: 13 propositions, 12 moves, 23 gates (play 4, goals 4, next 12, sees 3), 0 loops'
     """
-    from infoset.catalog import load
     from infoset.gdl.game import GdlGame
     from infoset.view.propnet_dot import propnet_summary, write_propnet
 
@@ -255,7 +278,6 @@ def check(file: str) -> list[Defect]:
     >>> infoset.check("gdl:meier")
     []
     """
-    from infoset.catalog import GDL
     from infoset.gdl.checks import check as find_defects
     from infoset.gdl.library import description
     from infoset.gdl.syntax import read_gdl
@@ -306,8 +328,6 @@ def convert(
     elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
         _convert_policy(source, target, max_histories)
     elif target.suffix in GAME_TEXTS and not keys:
-        from infoset.catalog import load
-
         _write_game(load(source), target, max_histories, normalise)
     else:
         raise FormatError(
@@ -340,8 +360,6 @@ GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}
 
 def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
     """Convert any saved policy; one without readable keys gets them from the game that it was made for."""
-    from infoset.catalog import load_named
-
     policy = load_policy(source)
     if isinstance(policy, CorrelatedPolicy) and target.suffix == ".json":
         raise FormatError("correlated plans are saved as .npz only", source)
@@ -359,8 +377,6 @@ def _refuse_limit(max_histories: int | None) -> None:
 
 def read_match(path: str) -> Match:
     """Read a replay, or a recording of Pommerman's reference.  Raises ``FormatError``."""
-    from infoset.match.replay import Match
-
     if not json_keys(path) & RECORDS:
         return Match.load(path)
     from infoset.match.playground_json import read_game
@@ -426,14 +442,10 @@ class TrainingRun:
 
         Raises ``ParameterError`` for a training of fewer than two epochs, and ``MissingExtraError``.
         """
-        from infoset.view.curves import plot_learning
-
-        return plot_learning(self.points(), f"{self.game}: {self.method}", axes)
+        return displays.draw("learning", self.points(), f"{self.game}: {self.method}", axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import training_html
-
-        return training_html(self, self.points())
+        return displays.render("training", self.game, self.method, self.folder, self.last, self.points())
 
 
 @checks_arguments
@@ -471,7 +483,6 @@ def train(
     if resume and parameters:
         raise CheckpointError(f"--{next(iter(parameters))} can be given only when a training begins, not with --resume")
     check_executor(executor)
-    from infoset.catalog import name_of
     from infoset.learn import running  # brings torch
 
     watcher = watcher or Watcher()

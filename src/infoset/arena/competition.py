@@ -11,7 +11,8 @@ from typing import Any, get_type_hints
 import msgspec
 
 from infoset.arena.formats import FORMATS
-from infoset.arena.tournament import MOVE_LIMIT, SLOW, Standings, tournament
+from infoset.arena.standings import Standings
+from infoset.arena.tournament import MOVE_LIMIT, SLOW, tournament
 from infoset.arguments import checks_arguments
 from infoset.errors import FormatError, InfosetError, ParameterError, UnknownNameError, shorten
 from infoset.executors import LOCAL, Where

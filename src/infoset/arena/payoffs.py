@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from infoset.arena.results import Result
 from infoset.arena.schedule import Fixture, Schedule
-from infoset.arena.store import Result
 from infoset.base import Action, Game, State
 from infoset.errors import InfosetError, ParameterError, UnsupportedGameError, shorten
 from infoset.statistics import student_95

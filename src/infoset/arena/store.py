@@ -12,22 +12,19 @@ import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from infoset.arena.reading import asked, reading
+from infoset.arena.results import Result, TeamFault
+from infoset.arena.standings import Standings
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import MAX_TEXT_BYTES, describe_damage, lock_file, make_folder, no_such_path
 from infoset.match.replay import Match, checked
 from infoset.processes import end_copy
 from infoset.tree.graph import LARGEST_PAYOFF
-
-if TYPE_CHECKING:
-    from infoset.arena.tournament import Standings
 
 SCHEMA = 3
 READS = (1, 2, SCHEMA)  # schema 1 has no clocks; before schema 3 there are no adjusted payoffs
@@ -81,33 +78,6 @@ class UnkeptGameError(CheckpointError):
     """A finished game could not be stored, as on a full disk; ``standings`` are those of the stored games."""
 
     standings: Standings | None = None
-
-
-@dataclass(frozen=True)
-class Result:
-    """The result of one game: ``returns`` (n,), or the seat ``forfeit`` that forfeited it."""
-
-    number: int
-    returns: tuple[float, ...] | None
-    forfeit: int | None
-    adjusted: tuple[float, ...] | None = None
-    """(n,) ``returns`` adjusted for luck (``control.Controls``), where the adjustment is known."""
-
-
-@dataclass(frozen=True)
-class TeamFault:
-    """The faults of one kind by one team in one game: their count and an example.
-
-    ``illegal`` and ``error`` are those of matches.  ``hung`` and ``died`` forfeit the game.  ``slow`` counts decisions
-    over the limit, which stand; ``unknown`` counts choices made at random where a policy has no row.
-    """
-
-    team: str
-    game: int
-    """The game's number."""
-    kind: str
-    count: int
-    detail: str
 
 
 class Store:

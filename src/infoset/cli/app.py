@@ -19,7 +19,7 @@ from infoset.errors import bound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from infoset.arena.tournament import Standings
+    from infoset.arena.standings import Standings
     from infoset.base import Agent
     from infoset.gdl.syntax import Description
     from infoset.gdl.tally import Playouts
@@ -117,9 +117,8 @@ def games(
     json_: AsJson = False,
 ) -> None:
     """List the games that are known by name, with their parameters; with a NAME print the rules of one."""
-    from infoset.catalog import OPENSPIEL
+    from infoset.catalog import OPENSPIEL, game_entries
     from infoset.registry import PYTHON
-    from infoset.verbs import list_games
 
     if name is not None:
         from infoset.view.guide import guide, guide_text
@@ -131,7 +130,7 @@ def games(
         f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
         f"'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
     )
-    _list("games", list_games(), more, json_)
+    _list("games", game_entries(), more, json_)
 
 
 @app.command()
@@ -886,7 +885,7 @@ def check(
     if what is not None:
         others = "a strategy is checked exactly, not by random games"
         _refuse_others(context, {"game", "what", "max_histories", "json_"}, others)
-        from infoset.solvers.tabular.refinements import check_profile
+        from infoset.verbs import check_profile
 
         found = check_profile(game, what, max_histories)
         if json_:
@@ -962,8 +961,9 @@ def _simulate(
     from time import monotonic
 
     from infoset.clock import Clock
-    from infoset.gdl.game import EvaluatorWarning, GdlGame, GdlWarning
+    from infoset.gdl.game import GdlGame
     from infoset.gdl.playouts import findings, random_playouts
+    from infoset.gdl.rules import EvaluatorWarning, GdlWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GdlWarning)  # reported among the defects already

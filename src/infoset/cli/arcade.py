@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from rich.console import Console
 
 from infoset.base import Action
-from infoset.cli.terminal import PATIENCE, _ready
+from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedGameError, UnsupportedSystemError
 from infoset.match.person import Left, View
 from infoset.pommerman import state as st
@@ -96,7 +96,7 @@ class Screen:
 
     def keys(self, seconds: float) -> list[bytes]:
         """Return the keys typed within ``seconds``, as soon as there are any."""
-        if not _ready(self.file, seconds):
+        if not input_waits(self.file, seconds):
             return []
         try:
             return KEY.findall(os.read(self.file, 256)) or [b""]

@@ -26,6 +26,7 @@ from infoset.cli.terminal import (
     is_pommerman,
     payoffs_text,
 )
+from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
 from infoset.files import check_folder, make_folder
 from infoset.match.agents import APART, FOREIGN, PolicyAgent, agent_name, check_made_for, load_agents
@@ -34,13 +35,15 @@ from infoset.match.person import HUMAN, Left, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
 from infoset.names import check_range, move_words
+from infoset.policies.saved import load_policy
+from infoset.policies.tabular import TabularPolicy
 from infoset.practice import CUSTOMARY, EQUILIBRIUM, costs, customary, try_to_solve
+from infoset.solvers.study import Move, Study
+from infoset.view.pictures import action_words, picture_text, whole
 
 if TYPE_CHECKING:
     from infoset.base import Policy
     from infoset.cli.arcade import Arcade
-    from infoset.compiled import Compiled
-    from infoset.solvers.study import Move, Study
     from infoset.solving import Solution
 
 MOST_LINES = 60
@@ -158,8 +161,6 @@ class Tutor:
     """A source of hints for a game: a named policy, or a solution found here where that takes seconds."""
 
     def __init__(self, game: Game, hints: str | None) -> None:
-        from infoset.compiled import Compiled
-
         self.game, self.hints = game, hints
         self.compiled: Compiled = Compiled(game)
         if hints is not None:
@@ -177,8 +178,6 @@ class Tutor:
         """The policy on which hints are based."""
         if self.hints is None:
             return None if self.solution is None else self.solution.policy.on(self.compiled)
-        from infoset.policies.saved import load_policy
-
         return load_policy(self.hints).on(self.compiled)
 
     @property
@@ -189,9 +188,6 @@ class Tutor:
     @cached_property
     def study(self) -> Study | None:
         """The values of moves, where the policy is a table of the whole game."""
-        from infoset.policies.tabular import TabularPolicy
-        from infoset.solvers.study import Study
-
         if not isinstance(self.policy, TabularPolicy):
             return None
         try:
@@ -201,8 +197,6 @@ class Tutor:
 
     def moves(self, player: int, known: InformationState) -> list[Move]:
         """Return the moves of an information set with their probabilities and values; empty where it is unknown."""
-        from infoset.policies.tabular import TabularPolicy
-
         if self.study is None or not isinstance(self.policy, TabularPolicy):
             return []
         try:
@@ -423,8 +417,6 @@ class Sitting:
         if self.hand is not self.lines:
             self.lines.say(f"The game is over.  {payoffs_text(match.players, match.returns)}", BOLD)
             return
-        from infoset.view.pictures import picture_text, whole
-
         steps = replay_steps(match, self.game)
         self.lines.say("\nAll that there was", BOLD)
         picture = whole(self.game, steps, match.steps)
@@ -442,8 +434,6 @@ class Sitting:
 
 def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
     """Yield a line for each step: the moves, and the observations of others that ``seat`` did not see."""
-    from infoset.view.pictures import action_words
-
     lead = len(str(len(match.steps)))
     for number, step in enumerate(steps):
         played = match.steps[number - 1] if number else None

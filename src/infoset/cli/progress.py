@@ -20,7 +20,7 @@ from infoset.solvers.work import Limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from infoset.arena.tournament import Standings
+    from infoset.arena.standings import Standings
     from infoset.learn.learner import Epoch
     from infoset.match.series import Series
     from infoset.solvers.work import Point, Work

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from infoset.names import Name
+from infoset.registry import Entry, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from infoset.registry import Entry
     from infoset.solvers.metrics import Evaluation
     from infoset.solving import Solution
 
@@ -147,8 +147,6 @@ def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluat
 
 def entries_text(entries: list[Entry]) -> str:
     """Return a list of names with their parameters, and a line about each."""
-    from infoset.registry import listed
-
     return "\n".join(f"{listed(entry)}\n    {entry.about}" for entry in entries)
 
 

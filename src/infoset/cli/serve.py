@@ -17,8 +17,9 @@ def serve(folders: list[Path] | None, host: str, port: int, names: list[str]) ->
     Raises ``ParameterError`` for a path that is not a folder, ``MissingExtraError`` without the extra ``web``.
     """
     from infoset.remote.serving import listening
-    from infoset.web.app import Site, server
+    from infoset.web.app import server
     from infoset.web.guard import Guard, names_of
+    from infoset.web.site import Site
 
     if folders is None:
         DEFAULT.mkdir(exist_ok=True)

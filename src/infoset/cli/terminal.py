@@ -16,13 +16,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from infoset.base import Action, Agent, Game
+from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedSystemError, one_line, printable
 from infoset.match.person import Left, Person, View
+from infoset.names import move_words
+from infoset.view.pictures import action_words, picture_text, record_words, seen
 
 if TYPE_CHECKING:
     from infoset.cli.arcade import Arcade
 
-PATIENCE = 0.05  # seconds between two checks whether the game was left
 MAX_TYPED = 4096
 FEW = 12  # the most moves that are listed one per line
 LONGEST = 200
@@ -126,8 +128,6 @@ class Terminal:
 
     def tell(self, view: View) -> None:
         """Print new events, one line for each."""
-        from infoset.view.pictures import record_words
-
         if not view.known:
             self.told = 0
         for number in range(self.told, len(view.known)):
@@ -164,8 +164,6 @@ class Terminal:
                 raise
 
     def _show(self, view: View) -> None:
-        from infoset.view.pictures import picture_text, seen
-
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
         self.say(picture_text(seen(view.game, view.player, view.known, view.legal_actions)).strip("\n"))
         self._action_set(action_words_of(view.legal_actions))
@@ -180,7 +178,7 @@ class Terminal:
         """Read a line and normalise its spaces.  Raises ``Left`` at end of input, ``TimeoutError`` at the deadline."""
         self._write("> ")
         file = sys.stdin.fileno()
-        while deadline is not None and not _ready(file, min(PATIENCE, deadline - monotonic())):
+        while deadline is not None and not input_waits(file, min(PATIENCE, deadline - monotonic())):
             if self.left:
                 raise Left
             if monotonic() >= deadline:
@@ -195,13 +193,6 @@ class Terminal:
         return " ".join(typed.decode(errors="replace").split())
 
 
-def _ready(file: int, seconds: float) -> bool:
-    """Return whether there is input to read within ``seconds``."""
-    import select
-
-    return bool(select.select([file], [], [], max(seconds, 0.0))[0])
-
-
 def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
     """Return the payoffs as text: ``P1 +1, P2 -1``."""
     return ", ".join(f"{one_line(name)} {value:+.6g}" for name, value in zip(players, returns, strict=True))
@@ -209,9 +200,6 @@ def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
 
 def action_words_of(legal_actions: Sequence[Action]) -> tuple[str, ...]:
     """Return the moves as distinct texts for people to read and type."""
-    from infoset.names import move_words
-    from infoset.view.pictures import action_words
-
     words = tuple(map(action_words, legal_actions))
     return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal_actions))
 

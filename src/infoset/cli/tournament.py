@@ -16,7 +16,7 @@ from infoset.errors import ParameterError
 from infoset.files import check_file, replace_file
 
 if TYPE_CHECKING:
-    from infoset.arena.tournament import Standings
+    from infoset.arena.standings import Standings
 
 
 Report = Callable[["Standings", Path], object]

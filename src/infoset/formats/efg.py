@@ -20,6 +20,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from infoset import displays
 from infoset.base import Action, Game, JointMove, Observed
 from infoset.errors import UnsupportedGameError
 from infoset.files import read_text
@@ -286,12 +287,7 @@ class EfgGame(NotebookGame):
         return {"histories": f"{len(self.efg.nodes):,}", "information sets": f"{len(self.efg.infosets):,}"}
 
     def _repr_html_(self) -> str:
-        from infoset.tree.game_tree import GameTree
-        from infoset.view.html import game_html
-        from infoset.view.text import MAX_TREE_NODES
-
-        trees = [GameTree.of(self)] if len(self.efg.nodes) <= MAX_TREE_NODES else []
-        return game_html(self, self.sizes(), *(svg for tree in trees if (svg := tree._repr_svg_())))
+        return displays.render("efg", self)
 
     def start(self) -> Observed:
         return self.step(0)

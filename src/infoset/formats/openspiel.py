@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterator
 from copy import deepcopy
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -23,14 +23,11 @@ from infoset.errors import (
     one_line,
     shorten,
 )
+from infoset.evaluation import What, tabulated
 from infoset.games.rules import NativeState, NotebookGame, check_moves
 from infoset.names import move_words
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
-
-if TYPE_CHECKING:
-    from infoset.evaluation import What
-
 
 PREFIX = "openspiel:"
 MAX_SEED = 1 << 31
@@ -346,8 +343,6 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
             f"export_policy: spiel_game={one_line(repr(spiel_game))} is not allowed; allowed: a game of pyspiel"
         )
     from open_spiel.python.policy import TabularPolicy as SpielPolicy
-
-    from infoset.evaluation import tabulated
 
     if spiel_game.get_type().dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
         raise PolicyError(f"{spiel_game}: players move at once; give pyspiel.load_game_as_turn_based(…) of it instead")

@@ -6,11 +6,12 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, Game, JointMove, Observed, State, Step
+from infoset import displays
+from infoset.base import Action, JointMove, Observed, State, Step
 from infoset.errors import IllegalMoveError, shorten
 
 
@@ -28,9 +29,7 @@ class NotebookGame:
         return {}
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import game_html  # a higher layer, needed in notebooks only
-
-        return game_html(cast("Game", self), self.sizes())
+        return displays.render("game", self, self.sizes())
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +88,7 @@ class NativeState:
     (1.0,)
     >>> Guess().play(("edge",), "heads")
     Traceback (most recent call last):
-    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal: ('heads', 'tails')
+    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal_actions: ('heads', 'tails')
     """
 
     __slots__ = ()
@@ -121,9 +120,7 @@ class NativeState:
         return self.play_unchecked(moves, chance_outcome)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import state_html
-
-        return state_html(self)
+        return displays.render("state", self)
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
         """Draw a chance outcome; ``None`` where there is none."""

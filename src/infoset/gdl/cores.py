@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import Action, BoolArray, IntArray, LongArray, ObservationRecord
-from infoset.gdl.game import GdlRules, GdlState
 from infoset.gdl.private import Own, own_propositions
+from infoset.gdl.rules import GdlRules, GdlState
 from infoset.gdl.scalar import ScalarEvaluator, fresh_run, look, step
 from infoset.interning import Rows, intern
 from infoset.jit import kernel

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
-from infoset.gdl.game import GdlRules
 from infoset.gdl.parallel import CACHE_WORDS, MAX_WORDS, Net, all_false, evaluate_gates, playouts_from, set_bits
 from infoset.gdl.positions import NO_ROLE, Interned
 from infoset.gdl.propnet import NEXT, NO_NODE, PLAY
+from infoset.gdl.rules import GdlRules
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.tally import WORD, num_words
 from infoset.interning import Rows, intern, longer

@@ -7,7 +7,8 @@ import numpy as np
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError
 from infoset.gdl import parallel
-from infoset.gdl.game import Evaluator, GdlGame, GdlRules
+from infoset.gdl.game import GdlGame
+from infoset.gdl.rules import Evaluator, GdlRules
 from infoset.gdl.tally import MAX_STEPS, UNFINISHED, Playouts, Tally, add_length, state_text
 from infoset.names import check_range
 

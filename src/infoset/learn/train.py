@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import msgspec
 import numpy as np
 
+from infoset import displays
 from infoset.base import Game
 from infoset.catalog import load
 from infoset.errors import CheckpointError, UnsupportedGameError
@@ -218,10 +219,8 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
     def finish(self, work: Learner) -> Path:
         """Write the network and, where matplotlib is installed, the curve.  Returns the network's path."""
         path = save_net(work.finished, work.encoding, self.path / NET)
-        from infoset.view.curves import draw_learning
-
         title = f"{work.encoding.name}: {self.read_config(self.path).method}"
-        draw_learning(self.points(), title, self.path / "curve.png")
+        displays.draw("learning_picture", self.points(), title, self.path / "curve.png")
         return path
 
 

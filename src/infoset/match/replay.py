@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, State, Step
 from infoset.catalog import load_named
@@ -81,9 +82,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     """False for a game that was left before its end; ``returns`` are then the payoffs so far."""
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import match_html  # a higher layer, needed in notebooks only
-
-        return match_html(self)
+        return displays.render("match", self)
 
     @checks_arguments
     def save(self, path: str | Path) -> Path:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Agent, Game
 from infoset.match.agents import check_made_for
@@ -85,14 +86,10 @@ class Series:
 
     def plot(self, axes: Any = None) -> Any:
         """Plot mean scores with their intervals on matplotlib axes (extra ``plot``).  Raises ``MissingExtraError``."""
-        from infoset.view.plots import plot_series
-
-        return plot_series(self, axes)
+        return displays.draw("series_plot", self, axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import series_html  # a higher layer, needed in notebooks only
-
-        return series_html(self)
+        return displays.render("series", self)
 
 
 @checks_arguments

@@ -20,8 +20,7 @@ from infoset.errors import PolicyError
 from infoset.files import DamageError, check_rows, policy_path
 from infoset.names import move_words, policy_key
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
-from infoset.policies.table_file import SUM_TOLERANCE
-from infoset.policies.tabular import TabularPolicy
+from infoset.policies.tabular import SUM_TOLERANCE, TabularPolicy
 from infoset.tree.plans import behaviour
 from infoset.tree.sequence_form import SequenceForm
 

@@ -18,7 +18,7 @@ from infoset.policies.archive import SCHEMA, Header, read_archive, reading, writ
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, read_states
 from infoset.policies.simple import Row, checked_row
-from infoset.policies.table_file import SUM_TOLERANCE
+from infoset.policies.tabular import SUM_TOLERANCE
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import class_of
 from infoset.tree.symmetry import MAX_ORDER, Group

@@ -10,8 +10,7 @@ from infoset import signs
 from infoset.base import Action, Agent, FloatArray, Game, InformationState, ProbabilisticAgent
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.names import move_words, policy_key
-from infoset.policies.table_file import SUM_TOLERANCE
-from infoset.policies.tabular import answer_of
+from infoset.policies.tabular import SUM_TOLERANCE, answer_of
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm

@@ -14,7 +14,7 @@ from functools import cached_property
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -31,11 +31,8 @@ from infoset.files import (
     find_twice,
 )
 from infoset.policies.archive import SCHEMA
+from infoset.policies.tabular import SUM_TOLERANCE, TabularPolicy
 
-if TYPE_CHECKING:
-    from infoset.policies.tabular import TabularPolicy
-
-SUM_TOLERANCE = 1e-6
 FEW = 100  # the number of keys that are searched for linearly
 PIECE = 50_000  # the number of keys per piece of an index
 
@@ -135,8 +132,6 @@ class TableFile:
 
     def policy(self) -> TabularPolicy:
         """Return the table as a ``TabularPolicy``, with dictionaries."""
-        from infoset.policies.tabular import TabularPolicy
-
         tables = tuple(
             {entry.key: dict(zip(entry.moves, entry.probabilities, strict=True)) for entry in self.entries(player)}
             for player in range(len(self.players))

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
@@ -38,11 +39,11 @@ from infoset.files import (
 )
 from infoset.names import is_number, move_words, policy_key
 from infoset.policies.archive import SCHEMA, Header, read_archive, write_archive
-from infoset.policies.table_file import SUM_TOLERANCE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
+SUM_TOLERANCE = 1e-6
 OTHER_BYTES = 1 << 20  # of a file for all but the table: players, ``made_by``
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
 SOON = 1_000_000  # the most histories of a tree that is built to check whether a policy fits
@@ -277,14 +278,10 @@ class TabularPolicy:
 
         ``player`` is a seat, counted from 0, or a name.  Raises ``ParameterError`` for another, ``MissingExtraError``.
         """
-        from infoset.view.plots import plot_policy
-
-        return plot_policy(self, player, axes)
+        return displays.draw("policy_plot", self, player, axes)
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import policy_html  # a higher layer, needed in notebooks alone
-
-        return policy_html(self)
+        return displays.render("policy", self)
 
     @checks_arguments
     def save(self, path: str | Path) -> Path:

@@ -20,9 +20,10 @@ import numpy as np
 
 from infoset.base import Action, Observation
 from infoset.errors import GameRuleError, InfosetError, ParameterError, RemoteError, shorten
-from infoset.gdl.game import RANDOM, Evaluator, GdlGame, GdlRules, rules_of
+from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import DEFAULT_BUDGET, Budget
 from infoset.gdl.lazy import LazyEvaluator
+from infoset.gdl.rules import RANDOM, Evaluator, GdlRules, rules_of
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Spelling
 from infoset.match.agents import load_agent

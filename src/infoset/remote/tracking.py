@@ -20,7 +20,7 @@ import numpy as np
 
 from infoset.base import Action
 from infoset.errors import BudgetError, GameRuleError
-from infoset.gdl.game import Evaluator
+from infoset.gdl.rules import Evaluator
 
 WIDTH = 300  # states of one step that are kept at once
 BEAM = 100  # states continued at a time where the search has gone back

@@ -51,7 +51,7 @@ from infoset.solvers.tabular.cfr import for_products, pcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.solvers.work import Limits, Watcher, advance
 from infoset.tree.factored_form import FactoredForm
-from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.factoring import factor_game
 from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import GameGraph, explore
@@ -216,7 +216,7 @@ class _Planner:
 
     def _factored(self) -> tuple[Agent, str]:
         """Solve products of the players' private information, where there are too many histories for a tree."""
-        rules = FactoredRules.of(self.game, self._until(BUILDING))
+        rules = factor_game(self.game, self._until(BUILDING))
         if (histories := rules.sizes.histories) <= self.parameters.max_histories:
             raise BudgetError("its tree fits")
         factored = FactoredForm.of(rules, symmetric=True, progress=self._until(BUILDING))

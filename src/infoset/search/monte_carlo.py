@@ -27,7 +27,8 @@ from infoset.search.ranges import EDGES, Range, Ranges, drawn
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.growing import NO_ACTION_SET, GrowingGraph, growing_graph
+from infoset.tree.growing import NO_ACTION_SET, GrowingGraph
+from infoset.tree.rules_source import growing_graph
 from infoset.warm_up import ready
 
 SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock kept for a busy core; at most so much

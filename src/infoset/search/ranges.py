@@ -388,7 +388,7 @@ class Draws:
 
     >>> import numpy as np
     >>> from infoset.search.ranges import Draws, Ranges
-    >>> from infoset.tree.growing import growing_graph
+    >>> from infoset.tree.rules_source import growing_graph
     >>> ranges = Ranges(growing_graph(infoset.load("gdl:monty_hall")))
     >>> number = ranges.graph.source.record_number
     >>> door = ranges.behind(0, number(0, (("choose", 1), ())))

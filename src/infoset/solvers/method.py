@@ -113,7 +113,7 @@ METHODS: Registry[AnyMethod] = Registry(
         "lcp": "infoset.solvers.tabular.linear_complementarity:lcp",
         "linear-cfr": "infoset.solvers.tabular.cfr:linear_cfr",
         "logit": "infoset.solvers.tabular.logit:logit",
-        "lp": "infoset.solvers.tabular.linear_program:lp",
+        "lp": "infoset.solvers.tabular.lp:lp",
         "mccfr": "infoset.solvers.sampling.method:SamplingMethod",
         "mmd": "infoset.solvers.tabular.mirror_descent:mmd",
         "pcfr+": "infoset.solvers.tabular.cfr:pcfr_plus",

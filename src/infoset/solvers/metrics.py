@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
@@ -57,9 +58,7 @@ class Evaluation:
     """Each player's best response to the others, where that was asked for."""
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import evaluation_html  # of a layer above this one, and needed in notebooks alone
-
-        return evaluation_html(self)
+        return displays.render("evaluation", self)
 
     @classmethod
     def of(cls, values: Iterable[float], best: Iterable[float], offsets: Iterable[float] | None = None) -> Evaluation:

@@ -44,6 +44,7 @@ from infoset.tree.factored_walk import (
     known_at,
     known_first,
 )
+from infoset.tree.halves import Halves
 from infoset.tree.payoff_scale import constant_sum_of
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
@@ -51,6 +52,7 @@ from infoset.tree.walk import find_owners, measure_depths
 
 BYTES_AN_ENTRY = 6  # per entry, with where each list begins, if lists are short; there are fewer information states
 BYTES_A_WEIGHT = 2
+MANY_ENTRIES = 1_000_000  # of lists; fewer are summed quickly enough by one thread
 QUICK_ENTRIES = 200_000_000
 MOST_ENTRIES = np.iinfo(np.uint32).max
 
@@ -60,7 +62,8 @@ class FactoredForm:
     """A sequence form whose payoffs are products, and the information states that its sequences belong to.
 
     >>> from infoset.tree.factored_form import FactoredForm
-    >>> factored = FactoredForm.of(FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")))
+    >>> from infoset.tree.factoring import factor_game
+    >>> factored = FactoredForm.of(factor_game(infoset.load("dark_hex(rows=2,columns=2)")))
     >>> factored.form.num_infosets, factored.form.arrays.factored
     (46, True)
     """
@@ -164,6 +167,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         lowest=payoffs.min(axis=0), highest=payoffs.max(axis=0), offsets=np.zeros(n),
         num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
         tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
+        halves=Halves(arrays) if entries >= MANY_ENTRIES else None,
     )  # fmt: skip
 
 
@@ -240,7 +244,8 @@ def is_quick(rules: FactoredRules) -> bool:
     """Return whether the form of symmetric profiles is built in minutes, and fits.
 
     >>> from infoset.tree.factored_form import is_quick
-    >>> is_quick(FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")))
+    >>> from infoset.tree.factoring import factor_game
+    >>> is_quick(factor_game(infoset.load("dark_hex(rows=2,columns=2)")))
     True
     """
     order = rules.symmetry[0].order

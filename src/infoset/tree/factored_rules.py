@@ -14,16 +14,13 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from infoset.base import (
     Action,
-    Dealt,
-    Factored,
     FloatArray,
-    Game,
     IntArray,
     LongArray,
     ObservationRecord,
@@ -32,37 +29,24 @@ from infoset.base import (
     own_record,
 )
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
-from infoset.testing import check_game
 from infoset.tree.factored_sizes import Sizes, count_sizes
-from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, Interner
+from infoset.tree.factored_symmetry import find_symmetry
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, Interner
 from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays, ways_to
-from infoset.warm_up import ready
+from infoset.tree.symmetry import Group
 
-if TYPE_CHECKING:
-    from infoset.tree.simultaneous_rules import CoreSource
-    from infoset.tree.symmetry import Group
-
-NO_CORE = "does not declare the cores of its states, and its rules show no private propositions"
 MOST_CELLS = 1_000_000
 CORES_A_REPORT = 200
-MOST_JOINT = 1_000_000_000
-PLAYS = 20  # playouts by which a game is checked before its rules are asked
 
 Own: TypeAlias = Hashable
-
-
-def cores_of(game: Game) -> CoreSource | None:
-    """Return the source of a game's cores where it finds rather than declares them; ``None`` where it finds none."""
-    find = getattr(game, "cores", None)
-    return None if find is None else find()
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredRules:
     """``arrays``, and the menus and tokens that their numbers refer to.
 
-    >>> from infoset.tree.factored_rules import FactoredRules
-    >>> rules = FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)"))
+    >>> from infoset.tree.factoring import factor_game
+    >>> rules = factor_game(infoset.load("dark_hex(rows=2,columns=2)"))
     >>> len(rules.arrays.mover), len(rules.arrays.action_set)             # cores with their ends, cells
     (34, 130)
     """
@@ -103,7 +87,8 @@ class FactoredRules:
     def sizes(self) -> Sizes:
         """The sizes of the game, and of its form without symmetries; counted, not listed.
 
-        >>> FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")).sizes
+        >>> from infoset.tree.factoring import factor_game
+        >>> factor_game(infoset.load("dark_hex(rows=2,columns=2)")).sizes
         Sizes(histories=441.0, ends=216.0, entries=152.0)
         """
         return count_sizes(self)
@@ -111,51 +96,7 @@ class FactoredRules:
     @cached_property
     def symmetry(self) -> tuple[Group, IntArray]:
         """The group of the game's symmetries, and the images of the events under it, (G, V)."""
-        from infoset.tree.factored_symmetry import find_symmetry  # imported here because it depends on this module
-
         return find_symmetry(self)
-
-    @classmethod
-    def of(cls, game: Game, progress: Callable[[int], object] | None = None) -> FactoredRules:
-        """Ask the rules for their cores, after some playouts that check the game's declarations.
-
-        Raises ``UnsupportedGameError`` where the rules do not declare private states, ``GameRuleError`` where the
-        declarations are wrong, and ``BudgetError`` where there are too many cores.
-        """
-        source = None if isinstance(game, Factored) else cores_of(game)
-        if source is None and not isinstance(game, Factored):
-            raise UnsupportedGameError(f"{game.name} {NO_CORE}")
-        ready("factored")
-        if source is not None:
-            from infoset.tree.simultaneous_rules import AskedTogether  # imported here because it depends on this module
-
-            return AskedTogether(game.name, source, progress).rules()
-        check_game(game, plays=PLAYS)
-        if isinstance(game, Dealt):
-            from infoset.tree.dealt_rules import AskedDealt  # imported here because it depends on this module
-
-            return AskedDealt(game, progress).rules()
-        return Asked(game, progress).rules()
-
-    @classmethod
-    def of_positions(
-        cls, graph: GameGraph, progress: Callable[[int], object] | None = None, most_joint: int = MOST_JOINT
-    ) -> FactoredRules:
-        """Build the rules of a game that declares no cores from the public states found on its positions.
-
-        ``most_joint``: the largest total number of joint private states, over all public states, before giving up.
-
-        Raises ``UnsupportedGameError`` for information maps, and where some but not all players move at once, and
-        ``BudgetError`` where too little is common knowledge.
-
-        >>> from infoset.tree.graph import explore
-        >>> FactoredRules.of_positions(explore(infoset.load("leduc_poker(ranks=6,suits=4)"))).sizes
-        Sizes(histories=919105.0, ends=548688.0, entries=99744.0)
-        """
-        from infoset.tree.public_rules import AskedPublic  # imported here because it depends on this module
-
-        ready("factored")
-        return AskedPublic(graph, progress, most_joint).rules()
 
 
 class _End(NamedTuple):

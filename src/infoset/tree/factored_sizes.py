@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from infoset.base import FloatArray
 from infoset.jit import kernel
 from infoset.tree.graph import EVERYBODY, TERMINAL, topological
-
-if TYPE_CHECKING:
-    from infoset.tree.factored_rules import FactoredRules
+from infoset.tree.rule_arrays import NumberedRules
 
 
 class Sizes(NamedTuple):
@@ -26,7 +24,7 @@ class Sizes(NamedTuple):
     entries: float
 
 
-def count_sizes(rules: FactoredRules) -> Sizes:
+def count_sizes(rules: NumberedRules) -> Sizes:
     """Return the numbers of histories and ends, and an upper bound on the number of list entries."""
     return _Count(rules).run()
 
@@ -38,8 +36,8 @@ class _Count:
     cell.
     """
 
-    def __init__(self, rules: FactoredRules) -> None:
-        self.rules, self.n = rules, len(rules.players)
+    def __init__(self, rules: NumberedRules) -> None:
+        self.rules, self.n = rules, rules.arrays.cells.shape[1]
         self.ways: dict[int, FloatArray] = {}
         self.lists = np.zeros(len(rules.arrays.action_set))
         self.total = self.ends = self.entries = 0.0

@@ -55,10 +55,10 @@ def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, 
 
     Raises ``GameRuleError`` where the form and the rules pay differently.
 
-    >>> from infoset.tree.factored_rules import FactoredRules
+    >>> from infoset.tree.factoring import factor_game
     >>> from infoset.tree.form_check import check_factored_form
     >>> game = infoset.load("dark_hex(rows=2,columns=2)")
-    >>> check_factored_form(game, FactoredForm.of(FactoredRules.of(game), symmetric=True), plays=20) > 20
+    >>> check_factored_form(game, FactoredForm.of(factor_game(game), symmetric=True), plays=20) > 20
     True
     """
     with signs.during("comparing the factored form with the rules"):

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from infoset import signs
+from infoset import displays, signs
 from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
@@ -137,10 +137,8 @@ class GameTree:
 
     def _repr_svg_(self) -> str | None:
         """Return the picture for a notebook; ``None``, for plain text, where the tree is too large for one."""
-        from infoset.view.tree_picture import tree_picture  # a module of a higher layer, needed for notebooks only
-
         try:
-            return tree_picture(self).svg()
+            return displays.render("tree", self)
         except BudgetError:
             return None
 

@@ -25,7 +25,6 @@ from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import Rows, intern, intern_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
-from infoset.memory import free_memory
 from infoset.names import information_key
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 
@@ -332,7 +331,7 @@ class GrowingGraph:
     completely or not at all: an operation that is interrupted, by a clock or for lack of memory, leaves a graph that
     can be asked again.
 
-    >>> from infoset.tree.growing import growing_graph
+    >>> from infoset.tree.rules_source import growing_graph
     >>> graph = growing_graph(infoset.load("gdl:tic_tac_toe"))
     >>> graph.moves(0)[:2]
     (('mark', 1, 1), ('mark', 1, 2))
@@ -542,20 +541,3 @@ def rules_until(game: Game, clock: Clock) -> AbstractContextManager[None]:
     """Return a context in which requests to a game's rules end at a clock, where they can be interrupted."""
     until = getattr(game, "until", None)
     return until(clock) if until and clock.until < inf else nullcontext()
-
-
-def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> GrowingGraph:
-    """Build a graph of a game with only the start; ``memory`` is in bytes, by default a quarter of the free memory.
-
-    The rules are compiled code where the game's ``source()`` provides it.
-
-    >>> from infoset.tree.growing import growing_graph
-    >>> graph = growing_graph(infoset.load("kuhn_poker"))
-    >>> graph.moves(0)[:2]                      # chance_outcome deals
-    ('J', 'Q')
-    """
-    from infoset.tree.rules_source import RulesSource
-
-    made = getattr(game, "source", None)
-    source = (made() if made else None) or RulesSource(game, bool(getattr(game, "everybody_sees", False)))
-    return GrowingGraph(game, source, memory or free_memory() // 4, clock)

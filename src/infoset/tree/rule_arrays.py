@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from infoset.base import FloatArray, IntArray, LongArray
+from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.errors import GameRuleError
 from infoset.tree.graph import TERMINAL, topological
 
@@ -40,6 +40,27 @@ class RuleArrays(NamedTuple):
     term_first: LongArray  # (C + 1,) where an end's terms begin
     term_place: IntArray  # (T, n) a cell of each player, by its place
     term_paid: FloatArray  # (T, n) the payoffs of players who reach these cells
+
+
+class NumberedRules(Protocol):
+    """What sizes and symmetries are computed from: the arrays of factored rules, and what their numbers refer to."""
+
+    @property
+    def arrays(self) -> RuleArrays: ...
+    @property
+    def action_sets(self) -> list[tuple[Action, ...]]: ...
+    @property
+    def records(self) -> list[ObservationRecord]: ...
+    @property
+    def start_records(self) -> tuple[int, ...]: ...
+    @property
+    def start_cells(self) -> tuple[int, ...]: ...
+    @property
+    def first_cell(self) -> LongArray: ...
+    @property
+    def within(self) -> dict[int, LongArray]: ...
+    @property
+    def counted(self) -> tuple[float, float] | None: ...
 
 
 class Terms(NamedTuple):

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from infoset.base import Action, FloatArray, Game, LongArray, ObservationRecord, Observed, State, Step
-from infoset.clock import Clock
+from infoset.clock import ENDLESS, Clock
 from infoset.errors import ClockError, UnsupportedGameError
 from infoset.interning import Rows, intern
+from infoset.memory import free_memory
 from infoset.tree.graph import CHANCE, NO_RECORD, Interner
 from infoset.tree.growing import (
     NO_ACTION_SET,
@@ -262,3 +263,18 @@ def _parts(value: object) -> dict[int, int]:
         found |= {id(each): sys.getsizeof(each) for each in layer}
         layer = [below for each in layer if isinstance(each, tuple | list | frozenset) for below in each]
     return found
+
+
+def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> GrowingGraph:
+    """Build a graph of a game with only the start; ``memory`` is in bytes, by default a quarter of the free memory.
+
+    The rules are compiled code where the game's ``source()`` provides it.
+
+    >>> from infoset.tree.rules_source import growing_graph
+    >>> graph = growing_graph(infoset.load("kuhn_poker"))
+    >>> graph.moves(0)[:2]                      # chance_outcome deals
+    ('J', 'Q')
+    """
+    made = getattr(game, "source", None)
+    source = (made() if made else None) or RulesSource(game, bool(getattr(game, "everybody_sees", False)))
+    return GrowingGraph(game, source, memory or free_memory() // 4, clock)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,6 @@ from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.payoff_scale import constant_sum_of, exploitability_of_rounding, payoff_offsets
 
-if TYPE_CHECKING:
-    from infoset.tree.halves import Halves
-
-MANY_ENTRIES = 1_000_000  # of lists; fewer are summed quickly enough by one thread
 DEEP = 1000  # levels; the length of a key grows with the depth of the game
 
 
@@ -77,6 +73,13 @@ def no_blocks(n: int) -> dict[str, Any]:
     return {**lists, "pattern_lists": none.T, "terms": begin, "term_lists": none, "term_paid": np.zeros((n, 0))}
 
 
+class SplitGradient(Protocol):
+    """An evaluator of gradients that divides the payoffs of a form among threads; see ``tree.halves``."""
+
+    def gradient(self, player: int, plan: FloatArray, values: FloatArray) -> None:
+        """Write the gradient of ``player`` (S,), given the realisation plan (S,) of all, into ``values`` (S,)."""
+
+
 @dataclass(frozen=True, eq=False)
 class SequenceForm:
     """A game as sequences, information sets with at least two actions, and terminal rows.
@@ -105,6 +108,8 @@ class SequenceForm:
     map_name: str
     tree_infoset: IntArray = field(repr=False)  # (I,) the information sets by their numbers in the tree
     _names: Callable[[], tuple[list[str], list[tuple[str, ...]]]] = field(repr=False)
+    halves: SplitGradient | None = field(default=None, repr=False)
+    """The evaluator of gradients in two threads where lists have many entries, else ``None``."""
 
     @classmethod
     @checks_arguments
@@ -201,13 +206,6 @@ class SequenceForm:
         for first, size, parent in zip(a.first.tolist(), a.size.tolist(), a.parent.tolist(), strict=True):
             found[first : first + size] = found[parent] + 1
         return found
-
-    @cached_property
-    def halves(self) -> Halves | None:
-        """The evaluator of gradients in two threads where lists have many entries, else ``None``."""
-        from infoset.tree.halves import Halves  # imported here because its kernels depend on this module
-
-        return Halves(self.arrays) if len(self.arrays.entries) >= MANY_ENTRIES else None
 
     def player_sequences(self, player: int) -> slice:
         """Return the slice of a player's sequences; its empty one comes first."""

@@ -9,29 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from infoset.base import Action, Game, State
+from infoset.catalog import about
 from infoset.errors import BudgetError, InfosetError, UnsupportedGameError, shorten
+from infoset.formats.efg import EfgGame
 from infoset.games.rules import seats
 from infoset.names import move_words
+from infoset.policies.tabular import TabularPolicy
+from infoset.tree.game_tree import GameTree
 from infoset.view.curve_svg import Curve, curve_svg
 from infoset.view.guide import title_of
 from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
+from infoset.view.match_text import series_rows
 from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
+from infoset.view.text import MAX_TREE_NODES
+from infoset.view.tournament_svg import tournament_svg
+from infoset.view.tournament_text import standing_rows
+from infoset.view.tree_picture import tree_svg
+from infoset.view.watch_page import watch_page
 
 if TYPE_CHECKING:
-    from infoset.arena.tournament import Standings
+    from infoset.arena.standings import Standings
     from infoset.learn.learner import Epoch
     from infoset.match.replay import Match
     from infoset.match.series import Series
-    from infoset.policies.tabular import TabularPolicy
     from infoset.pommerman.game import PommermanState
     from infoset.solvers.metrics import Evaluation
     from infoset.solvers.work import Point
     from infoset.solving import Solution
-    from infoset.verbs import TrainingRun
 
 ROWS = 30  # of a policy that are shown, for all players together
 FIRST_ROWS = 12  # of a policy that is part of a larger view
@@ -46,14 +55,18 @@ MOST_PAGE = 4_000_000  # letters of a page embedded in a notebook
 
 def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
     """Return a game's name, players and known sizes as HTML, without calling its rules."""
-    from infoset.catalog import about
-
     facts = [("players", _cut(game.players, MOVES)), *sizes.items()]
     told = [tag("p", line)] if (line := about(game.name)) else []
     called = title_of(game)
     kind = "game" if called in ("", game.name) else f"game, {game.name}"
     payoffs = _payoffs(game) if is_payoff_table(game) else Html()
     return shown(head(called or game.name, kind), *told, figures(facts), payoffs, *map(paper, pictures))
+
+
+def efg_html(game: EfgGame) -> str:
+    """Return a game of a file as HTML, with a picture of its tree where that is small."""
+    small = len(game.efg.nodes) <= MAX_TREE_NODES and len((tree := GameTree.of(game)).parent) <= MAX_TREE_NODES
+    return game_html(game, game.sizes(), *([tree_svg(tree)] if small else []))
 
 
 def _payoffs(game: Game) -> Html:
@@ -202,8 +215,6 @@ def _bar(shares: Iterable[tuple[float, str]]) -> Html:
 
 def solution_html(solution: Solution) -> str:
     """Return a solution as HTML: the figures, the curve, and the beginning of the policy."""
-    from infoset.policies.tabular import TabularPolicy
-
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
     facts = _values(solution.players, solution.values)
     facts += _figure("exploitability", solution.exploitability) + _figure("nash_conv", solution.nash_conv)
@@ -289,8 +300,6 @@ def _player(match: Match) -> Html:
 
     Where it cannot be shown, a sentence says why: the game is not available by its name, or the page is too long.
     """
-    from infoset.view.watch_page import watch_page
-
     try:
         page = watch_page(match)
     except InfosetError as error:
@@ -310,8 +319,6 @@ def _thought(match: Match, player: int) -> str:
 
 def series_html(series: Series) -> str:
     """Return a series as HTML, with the table that the command line prints."""
-    from infoset.view.match_text import series_rows
-
     titles, *rows = series_rows(series)
     facts = [("games", f"{series.games:,}"), ("seed", str(series.seed)), ("stopped", series.stopped)]
     return shown(head(series.game, "series"), figures(facts), table(titles, rows[:PLAYERS]))
@@ -319,9 +326,6 @@ def series_html(series: Series) -> str:
 
 def standings_html(standings: Standings) -> str:
     """Return the cross table and the ratings as a picture; as a table where there are too many teams for a picture."""
-    from infoset.view.tournament_svg import tournament_svg
-    from infoset.view.tournament_text import standing_rows
-
     try:
         return shown(paper(tournament_svg(standings)))
     except BudgetError:
@@ -330,9 +334,8 @@ def standings_html(standings: Standings) -> str:
         return shown(head(standings.game, "tournament"), table(cut[0], cut[1:]))
 
 
-def training_html(run: TrainingRun, points: Sequence[Epoch]) -> str:
-    """Return a training run as HTML: its figures, the losses over time, and the agent's name for playing."""
-    last = run.last
+def training_html(game: str, method: str, folder: Path, last: Epoch | None, points: Sequence[Epoch]) -> str:
+    """Return a training run as HTML: the figures of its last epoch, the losses over time, the name of its agent."""
     facts = (
         [("epochs", f"{last.iteration:,}"), ("games", f"{last.games:,}"), ("states", f"{last.states:,}")]
         if last
@@ -352,5 +355,5 @@ def training_html(run: TrainingRun, points: Sequence[Epoch]) -> str:
         > 1
     ]
     picture = curve_svg(curves, "epochs", "loss", logarithmic=True) if curves else Html()
-    plays = tag("p", "plays as ", tag("code", f"trained:{run.folder}"))
-    return shown(head(run.game, f"trained by {run.method}"), figures(facts), picture, plays)
+    plays = tag("p", "plays as ", tag("code", f"trained:{folder}"))
+    return shown(head(game, f"trained by {method}"), figures(facts), picture, plays)

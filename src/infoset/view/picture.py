@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree as Xml
 
 from infoset.errors import MissingExtraError, printable
+from infoset.files import replace_file
 
 Point: TypeAlias = tuple[float, float]
 
@@ -106,8 +107,6 @@ class Picture:
             from matplotlib.figure import Figure
         except ImportError:
             raise MissingExtraError("a picture as PDF", "plot") from None
-        from infoset.files import replace_file
-
         scale = min(POINTS, LONGEST_PAGE / max(self.width, self.height))
         with matplotlib.rc_context({"pdf.fonttype": 42, "font.family": PDF_FONT}):  # journals reject Type 3 fonts
             figure = Figure(figsize=(self.width * scale / 72, self.height * scale / 72))

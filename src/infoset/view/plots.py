@@ -13,7 +13,7 @@ from infoset.view.markup import HUES, palette
 from infoset.view.move_colors import move_colors, printed
 
 if TYPE_CHECKING:
-    from infoset.arena.tournament import Standings
+    from infoset.arena.standings import Standings
     from infoset.match.series import Series
     from infoset.policies.tabular import TabularPolicy
 

@@ -13,8 +13,8 @@ from shutil import which
 
 from infoset.errors import ParameterError, UnsupportedGameError, UnsupportedSystemError, printable, shorten
 from infoset.files import replace_file
-from infoset.gdl.game import RANDOM
 from infoset.gdl.propnet import AND, FALSE, NO_NODE, TRUE, PropNet
+from infoset.gdl.rules import RANDOM
 from infoset.gdl.syntax import Term
 from infoset.view.picture import COLORS, GREY, INK
 

@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 from xml.etree import ElementTree as Xml
 
-from infoset.arena.tournament import Standings
+from infoset.arena.standings import Standings
 from infoset.errors import BudgetError, printable, shorten
 from infoset.view.tournament_text import RANKED_BY, cell_note, cross_table, fault_lines, ranking, signed
 

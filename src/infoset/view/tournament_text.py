@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from infoset.arena.store import TeamFault
-from infoset.arena.tournament import Standings
+from infoset.arena.results import TeamFault
+from infoset.arena.standings import Standings
 from infoset.view.match_text import columns
 
 SHOWN_GAMES = 5

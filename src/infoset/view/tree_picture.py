@@ -37,6 +37,11 @@ def tree_picture(tree: GameTree, policy: TabularPolicy | None = None) -> Picture
     return _Drawing(tree, policy).draw()
 
 
+def tree_svg(tree: GameTree) -> str:
+    """Return ``tree_picture`` as SVG.  Raises ``BudgetError``."""
+    return tree_picture(tree).svg()
+
+
 class _Drawing:
     """The texts of a tree, their positions, and the shapes."""
 

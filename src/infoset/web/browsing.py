@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import msgspec
 
 from infoset.arena.reading import version
-from infoset.web.app import Question, Site
 from infoset.web.listing import MAX_PAGE, Count, Filter, Name
 from infoset.web.shelf import find
+from infoset.web.site import Question, Site
 from infoset.web.wishes import wanted
 
 

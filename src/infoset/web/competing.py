@@ -11,9 +11,12 @@ from typing import Any
 
 import msgspec
 
+from infoset.arena.formats import MEETING
 from infoset.arena.reading import beside, reading, version
-from infoset.arena.store import Store, TeamFault
-from infoset.arena.tournament import Record, Standings, read_record
+from infoset.arena.results import TeamFault
+from infoset.arena.standings import Standings
+from infoset.arena.store import Store
+from infoset.arena.tournament import Record, read_record
 from infoset.errors import one_line
 from infoset.view.tournament_text import RANKED_BY, cross_table, ranking
 from infoset.web.shelf import find
@@ -137,8 +140,6 @@ def _faults(faults: tuple[TeamFault, ...]) -> list[dict[str, Any]]:
 
 
 def _is_asked(met: tuple[int, ...], number: int, a: int, b: int, meeting: int) -> bool:
-    from infoset.arena.formats import MEETING
-
     if meeting and (number - 1) // MEETING != meeting:
         return False
     if a == b >= 0:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from starlette.responses import StreamingResponse
 
-from infoset.web.app import Answer, Question, Site
 from infoset.web.guard import SECURITY
+from infoset.web.site import Answer, Question, Site
 from infoset.web.wishes import ASKED, WRITES, Piece, wanted
 
 

@@ -23,7 +23,10 @@ import msgspec
 from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
+from infoset.practice import solve_soon
 from infoset.remote.serving import Refusal
+from infoset.solvers.work import Watcher
+from infoset.solving import solve
 from infoset.view.guide import guide, title_of
 from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
@@ -32,13 +35,14 @@ from infoset.web.hands import hand_cells
 from infoset.web.heads import kind_of
 from infoset.web.nodes import Place, Row
 from infoset.web.queue import Job, Queue, Request
+from infoset.web.seating import key_of
+from infoset.web.shared_game import SharedGame
 from infoset.web.shelf import find
 from infoset.web.sources import MAX_HISTORIES, Source, find_game, rules_stamp, stamp
 from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
-    from infoset.web.shared_game import SharedGame
 
 MAX_SOURCES = 200  # strategies that are held in memory
 MAX_BYTES = 96 << 20  # approximate limit for these and their games,
@@ -273,10 +277,6 @@ class Exploring:
 
     def _solved(self, wish: Wish, base: Source | None, name: str, job: Job) -> Source:
         """Return the solution of a wish; ``base`` is ``None`` where only a game is named."""
-        from infoset.practice import solve_soon
-        from infoset.solvers.work import Watcher
-        from infoset.solving import solve
-
         job.line = "building the game"
         compiled = self._game(wish.source.partition(":")[2]) if base is None else base.compiled
         lock = {player: _kept(base, player, what) for player, what in wish.lock.items()}
@@ -311,9 +311,6 @@ class Exploring:
 
         A game that was compiled already for a strategy that is held is shared, not compiled again.
         """
-        from infoset.web.seating import key_of
-        from infoset.web.shared_game import SharedGame
-
         game = find_game(name, self.folders)
         for source in list(self.sources.values()):
             if source.temporary and key_of(source.game) == key_of(game):

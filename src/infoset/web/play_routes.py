@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from infoset.web.app import Question, Site
+from infoset.web.site import Question, Site
 from infoset.web.wishes import wanted
 
 

@@ -13,10 +13,11 @@ from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from infoset.base import Action, Agent, Game, InformationState
 from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load, load_shipped
+from infoset.compiled import Compiled
 from infoset.errors import (
     BudgetError,
     InfosetError,
@@ -27,21 +28,23 @@ from infoset.errors import (
     shorten,
 )
 from infoset.files import POLICY
+from infoset.formats.efg import EfgGame
+from infoset.formats.nfg import NfgGame
 from infoset.match.agents import AGENTS, ARCADE, PolicyAgent, load_agent
 from infoset.match.person import HUMAN
 from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
+from infoset.policies.tabular import TabularPolicy
 from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.game import Pommerman
-from infoset.practice import EQUILIBRIUM, costs
+from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
+from infoset.solvers.study import Move, Study
+from infoset.solvers.work import Watcher
 from infoset.view.pictures import record_words
 from infoset.web.heads import Heads, kind_of
 from infoset.web.queue import Job, Queue
 from infoset.web.shelf import Item, find, items
-
-if TYPE_CHECKING:
-    from infoset.solvers.study import Move, Study
 
 T = TypeVar("T")
 
@@ -223,8 +226,6 @@ class Agents:
 
     def is_solvable(self, game: Game) -> bool:
         """Return whether all positions of a game can be enumerated in about a quarter of a second."""
-        from infoset.compiled import Compiled
-
         key = key_of(game)
         if key in self.solved:
             return True
@@ -294,9 +295,6 @@ class Solved:
     @cached_property
     def study(self) -> Study | None:
         """The values of all moves; ``None`` where the policy is not a table."""
-        from infoset.policies.tabular import TabularPolicy
-        from infoset.solvers.study import Study
-
         try:
             return Study.of(self.compiled, self.policy) if isinstance(self.policy, TabularPolicy) else None
         except InfosetError:
@@ -308,9 +306,6 @@ def solve_for_play(game: Game, job: Job) -> Solved:
 
     Raises ``BudgetError``, and ``CancelledError`` once the job is given up.
     """
-    from infoset.compiled import Compiled
-    from infoset.practice import solve_soon
-    from infoset.solvers.work import Watcher
 
     def step(line: str) -> None:
         job.check()
@@ -327,9 +322,6 @@ def solve_for_play(game: Game, job: Job) -> Solved:
 
 def key_of(game: Game) -> Game | str:
     """Return the key of a game's solution: a shipped game's name, or a game from a file itself, as it may change."""
-    from infoset.formats.efg import EfgGame  # whose names are the stems of their files
-    from infoset.formats.nfg import NfgGame
-
     shipped = not isinstance(game, (EfgGame, NfgGame)) and game.name.partition("(")[0] in known_games()
     return game.name if shipped else game
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 from starlette.routing import WebSocketRoute
@@ -20,9 +20,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from infoset.errors import one_line
 from infoset.remote.connections import place_of
 from infoset.remote.serving import Refusal
-
-if TYPE_CHECKING:
-    from infoset.web.app import Site
+from infoset.web.guard import Guard
+from infoset.web.workers import Worker
 
 PATIENCE = 5.0  # seconds allowed for an answer, or for the other side to read
 MAX_SOCKETS = 400
@@ -124,6 +123,14 @@ class Hub:
             del self.viewers[topic]
 
 
+class Connected(Protocol):
+    """The part of a running server that its web sockets use."""
+
+    guard: Guard
+    hub: Hub
+    tables: Worker
+
+
 class Closed(Exception):
     """Raised to close the socket, with a code and a reason."""
 
@@ -132,7 +139,7 @@ class Closed(Exception):
         self.code, self.why = code, why
 
 
-def routes(site: Site) -> list[WebSocketRoute]:
+def routes(site: Connected) -> list[WebSocketRoute]:
     """Return the routes of the web sockets."""
     return [
         WebSocketRoute("/api/tables/{table}", _line(site, _seat)),
@@ -140,7 +147,7 @@ def routes(site: Site) -> list[WebSocketRoute]:
     ]
 
 
-def _line(site: Site, talk: Callable[[Site, WebSocket, dict[str, Any]], Awaitable[None]]) -> Any:
+def _line(site: Connected, talk: Callable[[Connected, WebSocket, dict[str, Any]], Awaitable[None]]) -> Any:
     """Return a handler of a socket from its handshake to its end.
 
     Once the first message has identified the browser, ``talk`` takes over.
@@ -206,7 +213,7 @@ async def _send(socket: WebSocket, message: Any) -> None:
     await socket.send_text(msgspec.json.encode(message).decode())
 
 
-async def _seat(site: Site, socket: WebSocket, first: dict[str, Any]) -> None:
+async def _seat(site: Connected, socket: WebSocket, first: dict[str, Any]) -> None:
     """Serve a seat at a table: send its messages, and take the person's."""
     site.guard.check_token(str(first.get("token", "")))
     table = socket.path_params["table"]
@@ -224,7 +231,7 @@ async def _seat(site: Site, socket: WebSocket, first: dict[str, Any]) -> None:
         site.hub.leave(topic, viewer)
 
 
-async def _listen(site: Site, socket: WebSocket, table: str, chair: int) -> None:
+async def _listen(site: Connected, socket: WebSocket, table: str, chair: int) -> None:
     left, then = BURST, monotonic()
     while True:
         message = _read(await _text(socket))
@@ -248,7 +255,7 @@ async def _write(socket: WebSocket, viewer: Viewer) -> None:
             raise Closed(TRY_LATER, "the game continues in a moment")
 
 
-async def _live(site: Site, socket: WebSocket, _: dict[str, Any]) -> None:
+async def _live(site: Connected, socket: WebSocket, _: dict[str, Any]) -> None:
     """Serve the spectator of a game between agents.
 
     It gets the whole game so far, then one frame per step; after a missed frame, the present state of the game.
@@ -268,7 +275,7 @@ async def _live(site: Site, socket: WebSocket, _: dict[str, Any]) -> None:
         site.hub.leave(topic, viewer)
 
 
-async def _stream(site: Site, socket: WebSocket, viewer: Viewer, table: str, last: int) -> None:
+async def _stream(site: Connected, socket: WebSocket, viewer: Viewer, table: str, last: int) -> None:
     while True:
         for number, told in await viewer.next():
             frame, here = told, number

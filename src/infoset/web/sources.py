@@ -26,22 +26,24 @@ from infoset.errors import (
     one_line,
     shorten,
 )
+from infoset.evaluation import tabulated
 from infoset.files import BROKEN_ARCHIVE, archive_names, describe_damage
 from infoset.names import move_words, parse_name
+from infoset.policies.saved import SavedPolicy, load_policy
 from infoset.policies.table_file import TableFile
+from infoset.policies.tabular import TabularPolicy
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import PublicWalk
+from infoset.solvers.metrics import Evaluation, evaluate_plan
+from infoset.solvers.study import Study
 from infoset.solvers.work import Background
+from infoset.tree.plans import realisation
+from infoset.web.shared_game import SharedGame
 from infoset.web.shelf import named
 
 if TYPE_CHECKING:
-    from infoset.policies.saved import SavedPolicy
-    from infoset.policies.tabular import TabularPolicy
     from infoset.solvers.method import Lock
-    from infoset.solvers.metrics import Evaluation
-    from infoset.solvers.study import Study
     from infoset.solving import Solution
-    from infoset.web.shared_game import SharedGame
 
 MAX_HISTORIES = 3_000_000  # limit of a tree on which values are computed
 PATIENCE = 0.5  # seconds that a question waits
@@ -83,8 +85,6 @@ class Source:
         if place.suffix != ".json" and _is_table(place):
             source._take(TableFile.read(place))
         else:
-            from infoset.policies.saved import load_policy
-
             source._take(load_policy(place))
         return source
 
@@ -108,8 +108,6 @@ class Source:
     def _take(self, policy: Any) -> None:
         from_file = isinstance(policy, TableFile)
         if not from_file:
-            from infoset.policies.tabular import TabularPolicy
-
             self.saved = policy
             if isinstance(policy, TabularPolicy):
                 policy = TableFile.of(policy)
@@ -143,8 +141,6 @@ class Source:
     @cached_property
     def compiled(self) -> SharedGame:
         """The compiled game and its forms."""
-        from infoset.web.shared_game import SharedGame  # its imports take half a second
-
         return SharedGame(self.game, MAX_HISTORIES)
 
     @property
@@ -196,8 +192,6 @@ class Source:
         """The whole strategy as a table; raises ``BudgetError`` where the tree does not fit, and ``PolicyError``."""
         if self.table is not None:
             return self.table.policy()
-        from infoset.evaluation import tabulated
-
         return tabulated(self.compiled, self.saved)
 
     def warm(self) -> None:
@@ -274,10 +268,6 @@ class Values:
 
     def _work(self) -> None:
         self.line = "enumerating the game"
-        from infoset.solvers.metrics import evaluate_plan
-        from infoset.solvers.study import Study
-        from infoset.tree.plans import realisation
-
         compiled = self.source.compiled
         with compiled.making:
             compiled.progress = self._told

@@ -10,6 +10,7 @@ from infoset.arena.store import load_replay
 from infoset.errors import BudgetError, FormatError
 from infoset.match.replay import Match
 from infoset.verbs import read_match
+from infoset.view.recording import recording
 from infoset.web.heads import kind_of
 from infoset.web.shelf import find
 
@@ -28,8 +29,6 @@ class Watching:
 
         Raises ``Refusal`` and ``InfosetError``: for an item that is no replay, names code, or is too long to be shown.
         """
-        from infoset.view.recording import recording
-
         match = self._match(name, number)
         if len(match.steps) > MAX_STEPS:
             raise BudgetError(f"{len(match.steps):,} steps; the page shows {MAX_STEPS:,}")

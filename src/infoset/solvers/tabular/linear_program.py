@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +10,8 @@ from infoset import signs
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
-from infoset.names import check_choice, full_name
-from infoset.solvers.tabular.solver import OneProfile, OneStep, TabularMethod
-from infoset.solvers.work import Limits
 from infoset.tree.sequence_form import SequenceForm
 
-PLAIN = "any"
 HIGHS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
@@ -128,42 +123,3 @@ def on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatA
         total, above = plan[moves].sum(), plan[int(a.parent[k]) - start]
         plan[moves] = plan[moves] * (above / total) if total > 0 else above / int(a.size[k])
     return plan
-
-
-@dataclass(frozen=True)
-class LinearProgram(TabularMethod):
-    """The method ``lp``: exact, in one iteration."""
-
-    takes: ClassVar[frozenset[str]] = frozenset({"target", "seconds"})
-    default: ClassVar[Limits] = Limits()
-
-    refinement: str = PLAIN
-
-    @property
-    def name(self) -> str:
-        """The full name, as ``solve`` takes it."""
-        return full_name("lp", lp, refinement=self.refinement)
-
-    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
-        from infoset.solvers.tabular.trembles import trembling_equilibrium
-
-        check_zero_sum(form)
-        if self.refinement != PLAIN:
-            return OneProfile(form, self.name, lambda: trembling_equilibrium(form, self.refinement))
-        return OneStep(form, self.name, lambda: linear_program(form))
-
-
-@checks_arguments
-def lp(refinement: str = PLAIN) -> LinearProgram:
-    """The linear program as a method of ``solve``: exact, for two players and a constant sum.
-
-    ``refinement``: ``any`` equilibrium; ``normal-form-perfect`` or ``quasi-perfect``, one that is a limit under
-    mistakes whose probability vanishes.  Raises ``ParameterError`` for another one.
-
-    >>> infoset.solve(infoset.load("kuhn_poker"), infoset.lp()).stopped
-    'exact'
-    """
-    from infoset.solvers.tabular.trembles import TREMBLES
-
-    check_choice("refinement", refinement, (PLAIN, *TREMBLES))
-    return LinearProgram(refinement)

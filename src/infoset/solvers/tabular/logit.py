@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
@@ -285,9 +286,8 @@ class LogitPath(NamedTuple):
 
     def draw(self, file: str | Path) -> Path | None:
         """Draw the chances of moves against ``λ`` as a PNG; without matplotlib draw nothing and return ``None``."""
-        from infoset.view.curves import draw_logit_path  # of a layer above this one
-
-        return draw_logit_path(self, Path(file))
+        drawn: Path | None = displays.draw("logit_path_picture", self, Path(file))
+        return drawn
 
 
 @checks_arguments

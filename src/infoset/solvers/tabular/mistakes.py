@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
 from infoset.solvers.tabular.linear_program import constraints, payoff_matrix
+from infoset.solvers.tabular.profile import Profile
 from infoset.solvers.work import Background
 from infoset.tree.sequence_form import SequenceForm
 
-if TYPE_CHECKING:
-    from infoset.solvers.tabular.refinements import Profile
-
 GAINS = 1e-6
 """Share of the payoff range below which a gain counts as none."""
-PLAYED = 1e-7
-"""A probability below this counts as 0."""
 ADMITTED, MOST = 1e-4, 10.0
 """Least weight that counts as a mistake of one step, and largest weight; allowances stay far below the former."""
 

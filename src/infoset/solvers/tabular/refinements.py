@@ -15,25 +15,19 @@ included.  Admitting more mistakes in a step never restricts later steps, so tha
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from infoset import signs
-from infoset.arguments import checks_arguments
-from infoset.base import BoolArray, FloatArray, IntArray, LongArray
-from infoset.compiled import AnyGame, Compiled
+from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
-from infoset.evaluation import What, check_what, tabulated
-from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.solvers.metrics import evaluate_plan
-from infoset.solvers.tabular.mistakes import GAINS, PLAYED, Mistakes, least, never_best
+from infoset.solvers.tabular.mistakes import GAINS, Mistakes, least, never_best
+from infoset.solvers.tabular.profile import Profile, levels_below
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import CHANCE, TERMINAL
+from infoset.tree.graph import TERMINAL
 from infoset.tree.kernels import expect_up, gradient
-from infoset.tree.plans import realisation
-from infoset.tree.sequence_form import SequenceForm, carried, sets_of
+from infoset.tree.sequence_form import SequenceForm
 
 ROUNDING = 1e-14  # of the range of payoffs
 
@@ -65,29 +59,10 @@ class ProfileCheck:
         return "\n".join(str(one).rstrip() for one in self.findings)
 
 
-@checks_arguments
-def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -> ProfileCheck:
-    """Check which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
-
-    Gains below 1e-6 of the payoff range do not count.  With more than two players, beliefs at sets that are never
-    reached are not decided.  Raises ``BudgetError`` for a game whose tree does not fit, ``UnsupportedGameError`` for
-    plans that are drawn for several players together.
-
-    >>> print(infoset.check_profile("rock_paper_scissors", "random"))
-    Nash              yes        no player gains more than 0
-    subgame-perfect   yes        no subgame but the game itself
-    undominated       yes
-    sequential        yes
-    quasi-perfect     yes
-    """
-    compiled = Compiled.of(game, max_histories)
-    form = compiled.form
-    what = check_what(what) if isinstance(what, str) else what
-    if isinstance(what, CorrelatedPolicy):
-        raise UnsupportedGameError(f"{what.about}; these concepts need players who choose independently. Try evaluate")
-    strategy = tabulated(compiled, what).behaviour(form)
+def check_strategy(form: SequenceForm, tree: GameTree, strategy: FloatArray) -> ProfileCheck:
+    """Check which of five solution concepts the behaviour (S,) of all players satisfies, see ``check_profile``."""
     with signs.during("checking the profile"):
-        profile = Profile.of(form, compiled.tree, strategy)
+        profile = Profile.of(form, tree, strategy)
         nash, dominated = _nash(profile), _decided(profile, "undominated")
         found = [nash, _subgame_perfect(profile), dominated]
         if nash.holds:
@@ -97,94 +72,6 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
         else:
             found += [Finding(name, False, "no equilibrium") for name in ("sequential", "quasi-perfect")]
     return ProfileCheck(form.name, tuple(found))
-
-
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """A profile on every history of a game: N nodes, n players, I information sets with a choice, S sequences."""
-
-    form: SequenceForm
-    tree: GameTree
-    strategy: FloatArray
-    """(S,) behaviour, without probabilities that are rounding errors."""
-    plan: FloatArray
-    held: IntArray
-    """(N, n) each player's sequence at each node of the tree."""
-    reach: FloatArray
-    """(N,) the factor of chance in the reach probability."""
-    set_of: LongArray
-    """(N,) the form's information set, -1 where nobody has a choice."""
-
-    @classmethod
-    def of(cls, form: SequenceForm, tree: GameTree, strategy: FloatArray) -> Profile:
-        """Make a profile from a behavioural strategy."""
-        strategy = np.where(strategy < PLAYED, 0.0, strategy)
-        owner = form.infoset_of
-        totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], form.num_infosets)
-        strategy = np.where(owner >= 0, strategy / np.append(totals, 1.0)[owner], 1.0)
-        held, reach = carried(tree, form)
-        return cls(form, tree, strategy, realisation(form, strategy), held, reach, sets_of(tree, form))
-
-    @property
-    def scales(self) -> FloatArray:
-        """(n,) the range of each player's payoffs, above 0."""
-        return np.asarray(np.maximum(self.form.ranges, float(np.finfo(float).tiny)))
-
-    @cached_property
-    def probabilities(self) -> FloatArray:
-        """(N,) the probability of each node given its parent, where all play the profile."""
-        tree, above = self.tree, self.tree.parent[1:].astype(np.int64)
-        chance = np.ones(len(tree.parent))
-        sets, offset = self.set_of[above], np.arange(1, len(tree.parent)) - tree.first_child[above]
-        moves = sets >= 0
-        chance[1:][moves] = self.strategy[self.form.arrays.first[sets[moves]].astype(np.int64) + offset[moves]]
-        random = np.flatnonzero(tree.graph.player[tree.position[above]] == CHANCE) + 1
-        chance[random] = tree.graph.probability[tree.edges(random.astype(np.int32))]
-        return chance
-
-    @cached_property
-    def values(self) -> FloatArray:
-        """(N, n) the values of the profile from each node on, less the form's ``offsets``."""
-        tree = self.tree
-        value = np.zeros((len(tree.parent), self.form.num_players))
-        over = tree.graph.player[tree.position] == TERMINAL
-        value[over] = tree.graph.payoffs[tree.graph.content[tree.position[over]]] - self.form.offsets
-        for nodes, above in reversed(_down(tree)):
-            np.add.at(value, above, self.probabilities[nodes, None] * value[nodes])
-        return value
-
-    @cached_property
-    def reached(self) -> FloatArray:
-        """(I,) the counterfactual reach probability of each set: that of its player counts as 1."""
-        weight = self.reach.copy()
-        mover = self.tree.graph.player[self.tree.position]
-        for player in range(self.form.num_players):
-            weight *= np.where(mover == player, 1.0, self.plan[self.held[:, player]])
-        inside = self.set_of >= 0
-        return np.asarray(np.bincount(self.set_of[inside], weight[inside], self.form.num_infosets))
-
-    @cached_property
-    def by_set(self) -> tuple[LongArray, LongArray]:
-        """The nodes sorted by information set, and (I + 1,) where those of each set begin."""
-        order = np.argsort(self.set_of, kind="stable")
-        return order, np.searchsorted(self.set_of[order], np.arange(self.form.num_infosets + 1))
-
-    def gains_of(self, infoset: int) -> FloatArray:
-        """Return (histories, moves) of a set, what each move pays more than the profile's mixture."""
-        order, begins = self.by_set
-        nodes, player = order[begins[infoset] : begins[infoset + 1]], int(self.form.infoset_player[infoset])
-        nodes = nodes[self.reach[nodes] > 0]  # histories of chance probability 0 are not believed
-        after = self.tree.first_child[nodes][:, None] + np.arange(int(self.form.arrays.size[infoset]))
-        return np.asarray(self.values[after, player] - self.values[nodes, player][:, None])
-
-    def set_name(self, infoset: int) -> str:
-        """Return the name of an information set in messages."""
-        return f"{self.form.players[int(self.form.infoset_player[infoset])]} at {self.form.keys[infoset]!r}"
-
-    def move_name(self, sequence: int) -> str:
-        """Return the name of a move in messages."""
-        infoset = int(self.form.infoset_of[sequence])
-        return f"{self.form.actions[infoset][sequence - int(self.form.arrays.first[infoset])]!r}"
 
 
 def _nash(profile: Profile) -> Finding:
@@ -206,7 +93,7 @@ def _subgame_perfect(profile: Profile) -> Finding:
     count = int(roots.sum()) - 1
     value = profile.values
     region = np.arange(len(tree.parent))
-    for nodes, above in _down(tree):
+    for nodes, above in levels_below(tree):
         region[nodes] = np.where(roots[nodes], nodes, region[above])
     worst = (0.0, 0, 0)
     for player in range(form.num_players):
@@ -223,19 +110,13 @@ def _subgame_perfect(profile: Profile) -> Finding:
     return Finding("subgame-perfect", True, games)
 
 
-def _down(tree: GameTree) -> list[tuple[LongArray, LongArray]]:
-    """Return the nodes of each level but the first, with their parents."""
-    spans = pairwise(tree.levels.tolist()[1:])
-    return [(np.arange(begin, end), tree.parent[begin:end].astype(np.int64)) for begin, end in spans]
-
-
 def _roots(profile: Profile) -> BoolArray:
     """Return (N,) the roots of subgames: no information set lies partly among the descendants."""
     tree, sets = profile.tree, profile.set_of
     size, entered = np.ones(len(tree.parent), dtype=np.int64), np.zeros(len(tree.parent), dtype=np.int64)
-    for nodes, above in reversed(_down(tree)):
+    for nodes, above in reversed(levels_below(tree)):
         np.add.at(size, above, size[nodes])
-    for nodes, above in _down(tree):
+    for nodes, above in levels_below(tree):
         before = np.cumsum(size[nodes]) - size[nodes]
         entered[nodes] = entered[above] + 1 + before - before[tree.first_child[above] - nodes[0]]
     inside = sets >= 0
@@ -245,7 +126,7 @@ def _roots(profile: Profile) -> BoolArray:
     np.maximum.at(most, sets[inside], entered[inside])
     first, last = entered.copy(), entered.copy()
     first[inside], last[inside] = least[sets[inside]], most[sets[inside]]
-    for nodes, above in reversed(_down(tree)):
+    for nodes, above in reversed(levels_below(tree)):
         np.minimum.at(first, above, first[nodes])
         np.maximum.at(last, above, last[nodes])
     chooses = tree.graph.player[tree.position] != TERMINAL
@@ -261,7 +142,7 @@ def _gains_by_region(
     tree, form, a = profile.tree, profile.form, profile.form.arrays
     chance, mover = profile.probabilities, tree.graph.player[tree.position]
     weight = np.ones(len(tree.parent))
-    for nodes, above in _down(tree):
+    for nodes, above in levels_below(tree):
         weight[nodes] = weight[above] * np.where(mover[above] == player, 1.0, chance[nodes])
         inner = nodes[roots[nodes]]
         weight[inner] = 1.0

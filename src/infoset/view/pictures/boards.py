@@ -17,7 +17,7 @@ import numpy as np
 
 from infoset.base import Action, Picture
 from infoset.errors import InfosetError
-from infoset.gdl.game import GdlRules
+from infoset.gdl.rules import GdlRules
 from infoset.gdl.syntax import And, Atom, Formula, Not, Or, Term, Variable
 
 UNKNOWN = "?"

@@ -11,7 +11,8 @@ from collections.abc import Collection, Hashable, Sequence
 from pathlib import Path
 
 from infoset.base import Action, Game, InformationState, Observation, ObservationRecord, Picture, Step
-from infoset.gdl.game import GdlGame, GdlRules, GdlState
+from infoset.gdl.game import GdlGame
+from infoset.gdl.rules import GdlRules, GdlState
 from infoset.match.replay import MatchStep
 from infoset.view.pictures.boards import UNKNOWN, Fact, Facts, boards_of, by_relation
 from infoset.view.pictures.paths import Walked, path

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 from infoset.base import Action, InformationState, ObservationRecord
 from infoset.errors import InfosetError
-from infoset.gdl.game import GdlRules, GdlState
 from infoset.gdl.lazy import LazyEvaluator
+from infoset.gdl.rules import GdlRules, GdlState
 
 MAX_STATES = 1_000
 MAX_TRIES = 10_000  # joint moves tried for one step at most
