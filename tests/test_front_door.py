@@ -497,7 +497,7 @@ class Case:
         Case("goofspiel(num_cards=4)", "pcfr+", "after 100 iterations"),
         Case("gdl:meier", "public", "common knowledge"),
         Case("tiny_bridge", "team-exact", "always paid the same"),
-        Case("forgetful.efg", "team-exact", "forgets"),
+        Case("forgetful.efg", "team-exact", "imperfect recall"),
     ],
     ids=lambda case: case.game,
 )

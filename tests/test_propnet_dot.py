@@ -8,7 +8,8 @@ import pytest
 from infoset import load
 from infoset.cli.app import app
 from infoset.errors import ParameterError, UnsupportedGameError, UnsupportedSystemError
-from infoset.gdl.game import EvaluatorWarning, GdlGame
+from infoset.gdl.game import GdlGame
+from infoset.gdl.rules import EvaluatorWarning
 from infoset.gdl.grounding import Budget
 from infoset.gdl.library import description
 from infoset.gdl.propnet import FALSE, NO_NODE, SOURCE, TRUE

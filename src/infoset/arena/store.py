@@ -258,7 +258,7 @@ class Store:
         except ParameterError:
             raise
         except (msgspec.MsgspecError, zlib.error, ValueError, TypeError, LookupError, RecursionError) as error:
-            raise CheckpointError(f"{self.path}: a broken entry: {shorten(describe_damage(error), 200)}") from None
+            raise CheckpointError(f"{self.path}: damaged entry: {shorten(describe_damage(error), 200)}") from None
 
     def _one(self, query: str) -> object:
         """Return the single value of a query, ``None`` without a row."""

@@ -88,7 +88,7 @@ class NativeState:
     (1.0,)
     >>> Guess().play(("edge",), "heads")
     Traceback (most recent call last):
-    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal_actions: ('heads', 'tails')
+    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal: ('heads', 'tails')
     """
 
     __slots__ = ()

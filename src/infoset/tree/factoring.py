@@ -18,7 +18,7 @@ from infoset.warm_up import ready
 if TYPE_CHECKING:
     from infoset.tree.simultaneous_rules import CoreSource
 
-NO_CORE = "does not say what of its states is a core, nor do its rules show what is a player's own"
+NO_CORE = "does not declare the cores of its states, and its rules show no private propositions"
 MOST_JOINT = 1_000_000_000
 PLAYS = 20  # playouts by which a game is checked before its rules are asked
 
