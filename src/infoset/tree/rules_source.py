@@ -272,7 +272,7 @@ def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> Growin
 
     >>> from infoset.tree.rules_source import growing_graph
     >>> graph = growing_graph(infoset.load("kuhn_poker"))
-    >>> graph.moves(0)[:2]                      # chance_outcome deals
+    >>> graph.moves(0)[:2]                      # chance deals
     ('J', 'Q')
     """
     made = getattr(game, "source", None)
