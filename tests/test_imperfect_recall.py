@@ -42,7 +42,7 @@ def test_the_absent_minded_driver_stays_with_two_thirds(driver: str) -> None:
     assert solution.stopped == "exact"
     assert 4 / 3 <= solution.bound < 4 / 3 + 1e-6  # type: ignore[operator]
     assert "branch and bound" in solution.proof
-    assert "forgets" in solution.reason
+    assert "imperfect recall" in solution.reason
 
 
 def test_a_search_is_measured_by_the_bound(driver: str) -> None:

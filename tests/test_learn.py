@@ -308,7 +308,7 @@ def test_the_command_trains_and_the_agent_plays(tmp_path) -> None:
     agent = load_agent(f"trained:{out}")
     series = play_series("gdl:scissors_double", [agent, "random"], games=50, seed=1)
     assert not any(series.agents[0].faults.values())
-    assert "a run already" in run("train", "gdl:scissors_double", "--out", out).stderr
+    assert "already contains a run" in run("train", "gdl:scissors_double", "--out", out).stderr
 
 
 @pytest.mark.slow

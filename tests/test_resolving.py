@@ -116,8 +116,8 @@ def rows(states: PublicStates) -> list[int]:
         Ranges(states.graph), states, PositionValues(random_values(states.graph).__getitem__), 20
     )
     found = []
-    ask = solver.row
-    solver.row = lambda player, state: found.append(len(ask(player, state))) or ask(player, state)
+    ask = solver.strategy_at
+    solver.strategy_at = lambda player, state: found.append(len(ask(player, state))) or ask(player, state)
     induced_policy(solver, tree, form)
     assert found == form.arrays.size.tolist()
     return found
