@@ -9,10 +9,10 @@ from infoset import load
 from infoset.cli.app import app
 from infoset.errors import ParameterError, UnsupportedGameError, UnsupportedSystemError
 from infoset.gdl.game import GdlGame
-from infoset.gdl.rules import EvaluatorWarning
 from infoset.gdl.grounding import Budget
 from infoset.gdl.library import description
 from infoset.gdl.propnet import FALSE, NO_NODE, SOURCE, TRUE
+from infoset.gdl.rules import EvaluatorWarning
 from infoset.gdl.syntax import parse_gdl
 from infoset.view import propnet_dot as drawing
 from infoset.view.propnet_dot import propnet_dot, propnet_summary, write_propnet
