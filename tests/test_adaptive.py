@@ -19,11 +19,11 @@ def test_how_likely_a_token_is() -> None:
     ranges = Ranges(explore(load("kuhn_poker")))
     number = {record: k for k, record in enumerate(ranges.graph.records)}
     king = number[None, "K"]
-    assert ranges.chance_outcomes(0, 0, king) == pytest.approx(1 / 3)
+    assert ranges.chance(0, 0, king) == pytest.approx(1 / 3)
     state = ranges.behind(0, king)
     passed = next(k for record, k in number.items() if record[0] == "pass")
-    assert ranges.chance_outcomes(0, state, passed) == pytest.approx(1)  # its own move
-    after = [(record, ranges.chance_outcomes(0, ranges.behind(state, passed), k)) for record, k in number.items()]
+    assert ranges.chance(0, state, passed) == pytest.approx(1)  # its own move
+    after = [(record, ranges.chance(0, ranges.behind(state, passed), k)) for record, k in number.items()]
     assert sorted(round(chance, 9) for _, chance in after if chance > 0) == [0.5, 0.5]  # of which one ends the game
 
 

@@ -54,7 +54,7 @@ def test_no_fraction_between_has_a_smaller_denominator(low: Fraction, width: Fra
 
 
 @pytest.mark.parametrize(
-    ("chances", "expected"),
+    ("probabilities", "expected"),
     [
         ([0.7, 1 - 0.7], "7/10 3/10"),
         ([1 - 0.7, 0.7], "3/10 7/10"),

@@ -28,7 +28,7 @@ def river(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("menu", "colors"),
+    ("action_set", "colors"),
     [
         (["fold", "call", "raise 150", "raise 200"], ("fold", "call", "bet0", "bet4")),
         (["check", "bet 50", "bet 100", "allin"], ("call", "bet0", "bet2", "bet4")),

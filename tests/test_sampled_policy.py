@@ -51,7 +51,7 @@ def test_another_game_and_broken_files_are_refused(tmp_path) -> None:
     for name, wrong in (
         ("row", arrays["row"] + 10**6),
         ("first_child", arrays["first_child"][::-1]),
-        ("token", np.zeros(2)),
+        ("record", np.zeros(2)),
     ):
         np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
         with pytest.raises(PolicyError, match="not a policy file"):
