@@ -205,7 +205,7 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
         why = f"{form.num_players} players, whose average play promises nothing, and {size}: a path to an equilibrium"
         return _chosen("logit", options, why)
     if not _takes(PORTFOLIO[0], options):
-        able = ", ".join(name for name in METHODS if name != "auto" and _takes(name, options))
+        able = ", ".join(name for name in METHODS.homes if name != "auto" and _takes(name, options))
         raise ParameterError(
             f"no method that auto takes for {compiled.name} has {_given(options)}; those that do: {able}"
         )

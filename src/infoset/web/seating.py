@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from infoset.base import Action, Agent, Game, InformationState
 from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load, load_shipped
@@ -21,13 +21,14 @@ from infoset.errors import (
     BudgetError,
     InfosetError,
     ParameterError,
+    PluginError,
     UnknownNameError,
     UnsupportedGameError,
     one_line,
     shorten,
 )
 from infoset.files import POLICY
-from infoset.match.agents import AGENTS, ARCADE, PolicyAgent, load_agent
+from infoset.match.agents import AGENTS, PolicyAgent, game_made_for, load_agent
 from infoset.match.person import HUMAN
 from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
@@ -365,22 +366,22 @@ def listed() -> list[dict[str, str]]:
     return found
 
 
-POMMERMAN_ONLY = "made for Pommerman"
+LEARNT = frozenset({"navocado", "skynet", "veteran"})
 OWN_GAMES = {"meier": "gdl:meier", "blind_tic_tac_toe": "gdl:blind_tic_tac_toe"}
-STOCK = ("simple", "stop")  # the stock agents, which are listed among those of every game
 
 
 def why_not(word: str, game: Game) -> str:
     """Return why the agent of this name cannot play ``game`` at a table, in a few words; "" where it can."""
-    home = AGENTS.homes[word]
-    if home.startswith(ARCADE) or word in STOCK:
-        if not isinstance(game, Pommerman):
-            return POMMERMAN_ONLY
-        return _why_not_learnt(word, game) if home.startswith("infoset.learn.") else ""
+    try:
+        own = game_made_for(word) or OWN_GAMES.get(word, "")
+    except PluginError as error:
+        return str(error)
+    if not game.name.startswith(own):
+        return f"made for {FAMILIES.get(own.removesuffix(':'), own)}"
+    if own == POMMERMAN:
+        return _why_not_learnt(word, cast("Pommerman", game)) if word in LEARNT else ""
     if word != "random" and is_paced(game):
         return "not made for games in real time"
-    if not game.name.startswith(own := OWN_GAMES.get(word, "")):
-        return f"made for {own}"
     if word == "uct" and not getattr(game, "everybody_sees", False):
         return "for games in which everybody sees everything"
     return ""
@@ -412,7 +413,7 @@ def unfitting(game: Game) -> dict[str, list[str]]:
 
 def _seated() -> list[str]:
     """Return the names of the agents that a table may have."""
-    return [word for word in AGENTS.homes if word not in ELSEWHERE and word != HUMAN]
+    return [word for word in AGENTS if word not in ELSEWHERE and word != HUMAN]
 
 
 def is_for(named: str, game: Game) -> bool:

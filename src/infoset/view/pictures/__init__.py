@@ -7,27 +7,32 @@ and the public rules alone, never from a state, so no hidden fact can reach the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Protocol, cast
 
 from infoset.base import Action, Game, InformationState, Narrated, Picture, Pictured, Step, Token, own_token
 from infoset.errors import one_line
 from infoset.match.replay import MatchStep
+from infoset.registry import Registry
+from infoset.view.pictures import paths
 from infoset.view.pictures.text import picture_text
 from infoset.view.pictures.words import MAX_WORDS, action_words
 
 __all__ = ["action_words", "picture_text", "seen", "token_words", "whole"]
 
 HERE = "infoset.view.pictures"
-PAINTERS = {
-    "infoset.gdl.game": f"{HERE}.gdl",
-    "infoset.games.product_form": f"{HERE}.product",
-    "infoset.formats.efg": f"{HERE}.efg",
-    "infoset.formats.nfg": f"{HERE}.payoffs",
-    "infoset.games.matrix": f"{HERE}.payoffs",
-    "infoset.formats.openspiel": f"{HERE}.openspiel",
-    "infoset.pommerman.game": f"{HERE}.pommerman",
-}
+VIEWS: Registry[Painter] = Registry(
+    "view",
+    {
+        "infoset.gdl.game": f"{HERE}.gdl",
+        "infoset.games.product_form": f"{HERE}.product",
+        "infoset.formats.efg": f"{HERE}.efg",
+        "infoset.formats.nfg": f"{HERE}.payoffs",
+        "infoset.games.matrix": f"{HERE}.payoffs",
+        "infoset.formats.openspiel": f"{HERE}.openspiel",
+        "infoset.pommerman.game": f"{HERE}.pommerman",
+    },
+    group="infoset.views",
+)
 """The module that makes the pictures of a kind of game, by the module of its class; ``paths`` for all others."""
 
 
@@ -77,7 +82,7 @@ def token_words(game: Game, player: int, token: Token, before: InformationState 
 
 
 def _painter(game: Game) -> Painter:
-    return cast(Painter, import_module(PAINTERS.get(type(game).__module__, f"{HERE}.paths")))
+    return cast(Painter, VIEWS.of(game) or paths)
 
 
 def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:

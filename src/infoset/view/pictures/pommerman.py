@@ -8,6 +8,7 @@ from typing import cast
 from infoset.base import Action, Game, InformationState, Picture, Step, Token
 from infoset.match.replay import MatchStep
 from infoset.pommerman.game import Pommerman, PommermanState
+from infoset.view.pictures.words import action_words
 
 MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
@@ -26,6 +27,11 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
     from infoset.view.pommerman.seen import picture
 
     return picture(cast(Pommerman, game).config, player, known)
+
+
+def move_words(move: Action | None) -> str:
+    """Return a move in words as the guide writes it."""
+    return MOVES[move] if isinstance(move, int) else action_words(move)
 
 
 def told(game: Game, player: int, token: Token, before: InformationState) -> str:
