@@ -92,13 +92,11 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         return len(self.homes) + len(self.plugins)
 
     def of(self, thing: object) -> Any:
-        """Return what is registered for the class of an object, by the module that defines the class, or ``None``.
+        """Return what is registered for the class of an object, or the nearest class that it extends, or ``None``.
 
-        Where a plug-in registers it, it also serves the classes that extend the class.
+        The name is the module that defines the class.
         """
-        if type(thing).__module__ in self.homes:
-            return self[type(thing).__module__]
-        return next((self[kind.__module__] for kind in type(thing).__mro__ if kind.__module__ in self.plugins), None)
+        return next((self[kind.__module__] for kind in type(thing).__mro__ if kind.__module__ in self), None)
 
     def build(self, name: str | Name) -> T:
         """Build the object that a name refers to.

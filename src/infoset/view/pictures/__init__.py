@@ -6,8 +6,8 @@ and the public rules alone, never from a state, so no hidden fact can reach the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
 
 from infoset.base import Action, Game, InformationState, Narrated, Picture, Pictured, Step, Token, own_token
 from infoset.errors import one_line
@@ -17,7 +17,7 @@ from infoset.view.pictures import paths
 from infoset.view.pictures.text import picture_text
 from infoset.view.pictures.words import MAX_WORDS, action_words
 
-__all__ = ["action_words", "picture_text", "seen", "token_words", "whole"]
+__all__ = ["action_words", "picture_text", "seen", "token_words", "view_hook", "whole"]
 
 HERE = "infoset.view.pictures"
 VIEWS: Registry[Painter] = Registry(
@@ -79,6 +79,11 @@ def token_words(game: Game, player: int, token: Token, before: InformationState 
     teller = game.told if isinstance(game, Narrated) else None
     words = teller(player, token, before) if teller else _painter(game).told(game, player, token, before)
     return one_line(words, MAX_WORDS)
+
+
+def view_hook(game: Game, name: str) -> Callable[..., Any] | None:
+    """Return an optional function of the view of a game: ``recording`` or ``show_text``."""
+    return getattr(VIEWS.of(game), name, None)
 
 
 def _painter(game: Game) -> Painter:
