@@ -98,8 +98,8 @@ def served(folder: Path) -> Iterator[tuple[int, str, int]]:
 class Visitor:
     """One browser."""
 
-    def __init__(self, number: int, port: int, token: str, until: float, figures: Figures, think: tuple[float, float]):
-        self.name, self.port, self.token, self.until = f"visitor {number}", port, token, until
+    def __init__(self, number: int, port: int, record: str, until: float, figures: Figures, think: tuple[float, float]):
+        self.name, self.port, self.record, self.until = f"visitor {number}", port, record, until
         self.figures, self.think = figures, think
         self.random = random.Random(number)
         self.line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
@@ -131,7 +131,7 @@ class Visitor:
     def ask(self, path: str, body: dict[str, Any] | None = None, **asked: Any) -> Any:
         """An answer of the interface."""
         began = time.monotonic()
-        headers = {"x-infoset-token": self.token, "x-infoset-visitor": self.name}
+        headers = {"x-infoset-token": self.record, "x-infoset-visitor": self.name}
         place = f"/api/{path}?{urlencode(asked)}" if asked else f"/api/{path}"
         if body is None:
             self.line.request("GET", place)
@@ -155,7 +155,7 @@ class Visitor:
         address = f"ws://127.0.0.1:{self.port}/api/tables/{opened['table']}"
         with connect(address, max_size=None, open_timeout=PATIENCE) as line:
             began = time.monotonic()
-            line.send(json.dumps({"token": self.token, "key": opened["key"]}))
+            line.send(json.dumps({"token": self.record, "key": opened["key"]}))
             view = self.turn(line, began)
             for again in range(self.random.randint(1, 3)):
                 if again:
@@ -179,7 +179,7 @@ class Visitor:
                 self.hear(line, lambda told: told.get("kind") == "hint")
                 self.answered(began)
             began = time.monotonic()
-            line.send(json.dumps({"move": self.random.randrange(len(view["legal"])), "turn": view["turn"]}))
+            line.send(json.dumps({"move": self.random.randrange(len(view["legal_actions"])), "turn": view["turn"]}))
             view = self.turn(line, began, view)
         return view
 
@@ -189,7 +189,7 @@ class Visitor:
         def is_next(told: dict[str, Any]) -> bool:
             if told.get("end"):
                 return past is None or not past["end"] or told["turn"] != past["turn"]
-            return bool(told.get("legal")) and (past is None or told["turn"] != past["turn"])
+            return bool(told.get("legal_actions")) and (past is None or told["turn"] != past["turn"])
 
         found = self.hear(line, is_next)
         self.answered(began)
@@ -224,8 +224,8 @@ class Visitor:
             for group in node["groups"]:
                 if len(group["moves"]) > 1 and group["rows"]:
                     row, p = self.random.choice(group["rows"]), self.random.choice(LOCKED)
-                    chances = dict.fromkeys(group["moves"], (1 - p) / (len(group["moves"]) - 1))
-                    lock = {f"P{group['player'] + 1}": {row["key"]: chances | {group["moves"][-1]: p}}}
+                    probabilities = dict.fromkeys(group["moves"], (1 - p) / (len(group["moves"]) - 1))
+                    lock = {f"P{group['player'] + 1}": {row["key"]: probabilities | {group["moves"][-1]: p}}}
         if lock:
             self.pause()
             wish = {"source": source, "method": "auto", "target": 1e-4, "seconds": 30, "lock": lock}
@@ -273,10 +273,10 @@ def memory(pid: int) -> int:
 def hold_class(folder: Path, visitors: int, seconds: float, think: tuple[float, float] = THINK) -> Figures:
     """A class of so many visitors at a server of ``folder``, for so long."""
     figures = Figures()
-    with served(folder) as (port, token, pid):
+    with served(folder) as (port, record, pid):
         until = time.monotonic() + seconds
         threads = [
-            threading.Thread(target=Visitor(k, port, token, until, figures, think).run) for k in range(visitors)
+            threading.Thread(target=Visitor(k, port, record, until, figures, think).run) for k in range(visitors)
         ]
         for thread in threads:
             thread.start()

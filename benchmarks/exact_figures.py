@@ -121,11 +121,11 @@ class Preferring:
     def __init__(self, row: Row) -> None:
         self.row_of, self.weights = row, weights(row.looks[1] - row.looks[0])
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> np.ndarray:
+    def action_probabilities(self, player: int, known: InformationState, legal_actions: tuple[Action, ...]) -> np.ndarray:
         places = np.array(self.row_of.places(player, known), dtype=int) - self.row_of.looks[0]
-        chances = np.full(len(legal), SELDOM)
-        chances[int(self.weights[places].sum()) % len(legal)] = 1 - SELDOM * (len(legal) - 1)
-        return chances
+        probabilities = np.full(len(legal_actions), SELDOM)
+        probabilities[int(self.weights[places].sum()) % len(legal_actions)] = 1 - SELDOM * (len(legal_actions) - 1)
+        return probabilities
 
 
 def theirs(name: str, parameters: dict[str, int], begin: int, end: int) -> list[tuple[float, float]]:
@@ -136,11 +136,11 @@ def theirs(name: str, parameters: dict[str, int], begin: int, end: int) -> list[
     game = nashbench.make(name, **parameters)
     looked = jnp.asarray(weights(end - begin))
 
-    def policy(observation: Any, legal: Any) -> Any:
-        count = legal.sum()
+    def policy(observation: Any, legal_actions: Any) -> Any:
+        count = legal_actions.sum()
         preferred = (looked * observation[begin:end].astype(int)).sum() % count
-        chosen = legal & (jnp.cumsum(legal) - 1 == preferred)
-        return jnp.where(chosen, 1 - SELDOM * (count - 1), SELDOM * legal)
+        chosen = legal_actions & (jnp.cumsum(legal_actions) - 1 == preferred)
+        return jnp.where(chosen, 1 - SELDOM * (count - 1), SELDOM * legal_actions)
 
     return [_timed(lambda: float(nashbench.exploitability(game, policy))) for _ in range(1 + NEXT)]
 
@@ -162,10 +162,10 @@ def _again(compiled: Compiled, policy: Preferring) -> Callable[[], float]:
     """The figure once the form is made and the policy was asked."""
     if compiled.works_factored:
         factored = compiled.factored_images
-        chances = asked_behaviour(policy.row, factored)
+        probabilities = asked_behaviour(policy.action_probabilities, factored)
         if factored.group.order > 1:
-            return lambda: evaluate_images(factored, chances).exploitability
-        plan = realisation(factored.form, chances[:, 0])
+            return lambda: evaluate_images(factored, probabilities).exploitability
+        plan = realisation(factored.form, probabilities[:, 0])
         return lambda: evaluate_plan(factored.form, plan).exploitability
     plan = plan_of(policy_of(policy, compiled), compiled, compiled.form)  # type: ignore[arg-type]
     return lambda: evaluate_plan(compiled.form, plan).exploitability

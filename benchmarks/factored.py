@@ -95,8 +95,8 @@ def alone(name: str) -> str:
     quotient = FactoredForm.of(rules, symmetric=True, elements=True)
     built = time.perf_counter() - began
     step = iteration(quotient.form)
-    chances = np.ones((quotient.form.num_sequences, quotient.group.order))  # the time does not depend on them
-    figures = min(timed(lambda: evaluate_images(quotient, chances)) for _ in range(ROUNDS))
+    probabilities = np.ones((quotient.form.num_sequences, quotient.group.order))  # the time does not depend on them
+    figures = min(timed(lambda: evaluate_images(quotient, probabilities)) for _ in range(ROUNDS))
     return row(
         name,
         f"{rules.sizes.histories:,.0f}",

@@ -40,8 +40,8 @@ def write_policy(path: Path, rows: int) -> None:
     left = (rows - solution.policy.num_infosets) // 2
     for table in tables:
         weights = rng.exponential(size=(left, 3))
-        chances = (weights / weights.sum(axis=1, keepdims=True)).tolist()
-        for k, row in enumerate(chances):
+        probabilities = (weights / weights.sum(axis=1, keepdims=True)).tolist()
+        for k, row in enumerate(probabilities):
             table[f"row{k % 997} [call] raise [raise] call k{k}"] = dict(zip(MOVES, row, strict=True))
     TabularPolicy("leduc_poker", ("P1", "P2"), tuple(tables), "", {"method": "synthetic"}).save(path)
 

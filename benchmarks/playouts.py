@@ -351,8 +351,8 @@ def random_plays(evaluator: LazyEvaluator) -> Work:
         for _ in range(count):
             state = evaluator.start()
             while not evaluator.terminal(state):
-                menus = [evaluator.legal(state, role) for role in roles]
-                state, _ = evaluator.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
+                action_sets = [evaluator.legal_actions(state, role) for role in roles]
+                state, _ = evaluator.step(state, [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets])
             for role in roles:
                 evaluator.goals(state, role)
 

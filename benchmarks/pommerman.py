@@ -163,7 +163,7 @@ def single(name: str, dictionaries: bool = False) -> Work:
         for _ in range(steps):
             if state.terminal:
                 state = game.deal(next(seeds)).state
-            joint = [move if state.legal(k) else None for k, move in zip(agents, next(moves), strict=True)]
+            joint = [move if state.legal_actions(k) else None for k, move in zip(agents, next(moves), strict=True)]
             step = state.play(joint)
             state = step.state
             if dictionaries:

@@ -65,7 +65,7 @@ def search_in_every_way() -> None:
     graph = explore(game)
     solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
     solve_public(graph)
-    SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).row(0, 0)
+    SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).strategy_at(0, 0)
     random_values(graph)
     for walk in (Walk.of(graph), Walk.of(graph, find_symmetry(graph))):
         solver = PooledMccfr(partial(Mccfr, walk))

@@ -140,28 +140,28 @@ class Shadow:
         self.spiel = self.game.new_initial_state()
         self.check(state)
 
-    def follow(self, before: State, moves: Sequence[Action | None], nature: Action | None, after: State) -> None:
+    def follow(self, before: State, moves: Sequence[Action | None], chance_outcome: Action | None, after: State) -> None:
         """A step was played."""
         movers = range(len(moves)) if self.pair.together else [self.spiel.current_player()]
         for player in movers:
             if player >= 0 and (move := moves[player]) is not None:
-                self.spiel.apply_action(self.numbers(self.spiel, player, before.legal(player))[move])
-        if nature is not None:
-            answers = [answer for answer, _ in before.chance(moves)]
-            self.spiel.apply_action(self.spiel.chance_outcomes()[answers.index(nature)][0])
+                self.spiel.apply_action(self.numbers(self.spiel, player, before.legal_actions(player))[move])
+        if chance_outcome is not None:
+            answers = [answer for answer, _ in before.chance_outcomes(moves)]
+            self.spiel.apply_action(self.spiel.chance_outcomes()[answers.index(chance_outcome)][0])
         while self.spiel.is_chance_node() and len(outcomes := self.spiel.chance_outcomes()) == 1:
             self.spiel.apply_action(outcomes[0][0])
         self.check(after)
 
-    def numbers(self, spiel: Any, player: int, legal: Sequence[Action]) -> dict[Action, int]:
+    def numbers(self, spiel: Any, player: int, legal_actions: Sequence[Action]) -> dict[Action, int]:
         """OpenSpiel's number of each of our moves."""
         theirs = spiel.legal_actions(player)
         word = self.pair.word
         if word is None:
-            assert len(legal) == len(theirs), f"{legal} here, {theirs} there"
-            return dict(zip(legal, theirs, strict=True))
+            assert len(legal_actions) == len(theirs), f"{legal_actions} here, {theirs} there"
+            return dict(zip(legal_actions, theirs, strict=True))
         names = {self.plain(spiel.action_to_string(player, number)): number for number in theirs}
-        ours = {word(move): move for move in legal}
+        ours = {word(move): move for move in legal_actions}
         assert ours.keys() == names.keys(), f"{sorted(ours)} here, {sorted(names)} there"
         return {move: names[name] for name, move in ours.items()}
 
@@ -186,9 +186,9 @@ class Shadow:
             assert np.allclose(paid, spiel.returns()), f"{found} here, {spiel.returns()} there"
         elif not spiel.is_chance_node():
             mover = spiel.current_player()
-            self.numbers(spiel, mover, state.legal(mover))
+            self.numbers(spiel, mover, state.legal_actions(mover))
             others = [p for p in range(spiel.num_players()) if p != mover and not self.pair.together]
-            assert all(len(state.legal(p)) <= 1 for p in others), f"more players than {mover} have a choice"
+            assert all(len(state.legal_actions(p)) <= 1 for p in others), f"more players than {mover} have a choice"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -234,13 +234,13 @@ class SpielAgent:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         pass
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        if len(legal) == 1:
-            return legal[0]
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal_actions) == 1:
+            return legal_actions[0]
         spiel = self.shadow.at_turn_of(self.player)
         number = self.think(spiel)
-        numbers = self.shadow.numbers(spiel, self.player, legal)
-        return next(move for move in legal if numbers[move] == number)
+        numbers = self.shadow.numbers(spiel, self.player, legal_actions)
+        return next(move for move in legal_actions if numbers[move] == number)
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -380,8 +380,8 @@ class Clocked:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.agent.observe(own_move, observation)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return self.agent.act(legal, time.monotonic() + self.seconds)
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        return self.agent.act(legal_actions, time.monotonic() + self.seconds)
 
     def end(self, returns: tuple[float, ...]) -> None:
         self.agent.end(returns)
@@ -433,14 +433,14 @@ class Duel:
         if self.shadow:
             self.shadow.begin(state)
         while not state.terminal:
-            choice = [len(state.legal(player)) > 1 for player in range(2)]
+            choice = [len(state.legal_actions(player)) > 1 for player in range(2)]
             after = game.step(state)
             step = game.steps[-1]
             for player in range(2):
                 if choice[player]:
                     thought[player ^ seat].append(step.seconds[player] or 0.0)
             if self.shadow:
-                self.shadow.follow(state, step.moves, step.nature, after)
+                self.shadow.follow(state, step.moves, step.chance_outcome, after)
             state = after
         match = game.end(state)
         limit = LATE * self.row.seconds + 0.01
@@ -449,7 +449,7 @@ class Duel:
             moves=[len(times) for times in thought], seconds=[round(sum(times), 6) for times in thought],
             longest=[round(max(times, default=0.0), 6) for times in thought],
             late=[sum(spent > limit for spent in times) for times in thought],
-            faults=[f"{(self.row.agent, self.row.rival)[f.player ^ seat]}: {f.kind}: {f.detail}" for f in match.faults],
+            faults=[f"{(self.action_probabilities.agent, self.action_probabilities.rival)[f.player ^ seat]}: {f.kind}: {f.detail}" for f in match.faults],
             simulations=[sum(count) for count in counts],
         )  # fmt: skip
 
@@ -591,7 +591,7 @@ class Progress:
         left = (time.monotonic() - self.begun) / self.done * (self.weight - self.done)
         hours, minutes = divmod(round(left / 60), 60)
         score = str(Share.of([game.share for game in games]))
-        text = f"{title(one.row.game)}, {one.row.agent} v {one.row.rival}: game {one.number + 1}, {score}; "
+        text = f"{title(one.action_probabilities.game)}, {one.action_probabilities.agent} v {one.action_probabilities.rival}: game {one.number + 1}, {score}; "
         text += f"about {hours}:{minutes:02} h left"
         end = "" if sys.stderr.isatty() else "\n"
         print(f"\r\x1b[K{text}" if sys.stderr.isatty() else text, end=end, file=sys.stderr, flush=True)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from infoset import GameTree, SequenceForm, load, play_match
-from infoset.base import Action, Game, Observation, Token, own_token
+from infoset.base import Action, Game, Observation, ObservationRecord, own_record
 from infoset.jit import kernel
 from infoset.match.agents import RandomAgent
 from infoset.randomness import streams
@@ -276,18 +276,18 @@ class Recorder(RandomAgent):
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         super().begin(game, player, rng, deadline)
-        self.seen: list[Token] = []
-        self.asked: list[Token] = []
+        self.seen: list[ObservationRecord] = []
+        self.asked: list[ObservationRecord] = []
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        token = own_token(own_move, observation)
-        if token is not None:
-            self.seen.append(token)
+        record = own_record(own_move, observation)
+        if record is not None:
+            self.seen.append(record)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        if len(legal) > 1:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal_actions) > 1:
             self.asked = list(self.seen)
-        return super().act(legal, deadline)
+        return super().act(legal_actions, deadline)
 
 
 def samplers(args: Args) -> list[str]:
@@ -297,9 +297,9 @@ def samplers(args: Args) -> list[str]:
         game, recorders = load(name), [Recorder(), Recorder()]
         play_match(game, recorders[: len(game.players)], seed=3)
         ranges = Ranges(growing_graph(game))
-        state, begins = player, int(ranges.graph.start_tokens[player] >= 0)
-        for token in recorders[player].asked[begins:]:
-            state = ranges.behind(state, ranges.graph.source.token_number(player, token))
+        state, begins = player, int(ranges.graph.start_records[player] >= 0)
+        for record in recorders[player].asked[begins:]:
+            state = ranges.behind(state, ranges.graph.source.record_number(player, record))
         expected = weights(ranges.of(player, state))
         for title, true in SAMPLERS.items():
             draws = Draws(ranges, state, np.random.default_rng(1), true)

@@ -79,9 +79,9 @@ def seats(game: Pommerman) -> list[Seat]:
     moves: Sequence[Action | None] = [None] * len(game.players)
     for played in [*match.steps, None]:
         for seat, move in zip(found, moves, strict=True):
-            seat.looks.append((move, step.observation(seat.player), step.state.legal(seat.player)))
+            seat.looks.append((move, step.observation(seat.player), step.state.legal_actions(seat.player)))
         if played is not None:
-            moves, step = played.moves, step.state.play(played.moves, played.nature)
+            moves, step = played.moves, step.state.play(played.moves, played.chance_outcome)
     return found
 
 
@@ -89,11 +89,11 @@ def decisions(name: str, seat: Seat) -> Iterator[float]:
     """How many seconds each takes."""
     agent = load_agent(name)
     agent.begin(seat.game, seat.player, np.random.default_rng(seat.player), None)
-    for move, observation, legal in seat.looks:
+    for move, observation, legal_actions in seat.looks:
         begin = perf_counter()
         agent.observe(move, observation)
-        if legal:
-            agent.act(legal, None)
+        if legal_actions:
+            agent.act(legal_actions, None)
             yield perf_counter() - begin
 
 

@@ -24,7 +24,7 @@ from infoset.search.public_states import Horizon
 
 TRAININGS: tuple[AnyConfig, ...] = (
     TrainingConfig("gdl:blind_tic_tac_toe_x_wins", Training(seed=1)),
-    PublicTrainingConfig("leduc_poker", PublicTraining(horizon=Horizon(nature=True), seed=1)),
+    PublicTrainingConfig("leduc_poker", PublicTraining(horizon=Horizon(stop_at_chance=True), seed=1)),
 )
 WORKERS = 2
 VARIANTS = ("OneVsOne-v0", "PommeTeamCompetition-v0")

@@ -103,11 +103,11 @@ def photograph(out: Path, width: int, dark: bool) -> None:
         folder = Path("runs")
         with chdir(name):
             fill(folder)
-        with serving(Path(name) / folder) as (base, token):
+        with serving(Path(name) / folder) as (base, record):
             browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             viewport: Any = {"width": width, "height": 820 if width > 800 else 844}
             page = browser.new_page(viewport=viewport, color_scheme="dark" if dark else "light")
-            page.goto(f"{base}/#/?token={token}")
+            page.goto(f"{base}/#/?token={record}")
             page.locator("main h1").first.wait_for()
             for view in VIEWS:
                 view(page, base)

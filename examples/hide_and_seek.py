@@ -18,13 +18,13 @@ class Search(NativeState):
     boxes: int
     hidden: int | None = None
 
-    def legal(self, player):
+    def legal_actions(self, player):
         return tuple(range(self.boxes)) if player == (0 if self.hidden is None else 1) else ()
 
     def returns(self):
         return (0.0, 0.0)
 
-    def play_unchecked(self, moves, nature=None):
+    def play_unchecked(self, moves, chance_outcome=None):
         if self.hidden is None:
             return Observed(Search(self.boxes, moves[0]), ("hid", "your turn"))  # not where
         found = float(moves[1] == self.hidden)
@@ -56,10 +56,10 @@ class Stubborn:
 
     def observe(self, own_move, observation): ...
 
-    def act(self, legal, deadline):
-        return legal[self.box]
+    def act(self, legal_actions, deadline):
+        return legal_actions[self.box]
 
-    def chances(self, legal):
-        return [float(k == self.box) for k in range(len(legal))]
+    def report_probabilities(self, legal_actions):
+        return [float(k == self.box) for k in range(len(legal_actions))]
 
     def end(self, returns): ...

@@ -21,9 +21,9 @@ class Careful:
         if isinstance(observation, list | tuple):  # over the wire it is a list
             self.seen = Seen(*observation)
 
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         move = self.choose()
-        return move if move in legal else (move, 0, 0)  # on the radio it says nothing
+        return move if move in legal_actions else (move, 0, 0)  # on the radio it says nothing
 
     def end(self, returns):
         pass

@@ -363,19 +363,19 @@ def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatAr
     if state.terminal or not steps:
         return np.array(state.returns(), dtype=float)
     n = len(state.returns())
-    menus = [state.legal(player) for player in range(n)]
-    mine = [regrets.setdefault((state, p), np.zeros(len(menu))) for p, menu in enumerate(menus)]
+    action_sets = [state.legal_actions(player) for player in range(n)]
+    mine = [regrets.setdefault((state, p), np.zeros(len(action_set))) for p, action_set in enumerate(action_sets)]
     positive = [np.maximum(regret, 0.0) for regret in mine]
     played = [p / p.sum() if p.sum() > 0 else np.full(len(p), 1 / len(p)) for p in positive]
-    worth, value = [np.zeros(len(menu)) for menu in menus], np.zeros(n)
-    for places in product(*map(range, map(len, menus))):
-        moves = tuple(menu[k] for menu, k in zip(menus, places, strict=True))
+    worth, value = [np.zeros(len(action_set)) for action_set in action_sets], np.zeros(n)
+    for places in product(*map(range, map(len, action_sets))):
+        moves = tuple(action_set[k] for action_set, k in zip(action_sets, places, strict=True))
         after = state.rules.transitions(state.key, moves)
         behind = sum(o.probability * cfr(o.step.state, steps - 1, regrets) for o in after)
-        chances = np.array([row[k] for row, k in zip(played, places, strict=True)])
-        value += chances.prod() * behind
+        probabilities = np.array([row[k] for row, k in zip(played, places, strict=True)])
+        value += probabilities.prod() * behind
         for p, k in enumerate(places):
-            worth[p][k] += np.delete(chances, p).prod() * behind[p]
+            worth[p][k] += np.delete(probabilities, p).prod() * behind[p]
     for player in range(n):
         mine[player] += worth[player] - value[player]
     return value
@@ -401,7 +401,7 @@ def cache_line(name: str, steps: int) -> str:
     finally:
         rules.transitions = cached
     began = time.monotonic()
-    assert solver.row(0, 0)
+    assert solver.strategy_at(0, 0)
     spent.append(time.monotonic() - began)
     info = game.cache_info()
     return (
@@ -489,14 +489,14 @@ def picture_meier(agent: SearchAgent, file: Path) -> None:
     assert isinstance(agent.inner.policy, PublicPlay)
     first, second = agent.inner.policy.policy.pieces[0].tables[:2]
     claims = np.zeros((len(VALUES), len(VALUES)))
-    for key, chances in first.items():
+    for key, probabilities in first.items():
         roll = int(key.rsplit("dice,", 1)[1].split(")")[0])
-        for word, chance in chances.items():
+        for word, chance in probabilities.items():
             claims[VALUES.index(roll), VALUES.index(int(word[len("(claim,") : -1]))] = chance
     calls = np.zeros(len(VALUES))
     calls[-1] = 1.0  # nothing beats 21: it has to be called
-    for key, chances in second.items():
-        calls[VALUES.index(int(key.rsplit("claim,", 1)[1].split(")")[0]))] = chances["you_bluff"]
+    for key, probabilities in second.items():
+        calls[VALUES.index(int(key.rsplit("claim,", 1)[1].split(")")[0]))] = probabilities["you_bluff"]
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(11, 5), dpi=110, layout="constrained", gridspec_kw={"width_ratios": [1.25, 1]}
     )

@@ -18,7 +18,7 @@ from options import parse
 from scipy.stats import binomtest
 
 import infoset
-from infoset import Action, HiddenGame, Nature, ProductForm, SequenceForm, Stage
+from infoset import Action, HiddenGame, Chance, ProductForm, SequenceForm, Stage
 from infoset.solvers.teams.progressive_hiding import (
     Hiding,
     NoRegretLearner,
@@ -166,7 +166,7 @@ def two_pairs(payoff: Callable[[Mapping[str, Action]], tuple[float, ...]] = talk
     """Each of four has one of two items and says one of two words that all hear; then everyone names an item."""
     words = ("w1", "w2", "w3", "w4")
     axes = (
-        *[Nature(f"s{k}", ("a", "b")) for k in range(1, 5)],
+        *[Chance(f"s{k}", ("a", "b")) for k in range(1, 5)],
         *[Stage(f"w{k}", f"P{k}", ("x", "y"), sees=(f"s{k}",)) for k in range(1, 5)],
         *[Stage(f"g{k}", f"P{k}", ("a", "b"), sees=(f"s{k}", *words)) for k in range(1, 5)],
     )

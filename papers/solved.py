@@ -122,8 +122,8 @@ def measured(entry: Entry, args: Args) -> Measured:
     evaluated = seconds(lambda: evaluate_plan(form, plan))
     any_profile = None
     if entry.any_profile:
-        chances = np.ones((form.num_sequences, order))  # the time does not depend on them
-        any_profile = seconds(lambda: evaluate_images(factored, chances))
+        probabilities = np.ones((form.num_sequences, order))  # the time does not depend on them
+        any_profile = seconds(lambda: evaluate_images(factored, probabilities))
     folder = args.runs / entry.name.replace("(", "-").replace(":", "-").rstrip(")")
     again = (folder / "config.json").exists()
     solution = infoset.solve(
@@ -157,18 +157,18 @@ def seconds(work: Callable[[], object]) -> float:
 
 def openings_of(entry: Entry, solution: Solution, compiled: Compiled) -> list[Opening]:
     """Where both players put their first stone, and the first player its second after the likeliest first."""
-    row, menu = solution.policy.on(compiled).row, infoset.load(entry.name).start().state.legal(0)
+    row, action_set = solution.policy.on(compiled).row, infoset.load(entry.name).start().state.legal_actions(0)
 
-    def chances(player: int, known: tuple[Any, ...]) -> dict[Any, float]:
-        free = tuple(cell for cell in menu if cell not in {tried for tried, _ in known})
+    def probabilities(player: int, known: tuple[Any, ...]) -> dict[Any, float]:
+        free = tuple(cell for cell in action_set if cell not in {tried for tried, _ in known})
         return dict(zip(free, row(player, known, free) or [1 / len(free)] * len(free), strict=True))
 
-    first = chances(0, ())
+    first = probabilities(0, ())
     likeliest = max(first, key=lambda move: first[move])
     return [
         ("the first stone", first, {}),
-        ("the second player's first", chances(1, ()), {}),
-        ("the first player's next", chances(0, ((likeliest, ()),)), {likeliest: "×"}),
+        ("the second player's first", probabilities(1, ()), {}),
+        ("the first player's next", probabilities(0, ((likeliest, ()),)), {likeliest: "×"}),
     ]
 
 
@@ -206,16 +206,16 @@ def openings(found: list[Measured], path: Path) -> None:
     boards = [each for each in found if each.openings]
     figure, grid = plt.subplots(len(boards), 3, figsize=(8.4, 2.8 * len(boards)), dpi=110, layout="constrained")
     for each, line in zip(boards, grid, strict=True):
-        for axes, (title, chances, stones) in zip(line, each.openings, strict=True):
-            board(axes, f"{each.entry.theirs}:\n{title}", chances, stones)
+        for axes, (title, probabilities, stones) in zip(line, each.openings, strict=True):
+            board(axes, f"{each.entry.theirs}:\n{title}", probabilities, stones)
     figure.savefig(path)
     plt.close(figure)
 
 
-def board(axes: Any, title: str, chances: dict[Any, float], stones: dict[Any, str]) -> None:
+def board(axes: Any, title: str, probabilities: dict[Any, float], stones: dict[Any, str]) -> None:
     """The chances of cells, as numbers and as shades."""
     cells = np.full((3, 3), np.nan)
-    for (row, column), chance in chances.items():
+    for (row, column), chance in probabilities.items():
         cells[row - 1, column - 1] = chance
     axes.imshow(cells, cmap="Blues", vmin=0, vmax=1)
     for r in range(3):
@@ -315,7 +315,7 @@ to 80 seconds on 16 to 20 threads (exp-a-spiel), 5.4 seconds on a graphics card 
 
 ## What comes out
 
-[PDCFR+](../solvers/pdcfr-plus.md) where nature deals nothing, else [DCFR](../solvers/dcfr.md), as `infoset solve` takes
+[PDCFR+](../solvers/pdcfr-plus.md) where chance deals nothing, else [DCFR](../solvers/dcfr.md), as `infoset solve` takes
 them by itself. The average and the current profile are both evaluated, and the better one is kept; "current" below is
 the last iterate. Exploitability is the mean of both players' gains. Seconds are the method's own.
 

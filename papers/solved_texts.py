@@ -56,7 +56,7 @@ $ infoset match gdl:blind_tic_tac_toe runs/blind search --games 100
 
 In a game description everybody moves in every step, and notices that it is over. So the core has to keep time, as in
 the *abrupt* games, and lists are short: what is left of Blind Tic-Tac-Toe are its eight symmetries, and that a list
-counts once what thousands of histories have in common. Nature has a part there: of a cell that both mark the one who
+counts once what thousands of histories have in common. Chance has a part there: of a cell that both mark the one who
 fails is drawn, and *the first got this cell* is half as likely beside one who tried it at the same time as beside one
 who ran into a mark. That is a product, too, with weights.
 

@@ -202,7 +202,7 @@ bred for a thousand iterations and averages the second five hundred.
 Where a linear program or a proof does not do, `auto` runs {_and(PORTFOLIO)} for a
 while and goes on with the one that is ahead: the best one of these is {left:.1f} digits behind the best of all in
 the mean. In the [factored form](../large-games.md#products-instead-of-histories), where trying out costs more, it takes
-`{dealt}` where nature deals hands and `{open_}` where it does not.
+`{dealt}` where chance deals hands and `{open_}` where it does not.
 """
 
 

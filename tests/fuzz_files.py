@@ -380,7 +380,7 @@ def read_gdl(file: Path) -> None:
         if state.terminal:
             state.returns()
             return
-        moves = [menu[0] if (menu := state.legal(p)) else None for p in range(len(game.players))]
+        moves = [action_set[0] if (action_set := state.legal_actions(p)) else None for p in range(len(game.players))]
         state = state.play(moves, state.draw(moves, rng)).state
 
 

@@ -69,7 +69,9 @@ class Interpreter:
         state, length = self.start(), 0
         while not self.terminal(state):
             legal = self.legal(state)
-            state, _ = self.step(state, {r: menu[int(rng.integers(len(menu)))] for r, menu in legal.items()})
+            state, _ = self.step(
+                state, {r: action_set[int(rng.integers(len(action_set)))] for r, action_set in legal.items()}
+            )
             length += 1
         return length, self.goals(state)
 

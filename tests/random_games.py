@@ -51,7 +51,7 @@ class RandomState(NamedTuple):
     def noise(self, *key: object) -> int:
         return self.game.noise(self.history, *key)
 
-    def legal(self, player: int) -> tuple[Any, ...]:
+    def legal_actions(self, player: int) -> tuple[Any, ...]:
         if self.terminal or not self.moves(player):
             return ()
         return tuple(range(1 + self.game.noise(player, self.known[player]) % 3))
@@ -59,7 +59,7 @@ class RandomState(NamedTuple):
     def moves(self, player: int) -> bool:
         return self.noise("moves", player) % 3 > 0 or (player == 0 and self.noise("nobody") % 2 == 0)
 
-    def chance(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
         asleep = all(move is None for move in moves)
         if self.noise("chance", tuple(moves)) % 3 and not asleep:
             return ()
@@ -67,15 +67,18 @@ class RandomState(NamedTuple):
         return tuple((f"n{k}", w / sum(weights)) for k, w in enumerate(weights))
 
     def draw(self, moves: Any, rng: np.random.Generator) -> Any:
-        answers = self.chance(moves)
+        answers = self.chance_outcomes(moves)
         return answers[int(rng.integers(len(answers)))][0] if answers else None
 
-    def play(self, moves: Any, nature: Any = None) -> Observed:
-        legal = [self.legal(p) or (None,) for p in range(self.game.num_players)]
-        answers = [a for a, _ in self.chance(moves)] or [None]
-        if any(m not in menu for m, menu in zip(moves, legal, strict=True)) or nature not in answers:
-            raise IllegalMoveError(f"{moves!r} with {nature!r} is not on offer")
-        history = (*self.history, (*moves, nature))
+    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
+        legal_actions = [self.legal_actions(p) or (None,) for p in range(self.game.num_players)]
+        answers = [a for a, _ in self.chance_outcomes(moves)] or [None]
+        if (
+            any(m not in action_set for m, action_set in zip(moves, legal_actions, strict=True))
+            or chance_outcome not in answers
+        ):
+            raise IllegalMoveError(f"{moves!r} with {chance_outcome!r} is not on offer")
+        history = (*self.history, (*moves, chance_outcome))
         seen = []
         for player in range(self.game.num_players):
             noise = self.game.noise(history, "sees", player)
@@ -116,9 +119,9 @@ def all_ends(game: Game) -> Iterator[End]:
         if state.terminal:
             yield End(chance, tuple(map(tuple, choices)), state.returns())
             return
-        for moves in product(*[state.legal(p) or (None,) for p in range(n)]):
-            made = [[*c, (known[p], moves[p])] if len(state.legal(p)) > 1 else c for p, c in enumerate(choices)]
-            for answer, probability in state.chance(moves) or ((None, 1.0),):
+        for moves in product(*[state.legal_actions(p) or (None,) for p in range(n)]):
+            made = [[*c, (known[p], moves[p])] if len(state.legal_actions(p)) > 1 else c for p, c in enumerate(choices)]
+            for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
                 following = state.play(moves, answer)
                 yield from walk(following, extend(known, following, moves), chance * probability, made)
 
@@ -126,7 +129,7 @@ def all_ends(game: Game) -> Iterator[End]:
     yield from walk(first, extend([()] * n, first, [None] * n), 1.0, [[] for _ in range(n)])
 
 
-def menus(ends: list[End], player: int) -> dict[Any, list[Any]]:
+def action_sets(ends: list[End], player: int) -> dict[Any, list[Any]]:
     """The moves of every information set of a player, as far as they occur."""
     found: dict[Any, dict[Any, None]] = defaultdict(dict)
     for end in ends:
@@ -149,7 +152,7 @@ def value(ends: list[End], behaviour: list[dict[Any, dict[Any, float]]]) -> list
 
 def best_value(ends: list[End], behaviour: list[dict[Any, dict[Any, float]]], player: int) -> float:
     """The best payoff of a player over all of its pure strategies, tried one by one."""
-    own = menus(ends, player)
+    own = action_sets(ends, player)
     best = -np.inf
     for chosen in product(*own.values()):
         pure = {i: {m: float(m == c) for m in own[i]} for i, c in zip(own, chosen, strict=True)}

@@ -12,7 +12,7 @@ CHANCE_PLAYER = 0
 
 @dataclass
 class Node:
-    """A node; ``player`` is counted from 1, ``CHANCE_PLAYER`` for nature, -1 at an end."""
+    """A node; ``player`` is counted from 1, ``CHANCE_PLAYER`` for chance, -1 at an end."""
 
     own: dict[int, tuple[tuple[int, int], ...]]
     """Each player's own choices so far, as pairs of an information set and a move."""
@@ -30,12 +30,12 @@ def random_tree(seed: int, players: int, moves: int = 16, integers: bool = False
     """
     rng = random.Random(f"tree {seed} {players} {moves}")
     root = Node(dict.fromkeys(range(1, players + 1), ()))
-    ends, sets, count, natures = [root], list[tuple[int, int, tuple[tuple[int, int], ...]]](), 0, 0
+    ends, sets, count, chance_nodes = [root], list[tuple[int, int, tuple[tuple[int, int], ...]]](), 0, 0
     while count < moves:
         node = ends.pop(rng.randrange(len(ends)))
         if node is not root and rng.random() < 0.15:
-            natures += 1
-            node.player, node.infoset, size = CHANCE_PLAYER, natures, 2
+            chance_nodes += 1
+            node.player, node.infoset, size = CHANCE_PLAYER, chance_nodes, 2
         else:
             node.player = rng.randint(1, players)
             own = node.own[node.player]

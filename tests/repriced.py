@@ -37,17 +37,17 @@ class RepricedState(NamedTuple):
     def terminal(self) -> bool:
         return self.inner.terminal
 
-    def legal(self, player: int) -> Any:
-        return self.inner.legal(player)
+    def legal_actions(self, player: int) -> Any:
+        return self.inner.legal_actions(player)
 
-    def chance(self, moves: Any) -> Any:
-        return self.inner.chance(moves)
+    def chance_outcomes(self, moves: Any) -> Any:
+        return self.inner.chance_outcomes(moves)
 
     def draw(self, moves: Any, rng: Any) -> Any:
         return self.inner.draw(moves, rng)
 
-    def play(self, moves: Any, nature: Any = None) -> Observed:
-        return self.rules.after(self.inner.play(moves, nature))
+    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
+        return self.rules.after(self.inner.play(moves, chance_outcome))
 
     def returns(self) -> tuple[float, ...]:
         factors, constants = self.rules.factors, self.rules.constants

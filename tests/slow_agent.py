@@ -10,8 +10,8 @@ class Slow:
 
     def observe(self, own_move, observation): ...
 
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         time.sleep(0.1)
-        return legal[0]
+        return legal_actions[0]
 
     def end(self, returns): ...

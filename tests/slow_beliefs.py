@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset import load
-from infoset.base import Action, Game, InformationState, State, Step, Token, own_token
+from infoset.base import Action, Game, InformationState, ObservationRecord, State, Step, own_record
 from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError
 from infoset.match.agents import RandomAgent
@@ -40,34 +40,34 @@ def _grown(known: Sequence[InformationState], moves: Sequence[Action | None], st
     """What the players know after a step."""
     grown = []
     for player, move in enumerate(moves):
-        token = own_token(move, step.observation(player))
-        grown.append(known[player] if token is None else (*known[player], token))
+        record = own_record(move, step.observation(player))
+        grown.append(known[player] if record is None else (*known[player], record))
     return grown
 
 
 def steps_from(
-    world: World, player: int, model: Model, token: Token | None = None, clock: Clock = ENDLESS
+    world: World, player: int, model: Model, record: ObservationRecord | None = None, clock: Clock = ENDLESS
 ) -> Iterator[World]:
-    """The worlds one step further: the others move by ``model``, ``player`` as ``token`` says, or by ``model`` too.
+    """The worlds one step further: the others move by ``model``, ``player`` as ``record`` says, or by ``model`` too.
 
     Raises ``BudgetError`` when the clock runs out.
     """
     state = world.state
-    menus: list[list[tuple[Action | None, float]]] = []
+    action_sets: list[list[tuple[Action | None, float]]] = []
     for p, known in enumerate(world.known):
-        legal = state.legal(p)
-        if not legal:
-            menus.append([(None, 1.0)])
-        elif p == player and token is not None:
-            menus.append([(token[0], 1.0)] if token[0] in legal else [])
+        legal_actions = state.legal_actions(p)
+        if not legal_actions:
+            action_sets.append([(None, 1.0)])
+        elif p == player and record is not None:
+            action_sets.append([(record[0], 1.0)] if record[0] in legal_actions else [])
         else:
-            menus.append(list(zip((*legal,), model(p, known, legal), strict=True)))
+            action_sets.append(list(zip((*legal_actions,), model(p, known, legal_actions), strict=True)))
     play = getattr(state, "play_unchecked", state.play)
-    for choices in product(*menus):
+    for choices in product(*action_sets):
         moves = tuple([move for move, _ in choices])
         weight = world.weight * float(np.prod([chance for _, chance in choices]))
         if weight > 0.0:
-            for answer, chance in state.chance(moves) or ((None, 1.0),):
+            for answer, chance in state.chance_outcomes(moves) or ((None, 1.0),):
                 step = play(moves, answer)
                 clock()
                 yield World(step.state, tuple(_grown(world.known, moves, step)), weight * chance)
@@ -84,19 +84,19 @@ class ExactBelief:
         self.target: InformationState = first.known[player]
         self.weight = {(first.state, first.known): 1.0}
 
-    def observe(self, token: Token) -> None:
+    def observe(self, record: ObservationRecord) -> None:
         """Raises ``BudgetError`` where too many worlds would be left, or the clock runs out; then it is of no use."""
-        self.target = (*self.target, token)
+        self.target = (*self.target, record)
         found: dict[tuple[State, tuple[InformationState, ...]], float] = {}
         todo = [World(state, known, weight) for (state, known), weight in self.weight.items()]
         while todo:
             world = todo.pop()
             if world.state.terminal:
                 continue
-            acts = bool(world.state.legal(self.player))
-            if acts and token[0] is None:
+            acts = bool(world.state.legal_actions(self.player))
+            if acts and record[0] is None:
                 continue
-            for after in steps_from(world, self.player, self.model, token if acts else None, self.clock):
+            for after in steps_from(world, self.player, self.model, record if acts else None, self.clock):
                 if len(after.known[self.player]) == len(world.known[self.player]):
                     todo.append(after)
                 elif after.known[self.player] == self.target:
@@ -113,7 +113,7 @@ class ExactBelief:
         found: list[World] = []
         while todo:
             world = todo.pop()
-            if world.state.legal(self.player):
+            if world.state.legal_actions(self.player):
                 found.append(world)
             elif not world.state.terminal:
                 after = steps_from(world, self.player, self.model, clock=self.clock)
@@ -157,8 +157,8 @@ def _belief_of(
     game: Game, player: int, known: InformationState, model: Model, clock: Clock
 ) -> dict[tuple[State, tuple[InformationState, ...]], float]:
     belief = ExactBelief(game, player, model, MAX_WORLDS, clock)
-    for token in known[len(belief.target) :]:
-        belief.observe(token)
+    for record in known[len(belief.target) :]:
+        belief.observe(record)
     return belief.weight
 
 
@@ -167,15 +167,15 @@ class Recorder(RandomAgent):
 
     def begin(self, game, player, rng, deadline) -> None:
         super().begin(game, player, rng, deadline)
-        self.tokens, self.asked = [], []
+        self.records, self.asked = [], []
 
     def observe(self, own_move, observation) -> None:
-        self.tokens.append(own_token(own_move, observation))
+        self.records.append(own_record(own_move, observation))
 
-    def act(self, legal, deadline):
-        if len(legal) > 1:
-            self.asked.append(tuple(self.tokens))
-        return super().act(legal, deadline)
+    def act(self, legal_actions, deadline):
+        if len(legal_actions) > 1:
+            self.asked.append(tuple(self.records))
+        return super().act(legal_actions, deadline)
 
 
 def states_asked(name, player, plays=12):
@@ -189,6 +189,6 @@ def states_asked(name, player, plays=12):
 
 
 def told(belief, known, skip):
-    for token in known[skip:]:
-        belief.observe(token)
+    for record in known[skip:]:
+        belief.observe(record)
     return belief

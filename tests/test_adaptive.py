@@ -17,13 +17,13 @@ from infoset.tree.graph import explore
 def test_how_likely_a_token_is() -> None:
     """Kuhn poker, player 1 with the king: a random opponent passes or bets after a pass, each half the time."""
     ranges = Ranges(explore(load("kuhn_poker")))
-    number = {token: k for k, token in enumerate(ranges.graph.tokens)}
+    number = {record: k for k, record in enumerate(ranges.graph.records)}
     king = number[None, "K"]
-    assert ranges.chance(0, 0, king) == pytest.approx(1 / 3)
+    assert ranges.chance_outcomes(0, 0, king) == pytest.approx(1 / 3)
     state = ranges.behind(0, king)
-    passed = next(k for token, k in number.items() if token[0] == "pass")
-    assert ranges.chance(0, state, passed) == pytest.approx(1)  # its own move
-    after = [(token, ranges.chance(0, ranges.behind(state, passed), k)) for token, k in number.items()]
+    passed = next(k for record, k in number.items() if record[0] == "pass")
+    assert ranges.chance_outcomes(0, state, passed) == pytest.approx(1)  # its own move
+    after = [(record, ranges.chance_outcomes(0, ranges.behind(state, passed), k)) for record, k in number.items()]
     assert sorted(round(chance, 9) for _, chance in after if chance > 0) == [0.5, 0.5]  # of which one ends the game
 
 
@@ -32,16 +32,16 @@ def test_models_by_edges_are_models() -> None:
     graph = explore(load("leduc_poker"))
     ranges, asked = Ranges(graph), []
 
-    def model(player, known, legal):
+    def model(player, known, legal_actions):
         asked.append((player, known))
-        return [2 * (k + 1) / (len(legal) * (len(legal) + 1)) for k in range(len(legal))]
+        return [2 * (k + 1) / (len(legal_actions) * (len(legal_actions) + 1)) for k in range(len(legal_actions))]
 
-    chances = by_edge(model, graph, ranges.states)
+    probabilities = by_edge(model, graph, ranges.states)
     position = next(p for p in np.flatnonzero(graph.player == 1).tolist() if graph.num_edges[p] == 3)
     edges = np.arange(graph.first_edge[position], graph.first_edge[position + 1])
     state = ranges.behind(1, 0)
-    np.testing.assert_allclose(chances(edges, np.full(3, state)), [1 / 6, 2 / 6, 3 / 6])
-    assert asked == [(1, (graph.tokens[0],))]
+    np.testing.assert_allclose(probabilities(edges, np.full(3, state)), [1 / 6, 2 / 6, 3 / 6])
+    assert asked == [(1, (graph.records[0],))]
 
 
 @pytest.mark.parametrize(("opponent", "random", "least"), [("random", True, 0.4), ("search", False, -0.2)])
@@ -91,5 +91,5 @@ def test_what_it_cannot_weigh_is_refused() -> None:
         agent = load_agent("adaptive(seconds=0.2)")
         agent.begin(load("gdl:breakthrough"), 0, np.random.default_rng(1), None)
     agent = load_agent("adaptive(models=[simple])")
-    with pytest.raises(UnsupportedGameError, match="does not tell its chances"):
+    with pytest.raises(UnsupportedGameError, match="does not report its action probabilities"):
         agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)

@@ -208,13 +208,13 @@ ELSEWHERE = {
     "export_policy": "needs OpenSpiel, and has a test beside others of it",
     "list_agents": "takes nothing", "list_games": "takes nothing", "list_methods": "takes nothing",
     "table_game": "has a test of its own below", "ProductForm": "has tests of its own below",
-    "Nature": "has tests of its own below", "Stage": "has tests of its own below",
+    "Chance": "has tests of its own below", "Stage": "has tests of its own below",
 }  # fmt: skip
 
 
-NATURE = infoset.Nature("die", (1, 2))
+CHANCE_OUTCOME = infoset.Chance("die", (1, 2))
 STAGE = infoset.Stage("move", "A", ("a", "b"))
-PARTS = {"name": "g", "players": ("A",), "axes": (NATURE, STAGE), "payoff": lambda past: 0.0}
+PARTS = {"name": "g", "players": ("A",), "axes": (CHANCE_OUTCOME, STAGE), "payoff": lambda past: 0.0}
 
 
 @pytest.mark.parametrize(
@@ -224,9 +224,9 @@ PARTS = {"name": "g", "players": ("A",), "axes": (NATURE, STAGE), "payoff": lamb
         infoset.table_game,
         *[lambda word=word, bad=bad: infoset.table_game([[1.0, 2.0]], **{word: bad})
           for word in ("name", "players", "strategies") for bad in (5, Wrong(), [5])],
-        *[lambda bad=bad: infoset.Nature(bad, (1, 2)) for bad in (5, None, Wrong(), (5,))],
-        *[lambda bad=bad: infoset.Nature("die", bad) for bad in (5, None, Wrong())],
-        *[lambda bad=bad: infoset.ProductForm("g", ("A",), (infoset.Nature("die", bad),), lambda past: 0.0)
+        *[lambda bad=bad: infoset.Chance(bad, (1, 2)) for bad in (5, None, Wrong(), (5,))],
+        *[lambda bad=bad: infoset.Chance("die", bad) for bad in (5, None, Wrong())],
+        *[lambda bad=bad: infoset.ProductForm("g", ("A",), (infoset.Chance("die", bad),), lambda past: 0.0)
           for bad in ({1: "x"}, {1: None}, [[1]])],
         *[lambda bad=bad: infoset.Stage(bad, "A", ("a", "b")) for bad in (5, None, Wrong())],
         *[lambda bad=bad: infoset.Stage("move", bad, ("a", "b")) for bad in (5, None, Wrong())],

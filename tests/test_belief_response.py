@@ -12,7 +12,7 @@ from infoset.solvers.sampling import method
 from infoset.solvers.sampling.belief_response import BeliefResponse, PolicyEvaluation, evaluate_policy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.sampling.mccfr import Mccfr
-from infoset.tree.graph import NO_TOKEN
+from infoset.tree.graph import NO_RECORD
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.symmetry import find_symmetry, no_symmetry
 from infoset.tree.walk import Walk
@@ -24,17 +24,17 @@ def as_policy(tree: GameTree, form: SequenceForm, strategy) -> InfosetPolicy:
     group = no_symmetry(tree.graph).group
     table = InfosetTable.empty(len(tree.players), group).with_room(len(tree.states.parent), form.num_sequences)
     state = list(range(len(tree.players)))
-    for parent, token in list(zip(tree.states.parent, tree.states.token, strict=True))[len(tree.players) :]:
-        assert token != NO_TOKEN
-        state.append(add_state(table, group, state[parent], token))
+    for parent, record in list(zip(tree.states.parent, tree.states.record, strict=True))[len(tree.players) :]:
+        assert record != NO_RECORD
+        state.append(add_state(table, group, state[parent], record))
     behaviour = np.zeros(form.num_sequences)
     place = {(p, key): k for k, (p, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True))}
     for k, known in enumerate(tree.infoset_state.tolist()):
         found = place.get((int(tree.infoset_player[k]), tree.key(k)))
         if found is not None:
             size, first = int(form.arrays.size[found]), int(form.arrays.first[found])
-            menu = tree.graph.menus.index(tree.menu(k))
-            row = add_row(table, state[known], menu, size)
+            action_set = tree.graph.action_sets.index(tree.action_set(k))
+            row = add_row(table, state[known], action_set, size)
             behaviour[row : row + size] = strategy[first : first + size]
     return table.policy(behaviour)
 

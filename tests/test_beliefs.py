@@ -38,9 +38,9 @@ def asked(name, player, grows=False, **limits):
     ranges, found = Ranges(graph, **limits), []
     for known in states:
         state = player
-        for token in known[int(graph.start_tokens[player] >= 0) :]:
+        for record in known[int(graph.start_records[player] >= 0) :]:
             state = ranges.behind(
-                state, graph.source.token_number(player, token) if grows else graph.tokens.index(token)
+                state, graph.source.record_number(player, record) if grows else graph.records.index(record)
             )
         found.append(state)
     return ranges, found
@@ -100,7 +100,7 @@ def start(ranges):
 
 def test_what_no_history_explains_leaves_none() -> None:
     ranges = Ranges(explore(load("kuhn_poker")))
-    king = ranges.graph.tokens.index((None, "K"))
+    king = ranges.graph.records.index((None, "K"))
     state = ranges.behind(ranges.behind(0, king), king)
     assert not ranges.of(0, state).size
     assert not Draws(ranges, state, rng()).draw(5).size

@@ -182,9 +182,9 @@ HANGING = """
 class Hanging:
     def begin(self, game, player, rng, deadline): print("noise")
     def observe(self, own_move, observation): ...
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         while {hangs}: pass
-        return legal[0]
+        return legal_actions[0]
     def end(self, returns): ...
 """
 

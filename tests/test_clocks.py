@@ -36,10 +36,10 @@ class CrowdState(NativeState, _Crowd):
     def terminal(self) -> bool:
         return self.over
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.over else tuple(range(self.moves))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         return Observed(CrowdState(self.moves, True), (None,) * len(moves))
 
     def returns(self) -> tuple[float, ...]:
@@ -71,7 +71,7 @@ def test_joint_moves_that_do_not_fit_are_refused_before_they_are_listed(monkeypa
     with pytest.raises(BudgetError, match=r"joint moves"):
         infoset.solve(CrowdGame(), "cfr", seconds=5)
     played: list[JointMove] = []
-    monkeypatch.setattr(CrowdState, "play_unchecked", lambda state, moves, nature=None: played.append(moves))
+    monkeypatch.setattr(CrowdState, "play_unchecked", lambda state, moves, chance_outcome=None: played.append(moves))
     with pytest.raises(BudgetError, match=r"one state has 1,099,511,627,776 joint moves, which take [\d,.]+ GiB"):
         explore(CrowdGame())
     assert not played
@@ -101,20 +101,20 @@ def test_the_clock_is_looked_at_within_one_state() -> None:
 
 
 class ManyAnswers(NativeState, _Crowd):
-    """One player moves, and nature has so many answers."""
+    """One player moves, and chance has so many answers."""
 
     @property
     def terminal(self) -> bool:
         return self.over
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.over else ("go",)
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         return tuple((k, 1 / self.moves) for k in range(self.moves))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        return Observed(ManyAnswers(int(nature or 0), True), (nature,))
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        return Observed(ManyAnswers(int(chance_outcome or 0), True), (chance_outcome,))
 
     def returns(self) -> tuple[float, ...]:
         return (float(self.moves),)
@@ -152,10 +152,10 @@ class DeepState(NativeState, _Deep):
     def terminal(self) -> bool:
         return self.done < 0 or self.done == self.steps
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.terminal or player != self.done % 2 else ("wait", "stop")
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         move = moves[self.done % 2]
         return Observed(DeepState(self.steps, self.done + 1 if move == "wait" else -self.done - 1), (move, move))
 
@@ -280,5 +280,5 @@ def test_a_sampled_policy_is_read_off_state_by_state() -> None:
     for name in ("leduc_poker", "gdl:monty_hall", "kuhn_poker(players=3)"):
         compiled = Compiled.of(name)
         policy = infoset.solve(compiled, "mccfr", iterations=3000).policy.on(compiled)
-        asked = asked_everywhere(policy.row, compiled.tree, compiled.form)
+        asked = asked_everywhere(policy.action_probabilities, compiled.tree, compiled.form)
         assert np.array_equal(policy.plan(compiled.tree, compiled.form), asked)

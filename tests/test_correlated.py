@@ -38,19 +38,19 @@ CHICKEN = NfgGame(
 )
 
 
-def of_table(form: SequenceForm, table: NormalForm, chances: FloatArray) -> CorrelatedPlan:
+def of_table(form: SequenceForm, table: NormalForm, probabilities: FloatArray) -> CorrelatedPlan:
     """The plan that draws each combination of strategies with its chance (K1, …, Kn)."""
-    numbers = np.unravel_index(np.arange(chances.size), chances.shape)
+    numbers = np.unravel_index(np.arange(probabilities.size), probabilities.shape)
     plans = np.hstack([own[number] for own, number in zip(table.plans, numbers, strict=True)])
-    return CorrelatedPlan(form, chances.ravel(), plans)
+    return CorrelatedPlan(form, probabilities.ravel(), plans)
 
 
 def drawn(table: NormalForm, seed: int) -> FloatArray:
-    chances = np.random.default_rng(seed).exponential(size=table.payoffs.shape[:-1])
-    return chances / chances.sum()
+    probabilities = np.random.default_rng(seed).exponential(size=table.payoffs.shape[:-1])
+    return probabilities / probabilities.sum()
 
 
-def best_by_hand(form: SequenceForm, table: NormalForm, chances: FloatArray, kind: str, player: int) -> float:
+def best_by_hand(form: SequenceForm, table: NormalForm, probabilities: FloatArray, kind: str, player: int) -> float:
     """The largest gain of a deviation, by every plan of the player in place of its own: the slow twin.
 
     A plan is left at a set (and, for ``efce``, once a certain move is told there): what it says there and behind is
@@ -60,7 +60,7 @@ def best_by_hand(form: SequenceForm, table: NormalForm, chances: FloatArray, kin
     sets = list(form.player_infosets(player))
     number = {tuple(name): k for k, name in enumerate(own)}
     payoffs = np.moveaxis(table.payoffs[..., player], player, 0)
-    chances = np.moveaxis(chances, player, 0)
+    probabilities = np.moveaxis(probabilities, player, 0)
     start = form.player_sequences(player).start
     best = 0.0
     for place, k in enumerate(sets):
@@ -76,7 +76,7 @@ def best_by_hand(form: SequenceForm, table: NormalForm, chances: FloatArray, kin
             for s, name in enumerate(own):
                 if reaching[s] and word in (None, name[place]):
                     mixed = tuple(other[j] if j in behind else name[j] for j in range(len(sets)))
-                    gain += float((chances[s] * (payoffs[number[mixed]] - payoffs[s])).sum())
+                    gain += float((probabilities[s] * (payoffs[number[mixed]] - payoffs[s])).sum())
             best = max(best, gain)
     return best
 
@@ -86,7 +86,7 @@ def test_chicken(kind: str) -> None:
     """Aumann 1974 and every textbook: a quarter, a quarter, a half; 5.25 each, where no equilibrium gives 14/3 twice."""
     plan = correlated_equilibrium(CHICKEN, kind)
     assert plan.values == pytest.approx((5.25, 5.25))
-    assert plan.chances == pytest.approx([0.25, 0.25, 0.5], abs=1e-9)
+    assert plan.probabilities == pytest.approx([0.25, 0.25, 0.5], abs=1e-9)
     assert str(plan).splitlines()[1:3] == ["chance    A start  B start", "0.250000  dare     out"]
 
 
@@ -122,10 +122,10 @@ def test_gains_by_trying_every_deviation(seed: int, players: int) -> None:
     if np.prod([count_strategies(form, p) for p in range(players)]) > 300:
         return
     table = normal_form(form)
-    chances = drawn(table, seed)
-    plan = of_table(form, table, chances)
+    probabilities = drawn(table, seed)
+    plan = of_table(form, table, probabilities)
     for kind in ("efce", "efcce"):
-        by_hand = [best_by_hand(form, table, chances, kind, p) for p in range(players)]
+        by_hand = [best_by_hand(form, table, probabilities, kind, p) for p in range(players)]
         assert plan.gains(kind) == pytest.approx(by_hand, abs=1e-9)
 
 
@@ -135,10 +135,10 @@ def test_independent_play_gains_what_evaluate_says(name: str) -> None:
     form = SequenceForm.of(load(name))
     table = normal_form(form)
     mixed = [np.full(len(own), 1 / len(own)) for own in table.strategies]
-    chances: FloatArray = mixed[0]
+    probabilities: FloatArray = mixed[0]
     for own in mixed[1:]:
-        chances = np.multiply.outer(chances, own)
-    plan = of_table(form, table, chances)
+        probabilities = np.multiply.outer(probabilities, own)
+    plan = of_table(form, table, probabilities)
     figures = evaluate(form, table.plan(mixed))
     assert plan.values == pytest.approx(figures.values)
     gains = [b - v for b, v in zip(figures.best_response_values, figures.values, strict=True)]
@@ -167,11 +167,11 @@ def test_openspiel_measures_the_same_distance() -> None:
     table = normal_form(form)
     cells = [(3, 17), (20, 60), (26, 0), (11, 33)]
     weights = np.array([0.1, 0.2, 0.3, 0.4])
-    chances = np.zeros(table.payoffs.shape[:-1])
+    probabilities = np.zeros(table.payoffs.shape[:-1])
     device = []
     cards = {"J": "0", "Q": "1", "K": "2"}
     for cell, weight in zip(cells, weights, strict=True):
-        chances[cell] += weight
+        probabilities[cell] += weight
         policy = {}
         for p in range(2):
             words = table.strategies[p][cell[p]].split("/")
@@ -180,7 +180,7 @@ def test_openspiel_measures_the_same_distance() -> None:
                 state = cards[card] + "".join("p" if move == "pass" else "b" for move in past)
                 policy[state] = [(0, float(word != "bet")), (1, float(word == "bet"))]
         device.append((float(weight), pyspiel.TabularPolicy(policy)))
-    plan = of_table(form, table, chances)
+    plan = of_table(form, table, probabilities)
     assert sum(plan.gains("cce")) == pytest.approx(pyspiel.cce_dist(theirs, device).dist_value, abs=1e-9)
 
 
@@ -231,7 +231,7 @@ class OneByOne(programs.Tuples):
 
 
 class WithoutNature(RandomState):
-    def chance(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
         return ()
 
     def moves(self, player: int) -> bool:
@@ -244,7 +244,7 @@ class WithoutNature(RandomState):
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6), kind=st.sampled_from(KINDS[1:]), objective=st.sampled_from(["welfare", "P2"]))
 def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int, kind: str, objective: str) -> None:
-    """von Stengel & Forges 2008: without nature, for two players."""
+    """von Stengel & Forges 2008: without chance, for two players."""
     compiled = Compiled.of(RandomGame(seed, 2, 3, WithoutNature))
     if np.prod([count_strategies(compiled.form, p) for p in range(2)]) > 3000:
         return
@@ -252,7 +252,7 @@ def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int,
              (programs.Cells(compiled.form), programs.Tuples(compiled))]  # fmt: skip
     for plan in found:
         assert max(plan.gains(kind)) < 1e-7
-        assert plan.chances.sum() == pytest.approx(1)
+        assert plan.probabilities.sum() == pytest.approx(1)
     paid = [sum(plan.values) if objective == "welfare" else plan.values[1] for plan in found]
     assert paid[0] == pytest.approx(paid[1], abs=1e-7)
 
@@ -260,7 +260,7 @@ def test_pairs_of_sequences_are_as_good_as_combinations_of_strategies(seed: int,
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), players=st.integers(2, 3), kind=st.sampled_from(KINDS[1:]))
 def test_plans_found_one_by_one_are_as_good(seed: int, players: int, kind: str) -> None:
-    """Column generation, with nature and for any number of players; its bound is met."""
+    """Column generation, with chance and for any number of players; its bound is met."""
     compiled = Compiled.of(RandomGame(seed, players, 2))
     if np.prod([count_strategies(compiled.form, p) for p in range(players)]) > 500:
         return
@@ -341,7 +341,7 @@ def test_a_mediator_draws_for_everybody(kind: str, tmp_path: Path) -> None:
     told = {"".join(strategy_name(plan.form, p, row) for p in range(2)) for row in plan.plans}
     assert {f"{a}{b}" for a, b in met} == told
     again = CorrelatedPlan.drawn(plan.form, saved)
-    assert again.chances == pytest.approx(plan.chances, abs=1e-9)
+    assert again.probabilities == pytest.approx(plan.probabilities, abs=1e-9)
     figures = evaluate(CHICKEN, saved)
     assert figures.values == pytest.approx(plan.values, abs=1e-9)
     assert f"{kind} 0" in figures.reason or max(again.gains(kind)) < 1e-9
@@ -353,7 +353,7 @@ def test_plans_of_trees_come_back(seed: int) -> None:
     form = SequenceForm.of(RandomGame(seed, depth=2))
     plan = correlated_equilibrium(form, "efce")
     again = CorrelatedPlan.drawn(form, plan.policy)
-    assert again.chances == pytest.approx(plan.chances, abs=1e-6)
+    assert again.probabilities == pytest.approx(plan.probabilities, abs=1e-6)
     assert evaluate(form, plan.policy).values == pytest.approx(plan.values, abs=1e-6)
 
 

@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     game: str
     allowed: float
     late: float  # seconds of its own work more than allowed; what a busy machine does meanwhile isn't the agent's
-    legal: bool
+    legal_actions: bool
 
 
 def play(game: Game, name: str, rng: np.random.Generator, longest: float = LONGEST) -> list[Asked]:
@@ -59,14 +59,14 @@ def play(game: Game, name: str, rng: np.random.Generator, longest: float = LONGE
             return asked
         moves = [None] * len(agents)
         for player, agent in enumerate(agents):
-            if menu := state.legal(player):
+            if action_set := state.legal_actions(player):
                 allowed = float(rng.choice([0.0, 0.001, longest * rng.random() ** 4]))
                 begun = time.thread_time()
-                move = agent.act(menu, time.monotonic() + allowed)
+                move = agent.act(action_set, time.monotonic() + allowed)
                 late = time.thread_time() - begun - allowed
-                if len(menu) > 1:
-                    asked.append(Asked(name, game.name, allowed, late, move in menu))
-                moves[player] = move if move in menu else menu[0]
+                if len(action_set) > 1:
+                    asked.append(Asked(name, game.name, allowed, late, move in action_set))
+                moves[player] = move if move in action_set else action_set[0]
         step = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng))
 
 
@@ -96,7 +96,7 @@ def test_no_move_is_late_or_illegal(number: int) -> None:
         asked = fuzz(number)
     finally:
         gc.unfreeze()
-    assert not [each for each in asked if not each.legal]
+    assert not [each for each in asked if not each.legal_actions]
     assert not [each for each in asked if each.late > GRACE]
 
 
@@ -151,20 +151,20 @@ class RingingState(NamedTuple):
         Ringing.clock()
         return self.state.terminal
 
-    def legal(self, player: int) -> Any:
+    def legal_actions(self, player: int) -> Any:
         Ringing.clock()
-        return self.state.legal(player)
+        return self.state.legal_actions(player)
 
-    def chance(self, moves: Any) -> Any:
+    def chance_outcomes(self, moves: Any) -> Any:
         Ringing.clock()
-        return self.state.chance(moves)
+        return self.state.chance_outcomes(moves)
 
     def draw(self, moves: Any, rng: Any) -> Any:
         return self.state.draw(moves, rng)
 
-    def play(self, moves: Any, nature: Any = None) -> Any:
+    def play(self, moves: Any, chance_outcome: Any = None) -> Any:
         Ringing.clock()
-        step = self.state.play(moves, nature)
+        step = self.state.play(moves, chance_outcome)
         return step._replace(state=RingingState(step.state))
 
     def returns(self) -> Any:
@@ -231,12 +231,12 @@ def test_a_graph_that_another_thread_has_is_waited_for_until_the_clock_rings() -
     thread = threading.Thread(target=hold)
     thread.start()
     taken.wait(30)
-    menu = game.start().state.legal(0)
-    assert agent.act(menu, time.monotonic() + 0.05) in menu
+    action_set = game.start().state.legal_actions(0)
+    assert agent.act(action_set, time.monotonic() + 0.05) in action_set
     assert "another thread" in agent.faults[0]
     done.set()
     thread.join()
-    assert agent.act(menu, time.monotonic() + 1.0) in menu
+    assert agent.act(action_set, time.monotonic() + 1.0) in action_set
     assert len(agent.faults) == 1
 
 
@@ -248,16 +248,16 @@ def test_a_move_that_was_cut_does_not_lose_the_game() -> None:
     rng, step = np.random.default_rng(2), game.start()
     for k in range(4):
         state: Any = step.state
-        moves = [menu[int(rng.integers(len(menu)))] for menu in map(state.legal, range(2))]
-        if len(state.legal(0)) > 1:
-            moves[0] = agent.act(state.legal(0), time.monotonic() + (0.0 if k < 3 else 60.0))
+        moves = [action_set[int(rng.integers(len(action_set)))] for action_set in map(state.legal_actions, range(2))]
+        if len(state.legal_actions(0)) > 1:
+            moves[0] = agent.act(state.legal_actions(0), time.monotonic() + (0.0 if k < 3 else 60.0))
         step = state.play(moves, state.draw(moves, rng))
         agent.observe(moves[0], step.observation(0))
     faults = len(agent.faults)
-    while len(step.state.legal(0)) < 2:
-        step = step.state.play([menu[0] for menu in map(step.state.legal, range(2))])
+    while len(step.state.legal_actions(0)) < 2:
+        step = step.state.play([action_set[0] for action_set in map(step.state.legal_actions, range(2))])
         agent.observe("noop", step.observation(0))
-    agent.act(step.state.legal(0), time.monotonic() + 60.0)
+    agent.act(step.state.legal_actions(0), time.monotonic() + 60.0)
     assert len(agent.faults) == faults
     assert not agent.beliefs.lost
 
@@ -274,13 +274,16 @@ def test_what_may_be_is_the_same_on_a_new_graph(name: str) -> None:
             state: Any = step.state
             if state.terminal:
                 break
-            moves = [menu[rng.integers(len(menu))] if (menu := state.legal(p)) else None for p in range(2)]
+            moves = [
+                action_set[rng.integers(len(action_set))] if (action_set := state.legal_actions(p)) else None
+                for p in range(2)
+            ]
             step = state.play(moves, state.draw(moves, rng))
             seen = step.observation(0)
             if moves[0] is not None or seen is not None:
-                token = (moves[0], () if seen is None else seen)
-                one = staying.behind(one, staying.graph.source.token_number(0, token))
-                other = moving.behind(other, moving.graph.source.token_number(0, token))
+                record = (moves[0], () if seen is None else seen)
+                one = staying.behind(one, staying.graph.source.record_number(0, record))
+                other = moving.behind(other, moving.graph.source.record_number(0, record))
             assert weights(staying, one) == pytest.approx(weights(moving, other))
             other = moving.move_to(growing_graph(game), other)
             assert staying.key(one) == moving.key(other)
@@ -322,11 +325,13 @@ def play_long(game: Game, name: str, steps: int, seconds: float) -> int:
         while not state.terminal and made < steps:
             if moves[0] is not None or step.observation(0) is not None:
                 agent.observe(moves[0], step.observation(0))
-            menus = [state.legal(player) for player in range(len(moves))]
-            moves = [menu[int(rng.integers(len(menu)))] if menu else None for menu in menus]
-            if menus[0]:
-                moves[0] = agent.act(menus[0], time.monotonic() + seconds)
-                assert moves[0] in menus[0]
+            action_sets = [state.legal_actions(player) for player in range(len(moves))]
+            moves = [
+                action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets
+            ]
+            if action_sets[0]:
+                moves[0] = agent.act(action_sets[0], time.monotonic() + seconds)
+                assert moves[0] in action_sets[0]
             step = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng))
             state, made = step.state, made + 1
             most = max(most, resident())

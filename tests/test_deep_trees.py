@@ -116,10 +116,10 @@ class LongState(NativeState, _Long):
     def terminal(self) -> bool:
         return self.done < 0 or self.done == self.steps
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.terminal else ("wait", "stop")
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         return Observed(LongState(self.steps, self.done + 1 if moves[0] == "wait" else -1), (None,))
 
     def returns(self) -> tuple[float, ...]:

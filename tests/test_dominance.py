@@ -61,7 +61,7 @@ def test_no_equilibrium_plays_what_goes(seed: int) -> None:
         return
     names = normal_form(SequenceForm.of(tree)).strategies
     plan = correlated_equilibrium(tree, "ce")
-    drawn = [{strategy_name(plan.form, p, row) for row in plan.plans[plan.chances > 1e-7]} for p in range(2)]
+    drawn = [{strategy_name(plan.form, p, row) for row in plan.plans[plan.probabilities > 1e-7]} for p in range(2)]
     for p, own in enumerate(names):
         for k, name in enumerate(own):
             if name not in found.left[p]:

@@ -46,9 +46,9 @@ def test_odd_but_legal() -> None:
     assert efg.outcomes[3].name == r"e\d"
     game = EfgGame(efg, "odd")
     first = game.start().state
-    assert [move for move, _ in first.chance((None, None))] == ["x", "x'2"]
+    assert [move for move, _ in first.chance_outcomes((None, None))] == ["x", "x'2"]
     second = first.play((None, None), "x").state
-    assert second.legal(0) == ("1", "2")
+    assert second.legal_actions(0) == ("1", "2")
     assert game.paid[2] == (Fraction(3, 2) + Fraction(1, 3), -1 - Fraction(1, 3))
     ends = [game.paid[node] for node, below in enumerate(game.children) if not below]
     assert ends[1] == (Fraction(3, 2) + 10 + Fraction(1, 3), -1 + 20 - Fraction(1, 3))
@@ -255,10 +255,10 @@ class RichState(NativeState, _Rich):
     def terminal(self) -> bool:
         return self.over
 
-    def legal(self, player: int) -> tuple[str, ...]:
+    def legal_actions(self, player: int) -> tuple[str, ...]:
         return () if self.over else ("end",)
 
-    def play_unchecked(self, moves, nature=None) -> Observed:
+    def play_unchecked(self, moves, chance_outcome=None) -> Observed:
         return Observed(RichState(True), (None,))
 
     def returns(self) -> tuple[float, ...]:

@@ -205,10 +205,10 @@ def test_arrays_are_as_long_as_the_longest_information_state(name: str) -> None:
     def longest(state: Any, lengths: list[int]) -> int:
         """By walking through the whole tree."""
         best = max(lengths)
-        for moves in product(*[state.legal(p) or (None,) for p in range(len(lengths))]):
+        for moves in product(*[state.legal_actions(p) or (None,) for p in range(len(lengths))]):
             if state.terminal:
                 break
-            for answer, _ in state.chance(moves) or ((None, 1.0),):
+            for answer, _ in state.chance_outcomes(moves) or ((None, 1.0),):
                 step = state.play(moves, answer)
                 grown = [
                     length + (move is not None or step.observation(p) is not None)
@@ -219,7 +219,7 @@ def test_arrays_are_as_long_as_the_longest_information_state(name: str) -> None:
 
     first = game.start()
     start = [int(first.observation(p) is not None) for p in range(len(game.players))]
-    assert encode.space.shape == (longest(first.state, start), len(encode.tokens))
+    assert encode.space.shape == (longest(first.state, start), len(encode.records))
 
 
 def test_pommerman_pays_as_the_reference_and_the_dead_leave_where_all_play_for_themselves() -> None:
@@ -351,7 +351,7 @@ class Passes:
     def observe(self, *arguments: Any) -> None:
         pass
 
-    def act(self, legal: tuple[Any, ...], deadline: float | None) -> str:
+    def act(self, legal_actions: tuple[Any, ...], deadline: float | None) -> str:
         return "pass"
 
     def end(self, *arguments: Any) -> None:
@@ -368,7 +368,9 @@ def test_an_episode_is_the_match_of_its_seed() -> None:
             total += reward
         match = play_match("kuhn_poker", [Passes(), "random"], seed=info["seed"])
         assert total == match.returns[0]
-        assert [(s.moves, s.nature) for s in env.round.steps] == [(s.moves, s.nature) for s in match.steps]
+        assert [(s.moves, s.chance_outcome) for s in env.round.steps] == [
+            (s.moves, s.chance_outcome) for s in match.steps
+        ]
 
 
 def test_the_seat_is_asked_only_where_it_has_a_choice() -> None:
@@ -400,7 +402,7 @@ def test_shaping_is_added() -> None:
 
 
 class Rude(Passes):
-    def act(self, legal: tuple[Any, ...], deadline: float | None) -> str:
+    def act(self, legal_actions: tuple[Any, ...], deadline: float | None) -> str:
         return "shout"
 
 
@@ -439,23 +441,23 @@ def test_a_death_ends_the_episode_where_all_play_for_themselves() -> None:
 
 
 class Flip(NativeState):
-    """Nature ends the game at once, or the player chooses what it gets."""
+    """Chance ends the game at once, or the player chooses what it gets."""
 
     __slots__ = ("tossed",)
 
     def __init__(self, tossed: bool) -> None:
         self.tossed = tossed
 
-    def legal(self, player: int) -> tuple[Any, ...]:
+    def legal_actions(self, player: int) -> tuple[Any, ...]:
         return (0, 1) if self.tossed else ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Any, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Any, float], ...]:
         return () if self.tossed else (("end", 0.5), ("go", 0.5))
 
-    def play_unchecked(self, moves: JointMove, nature: Any = None) -> Observed:
-        if nature == "go":
+    def play_unchecked(self, moves: JointMove, chance_outcome: Any = None) -> Observed:
+        if chance_outcome == "go":
             return Observed(Flip(True), ("go",))
-        return Observed(Ended((5.0 if nature == "end" else float(moves[0]),)), ("over",))
+        return Observed(Ended((5.0 if chance_outcome == "end" else float(moves[0]),)), ("over",))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0,)

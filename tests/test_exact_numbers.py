@@ -68,22 +68,22 @@ def test_no_fraction_between_has_a_smaller_denominator(low: Fraction, width: Fra
         ([1 / 1326] * 1326, " ".join(["1/1326"] * 1326)),
     ],
 )
-def test_chances_are_what_was_meant_and_sum_to_one(chances: list[float], expected: str) -> None:
-    assert " ".join(map(str, exact_chances(chances))) == expected
+def test_chances_are_what_was_meant_and_sum_to_one(probabilities: list[float], expected: str) -> None:
+    assert " ".join(map(str, exact_chances(probabilities))) == expected
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9).filter(lambda weights: sum(weights) > 1e-3))
 def test_any_chances_sum_to_one_and_stay_close(weights: list[float]) -> None:
     total = sum(weights)
-    chances = [weight / total for weight in weights]
-    exact = exact_chances(chances)
+    probabilities = [weight / total for weight in weights]
+    exact = exact_chances(probabilities)
     assert sum(exact) == 1
-    assert all((one > 0) == (new > 0) for one, new in zip(chances, exact, strict=True))
-    assert [float(one) for one in exact] == pytest.approx(chances, abs=1e-14)
+    assert all((one > 0) == (new > 0) for one, new in zip(probabilities, exact, strict=True))
+    assert [float(one) for one in exact] == pytest.approx(probabilities, abs=1e-14)
 
 
 class WeatherState(NativeState):
-    """Nature is kind with 0.7, as the user wrote it, and unkind with what is left."""
+    """Chance is kind with 0.7, as the user wrote it, and unkind with what is left."""
 
     def __init__(self, seen: str = "") -> None:
         self.seen = seen
@@ -98,14 +98,14 @@ class WeatherState(NativeState):
     def terminal(self) -> bool:
         return len(self.seen) == 2
 
-    def legal(self, player: int) -> tuple[str, ...]:
+    def legal_actions(self, player: int) -> tuple[str, ...]:
         return ("i", "o") if len(self.seen) == 1 and player == 0 else ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[str, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[str, float], ...]:
         return () if self.seen else (("k", 0.7), ("u", 1 - 0.7))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        move = str(nature or moves[0])
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        move = str(chance_outcome or moves[0])
         return Observed(WeatherState(self.seen + move), (move, move))
 
     def returns(self) -> tuple[float, ...]:
@@ -132,5 +132,5 @@ def test_a_game_of_decimals_is_written_and_solved_in_them() -> None:
 
 
 def test_native_chances_stay_as_they_are() -> None:
-    chances = {p for s in game_to_efg(load("kuhn_poker")).infosets for p in s.probabilities}
-    assert chances == {Fraction(1, 3), Fraction(1, 2)} or chances == {Fraction(1, 6)}
+    probabilities = {p for s in game_to_efg(load("kuhn_poker")).infosets for p in s.probabilities}
+    assert probabilities == {Fraction(1, 3), Fraction(1, 2)} or probabilities == {Fraction(1, 6)}

@@ -147,8 +147,8 @@ def test_a_table_file_reads_what_was_saved(tmp_path: Path) -> None:
     table = TableFile.read(policy.save(tmp_path / "p.npz"))
     assert table.policy().tables == policy.tables
     assert TableFile.of(policy).policy().tables == policy.tables
-    assert table.chances_of(0, "x", ("[[", "a],[b", 'c"', "d")) == [0.25, 0.25, 0.5, 0.0]
-    assert table.chances_of(0, "x", ("[[",)) is None
+    assert table.probabilities_of(0, "x", ("[[", "a],[b", 'c"', "d")) == [0.25, 0.25, 0.5, 0.0]
+    assert table.probabilities_of(0, "x", ("[[",)) is None
     assert table.find(1, "nowhere") is None
     assert table.index(0) == {"x": 0, "y": 1}
     assert table.find(0, "y") == 1
@@ -171,9 +171,9 @@ def test_a_broken_table_is_one_line(tmp_path: Path, change: dict[str, Any], why:
     header = {
         "schema": 1, "game": "g", "players": ["P1"], "map": "", "made_by": {}, "keys": [["x"]], "moves": [[["a", "b"]]],
     } | {k: v for k, v in change.items() if k != "probabilities"}  # fmt: skip
-    chances = change.get("probabilities", np.array([0.5, 0.5]))
+    probabilities = change.get("probabilities", np.array([0.5, 0.5]))
     path = tmp_path / "p.npz"
-    np.savez(path, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), probabilities=chances)
+    np.savez(path, header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), probabilities=probabilities)
     with pytest.raises(PolicyError, match=why) as error:
         TableFile.read(path)
     assert "\n" not in str(error.value)
@@ -474,8 +474,10 @@ def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) 
         agents.check(name, game)
         agent = agents.make(name, game)
         assert isinstance(agent, PolicyAgent) and agent.policy_for(game) is not None
-    known, legal = ((None, "J"),), ("pass", "bet")
-    assert agents.hint("0/kuhn.json", game, 0, known, legal) == agents.hint("0/kuhn.npz", game, 0, known, legal)
+    known, legal_actions = ((None, "J"),), ("pass", "bet")
+    assert agents.hint("0/kuhn.json", game, 0, known, legal_actions) == agents.hint(
+        "0/kuhn.npz", game, 0, known, legal_actions
+    )
     for name, what in ("replay.json", "a replay"), ("other.json", "nothing that is known here"):
         with pytest.raises(Refusal, match=f"is {what}, not a strategy"):
             node(room, f"item:0/{name}", way="0", at="")

@@ -122,9 +122,9 @@ def _diagonals(abrupt: bool) -> FactoredRules:
     return FactoredRules.of(phantom_rules("diagonals", Diagonals(2, 2, abrupt, (0, 0), (0, 0), 0)))
 
 
-def _lopsided(player: int, known: Any, menu: tuple[Any, ...]) -> list[float]:
+def _lopsided(player: int, known: Any, action_set: tuple[Any, ...]) -> list[float]:
     """Chances that keep to no symmetry."""
-    drawn = np.random.default_rng([player, *repr(known).encode()]).exponential(size=len(menu))
+    drawn = np.random.default_rng([player, *repr(known).encode()]).exponential(size=len(action_set))
     return list(drawn / drawn.sum())
 
 
@@ -206,8 +206,8 @@ def test_policies_of_other_kinds_are_asked_everywhere() -> None:
     mine = infoset.evaluate(tree, policy.plan(tree))
 
     class Asked:
-        def row(self, player: int, known: Any, legal: Any) -> Any:
-            return policy.row(player, known, legal)
+        def action_probabilities(self, player: int, known: Any, legal_actions: Any) -> Any:
+            return policy.action_probabilities(player, known, legal_actions)
 
     found = infoset.evaluate(_factored_only(name), Asked(), respond=True)
     assert np.allclose(found.best_response_values, mine.best_response_values, atol=1e-12)
@@ -328,12 +328,12 @@ class RandomState(NativeState, _Fields):
     def lasting(self) -> int:
         return self.own[self.mover] % 4
 
-    def legal(self, player: int) -> tuple[Any, ...]:
+    def legal_actions(self, player: int) -> tuple[Any, ...]:
         if player != self.mover:
             return ()
         return tuple(range(1 + self.draw_number(1, len(self.core), self.own[player]) % 3))
 
-    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
+    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
         mover, move = self.mover, moves[self.mover]
         kind = self.draw_number(2, *self.core, mover, move)
         mine = self.own[mover]
@@ -379,8 +379,8 @@ class UnpaidRules(RandomRules):
 class UnpaidState(RandomState):
     __slots__ = ()
 
-    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
-        step = super().play_unchecked(moves, nature)
+    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
+        step = super().play_unchecked(moves, chance_outcome)
         return Observed(Ended((0.0, 0.0)), (None, None)) if isinstance(step.state, Ended) else step
 
 

@@ -178,7 +178,7 @@ def assert_it_knows_everything(game: GdlGame, policy: FactoredPolicy) -> None:
     tree, play = compiled.tree, policy.on(compiled)
     for k, player in enumerate(tree.infoset_player.tolist()):
         known = tree.states.state(int(tree.infoset_state[k]))
-        assert len(tree.menu(k)) == 1 or play.row(player, known, tree.menu(k)) is not None
+        assert len(tree.action_set(k)) == 1 or play.action_probabilities(player, known, tree.action_set(k)) is not None
 
 
 def test_what_is_a_players_own():

@@ -28,7 +28,7 @@ AGENT = f"""
 from infoset.match.agents import RandomAgent
 
 class Screams(RandomAgent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         raise ValueError({HOSTILE!r} + "\\n second line")
 """
 

@@ -103,10 +103,10 @@ def test_all_ways_to_figures_agree(name: str) -> None:
     whole, products = Compiled.of(name), Compiled.of(name)
     tree = infoset.evaluate(whole, policy)
     plain = products.plain_factored
-    plan = realisation(plain.form, asked_behaviour(policy.row, plain)[:, 0])
+    plan = realisation(plain.form, asked_behaviour(policy.action_probabilities, plain)[:, 0])
     assert figures(evaluate_plan(plain.form, plan)) == pytest.approx(figures(tree), abs=1e-12)
     images = products.factored_images
-    assert figures(evaluate_images(images, asked_behaviour(policy.row, images))) == pytest.approx(
+    assert figures(evaluate_images(images, asked_behaviour(policy.action_probabilities, images))) == pytest.approx(
         figures(tree), abs=1e-12
     )
 

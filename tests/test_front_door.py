@@ -41,13 +41,13 @@ class Guess(NativeState):
 
     mover = property(lambda self: 0 if self.hidden is None else 1)
 
-    def legal(self, player):
+    def legal_actions(self, player):
         return tuple(range(self.boxes)) if player == self.mover else ()
 
     def returns(self):
         return (0.0, 0.0)
 
-    def play_unchecked(self, moves, nature=None):
+    def play_unchecked(self, moves, chance_outcome=None):
         if self.hidden is None:
             return Observed(Guess(self.boxes, moves[0]), ("hid", "hidden"))
         won = float(moves[1] == self.hidden)
@@ -75,9 +75,9 @@ class First:
 
     def begin(self, game, player, rng, deadline): ...
     def observe(self, own_move, observation): ...
-    def act(self, legal, deadline): return legal[self.number]
+    def act(self, legal_actions, deadline): return legal_actions[self.number]
     def end(self, returns): ...
-    def chances(self, legal): return [float(k == self.number) for k in range(len(legal))]
+    def probabilities(self, legal_actions): return [float(k == self.number) for k in range(len(legal_actions))]
 '''
 KINDS = {
     "native, two players, zero-sum": "kuhn_poker",
@@ -338,17 +338,17 @@ class Silent:
 
     def observe(self, own_move, observation) -> None: ...
 
-    def act(self, legal, deadline):
-        return legal[int(self.rng.integers(len(legal)))]
+    def act(self, legal_actions, deadline):
+        return legal_actions[int(self.rng.integers(len(legal_actions)))]
 
     def end(self, returns) -> None: ...
 
 
 def test_what_cannot_be_exact_is_a_lower_bound_with_its_interval() -> None:
-    """Random play that does not tell its chances: 11/12 is what best responses gain."""
+    """Random play that does not report its action probabilities: 11/12 is what best responses gain."""
     found = evaluate("kuhn_poker", Silent(), seconds=4.0, seed=1)
     assert not found.exact
-    assert "does not tell its chances" in found.reason
+    assert "does not report its action probabilities" in found.reason
     assert 0.3 < found.nash_conv < 11 / 12 + 2 * found.margin
     assert found.margin > 0
 
@@ -577,5 +577,5 @@ def test_a_function_is_asked_by_the_keys_that_policies_have() -> None:
 def test_agents_that_search_are_evaluated(agent: str) -> None:
     """Exactly where they tell their chances, else by responses that are learnt and played; never as policies."""
     found = evaluate("kuhn_poker", agent, seconds=0.5)
-    assert found.exact or "does not tell its chances" in found.reason
+    assert found.exact or "does not report its action probabilities" in found.reason
     assert sum(found.values) == pytest.approx(0, abs=1e-9)

@@ -70,8 +70,8 @@ def check_tree(path: Path) -> None:
     used = {ours.nodes[k].infoset for k in range(len(ours.nodes))} - {-1}
     owners = Counter(ours.infosets[k].player for k in used)
     assert [len(player.infosets) for player in theirs.players] == [owners[p] for p in range(len(ours.players))]
-    chances = sorted(Fraction(str(a.prob)) for infoset in theirs.players.chance.infosets for a in infoset.actions)
-    assert chances == sorted(
+    probabilities = sorted(Fraction(str(a.prob)) for infoset in theirs.players.chance.infosets for a in infoset.actions)
+    assert probabilities == sorted(
         one for infoset in ours.infosets if infoset.player == CHANCE_PLAYER for one in infoset.probabilities
     )
     paid = Counter(tuple(Fraction(str(outcome[player])) for player in theirs.players) for outcome in theirs.outcomes)

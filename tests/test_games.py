@@ -117,7 +117,7 @@ def test_draw_has_natures_frequencies(name: str) -> None:
     rng = np.random.default_rng(0)
     moves = (None, None)
     drawn = [state.draw(moves, rng) for _ in range(6000)]
-    answers = state.chance(moves)
+    answers = state.chance_outcomes(moves)
     for answer, probability in answers:
         assert drawn.count(answer) / 6000 == pytest.approx(probability, abs=4 * (probability / 6000) ** 0.5)
 

@@ -30,27 +30,27 @@ class MeierState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player):
+    def legal_actions(self, player):
         if self.phase == "roll" or player != self.mover:
             return ("noop",)
         if self.phase == "claim":
             return CLAIMS[self.claim + 1 :]
         return ("you_bluff", "ask_roll") if self.claim < 20 else ("you_bluff",)
 
-    def chance(self, moves):
+    def chance_outcomes(self, moves):
         rolls = [("roll", x, y) for x in range(1, 7) for y in range(1, 7)]
         return tuple((roll, 1 / 36) for roll in rolls) if self.phase == "roll" else ()
 
     def returns(self):
         return (0.0, 0.0)
 
-    def play_unchecked(self, moves, nature=None):
+    def play_unchecked(self, moves, chance_outcome=None):
         done = [("does", role, move) for role, move in zip(ROLES, moves, strict=True)]
         seen = [tuple(done)] * 2
         mover, other, move = self.mover, 1 - self.mover, moves[self.mover]
-        if nature is not None:
-            seen[mover] = (*done, ("my_dice", *nature[1:]))
-            dice = (max(nature[1:]), min(nature[1:]))
+        if chance_outcome is not None:
+            seen[mover] = (*done, ("my_dice", *chance_outcome[1:]))
+            dice = (max(chance_outcome[1:]), min(chance_outcome[1:]))
             return Observed(MeierState("claim", mover, dice, self.claim), tuple(seen))
         if self.phase == "claim":
             return Observed(MeierState("guess", other, self.dice, CLAIMS.index(move)), tuple(seen))
@@ -63,18 +63,18 @@ class MeierState(NativeState, _Fields):
 MEIER = Rules("meier", ROLES, Observed(MeierState("roll", 0), (None, None)))
 
 
-def begun(agent, menu, seed: int = 0):
-    """The agent in the first seat of a game that offers ``menu`` at the start."""
-    state = SimpleNamespace(legal=lambda player: menu)
+def begun(agent, action_set, seed: int = 0):
+    """The agent in the first seat of a game that offers ``action_set`` at the start."""
+    state = SimpleNamespace(legal=lambda player: action_set)
     game = SimpleNamespace(name="stub", players=ROLES, start=lambda: SimpleNamespace(state=state))
     agent.begin(game, 0, np.random.default_rng(seed), None)
     return agent
 
 
-def shares(agent, menu) -> dict:
+def shares(agent, action_set) -> dict:
     """How often each move is played, as a share of many draws."""
-    counts = Counter(agent.act(menu, None) for _ in range(DRAWS))
-    return {move: counts[move] / DRAWS for move in menu}
+    counts = Counter(agent.act(action_set, None) for _ in range(DRAWS))
+    return {move: counts[move] / DRAWS for move in action_set}
 
 
 def close(probability: float):
@@ -123,10 +123,10 @@ def test_meier_bluffs_uniformly_when_it_must(dice: tuple[int, int]) -> None:
 
 def test_meier_reads_values_written_as_one_number() -> None:
     """The project's own description says 61 where the server's says 6 1."""
-    menu = tuple(("claim", 10 * high + low) for high, low in VALUES)
+    action_set = tuple(("claim", 10 * high + low) for high, low in VALUES)
     agent = begun(MeierAgent(), ("noop",))
     agent.observe("noop", (("dice", 66),))
-    assert shares(agent, menu)["claim", 66] == close(20 / 21)
+    assert shares(agent, action_set)["claim", 66] == close(20 / 21)
     agent.observe("noop", (("claim", 65),))
     assert shares(agent, ("ask_roll", "you_bluff"))["you_bluff"] == close(14 / 21)
 

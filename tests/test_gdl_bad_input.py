@@ -53,8 +53,8 @@ def end_of(game: GdlGame, most: int = 10):
     for _ in range(most):
         if state.terminal:
             return state
-        moves = [state.legal(player)[0] for player in range(len(game.players))]
-        answers = state.chance(moves)
+        moves = [state.legal_actions(player)[0] for player in range(len(game.players))]
+        answers = state.chance_outcomes(moves)
         state = state.play(moves, answers[0][0] if answers else None).state
     raise AssertionError(f"no end within {most} steps")
 
@@ -95,7 +95,7 @@ def test_infix_text_that_would_mean_something_else_in_kif(text: str, place: str)
 def test_any_name_will_do(name: str) -> None:
     """A name may hold every character but white space, parentheses and semicolons; it reaches the moves unharmed."""
     game = game_of(f"(role x) (legal x {name}) (goal x 5) {ONE_STEP} (<= (sees x ({name} ?m)) (does x ?m))")
-    (move,) = game.start().state.legal(0)
+    (move,) = game.start().state.legal_actions(0)
     assert str(move) == name.lower()
     assert game.start().state.play((move,)).observation(0) == ((name.lower(), move),)
 
@@ -176,7 +176,7 @@ def test_ten_thousand_parentheses(text: str, tmp_path: Path) -> None:
 def test_moves_of_fifty_levels() -> None:
     deep = "(f " * 50 + "a" + ")" * 50
     game = game_of(f"(role x) {ONE_STEP} (legal x {deep}) (goal x 5) (<= (sees x ?m) (does x ?m))")
-    (move,) = game.start().state.legal(0)
+    (move,) = game.start().state.legal_actions(0)
     step = game.start().state.play((move,))
     assert step.observation(0) == (move,)
     assert step.state.terminal
@@ -221,7 +221,7 @@ def test_rules_that_ground_for_ever(rules: str) -> None:
         state = game.start().state
         for _ in range(3):
             assert not state.terminal
-            state = state.play((state.legal(0)[0],)).state
+            state = state.play((state.legal_actions(0)[0],)).state
     assert time.process_time() - begin < 60
 
 
@@ -242,7 +242,7 @@ def test_rules_that_blow_up_are_named_with_their_place(rule: str, words: str) ->
     with pytest.warns(UserWarning, match="b/0 is defined but never used"), pytest.raises(BudgetError) as error:
         state = GdlGame(parse_gdl(text, "blow.gdl"), budget=Budget(rules=1000)).start().state
         for _ in range(300):
-            state = state.play((state.legal(0)[0],)).state
+            state = state.play((state.legal_actions(0)[0],)).state
     assert re.match(r"blow\.gdl:4:1: " + words, str(error.value))
     assert f": {rule.partition(' (e 0 0 0) (')[0]}" in str(error.value)
 
@@ -266,7 +266,7 @@ def test_the_empty_state_has_a_name() -> None:
     with pytest.warns(GdlWarning, match="no rule for init"):
         game = game_of(text)
     with pytest.raises(GameRuleError, match="x has no legal move, and the game is not over, at the empty state"):
-        game.start().state.legal(0)
+        game.start().state.legal_actions(0)
     assert random_playouts(game, 10).stuck_at == {"x": "the empty state"}
 
 
@@ -399,7 +399,7 @@ def test_a_move_that_is_not_on_offer(move: object) -> None:
         state.play((move,))
     with pytest.raises(IllegalMoveError, match="a joint move has 1 entries"):
         state.play(())
-    with pytest.raises(IllegalMoveError, match="nature cannot answer"):
+    with pytest.raises(IllegalMoveError, match="chance cannot answer"):
         state.play(("go",), "luck")
 
 
@@ -408,7 +408,7 @@ def test_a_game_that_is_over_at_the_start(playouts) -> None:
     text = "(role x) (init a) (legal x go) terminal (goal x 42)"
     state = game_of(text).start().state
     assert state.terminal
-    assert state.legal(0) == ()
+    assert state.legal_actions(0) == ()
     assert state.returns() == (42.0,)
     with pytest.raises(IllegalMoveError, match="the game is over"):
         state.play(("go",))
@@ -438,7 +438,7 @@ BAD_FILES = {
     "no roles": f"(legal x go) (goal x 1) {ONE_STEP}",
     "not stratified": f"(role x) (legal x go) (goal x 1) (<= p (not p)) {ONE_STEP}",
     "stuck": STUCK + "(<= terminal (true c))",
-    "nature alone": f"(role random) (legal random go) (goal random 3) {ONE_STEP}",
+    "chance alone": f"(role random) (legal random go) (goal random 3) {ONE_STEP}",
     "over at once": "(role x) (role y) (init a) (legal x go) (legal y go) terminal (goal x 42) (goal y 1)",
     "no end": "(role x) (role y) (init a) (next a) (legal x go) (legal y go) (<= terminal (true b)) (goal x 1) (goal y 1)",
     "no goal": f"(role x) (role y) (legal x go) (legal y go) (<= (goal x 1) (true a)) (goal y 1) {ONE_STEP}",

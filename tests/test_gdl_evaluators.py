@@ -51,7 +51,7 @@ def by_evaluator(evaluator: Any, state: Any, moves: list[Any] | None) -> tuple[P
     """The position, and the next state as the evaluator writes it."""
     roles = range(len(evaluator.roles))
     terminal = evaluator.terminal(state)
-    legal = tuple(evaluator.legal(state, role) for role in roles)
+    legal = tuple(evaluator.legal_actions(state, role) for role in roles)
     goals = tuple(tuple(sorted(evaluator.goals(state, role))) for role in roles)
     if moves is None:
         return Position(terminal, legal, goals, None, None), None
@@ -90,7 +90,9 @@ def compare(name: str, games: int) -> None:
         while moves is not None:
             moves = None
             if not fast.terminal(state):
-                moves = [m[int(rng.integers(len(m)))] for m in (fast.legal(state, r) for r in range(len(fast.roles)))]
+                moves = [
+                    m[int(rng.integers(len(m)))] for m in (fast.legal_actions(state, r) for r in range(len(fast.roles)))
+                ]
             known = by_interpreter(slow, fast.facts(state), moves)
             seen.append((fast.facts(state), moves, known))
             position, after = by_evaluator(fast, state, moves)
@@ -112,7 +114,7 @@ def compare_batch(net: PropNet, seen: list[tuple[frozenset[Term], list[Any] | No
     for k, (_, moves, known) in enumerate(seen):
         assert batch.terminal[k] == known.terminal
         assert [actions[m] for m in np.flatnonzero(batch.legal[k])] == [
-            (r, m) for r, menu in enumerate(known.legal) for m in menu
+            (r, m) for r, action_set in enumerate(known.legal) for m in action_set
         ]
         assert sorted(net.goal_values[batch.goals[k]]) == sorted(v for values in known.goals for v in values)
         if moves is not None:
@@ -163,7 +165,7 @@ def test_positive_cycles_are_least_fixpoints() -> None:
     for _ in range(50):
         state = game.start()
         while not game.terminal(state):
-            moves = [game.legal(state, 0)[int(rng.integers(len(game.legal(state, 0))))]]
+            moves = [game.legal_actions(state, 0)[int(rng.integers(len(game.legal_actions(state, 0))))]]
             known = by_interpreter(slow, game.facts(state), moves)
             seen.append((game.facts(state), moves, known))
             position, state = by_evaluator(game, state, moves)
@@ -179,11 +181,13 @@ def test_states_in_any_order() -> None:
     for _ in range(200):
         state = states[int(rng.integers(len(states)))]
         if not game.terminal(state):
-            menus = [game.legal(state, role) for role in range(3)]
-            states.append(game.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])[0])
+            action_sets = [game.legal_actions(state, role) for role in range(3)]
+            states.append(
+                game.step(state, [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets])[0]
+            )
     fresh = ScalarEvaluator(library_net("leduc_poker"))
     for state in reversed(states):
-        assert [game.legal(state, r) for r in range(3)] == [fresh.legal(state, r) for r in range(3)]
+        assert [game.legal_actions(state, r) for r in range(3)] == [fresh.legal_actions(state, r) for r in range(3)]
         assert game.state(game.facts(state)) == state
 
 

@@ -58,125 +58,125 @@ HOSTILE = (
 Edit = Callable[[list[str], Random], list[str]]
 
 
-def names(tokens: list[str]) -> list[int]:
+def names(records: list[str]) -> list[int]:
     """Where the names stand."""
-    return [k for k, token in enumerate(tokens) if token[0] not in "();?" and not token.isspace()]
+    return [k for k, record in enumerate(records) if record[0] not in "();?" and not record.isspace()]
 
 
-def variables(tokens: list[str]) -> list[int]:
+def variables(records: list[str]) -> list[int]:
     """Where the variables stand."""
-    return [k for k, token in enumerate(tokens) if token[0] == "?"]
+    return [k for k, record in enumerate(records) if record[0] == "?"]
 
 
-def spans(tokens: list[str], top: bool = False) -> list[tuple[int, int]]:
+def spans(records: list[str], top: bool = False) -> list[tuple[int, int]]:
     """The parts in parentheses, with them; only the outermost if ``top``."""
     begins, found = [], []
-    for k, token in enumerate(tokens):
-        if token == "(":
+    for k, record in enumerate(records):
+        if record == "(":
             begins.append(k)
-        elif token == ")" and begins:
+        elif record == ")" and begins:
             begin = begins.pop()
             if not top or not begins:
                 found.append((begin, k + 1))
     return found
 
 
-def delete(tokens: list[str], rng: Random) -> list[str]:
-    k = rng.randrange(len(tokens))
-    return tokens[:k] + tokens[k + 1 :]
+def delete(records: list[str], rng: Random) -> list[str]:
+    k = rng.randrange(len(records))
+    return records[:k] + records[k + 1 :]
 
 
-def duplicate(tokens: list[str], rng: Random) -> list[str]:
-    k = rng.randrange(len(tokens))
-    return [*tokens[: k + 1], " ", *tokens[k:]]
+def duplicate(records: list[str], rng: Random) -> list[str]:
+    k = rng.randrange(len(records))
+    return [*records[: k + 1], " ", *records[k:]]
 
 
-def swap(tokens: list[str], rng: Random) -> list[str]:
-    j, k = rng.randrange(len(tokens)), rng.randrange(len(tokens))
-    tokens[j], tokens[k] = tokens[k], tokens[j]
-    return tokens
+def swap(records: list[str], rng: Random) -> list[str]:
+    j, k = rng.randrange(len(records)), rng.randrange(len(records))
+    records[j], records[k] = records[k], records[j]
+    return records
 
 
-def move_parenthesis(tokens: list[str], rng: Random) -> list[str]:
-    found = [k for k, token in enumerate(tokens) if token in "()"]
+def move_parenthesis(records: list[str], rng: Random) -> list[str]:
+    found = [k for k, record in enumerate(records) if record in "()"]
     if found and rng.random() < 0.7:
-        mark = tokens.pop(rng.choice(found))
-        near = rng.randrange(len(tokens) + 1)
-        return [*tokens[:near], mark, *tokens[near:]]
-    k = rng.randrange(len(tokens))
-    return [*tokens[:k], rng.choice("()"), *tokens[k:]]
+        mark = records.pop(rng.choice(found))
+        near = rng.randrange(len(records) + 1)
+        return [*records[:near], mark, *records[near:]]
+    k = rng.randrange(len(records))
+    return [*records[:k], rng.choice("()"), *records[k:]]
 
 
-def edit_rules(tokens: list[str], rng: Random) -> list[str]:
+def edit_rules(records: list[str], rng: Random) -> list[str]:
     """Leave a rule out, say it twice, or exchange it with another."""
-    return _edit_spans(tokens, rng, spans(tokens, top=True))
+    return _edit_spans(records, rng, spans(records, top=True))
 
 
-def edit_parts(tokens: list[str], rng: Random) -> list[str]:
+def edit_parts(records: list[str], rng: Random) -> list[str]:
     """The same with a literal or a term."""
-    return _edit_spans(tokens, rng, spans(tokens))
+    return _edit_spans(records, rng, spans(records))
 
 
-def _edit_spans(tokens: list[str], rng: Random, found: list[tuple[int, int]]) -> list[str]:
+def _edit_spans(records: list[str], rng: Random, found: list[tuple[int, int]]) -> list[str]:
     if not found:
-        return tokens
+        return records
     begin, end = rng.choice(found)
     other_begin, other_end = rng.choice(found)
     how = rng.randrange(4)
     if how == 0:
-        return tokens[:begin] + tokens[end:]
+        return records[:begin] + records[end:]
     if how == 1:
-        return [*tokens[:other_begin], *tokens[begin:end], " ", *tokens[other_begin:]]
+        return [*records[:other_begin], *records[begin:end], " ", *records[other_begin:]]
     if how == 2:
-        return [*tokens[:begin], *tokens[other_begin:other_end], *tokens[end:]]
+        return [*records[:begin], *records[other_begin:other_end], *records[end:]]
     word = rng.choice(["(not ", "(or ", "(and ", "(s ", "(true ", "(next ", "(<= ", "("])
-    return [*tokens[:begin], word.strip(), " ", *tokens[begin:end], ")", *tokens[end:]]
+    return [*records[:begin], word.strip(), " ", *records[begin:end], ")", *records[end:]]
 
 
-def rename(tokens: list[str], rng: Random) -> list[str]:
+def rename(records: list[str], rng: Random) -> list[str]:
     """One name by another of the file, or by a keyword."""
-    found = names(tokens)
+    found = names(records)
     if found:
-        tokens[rng.choice(found)] = rng.choice(KEYWORDS) if rng.random() < 0.2 else tokens[rng.choice(found)]
-    return tokens
+        records[rng.choice(found)] = rng.choice(KEYWORDS) if rng.random() < 0.2 else records[rng.choice(found)]
+    return records
 
 
-def rename_everywhere(tokens: list[str], rng: Random) -> list[str]:
-    found = names(tokens)
+def rename_everywhere(records: list[str], rng: Random) -> list[str]:
+    found = names(records)
     if not found:
-        return tokens
-    old, new = tokens[rng.choice(found)], tokens[rng.choice(found)]
-    return [new if token == old else token for token in tokens]
+        return records
+    old, new = records[rng.choice(found)], records[rng.choice(found)]
+    return [new if record == old else record for record in records]
 
 
-def exchange_variable(tokens: list[str], rng: Random) -> list[str]:
+def exchange_variable(records: list[str], rng: Random) -> list[str]:
     """One variable by another, or by a name; or the other way round."""
-    found, others = variables(tokens), names(tokens)
+    found, others = variables(records), names(records)
     if found and others:
         where = rng.choice(found if rng.random() < 0.8 else others)
-        tokens[where] = tokens[rng.choice(found if rng.random() < 0.7 else others)]
-    return tokens
+        records[where] = records[rng.choice(found if rng.random() < 0.7 else others)]
+    return records
 
 
-def insert_hostile(tokens: list[str], rng: Random) -> list[str]:
-    k, token = rng.randrange(len(tokens) + 1), rng.choice(HOSTILE)
+def insert_hostile(records: list[str], rng: Random) -> list[str]:
+    k, record = rng.randrange(len(records) + 1), rng.choice(HOSTILE)
     if rng.random() < 0.3:
-        return [*tokens, "\n", token]
-    return [*tokens[:k], " ", token, " ", *tokens[k + (rng.random() < 0.3) :]]
+        return [*records, "\n", record]
+    return [*records[:k], " ", record, " ", *records[k + (rng.random() < 0.3) :]]
 
 
-def truncate(tokens: list[str], rng: Random) -> list[str]:
-    return tokens[: rng.randrange(len(tokens))]
+def truncate(records: list[str], rng: Random) -> list[str]:
+    return records[: rng.randrange(len(records))]
 
 
-def splice(tokens: list[str], rng: Random) -> list[str]:
+def splice(records: list[str], rng: Random) -> list[str]:
     """The first part of this file, the last part of another."""
     other = TOKENS.findall(rng.choice(list(library().values())).read_text(encoding="utf-8"))
     if rng.random() < 0.5:
-        return tokens[: rng.randrange(len(tokens))] + other[rng.randrange(len(other)) :]
-    rules = [tokens[begin:end] for begin, end in spans(tokens, top=True)]
+        return records[: rng.randrange(len(records))] + other[rng.randrange(len(other)) :]
+    rules = [records[begin:end] for begin, end in spans(records, top=True)]
     rules += [other[begin:end] for begin, end in spans(other, top=True)]
-    return [token for rule in rng.sample(rules, len(rules) // 2) for token in [*rule, "\n"]]
+    return [record for rule in rng.sample(rules, len(rules) // 2) for record in [*rule, "\n"]]
 
 
 GENTLE: tuple[Edit, ...] = (edit_rules, edit_parts, rename, rename, rename_everywhere, exchange_variable)
@@ -204,12 +204,12 @@ def text_of(which: str, case: int) -> str:
             k = rng.randrange(len(text))
             text = text[:k] + rng.choice([*"()?~&|,.:;-_X% \n", *HOSTILE, *KEYWORDS]) + text[k + rng.randrange(3) :]
         return text
-    tokens = TOKENS.findall(text)
+    records = TOKENS.findall(text)
     rough = rng.random() < 0.4
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 5])):
         edit = rng.choice(ROUGH if rough else GENTLE)
-        tokens = edit(tokens, rng) or ["("]
-    return "".join(tokens)
+        records = edit(records, rng) or ["("]
+    return "".join(records)
 
 
 def infix(description: Description) -> str:
@@ -264,8 +264,8 @@ def play(description: Description, seed: int) -> str:
         assert len(state.returns()) == len(game.players)
         if state.terminal or too_many_answers(game, state):
             break
-        moves = [rng.choice(state.legal(player)) for player in range(len(game.players))]
-        answers = state.chance(moves)
+        moves = [rng.choice(state.legal_actions(player)) for player in range(len(game.players))]
+        answers = state.chance_outcomes(moves)
         assert not answers or abs(sum(probability for _, probability in answers) - 1) < 1e-9
         step = state.play(moves, state.draw(moves, generator))
         assert hash(step) == hash(step)
@@ -285,8 +285,8 @@ def play(description: Description, seed: int) -> str:
 
 
 def too_many_answers(game: GdlGame, state: Any) -> bool:
-    """Whether nature has so many moves that listing what each leads to takes long."""
-    return game.rules.random is not None and len(game.rules.legal(state.key, game.rules.random)) > 500
+    """Whether chance has so many moves that listing what each leads to takes long."""
+    return game.rules.random is not None and len(game.rules.legal_actions(state.key, game.rules.random)) > 500
 
 
 class HangError(Exception):
@@ -324,20 +324,20 @@ def smaller(text: str, build: bool, seed: int, seconds: float = 20.0) -> str:
     """The text with rules, then tokens, left out while it still fails in the same way."""
     wanted, _ = outcome(text, build, seed)
     end = time.monotonic() + seconds
-    tokens = TOKENS.findall(text)
-    size = len(tokens) // 2
+    records = TOKENS.findall(text)
+    size = len(records) // 2
     while size and time.monotonic() < end:
-        for begin in range(0, len(tokens), size):
-            shorter = tokens[:begin] + tokens[begin + size :]
+        for begin in range(0, len(records), size):
+            shorter = records[:begin] + records[begin + size :]
             what, why = outcome("".join(shorter), build, seed)
             if why and what == wanted:
-                tokens = shorter
+                records = shorter
                 break
             if time.monotonic() > end:
                 break
         else:
             size //= 2
-    return "".join(tokens)
+    return "".join(records)
 
 
 def run_case(which: str, case: int) -> str:
@@ -359,7 +359,7 @@ def compile_kernels() -> None:
         assert game.rules.propnet is not None
         state = game.start().state
         if not state.terminal:
-            state.chance([state.legal(player)[0] for player in range(len(game.players))])
+            state.chance_outcomes([state.legal_actions(player)[0] for player in range(len(game.players))])
         for playouts in (scalar.playouts, parallel.playouts):
             playouts(game.rules.propnet, 65)
 

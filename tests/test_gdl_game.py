@@ -1,4 +1,4 @@
-"""Game descriptions as games: observations, nature, and the numbers that prove the semantics."""
+"""Game descriptions as games: observations, chance, and the numbers that prove the semantics."""
 
 from __future__ import annotations
 
@@ -64,11 +64,13 @@ def test_scissors_count_double() -> None:
 def test_moves_of_nature_with_one_effect_are_one() -> None:
     """A tie is broken only where there is one; 36 rolls of two dice are 21 values, doubles half as likely."""
     start = load("gdl:blind_tic_tac_toe").start().state
-    assert start.chance((("mark", 1, 1), ("mark", 2, 2))) == ()
-    assert [p for _, p in start.chance((("mark", 1, 1), ("mark", 1, 1)))] == [0.5, 0.5]
+    assert start.chance_outcomes((("mark", 1, 1), ("mark", 2, 2))) == ()
+    assert [p for _, p in start.chance_outcomes((("mark", 1, 1), ("mark", 1, 1)))] == [0.5, 0.5]
     biased = load("gdl:blind_tic_tac_toe_x_bias").start().state
-    assert sorted(p for _, p in biased.chance((("mark", 1, 1), ("mark", 1, 1)))) == pytest.approx([1 / 3, 2 / 3])
-    rolls = load("gdl:meier").start().state.chance(("noop", "noop"))
+    assert sorted(p for _, p in biased.chance_outcomes((("mark", 1, 1), ("mark", 1, 1)))) == pytest.approx(
+        [1 / 3, 2 / 3]
+    )
+    rolls = load("gdl:meier").start().state.chance_outcomes(("noop", "noop"))
     assert sorted(p * 36 for _, p in rolls) == pytest.approx([1] * 6 + [2] * 15)
 
 
@@ -82,7 +84,7 @@ def test_percepts_and_moves_are_what_a_player_knows() -> None:
     assert step.observations == (("ok",), ("ok",))
     again = step.state.play((centre, ("mark", 3, 3)))
     assert again.observations == ((), ("ok",))
-    assert again.state.legal(0) == tuple(
+    assert again.state.legal_actions(0) == tuple(
         ("mark", m, n) for m in (1, 2, 3) for n in (1, 2, 3) if ("mark", m, n) not in (corner, centre)
     )
 
@@ -155,7 +157,7 @@ def test_the_cache_of_transitions_is_visible() -> None:
     rules.rules.transitions.cache_clear()
     state = rules.start().state
     for _ in range(3):
-        state.play(("noop", "noop"), state.chance(("noop", "noop"))[0][0])
+        state.play(("noop", "noop"), state.chance_outcomes(("noop", "noop"))[0][0])
     assert (rules.cache_info().hits, rules.cache_info().misses) == (5, 1)
 
 
@@ -174,10 +176,10 @@ def test_one_of_many_moves_of_nature_is_drawn_without_listing_them() -> None:
     assert len(answers) > 150
     assert lottery.cache_info().misses == 0
     assert {state.play(("wait",), answer).state for answer in answers} == {
-        state.play(("wait",), answer).state for answer, _ in state.chance(("wait",))
+        state.play(("wait",), answer).state for answer, _ in state.chance_outcomes(("wait",))
     }
     testing.check_game(lottery)
-    with pytest.raises(IllegalMoveError, match="nature cannot answer"):
+    with pytest.raises(IllegalMoveError, match="chance cannot answer"):
         state.play(("wait",), ("draw", 1, 99))
 
 
@@ -199,7 +201,7 @@ def test_a_stuck_role_is_an_error_with_the_state() -> None:
     """Nobody may be asked there; the game can still be played elsewhere."""
     state = game(STUCK).start().state.play(("go", "go")).state
     with pytest.raises(GameRuleError, match=r"y has no legal move, and the game is not over, at b"):
-        state.legal(1)
+        state.legal_actions(1)
 
 
 def test_of_several_goal_values_the_first_rule_counts() -> None:
@@ -249,8 +251,8 @@ def test_real_games_play(name, shared) -> None:
     for _ in range(2):
         state = rules.start().state
         while not state.terminal:
-            menus = [state.legal(p) for p in range(len(rules.players))]
-            moves = tuple(menu[int(rng.integers(len(menu)))] for menu in menus)
+            action_sets = [state.legal_actions(p) for p in range(len(rules.players))]
+            moves = tuple(action_set[int(rng.integers(len(action_set)))] for action_set in action_sets)
             state = state.play(moves, state.draw(moves, rng)).state
 
 

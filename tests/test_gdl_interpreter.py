@@ -22,8 +22,8 @@ def test_by_hand() -> None:
     x, random = game.roles
     start = game.start()
     assert start == {Term("at", (Term("1"),)), Term("only_once")}
-    assert [str(m) for m in game.legal(start)[x]] == ["(go 2)", "stay"]
-    assert len(game.legal(start)[random]) == 2
+    assert [str(m) for m in game.legal_actions(start)[x]] == ["(go 2)", "stay"]
+    assert len(game.legal_actions(start)[random]) == 2
     state, percepts = game.step(start, {x: Term("go", (Term("2"),)), random: Term("coin", (Term("heads"),))})
     assert state == {Term("at", (Term("2"),))}
     assert {str(p) for p in percepts[x]} == {"(from 1 heads)"}

@@ -51,13 +51,13 @@ def compare(description: Description, seconds: float, seed: int = 0, steps: int 
         assert fast.terminal(known) == slow.terminal(state)
         goals = slow.goals(state)
         assert [sorted(fast.goals(known, k)) for k in range(len(fast.roles))] == [goals[r] for r in slow.roles]
-        legal = slow.legal(state)
-        menus = [fast.legal(known, k) for k in range(len(fast.roles))]
-        assert [list(map(to_term, menu)) for menu in menus] == [legal[r] for r in slow.roles]
-        if slow.terminal(state) or not all(menus):
+        legal = slow.legal_actions(state)
+        action_sets = [fast.legal_actions(known, k) for k in range(len(fast.roles))]
+        assert [list(map(to_term, action_set)) for action_set in action_sets] == [legal[r] for r in slow.roles]
+        if slow.terminal(state) or not all(action_sets):
             state, known = slow.start(), fast.start()
             continue
-        moves = [rng.choice(menu) for menu in menus]
+        moves = [rng.choice(action_set) for action_set in action_sets]
         state, percepts = slow.step(state, dict(zip(slow.roles, map(to_term, moves), strict=True)))
         known, seen = fast.step(known, moves)
         assert seen == tuple(tuple(map(to_action, sorted(percepts[r], key=str))) for r in slow.roles)
@@ -81,11 +81,11 @@ def test_real_rules_with_less_to_count(name: str, shared: Path) -> None:
 
 @pytest.mark.parametrize("name", ["blackjack", "small_dominion", "twogenerals"])
 def test_full_size_plays(name: str, shared: Path) -> None:
-    """The files too large to ground are played to their ends, a goal for every role but perhaps nature."""
+    """The files too large to ground are played to their ends, a goal for every role but perhaps chance."""
     game, rng = LazyEvaluator(repair(read_gdl(shared / "games" / "gdl" / f"{name}.gdl"))), random.Random(1)
     state, steps = game.start(), 0
     while not game.terminal(state):
-        state, _ = game.step(state, [rng.choice(game.legal(state, k)) for k in range(len(game.roles))])
+        state, _ = game.step(state, [rng.choice(game.legal_actions(state, k)) for k in range(len(game.roles))])
         steps += 1
     assert 5 < steps < 100
     assert [len(game.goals(state, k)) for k, role in enumerate(game.roles) if role != "random"] == [1, 1]
@@ -110,8 +110,8 @@ def test_by_hand() -> None:
     start = game.start()
     assert game.roles == ("x", "random")
     assert game.facts(start) == {parse_gdl("(n 0)").rules[0].head}
-    assert game.legal(start, 0) == (("say", ("f", 1), "01"), 7, "go")
-    assert game.legal(start, 1) == (("roll", 0), "stay")
+    assert game.legal_actions(start, 0) == (("say", ("f", 1), "01"), 7, "go")
+    assert game.legal_actions(start, 1) == (("roll", 0), "stay")
     state, percepts = game.step(start, ["go", "stay"])
     assert percepts == ((("was", 0), "stay"), (("twice", 0, 0),))
     assert game.step(state, [7, ("roll", 1)]) == (state, ((("roll", 1), ("was", 1)), (("twice", 1, 1),)))
@@ -138,7 +138,7 @@ def test_a_small_memory_gives_the_same_answers(memo: int) -> None:
     states = [game.start()]
     for _ in range(50):
         state = rng.choice(states)
-        states.append(game.step(state, [rng.choice(game.legal(state, k)) for k in range(2)])[0])
+        states.append(game.step(state, [rng.choice(game.legal_actions(state, k)) for k in range(2)])[0])
         assert game.terminal(states[-1]) == any(str(fact) == "(n 3)" for fact in game.facts(states[-1]))
     assert sorted(len(game.facts(state)) for state in set(states)) == [0, 1, 1, 1, 1]
 
@@ -211,7 +211,7 @@ def test_too_many_facts_name_the_relation(monkeypatch: pytest.MonkeyPatch) -> No
 def test_broken_rules_are_refused(rules: str, message: str) -> None:
     with pytest.raises(GameRuleError, match=message):
         game = evaluator(rules)
-        game.legal(game.start(), 0)
+        game.legal_actions(game.start(), 0)
         game.goals(game.start(), 0)
 
 
@@ -224,7 +224,7 @@ def test_a_goal_that_is_no_number_counts_as_none() -> None:
 def test_deep_terms_are_read_without_recursion_trouble() -> None:
     deep = "(f " * 190 + "0" + ")" * 190
     game = evaluator(f"(legal x {deep}) (<= (sees x (got ?m)) (does x ?m))")
-    move = next(m for m in game.legal(game.start(), 0) if isinstance(m, tuple) and m[0] == "f")
+    move = next(m for m in game.legal_actions(game.start(), 0) if isinstance(m, tuple) and m[0] == "f")
     assert str(to_term(game.step(game.start(), [move, "stay"])[1][0][0])) == f"(got {deep})"
 
 
@@ -279,15 +279,15 @@ def test_a_clock_ends_a_long_join_and_spoils_nothing() -> None:
     )
     begin = time.monotonic()
     with pytest.raises(BudgetError, match=r"<text>:\d+:\d+: the clock ran out: "), game.until(Clock(begin + end)):
-        game.legal(game.start(), 0)
+        game.legal_actions(game.start(), 0)
     assert time.monotonic() - begin < end + 10  # the join would take hours
     game = LazyEvaluator(parse_gdl(GAME))
     for work in range(0, 3000, 100):
         with suppress(BudgetError), game.until(_Effort(work)):
-            game.legal(game.start(), 0)
+            game.legal_actions(game.start(), 0)
             game.step(game.start(), ["go", "stay"])
     fresh = LazyEvaluator(parse_gdl(GAME))
-    assert game.legal(game.start(), 0) == fresh.legal(fresh.start(), 0)
+    assert game.legal_actions(game.start(), 0) == fresh.legal_actions(fresh.start(), 0)
     after, other = game.step(game.start(), ["go", "stay"]), fresh.step(fresh.start(), ["go", "stay"])
     assert (game.facts(after[0]), after[1]) == (fresh.facts(other[0]), other[1])
 

@@ -70,8 +70,8 @@ class Play:
                 return length, goals, known
             known += [(role, histories[role], tuple(legal[role])) for role in self.roles if role != "random"]
             assert all(legal.values())
-            menus = [tuple(menu)[: 2 if narrow else None] for menu in legal.values()]
-            moves = [menu[int(rng.integers(len(menu)))] for menu in menus]
+            action_sets = [tuple(action_set)[: 2 if narrow else None] for action_set in legal.values()]
+            moves = [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets]
             state, seen = self.step(state, *moves)
             histories = {r: (*histories[r], (m, seen[r])) for r, m in zip(self.roles, moves, strict=True)}
             length += 1
@@ -99,14 +99,14 @@ def test_description(name) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_random_play(name, play) -> None:
     """Everyone can always move, the game ends with one goal a role, and what a role knows decides its legal moves."""
-    game, rng, menus = play(name), np.random.default_rng(5), {}
+    game, rng, action_sets = play(name), np.random.default_rng(5), {}
     for k in range(SLOW.get(name, 12)):
         _, goals, known = game.random(rng, narrow=name not in SLOW and k % 2 == 0)
         for role, found in goals.items():
             assert len(found) == 1 or (role == "random" and not found)
             assert all(0 <= value <= 100 for value in found)
-        for role, history, menu in known if name not in PERFECT else ():
-            assert menus.setdefault((role, history), menu) == menu
+        for role, history, action_set in known if name not in PERFECT else ():
+            assert action_sets.setdefault((role, history), action_set) == action_set
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_figures_of_random_play(name, plays, length, first, play) -> None:
 
 def deals(state) -> int:
     """In how many ways a native game deals cards until a player moves."""
-    cards = state.chance((None, None))
+    cards = state.chance_outcomes((None, None))
     return len(cards) * deals(state.play((None, None), cards[0][0]).state) if cards else 1
 
 
@@ -154,10 +154,10 @@ def test_poker_is_the_native_game(name, native, unit, sets, play) -> None:
         if over:
             assert [goals["p1"][0], goals["p2"][0]] == [50 + unit * chips for chips in own.returns()]
             return
-        menus = [own.legal(p) for p in (0, 1)]
-        for player, menu in enumerate(menus):
-            assert set(legal[game.roles[player]]) == set(menu or ["noop"])
-            if menu:
+        action_sets = [own.legal_actions(p) for p in (0, 1)]
+        for player, action_set in enumerate(action_sets):
+            assert set(legal[game.roles[player]]) == set(action_set or ["noop"])
+            if action_set:
                 pairs.add((player, gdl_keys[player], native_keys[player]))
         assert len(legal["random"]) == deals(own)
         for joint in product(*legal.values()):
@@ -167,7 +167,7 @@ def test_poker_is_the_native_game(name, native, unit, sets, play) -> None:
             cards = joint[2].strip("()").split()[1:]
             answers = [c[0].upper() + c[1:] for c in cards] or [None]
             for answer in answers:
-                moves = tuple(m if menu else None for m, menu in zip(joint, menus, strict=False))
+                moves = tuple(m if action_set else None for m, action_set in zip(joint, action_sets, strict=False))
                 step = other.play(moves, answer)
                 other = step.state
                 native_after = [(*native_after[p], (moves[p], step.observation(p))) for p in (0, 1)]

@@ -44,8 +44,8 @@ def test_the_tree_is_the_same_by_both_explorations(name) -> None:
     paid, due = (tree.graph.payoffs[tree.graph.content[tree.position[ends]]] for tree in (found, expected))
     np.testing.assert_array_equal(paid, due)
     nodes = np.arange(1, len(found.parent), dtype=np.int32)
-    chances = [tree.graph.probability[tree.edges(nodes)] for tree in (found, expected)]
-    np.testing.assert_array_equal(*chances)
+    probabilities = [tree.graph.probability[tree.edges(nodes)] for tree in (found, expected)]
+    np.testing.assert_array_equal(*probabilities)
     assert [found.history(v) for v in ends[:200]] == [expected.history(v) for v in ends[:200]]
 
 
@@ -55,7 +55,7 @@ def test_large_games_have_the_same_positions_and_histories(name) -> None:
     found, expected = explore(game), explore(plainly(game))
     assert len(found.player) == len(expected.player)
     assert len(found.child) == len(expected.child)
-    assert sorted(map(repr, found.tokens)) == sorted(map(repr, expected.tokens))
+    assert sorted(map(repr, found.records)) == sorted(map(repr, expected.records))
     assert found.count_histories() == pytest.approx(expected.count_histories())
     assert len(found.order) == len(found.player)
     assert found.depth == expected.depth

@@ -50,7 +50,7 @@ def compare_plays(description: Description, seed: int, plays: int = 2, steps: in
         assert fast.facts(state) == lazy.facts(other) == facts
         for _ in range(steps):
             known = by_interpreter(slow, facts, None)
-            moves = None if known.terminal else [rng.choice(menu) for menu in known.legal]
+            moves = None if known.terminal else [rng.choice(action_set) for action_set in known.legal]
             known = known if moves is None else by_interpreter(slow, facts, moves)
             seen.append((facts, moves, known))
             found, state = by_evaluator(fast, state, moves)
@@ -92,8 +92,8 @@ def states(slow: Interpreter, most: int) -> set[State] | None:
         if slow.terminal(state):
             continue
         joint: list[dict[Term, Term]] = [{}]
-        for role, menu in slow.legal(state).items():
-            joint = [{**moves, role: move} for moves in joint for move in menu]
+        for role, action_set in slow.legal_actions(state).items():
+            joint = [{**moves, role: move} for moves in joint for move in action_set]
         left -= len(joint)
         if left < 0:
             return None
@@ -154,7 +154,7 @@ def test_facts_that_the_grounder_finds_late(more: str) -> None:
     description = parse_gdl(LATE + more)
     for game in (ScalarEvaluator(compile_propnet(description, ground(description))), LazyEvaluator(description)):
         state = game.start()
-        assert (game.legal(state, 0), game.goals(state, 0)) == (("noop",), (100,))  # type: ignore[arg-type]
+        assert (game.legal_actions(state, 0), game.goals(state, 0)) == (("noop",), (100,))  # type: ignore[arg-type]
 
 
 def test_a_state_in_which_nothing_holds_that_any_rule_reads() -> None:

@@ -97,8 +97,8 @@ def lazy_play(file: Path) -> Play:
     def play(rng: np.random.Generator) -> tuple[int, list[float]]:
         state, length = lazy.start(), 0
         while not lazy.terminal(state):
-            menus = [lazy.legal(state, role) for role in roles]
-            state, _ = lazy.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
+            action_sets = [lazy.legal_actions(state, role) for role in roles]
+            state, _ = lazy.step(state, [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets])
             length += 1
         return length, [float(next(iter(lazy.goals(state, role)), 0)) for role in roles]
 

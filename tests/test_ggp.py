@@ -243,9 +243,9 @@ QUICK = {"CabbageGoatWolf", "rockpaperscissors", "tictactoe", "montyhall", "gdl:
 
 
 def opened(rules: Description) -> str:
-    """Nobody sees percepts, so that everybody sees the moves; nature is a player like others."""
+    """Nobody sees percepts, so that everybody sees the moves; chance is a player like others."""
     kept = Description(tuple(rule for rule in rules.rules if rule.head.functor != "sees"))
-    return re.sub(r"(?<![\w?])random(?!\w)", "nature", str(kept))
+    return re.sub(r"(?<![\w?])random(?!\w)", "chance_outcome", str(kept))
 
 
 @contextmanager
@@ -312,8 +312,8 @@ class OtherPlayer(BaseHTTPRequestHandler):
             reply = "READY"
         elif word == "play":
             turn = int(text.split()[2])
-            legal = {0: "( CHOOSE 2 )", 1: "NOOP", 2: "switch"}
-            reply = legal[turn]
+            legal_actions = {0: "( CHOOSE 2 )", 1: "NOOP", 2: "switch"}
+            reply = legal_actions[turn]
         else:
             reply = {"info": "((name other)(status available))", "stop": "DONE", "abort": "ABORTED"}[word]
         self.send_response(200)
@@ -509,8 +509,8 @@ def test_the_last_move_is_trusted() -> None:
         one.answer("(PLAY m 0 NIL NIL)")
         one.answer("(PLAY m 1 (mark 2 2) (ok))")
         tracking = one.mind.seat.tracking
-        assert len(tracking.legal()) == 8
-        assert ("mark", 2, 2) not in tracking.legal()
+        assert len(tracking.legal_actions()) == 8
+        assert ("mark", 2, 2) not in tracking.legal_actions()
         assert tracking.sure
 
 
@@ -696,9 +696,9 @@ class Slow:
     def observe(self, own_move, observation):
         self._maybe("observe")
 
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         self._maybe("act")
-        return legal[0]
+        return legal_actions[0]
 
     def end(self, returns):
         self._maybe("end")
@@ -717,8 +717,8 @@ class Listening(Slow):
     def observe(self, own_move, observation):
         self.heard.append((own_move, observation))
 
-    def act(self, legal, deadline):
-        return legal[0]
+    def act(self, legal_actions, deadline):
+        return legal_actions[0]
 
     def end(self, returns):
         self.heard.append(returns)
@@ -743,7 +743,7 @@ class Leaving(Slow):
 class Cheating(Slow):
     """Plays what is not legal."""
 
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         return "resign"
 
 
@@ -900,9 +900,9 @@ def test_tracking_finds_a_history_that_agrees(name: str) -> None:
     for role in rules.seats:
         tracking, state = Tracking(evaluator, role, rng), evaluator.start()
         while not evaluator.terminal(state):
-            assert tracking.legal() == evaluator.legal(state, role)
-            menus = [evaluator.legal(state, other) for other in range(len(evaluator.roles))]
-            moves = [menu[int(rng.integers(len(menu)))] for menu in menus]
+            assert tracking.legal_actions() == evaluator.legal_actions(state, role)
+            action_sets = [evaluator.legal_actions(state, other) for other in range(len(evaluator.roles))]
+            moves = [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets]
             state, percepts = evaluator.step(state, moves)
             own = tuple(move if other == role else None for other, move in enumerate(moves))
             tracking.advance(Told(own, frozenset(percepts[role]), evaluator.terminal(state)), time.monotonic() + 5)
@@ -919,7 +919,10 @@ def test_a_history_that_was_lost_is_found_again(name: str, monkeypatch) -> None:
     evaluator, rng = load(f"gdl:{name}").rules.evaluator, np.random.default_rng(1)
     lost, state, told = Tracking(evaluator, 0, rng), evaluator.start(), []
     while not evaluator.terminal(state):
-        moves = [menu[int(rng.integers(len(menu)))] for menu in (evaluator.legal(state, role) for role in (0, 1))]
+        moves = [
+            action_set[int(rng.integers(len(action_set)))]
+            for action_set in (evaluator.legal_actions(state, role) for role in (0, 1))
+        ]
         state, percepts = evaluator.step(state, moves)
         told.append(Told((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
         lost.advance(told[-1], time.monotonic() + (5 if told[-1].ended else 0))
@@ -943,7 +946,7 @@ def test_a_long_search_has_bounds(monkeypatch) -> None:
     for _ in range(3):
         searching.advance(Told((None, None), frozenset({"nonsense"})), time.monotonic() + 0.2)
         assert not searching.sure
-        assert searching.legal()
+        assert searching.legal_actions()
         assert sum(len(layer.seen) for layer in searching.layers) < 1000 + 10 * tracking.WIDTH
 
 
@@ -1064,9 +1067,9 @@ def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
         return f"{turn} {last[Term(role)]} ({' '.join(map(str, seen[Term(role)]))})"
 
     while not game.terminal(state):
-        legal, moves = game.legal(state), {}
-        for role, menu in legal.items():
-            texts = {str(move): move for move in menu}
+        legal_actions, moves = game.legal_actions(state), {}
+        for role, action_set in legal_actions.items():
+            texts = {str(move): move for move in action_set}
             answer = (
                 said(players[str(role)], f"(PLAY Match.{seed} {told(str(role))})")
                 if str(role) in players

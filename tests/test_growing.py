@@ -75,20 +75,23 @@ def test_ranges_that_grow_are_those_of_the_listed_graph(name) -> None:
     """Along random plays: what everybody may know, and how likely."""
     game, rng = load(name), np.random.default_rng(1)
     listed, grown = Ranges(explore(game)), Ranges(growing_graph(game))
-    number = {token: k for k, token in enumerate(listed.graph.tokens)}
+    number = {record: k for k, record in enumerate(listed.graph.records)}
     for _ in range(5):
         step, states = game.start(), {p: (p, p) for p in range(len(game.players))}
         while not step.state.terminal:
             state = step.state
-            moves = [menu[rng.integers(len(menu))] if (menu := state.legal(p)) else None for p in states]
+            moves = [
+                action_set[rng.integers(len(action_set))] if (action_set := state.legal_actions(p)) else None
+                for p in states
+            ]
             step = state.play(moves, state.draw(moves, rng))
             for p, (before, grown_before) in states.items():
                 seen = step.observation(p)
                 if moves[p] is None and seen is None:
                     continue
-                token = (moves[p], () if seen is None else seen)
-                one = listed.behind(before, number[token])
-                other = grown.behind(grown_before, grown.graph.source.token_number(p, token))
+                record = (moves[p], () if seen is None else seen)
+                one = listed.behind(before, number[record])
+                other = grown.behind(grown_before, grown.graph.source.record_number(p, record))
                 states[p] = one, other
                 assert by_key(listed, p, one) == pytest.approx(by_key(grown, p, other))
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from infoset import Game, load
-from infoset.base import Action, State, Step, Token, own_token
+from infoset.base import Action, ObservationRecord, State, Step, own_record
 from infoset.catalog import known_games
 from infoset.match import match as refereeing
 from infoset.match.agents import ScriptedAgent
@@ -36,28 +36,28 @@ class Play(NamedTuple):
     """A play, and what one player was told in each step, the start included."""
 
     steps: tuple[MatchStep, ...]
-    tokens: tuple[Token | None, ...]
+    records: tuple[ObservationRecord | None, ...]
     over: tuple[bool, ...]
 
 
 def moved(state: State, rng: np.random.Generator, n: int) -> tuple[Action | None, ...]:
-    menus = [state.legal(p) for p in range(n)]
-    return tuple([menu[int(rng.integers(len(menu)))] if menu else None for menu in menus])
+    action_sets = [state.legal_actions(p) for p in range(n)]
+    return tuple([action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets])
 
 
 def played(game: Game, player: int, rng: np.random.Generator) -> Play:
     """A random play, as far as it is looked at."""
     n, most = len(game.players), IN_THE_FOG if game.name.startswith("pommerman:") else MOST_STEPS
     step = game.start()
-    steps, tokens, over = [], [own_token(None, step.observation(player))], [step.state.terminal]
+    steps, records, over = [], [own_record(None, step.observation(player))], [step.state.terminal]
     while not step.state.terminal and len(steps) < most:
         moves = moved(step.state, rng, n)
-        nature = step.state.draw(moves, rng)
-        step = step.state.play(moves, nature)
-        steps.append(MatchStep(moves, nature, (None,) * n))
-        tokens.append(own_token(moves[player], step.observation(player)))
+        chance_outcome = step.state.draw(moves, rng)
+        step = step.state.play(moves, chance_outcome)
+        steps.append(MatchStep(moves, chance_outcome, (None,) * n))
+        records.append(own_record(moves[player], step.observation(player)))
         over.append(step.state.terminal)
-    return Play(tuple(steps), tuple(tokens), tuple(over))
+    return Play(tuple(steps), tuple(records), tuple(over))
 
 
 def twin(game: Game, play: Play, player: int, rng: np.random.Generator) -> tuple[MatchStep, ...]:
@@ -68,24 +68,24 @@ def twin(game: Game, play: Play, player: int, rng: np.random.Generator) -> tuple
         for _ in range(TRIES):
             moves = tuple([mine.moves[p] if p == player else move for p, move in enumerate(moved(state, rng, n))])
             yield moves, state.draw(moves, rng)
-        yield mine.moves, mine.nature
+        yield mine.moves, mine.chance_outcome
 
     def after(state: State, made: list[MatchStep]) -> list[MatchStep] | None:
         nonlocal left
         k = len(made)
         if k == len(play.steps):
             return made
-        for moves, nature in candidates(state, play.steps[k]):
+        for moves, chance_outcome in candidates(state, play.steps[k]):
             left -= 1
             if left < 0:
                 return None
             try:
-                step: Step = state.play(moves, nature)
+                step: Step = state.play(moves, chance_outcome)
             except ValueError:  # the first play's moves are none here
                 continue
-            same = own_token(moves[player], step.observation(player)) == play.tokens[k + 1]
+            same = own_record(moves[player], step.observation(player)) == play.records[k + 1]
             if same and step.state.terminal == play.over[k + 1]:
-                found = after(step.state, [*made, MatchStep(moves, nature, (None,) * n)])
+                found = after(step.state, [*made, MatchStep(moves, chance_outcome, (None,) * n)])
                 if found is not None:
                     return found
         return None
@@ -94,17 +94,17 @@ def twin(game: Game, play: Play, player: int, rng: np.random.Generator) -> tuple
 
 
 def sent(game: Game, name: str, steps: Sequence[MatchStep], player: int, patch: pytest.MonkeyPatch) -> list[bytes]:
-    """All that a seat is sent while the referee plays these steps, the others' moves and nature's answers included."""
+    """All that a seat is sent while the referee plays these steps, the others' moves and chance's answers included."""
     messages: list[bytes] = []
     mine = iter([step.moves[player] for step in steps if step.moves[player] is not None])
 
     def say(message: bytes) -> None:
         messages.append(message)
         heard = msgspec.json.decode(message)
-        if heard["legal"]:
+        if heard["legal_actions"]:
             assert hand.view is not None
             move = next(mine)
-            assert hand.act(hand.view.legal.index(move), heard["turn"]) == ""
+            assert hand.act(hand.view.legal_actions.index(move), heard["turn"]) == ""
 
     n = len(game.players)
     hand = Hand(Public(name, game.players, ("human",) * n), say)
@@ -112,13 +112,13 @@ def sent(game: Game, name: str, steps: Sequence[MatchStep], player: int, patch: 
         ScriptedAgent([s.moves[p] for s in steps if s.moves[p] is not None], "other") for p in range(n)
     ]
     agents[player] = Person(hand)
-    natures = iter([step.nature for step in steps])
+    chance_nodes = iter([step.chance_outcome for step in steps])
 
     def execute(_: str, state: State, moves: Any, rng: Any) -> tuple[Action | None, Step]:
-        if len(state.legal(player)) == 1:  # such a move is made for the person
+        if len(state.legal_actions(player)) == 1:  # such a move is made for the person
             next(mine)
-        nature = next(natures)
-        return nature, state.play(moves, nature)
+        chance_outcome = next(chance_nodes)
+        return chance_outcome, state.play(moves, chance_outcome)
 
     patch.setattr(refereeing, "execute", execute)
     round_ = Round(Table(game, name, tuple(agents), ("other",) * n, None, None, 10_000), range(n), 0)
@@ -141,7 +141,9 @@ def compared(name: str, seeds: Sequence[int]) -> int:
             other = twin(game, play, player, rng)
             first = sent(game, name, play.steps, player, patch)
             assert first and first == sent(game, name, other, player, patch)
-            differ += [(*s.moves, s.nature) for s in other] != [(*s.moves, s.nature) for s in play.steps]
+            differ += [(*s.moves, s.chance_outcome) for s in other] != [
+                (*s.moves, s.chance_outcome) for s in play.steps
+            ]
     return differ
 
 

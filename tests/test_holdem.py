@@ -344,8 +344,8 @@ def test_the_same_game_as_openspiels(stack: int) -> None:
         board=BOARD, pot=100, stack=stack - 50, bets=(1.0, "allin"), raises=8, range1=ranges[0], range2=ranges[1]
     )
     dealt: dict[str, float] = {}
-    for first, chance in ours.start().state.chance((None, None)):
-        for second, after in ours.start().state.play((None, None), first).state.chance((None, None)):
+    for first, chance in ours.start().state.chance_outcomes((None, None)):
+        for second, after in ours.start().state.play((None, None), first).state.chance_outcomes((None, None)):
             dealt[f"{first} {second}"] = chance * after
     met = 0
     for action, chance in theirs.chance_outcomes():
@@ -387,7 +387,7 @@ def _compare(theirs: Any, ours: State) -> None:
         assert tuple(theirs.returns()) == ours.returns()
         return
     if theirs.is_chance_node():
-        cards = dict(ours.chance((None, None)))
+        cards = dict(ours.chance_outcomes((None, None)))
         opened = [
             (card_name(int(theirs.action_to_string(k).split("(")[1][:-1])), k, p) for k, p in theirs.chance_outcomes()
         ]
@@ -396,17 +396,17 @@ def _compare(theirs: Any, ours: State) -> None:
             _compare(theirs.child(action), ours.play((None, None), card).state)
         return
     player = theirs.current_player()
-    menu = ours.legal(player)
+    action_set = ours.legal_actions(player)
     actions = theirs.legal_actions()
-    assert len(menu) == len(actions)
-    for action, move in zip(actions, menu, strict=True):
+    assert len(action_set) == len(actions)
+    for action, move in zip(actions, action_set, strict=True):
         _compare(theirs.child(action), ours.play((move, None) if player == 0 else (None, move), None).state)
 
 
 def test_hands_and_moves_in_words_and_as_a_picture() -> None:
     game = holdem_river()
     known = ((None, "AsAh"), ("bet 50", ()), (None, "raise 150"))
-    assert [game.told(0, token, known[:k]) for k, token in enumerate(known)] == [
+    assert [game.told(0, record, known[:k]) for k, record in enumerate(known)] == [
         "you get AsAh",
         "you bet 50",
         "P2 raises 150",

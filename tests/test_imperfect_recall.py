@@ -82,12 +82,12 @@ def forgetful_game(seed: int, players: int = 1) -> EfgGame:
     return EfgGame(parse_efg("\n".join(lines)), f"forgetful {seed}")
 
 
-def earned_by(tree: GameTree, chances: dict[str, float], node: int = 0) -> float:
+def earned_by(tree: GameTree, probabilities: dict[str, float], node: int = 0) -> float:
     """Work out by recursion what is earned where move a has these chances: the polynomial's slow twin."""
     if tree.player(node) < 0:
         return float(tree.graph.payoffs[tree.graph.content[tree.position[node]]][0])
-    first, chance = int(tree.first_child[node]), chances[tree.key(int(tree.infoset[node]))]
-    return chance * earned_by(tree, chances, first) + (1 - chance) * earned_by(tree, chances, first + 1)
+    first, chance = int(tree.first_child[node]), probabilities[tree.key(int(tree.infoset[node]))]
+    return chance * earned_by(tree, probabilities, first) + (1 - chance) * earned_by(tree, probabilities, first + 1)
 
 
 @pytest.mark.parametrize("players", [1, 2])
@@ -98,8 +98,8 @@ def test_no_chances_on_a_grid_earn_more(seed: int, players: int) -> None:
     found = enclose_optimum(tree, 60.0)
     assert found.proved
     assert found.value <= found.bound <= found.value + 1e-6
-    chances = {key: row["a"] for table in found.policy.tables for key, row in table.items()}
-    assert earned_by(tree, chances) == pytest.approx(found.value, abs=1e-9)
+    probabilities = {key: row["a"] for table in found.policy.tables for key, row in table.items()}
+    assert earned_by(tree, probabilities) == pytest.approx(found.value, abs=1e-9)
     grid = np.linspace(0.0, 1.0, 21)
     keys = sorted({tree.key(k) for k in range(len(tree.infoset_player))})
     best = max(

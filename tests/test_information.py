@@ -34,7 +34,7 @@ def trade() -> GameTree:
 
 
 def test_relaxations_of_trade_comm_are_those_of_the_paper(trade: GameTree) -> None:
-    """Places in a history: 0 nature's (s1:s2), 1 m1, 2 m2, 3 d1, 4 d2."""
+    """Places in a history: 0 chance's (s1:s2), 1 m1, 2 m2, 3 d1, 4 d2."""
     true = true_map(trade, TEAM)
     split = {node: (*trade.history(node)[0].split(":"), *trade.history(node)[1:]) for node in nodes_of(true)}
 

@@ -26,40 +26,40 @@ class Agent:
         self.rng = rng
     def observe(self, own_move, observation): ...
     def end(self, returns): ...
-    def act(self, legal, deadline):
-        return legal[int(self.rng.integers(len(legal)))]
+    def act(self, legal_actions, deadline):
+        return legal_actions[int(self.rng.integers(len(legal_actions)))]
 
 class Dies(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         print("good bye", flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
 class Leaves(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         os._exit(3)
 
 class Hungry(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         return bytearray(10 << 30)
 
 class Endless(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         while True:
             print("x" * 100_000)
 
 class Garbage(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         return {"a": object()}
 
 class Deaf(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         while True:
             pass
 
 class Writes(Agent):
     """Whatever it finds open, but for what it printed."""
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         for file in range(3, 100):
             try:
                 os.write(file, b"nonsense\\n")
@@ -69,7 +69,7 @@ class Writes(Agent):
 
 class Stutters(Agent):
     """Half a message, and no end of it."""
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         for file in range(3, 100):
             try:
                 os.write(file, b'{"number": ')
@@ -79,14 +79,14 @@ class Stutters(Agent):
 
 class Leaving(Agent):
     """Starts a program that would outlive it."""
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         self.child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         open("child", "w").write(str(self.child.pid))
         os._exit(1)
 
 class Bomb(Agent):
     """Seven times all of them double: 128 processes, some in groups of their own; none lasts longer than the tests."""
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         for number in range(7):
             if os.fork() == 0 and number % 3 == 0:
                 os.setpgrp()
@@ -94,9 +94,9 @@ class Bomb(Agent):
         os._exit(0)
 
 class Curious(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         assert "SECRET" not in os.environ
-        return legal[0]
+        return legal_actions[0]
 '''
 
 

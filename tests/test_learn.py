@@ -66,10 +66,12 @@ def test_every_decision_belongs_to_a_state_and_a_move(name) -> None:
     encoding = encoding_of(load(name))
     graph = encoding.graph
     assert (encoding.row[encoding.decision] >= 0).all()
-    legal = [mask / np.maximum(mask.sum(axis=1, keepdims=True), 1) for mask in encoding.legal]
+    legal_actions = [mask / np.maximum(mask.sum(axis=1, keepdims=True), 1) for mask in encoding.legal_actions]
     source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
     decides = graph.player[source] >= 0
-    np.testing.assert_allclose(encoding.edge_chances(legal)[decides], 1 / graph.num_edges[source[decides]])
+    np.testing.assert_allclose(
+        encoding.edge_probabilities(legal_actions)[decides], 1 / graph.num_edges[source[decides]]
+    )
     assert len(np.unique(encoding.facts, axis=0)) > 1
 
 
@@ -106,7 +108,7 @@ def test_worlds_are_solved_by_themselves() -> None:
 
 
 def menu_at(graph, position):
-    return graph.menus[graph.content[position]] if graph.player[position] >= 0 else ()
+    return graph.action_sets[graph.content[position]] if graph.player[position] >= 0 else ()
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -288,8 +290,8 @@ def test_it_learns_what_the_worlds_are_worth() -> None:
     for _ in range(8):
         work.step()
     values, policies = evaluate_states(work.net, encoding)
-    chances = dict(zip(encoding.moves[0], policies[0][encoding.row[0]], strict=True))
-    assert {k: v for k, v in chances.items() if v > 0.01} == pytest.approx(
+    probabilities = dict(zip(encoding.moves[0], policies[0][encoding.row[0]], strict=True))
+    assert {k: v for k, v in probabilities.items() if v > 0.01} == pytest.approx(
         {"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.03
     )
     assert values[encoding.row[0]].sum() == pytest.approx(100, abs=5)
@@ -358,7 +360,7 @@ def test_it_learns_what_public_states_are_worth() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("game", "horizon", "epochs"),
-    [("leduc_poker", Horizon(nature=True), 80), ("liars_dice(dice_sides=4)", Horizon(2), 60)],
+    [("leduc_poker", Horizon(stop_at_chance=True), 80), ("liars_dice(dice_sides=4)", Horizon(2), 60)],
 )
 def test_search_with_a_net_and_no_table_is_hard_to_exploit(game, horizon, epochs) -> None:
     work = PublicTrainingConfig(game, PublicTraining(horizon=horizon)).learner()
@@ -370,7 +372,7 @@ def test_search_with_a_net_and_no_table_is_hard_to_exploit(game, horizon, epochs
 def test_a_network_of_other_public_states_is_refused(tmp_path) -> None:
     near, far = (
         PublicTrainingConfig("leduc_poker", PublicTraining(horizon=horizon)).encoding(load("leduc_poker"))
-        for horizon in (Horizon(2), Horizon(nature=True))
+        for horizon in (Horizon(2), Horizon(stop_at_chance=True))
     )
     path = save_net(PublicPlay(far, PUBLIC).finished, far, tmp_path / "net.safetensors")
     assert load_belief_net(path, far).shape == (2, 6)

@@ -1,4 +1,4 @@
-"""Solving around what is kept to: against games in which nature plays the locked part, and against best responses."""
+"""Solving around what is kept to: against games in which chance plays the locked part, and against best responses."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from infoset.formats.efg import game_to_efg, write_efg
 LOOPS = ("cfr", "cfr+", "dcfr", "hedge", "linear-cfr", "pcfr+", "pdcfr+", "sfrd")
 
 
-def with_nature(tmp_path: Path, game: str, key: str, chances: dict[str, str]) -> str:
-    """The same game, but nature moves at one information set of it, named by its own label in the file."""
+def with_nature(tmp_path: Path, game: str, key: str, probabilities: dict[str, str]) -> str:
+    """The same game, but chance moves at one information set of it, named by its own label in the file."""
     text = write_efg(game_to_efg(infoset.load(game)))
-    moves = " ".join(f'"{move}" {chance}' for move, chance in chances.items())
+    moves = " ".join(f'"{move}" {chance}' for move, chance in probabilities.items())
     changed, count = re.subn(rf'p "" (\d) \d+ "{re.escape(key)}" {{.*?}} 0', f'c "" 99 "" {{ {moves} }} 0', text)
     assert count >= 2
     path = tmp_path / "locked.efg"
@@ -54,13 +54,13 @@ def test_every_method_of_the_loop_answers_a_locked_player_best(method: str) -> N
 
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=6, max_size=6), st.integers(0, 2))
-def test_nobody_gains_where_the_rest_is_an_equilibrium(chances: list[float], where: int) -> None:
+def test_nobody_gains_where_the_rest_is_an_equilibrium(probabilities: list[float], where: int) -> None:
     """With half of the sets of a player locked anyhow, the rest has an equilibrium, and its figures say so."""
     form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     keys = [form.keys[k] for k in form.player_infosets(where % 2)][where : where + 3]
     lock = {
         "P1" if where % 2 == 0 else "P2": {
-            key: {"bet": p, "pass": 1 - p} for key, p in zip(keys, chances, strict=False)
+            key: {"bet": p, "pass": 1 - p} for key, p in zip(keys, probabilities, strict=False)
         }
     }
     found = infoset.solve("kuhn_poker", "pcfr+", lock=lock, iterations=3000)

@@ -106,8 +106,8 @@ def test_points_satisfy_the_logit_equations(name: str, at: float) -> None:
 
 def test_one_decision_in_closed_form() -> None:
     game = NfgGame(parse_nfg('NFG 1 R "" { "A" } { 2 } 1 0'), "choice")
-    chances = solve(game, "logit(at=3)").policy.probabilities(0, "start")
-    assert chances["1"] == pytest.approx(1 / (1 + exp(-3)), abs=1e-12)
+    probabilities = solve(game, "logit(at=3)").policy.probabilities(0, "start")
+    assert probabilities["1"] == pytest.approx(1 / (1 + exp(-3)), abs=1e-12)
 
 
 def test_the_risk_dominant_equilibrium_of_a_coordination_game() -> None:

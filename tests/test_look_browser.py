@@ -48,8 +48,8 @@ def page(chromium: Any, link: str) -> Iterator[Any]:
     found.set_default_timeout(PATIENCE)
     playwright.expect.set_options(timeout=PATIENCE)
     found.on("pageerror", lambda error: wrong.append(str(error)))
-    base, token = link.split("/#/", maxsplit=1)[0], link.split("token=")[1]
-    found.goto(f"{base}/#/?token={token}")
+    base, record = link.split("/#/", maxsplit=1)[0], link.split("token=")[1]
+    found.goto(f"{base}/#/?token={record}")
     found.locator("main h1").first.wait_for()
     found.view = lambda address: found.goto(f"{base}/#/{address}")
     yield found

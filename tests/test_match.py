@@ -53,7 +53,7 @@ t "" 1
 
 def played(match: Match) -> list[tuple]:
     """What happened, without the times."""
-    return [(step.moves, step.nature) for step in match.steps]
+    return [(step.moves, step.chance_outcome) for step in match.steps]
 
 
 class Recorder(RandomAgent):
@@ -80,8 +80,8 @@ class Scripted(Recorder):
         super().__init__()
         self.answer = answer
 
-    def act(self, legal, deadline):
-        return self.answer(legal, deadline)
+    def act(self, legal_actions, deadline):
+        return self.answer(legal_actions, deadline)
 
 
 def raising(error: BaseException) -> Callable[..., Any]:
@@ -106,9 +106,10 @@ def test_one_seed_is_one_game(name: str) -> None:
 
 def test_nature_does_not_depend_on_who_plays() -> None:
     """So two agents can be compared on the same deals."""
-    first = Scripted(lambda legal, _: legal[0])
+    first = Scripted(lambda legal_actions, _: legal_actions[0])
     deals = [
-        [step.nature for step in play_match(KUHN, [agent, "random"], seed=3).steps[:2]] for agent in (first, "random")
+        [step.chance_outcome for step in play_match(KUHN, [agent, "random"], seed=3).steps[:2]]
+        for agent in (first, "random")
     ]
     assert deals[0] == deals[1]
 
@@ -116,7 +117,7 @@ def test_nature_does_not_depend_on_who_plays() -> None:
 def test_an_agent_hears_its_information_state_and_nothing_else() -> None:
     one, other = Recorder(), Recorder()
     match = play_match(KUHN, [one, other], seed=8)
-    cards = [step.nature for step in match.steps[:2]]
+    cards = [step.chance_outcome for step in match.steps[:2]]
     moves = [(step.moves[0], step.moves[1]) for step in match.steps[2:]]
     for player, agent in enumerate((one, other)):
         seen = [(None, cards[player])]
@@ -150,10 +151,10 @@ def test_what_does_not_fit_is_said_at_once() -> None:
 class Endless(NativeState, tuple):
     """One player moves for ever."""
 
-    def legal(self, player):
+    def legal_actions(self, player):
         return (0,)
 
-    def play_unchecked(self, moves, nature=None):
+    def play_unchecked(self, moves, chance_outcome=None):
         return Observed(self, (None,))
 
     def returns(self):
@@ -161,7 +162,7 @@ class Endless(NativeState, tuple):
 
 
 class Stuck(Endless):
-    def legal(self, player):
+    def legal_actions(self, player):
         return ()
 
 
@@ -178,7 +179,7 @@ class OnePlayer:
 def test_games_that_do_not_end() -> None:
     with pytest.raises(GameRuleError, match="alone is not over after 50 steps"):
         play_match(OnePlayer(Endless()), ["random"], max_steps=50)
-    with pytest.raises(GameRuleError, match="nobody can move and nature has no answer"):
+    with pytest.raises(GameRuleError, match="nobody can move and chance has no answer"):
         play_match(OnePlayer(Stuck()), ["random"])
 
 
@@ -194,15 +195,15 @@ class Hostile:
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [
-        (lambda legal, _: "raise", "illegal", "'raise'; legal: ('pass', 'bet')"),
-        (lambda legal, _: None, "illegal", "None"),
-        (lambda legal, _: np.array([1, 2]), "illegal", "array([1, 2])"),
-        (lambda legal, _: Hostile(), "illegal", "(no text)"),
+        (lambda legal_actions, _: "raise", "illegal", "'raise'; legal: ('pass', 'bet')"),
+        (lambda legal_actions, _: None, "illegal", "None"),
+        (lambda legal_actions, _: np.array([1, 2]), "illegal", "array([1, 2])"),
+        (lambda legal_actions, _: Hostile(), "illegal", "(no text)"),
         (raising(ValueError("two\nlines")), "error", "act: ValueError: two lines"),
         (raising(ParameterError("mine")), "error", "act: ParameterError: mine"),
         (raising(SystemExit(3)), "error", "act: SystemExit: 3"),
         (raising(ValueError("\ud800" + "x" * 10_000)), "error", "act: ValueError: \\ud800xxx"),
-        (lambda legal, deadline: time.sleep(0.02) or legal[0], "late", "s; allowed: 0.01 s"),
+        (lambda legal_actions, deadline: time.sleep(0.02) or legal_actions[0], "late", "s; allowed: 0.01 s"),
     ],
 )
 def test_a_fault_is_replaced_counted_and_told(tmp_path: Path, answer: Callable, kind: str, words: str) -> None:
@@ -218,18 +219,18 @@ def test_a_fault_is_replaced_counted_and_told(tmp_path: Path, answer: Callable, 
 
 
 def test_the_replacement_is_uniform_and_fixed_by_the_seed() -> None:
-    matches = [play_match(KUHN, [Scripted(lambda legal, _: 0), "random"], seed=seed) for seed in range(400)]
+    matches = [play_match(KUHN, [Scripted(lambda legal_actions, _: 0), "random"], seed=seed) for seed in range(400)]
     bets = sum(match.steps[2].moves[0] == "bet" for match in matches)
     assert 150 < bets < 250
-    assert played(play_match(KUHN, [Scripted(lambda legal, _: 1), "random"], seed=7)) == played(matches[7])
+    assert played(play_match(KUHN, [Scripted(lambda legal_actions, _: 1), "random"], seed=7)) == played(matches[7])
 
 
 def test_deadlines_are_moments_of_the_monotonic_clock() -> None:
     deadlines = []
 
-    def answer(legal, deadline):
+    def answer(legal_actions, deadline):
         deadlines.append(deadline - time.monotonic())
-        return legal[0]
+        return legal_actions[0]
 
     play_match(KUHN, [Scripted(answer), "random"], seconds_per_move=60)
     assert all(30 < left <= 60 for left in deadlines)
@@ -388,7 +389,7 @@ def test_a_file_of_the_first_version_loads(tmp_path: Path) -> None:
             r"step 3: player 0 cannot play 'raise'; legal: \('pass', 'bet'\)",
         ),
         (lambda r: r["steps"][2].update(moves=["pass", "bet"]), "step 3: player 1 cannot play 'bet'"),
-        (lambda r: r["steps"][1].update(nature="Q"), "step 2: nature cannot answer 'Q'"),
+        (lambda r: r["steps"][1].update(chance_outcome="Q"), "step 2: chance cannot answer 'Q'"),
         (lambda r: r["steps"].pop(), "the game is not over after its 3 steps"),
         (lambda r: r["steps"].append(r["steps"][3]), "step 5: the game is over after step 4"),
         (lambda r: r.update(returns=[2.0, -2.0]), r"step 4: the game ends with \(1.0, -1.0\), not with \(2.0, -2.0\)"),
@@ -416,10 +417,13 @@ def test_a_replay_that_is_no_play_of_the_game(tmp_path: Path, change: Callable, 
         ({"schema": 2}, "replay schema 2; this version reads 1. A newer infoset may read it"),
         ({"schema": "1"}, "not a replay: Expected `int`"),
         ({"game": 3}, r"Expected `str`, got `int` - at `\$.game`"),
-        ({"steps": [{"moves": [1.5, None], "nature": None, "seconds": [None, None]}]}, "1.5 is no move"),
-        ({"steps": [{"moves": [True, None], "nature": None, "seconds": [None, None]}]}, "True is no move"),
-        ({"steps": [{"moves": [[None], None], "nature": None, "seconds": [None, None]}]}, "None is no move"),
-        ({"steps": [{"moves": ["a"], "nature": None, "seconds": [None]}]}, "step 1 has 1 moves and 1 times, not 2"),
+        ({"steps": [{"moves": [1.5, None], "chance_outcome": None, "seconds": [None, None]}]}, "1.5 is no move"),
+        ({"steps": [{"moves": [True, None], "chance_outcome": None, "seconds": [None, None]}]}, "True is no move"),
+        ({"steps": [{"moves": [[None], None], "chance_outcome": None, "seconds": [None, None]}]}, "None is no move"),
+        (
+            {"steps": [{"moves": ["a"], "chance_outcome": None, "seconds": [None]}]},
+            "step 1 has 1 moves and 1 times, not 2",
+        ),
         ({"returns": [1.0]}, "2 players, 2 agents and 1 returns"),
         ({"players": [], "agents": [], "returns": []}, "0 players"),
         ({"faults": [{"step": 9, "player": 0, "kind": "late", "detail": ""}]}, "a fault of player 0 in step 9"),
@@ -489,7 +493,7 @@ def test_rotation_moves_every_agent_through_every_seat() -> None:
 def test_scores_are_counted_by_hand() -> None:
     """Rock against a cycle of all three, seen from both sides."""
     turns = iter(["Rock", "Paper", "Scissors", "Rock"])
-    rock, cycle = Scripted(lambda legal, _: "Rock"), Scripted(lambda legal, _: next(turns))
+    rock, cycle = Scripted(lambda legal_actions, _: "Rock"), Scripted(lambda legal_actions, _: next(turns))
     series = play_series("rock_paper_scissors", [rock, cycle], games=4)
     first, second = series.agents
     assert (first.wins, first.draws, first.losses) == (1, 2, 1)
@@ -514,7 +518,7 @@ def test_moments_agree_with_numpy() -> None:
 
 def test_equal_scores_have_no_spread_and_one_game_no_interval() -> None:
     class Thirds(Endless):
-        def play_unchecked(self, moves, nature=None):
+        def play_unchecked(self, moves, chance_outcome=None):
             return Observed(Ended((1 / 3,)), (None,))
 
     series = play_series(OnePlayer(Thirds()), ["random"], games=1000)
@@ -525,7 +529,7 @@ def test_equal_scores_have_no_spread_and_one_game_no_interval() -> None:
 
 
 def test_faults_are_counted_for_the_agent_wherever_it_sits() -> None:
-    series = play_series(KUHN, [Scripted(lambda legal, _: 0), "random"], games=10, rotate=True)
+    series = play_series(KUHN, [Scripted(lambda legal_actions, _: 0), "random"], games=10, rotate=True)
     assert series.agents[0].faults["illegal"] >= 10
     assert series.agents[1].faults == {"illegal": 0, "late": 0, "error": 0}
 
@@ -533,10 +537,10 @@ def test_faults_are_counted_for_the_agent_wherever_it_sits() -> None:
 def test_ctrl_c_leaves_the_games_that_are_over() -> None:
     answers = iter(range(25))
 
-    def answer(legal, _):
+    def answer(legal_actions, _):
         if next(answers, None) is None:
             ctrl_c()
-        return legal[0]
+        return legal_actions[0]
 
     kept: list[Match] = []
     series = play_series(KUHN, [Scripted(answer), "random"], games=1000, keep=kept.append)
@@ -614,8 +618,8 @@ def test_an_information_set_the_policy_does_not_know_is_counted() -> None:
     matches: list[Match] = []
     play_series(KUHN, [agent, "random"], games=300, keep=matches.append)
     assert agent.unknown > 100
-    assert all(match.steps[2].moves[0] == "bet" for match in matches if match.steps[0].nature == "J")
-    assert {match.steps[2].moves[0] for match in matches if match.steps[0].nature == "K"} == {"pass", "bet"}
+    assert all(match.steps[2].moves[0] == "bet" for match in matches if match.steps[0].chance_outcome == "J")
+    assert {match.steps[2].moves[0] for match in matches if match.steps[0].chance_outcome == "K"} == {"pass", "bet"}
     assert not any(match.faults for match in matches)
 
 

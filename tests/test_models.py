@@ -68,21 +68,21 @@ def test_the_models_chances_are_what_the_agent_plays() -> None:
     agent = load_agent("meier")
     agent.begin(game, 0, np.random.default_rng(1), None)
     agent.observe("noop", (("my_dice", 6, 1),))
-    legal = tuple(("claim", *pair) for pair in [(6, 1), (6, 2), (2, 1), (1, 1)])
-    chances = dict(zip(legal, agent.chances(legal), strict=True))
-    counts = dict.fromkeys(legal, 0)
+    legal_actions = tuple(("claim", *pair) for pair in [(6, 1), (6, 2), (2, 1), (1, 1)])
+    probabilities = dict(zip(legal_actions, agent.report_probabilities(legal_actions), strict=True))
+    counts = dict.fromkeys(legal_actions, 0)
     for _ in range(4000):
         try:
-            counts[agent.act(legal, None)] += 1
+            counts[agent.act(legal_actions, None)] += 1
         except KeyError:
             pytest.fail("a move that is not legal")
-    total = sum(chances.values())
-    for move in legal:
-        assert counts[move] / 4000 == pytest.approx(chances[move] / total, abs=0.04)
+    total = sum(probabilities.values())
+    for move in legal_actions:
+        assert counts[move] / 4000 == pytest.approx(probabilities[move] / total, abs=0.04)
 
 
 def test_an_agent_that_hides_its_chances_is_no_model() -> None:
-    with pytest.raises(UnsupportedGameError, match="does not tell its chances"):
+    with pytest.raises(UnsupportedGameError, match="does not report its action probabilities"):
         model_of(load("gdl:meier"), "simple")
 
 

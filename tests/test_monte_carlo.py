@@ -10,7 +10,7 @@ from infoset import load, load_agent, play_match
 from infoset.errors import ClockError, ParameterError, UnsupportedGameError
 from infoset.search.ranges import whole
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
-from infoset.tree.graph import NO_TOKEN
+from infoset.tree.graph import NO_RECORD
 from infoset.tree.growing import growing_graph
 
 NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
@@ -22,7 +22,7 @@ def search_of(name: str, by: int, seed: int = 0) -> TreeSearch:
 
 
 def shares(search: TreeSearch) -> list[float]:
-    visits, _ = search.seen(search.key(whole(search.graph)), len(search.graph.menu(0, 0)))
+    visits, _ = search.seen(search.key(whole(search.graph)), len(search.graph.action_set(0, 0)))
     return (visits / visits.sum()).round(9).tolist()
 
 
@@ -165,9 +165,9 @@ def test_what_a_search_did_tells_how_others_moved() -> None:
     graph, worlds = agent.graph, agent.ranges.asked(0, agent.state)
     bet = graph.first[worlds.position] + 1
     graph.ask(bet)
-    known = graph.states.behind(worlds.known, graph.token[bet])[:, 1]
+    known = graph.states.behind(worlds.known, graph.record[bet])[:, 1]
     answers = graph.first[graph.child[bet]][:, None] + np.arange(2)
-    told = agent.kept.chances(answers.ravel(), np.repeat(known, 2)).reshape(-1, 2)
+    told = agent.kept.report_probabilities(answers.ravel(), np.repeat(known, 2)).reshape(-1, 2)
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
     king = [agent.graph.key(state) for state in known.tolist()].index("K bet")
     assert told[king, 1] > 0.8
@@ -201,7 +201,7 @@ def test_a_single_observer_knows_what_others_may_do_in_each_world(tmp_path) -> N
     search = TreeSearch(graph, RandomPlays(graph, 4, 1), SEARCHERS, 0, seed=1)
     search.run(whole(graph), 3_000)
     states, tree = graph.states, search.tree
-    moves = np.flatnonzero((states.parent > 0) & (states.token[states.parent] < NO_TOKEN))
+    moves = np.flatnonzero((states.parent > 0) & (states.record[states.parent] < NO_RECORD))
     assert (tree.times[moves] / search.walks).round(1).tolist() == [0.7, 0.7, 0.7]  # each in two worlds of three
     visits = tree.visits[tree.node[moves]] / search.walks
     assert visits.round(1).tolist() == [0.7, 0.3, 0.0]

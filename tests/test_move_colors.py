@@ -39,8 +39,8 @@ def river(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["check"], ("hue0",)),
     ],
 )
-def test_moves_of_betting_have_colours_of_their_own(menu: list[str], colors: tuple[str, ...]) -> None:
-    assert move_colors(menu) == colors
+def test_moves_of_betting_have_colours_of_their_own(action_set: list[str], colors: tuple[str, ...]) -> None:
+    assert move_colors(action_set) == colors
 
 
 def test_all_colours_are_defined_once_by_day_and_by_night() -> None:

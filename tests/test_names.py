@@ -108,9 +108,9 @@ TOKENS = st.tuples(
 
 @given(st.lists(TOKENS, max_size=4), st.lists(TOKENS, max_size=4))
 def test_different_information_states_have_different_keys(one: list, other: list) -> None:
-    def clean(tokens: list) -> tuple:
+    def clean(records: list) -> tuple:
         """What the model tells apart: an own move observed as nothing or as () is the same knowledge."""
-        kept = [(m, () if m is not None and o is None else o) for m, o in tokens if (m, o) != (None, None)]
+        kept = [(m, () if m is not None and o is None else o) for m, o in records if (m, o) != (None, None)]
         return tuple(kept)
 
     if clean(one) != clean(other):

@@ -90,7 +90,7 @@ def test_the_reduced_normal_form_of_kuhn_poker(tmp_path: Path) -> None:
     """27 x 64 plans: with each card pass-pass, pass-bet or bet; and with each a move after a pass and after a bet."""
     convert(KUHN, tmp_path / "kuhn.nfg")
     table = load(str(tmp_path / "kuhn.nfg"))
-    assert [len(table.start().state.legal(p)) for p in range(2)] == [27, 64]
+    assert [len(table.start().state.legal_actions(p)) for p in range(2)] == [27, 64]
     assert solve(table, "lp").values == pytest.approx((-1 / 18, 1 / 18), abs=1e-9)
 
 

@@ -86,7 +86,7 @@ def test_a_large_game_is_not_enumerated_to_be_shown() -> None:
 
 def test_a_state_says_who_may_do_what() -> None:
     start = infoset.load("kuhn_poker").start().state
-    assert "Nature moves: J 0.333, Q 0.333, K 0.333." in read(start).words
+    assert "Chance moves: J 0.333, Q 0.333, K 0.333." in read(start).words
     dealt = start.play((None, None), "K").state.play((None, None), "J").state
     assert "P1 pass, bet P2 waits" in read(dealt).words
     ended = dealt.play(("bet", None)).state.play((None, "pass")).state

@@ -213,9 +213,9 @@ SAMPLED = [
 def test_chance_that_openspiel_draws_can_be_played_again(name: str, tmp_path: Path) -> None:
     game = load(f"openspiel:{name}")
     matches = [play_match(game, ["random"] * len(game.players), seed=seed) for seed in (1, 1, 2)]
-    first, again, other = [[(step.moves, step.nature) for step in match.steps] for match in matches]
+    first, again, other = [[(step.moves, step.chance_outcome) for step in match.steps] for match in matches]
     assert first == again != other
-    assert isinstance(first[0][1], int)  # the seed of the play, recorded as nature's first answer
+    assert isinstance(first[0][1], int)  # the seed of the play, recorded as chance's first answer
     load_openspiel.cache_clear()  # as another process would read it
     states = replay_states(Match.load(matches[0].save(tmp_path / "replay.json")))
     assert states[-1].returns() == matches[0].returns
@@ -309,4 +309,7 @@ def test_the_picture_of_a_play_begins_with_its_seed() -> None:
     match = play_match(game, ["random", "random"], seed=1)
     steps = replay_steps(match)
     assert whole(game, steps[:1], [])["steps"] == []
-    assert whole(game, steps, match.steps)["steps"][0] == {"who": "chance", "move": f"seed {match.steps[0].nature}"}
+    assert whole(game, steps, match.steps)["steps"][0] == {
+        "who": "chance",
+        "move": f"seed {match.steps[0].chance_outcome}",
+    }

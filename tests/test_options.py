@@ -49,9 +49,9 @@ class Odd:
         with open("processes", "a") as file:
             file.write(f"{os.getpid()}\\n")
     def observe(self, own_move, observation): ...
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         time.sleep(self.moves)
-        return legal[0]
+        return legal_actions[0]
     def end(self, returns): ...
 '''
 ODD = "python:agents.py:Odd"
@@ -159,7 +159,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --resume": (
         [TRAIN, "train --json --resume --epochs 2 --out net"], lambda s: s.body["last"]["iteration"] == 2
     ),
-    "train --method": (f"{TRAIN} --method resolving --nature", of_run("horizon", {"steps": 1000, "nature": True})),
+    "train --method": (f"{TRAIN} --method resolving --stop-at-chance", of_run("horizon", {"steps": 1000, "chance_outcome": True})),
     "train --seed": (f"{TRAIN} --seed 5", of_run("seed", 5)),
     "train --games": (TRAIN, lambda s: s.body["last"]["games"] == 2),
     "train --parts": (f"{TRAIN} --parts 1", of_run("parts", 1)),
@@ -168,8 +168,8 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         lambda s: s.body["last"]["value_loss"] == last_epoch(s.folder / "net")["value_loss"],
     ),
     "train --worlds": (f"{TRAIN} --worlds 3", of_run("worlds", 3)),
-    "train --steps": (f"{TRAIN} --method resolving --steps 2", of_run("horizon", {"steps": 2, "nature": False})),
-    "train --nature": (f"{TRAIN} --method resolving --nature", of_run("horizon", {"steps": 1000, "nature": True})),
+    "train --steps": (f"{TRAIN} --method resolving --steps 2", of_run("horizon", {"steps": 2, "chance_outcome": False})),
+    "train --stop-at-chance": (f"{TRAIN} --method resolving --stop-at-chance", of_run("horizon", {"steps": 1000, "chance_outcome": True})),
     "train --hidden": (TRAIN, of_run("hidden", 4)),
     "train --boards": (ARCADE, of_run("boards", 3)),
     "train --rivals": (f"{ARCADE} --rivals random,self", of_run("rivals", "random,self")),

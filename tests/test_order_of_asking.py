@@ -53,9 +53,9 @@ def asked(tree: GameTree) -> list[tuple[int, tuple[int, ...]]]:
 
 def row_of(solver, player: int, path) -> list[float] | None:
     state = player
-    for token in path:
-        state = solver.ranges.behind(state, token)
-    return solver.row(player, state)
+    for record in path:
+        state = solver.ranges.behind(state, record)
+    return solver.strategy_at(player, state)
 
 
 def rows(solver, sets) -> dict:
@@ -133,7 +133,7 @@ def test_a_game_of_a_series_is_the_game_by_itself(game, method) -> None:
     played, fresh = together[0].inner.solver, agent.inner.solver
     for state in getattr(played, "found", ()) if method != "resolving" else ():
         player, path = played.ranges.states.path(state)
-        assert row_of(fresh, player, path) == played.row(player, state)
+        assert row_of(fresh, player, path) == played.strategy_at(player, state)
 
 
 def test_what_a_clock_made_small_is_searched_again(monkeypatch) -> None:
@@ -156,7 +156,7 @@ def test_chances_are_told_although_the_clock_of_the_last_move_ran_out() -> None:
     agent.begin(rules, 0, np.random.default_rng(1), None)
     agent.observe(None, "Kh")
     agent.inner.solver.allow(-1.0)
-    told = agent.chances(("call", "raise"))
+    told = agent.report_probabilities(("call", "raise"))
     assert list(agent.inner.solver.found.values())[-1].row == told
 
 
@@ -180,7 +180,7 @@ def row_after(agent: SubgameAgent, asked: bool = False) -> list[float] | None:
         if asked and own_move is not None:
             agent.act(("call", "raise"), None)
         agent.observe(own_move, observation)
-    return agent.move_chances(("fold", "call", "raise"), np.inf)
+    return agent.choose_probabilities(("fold", "call", "raise"), np.inf)
 
 
 def test_an_agent_that_knows_no_positions_finds_the_same_in_every_game() -> None:

@@ -40,7 +40,7 @@ class Server:
         assert self.process.stderr is not None
         found = re.search(r"(http://127.0.0.1:\d+)/#/\?token=(\S+)", self.process.stderr.readline())
         assert found
-        self.base, self.token = found[1], found[2]
+        self.base, self.record = found[1], found[2]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def page(chromium: Any, server: Server) -> Iterator[Any]:
             wrong.append(request.url) if not request.url.startswith((server.base, "data:", "blob:")) else None
         ),
     )
-    page.goto(f"{server.base}/#/?token={server.token}")
+    page.goto(f"{server.base}/#/?token={server.record}")
     page.wait_for_selector("h1")
     yield page
     context.close()
@@ -137,7 +137,9 @@ def test_replays_are_watched(page: Any, server: Server, name: str) -> None:
 
 def test_a_match_is_watched_live(page: Any, server: Server) -> None:
     body = {"game": POMMERMAN, "agents": ["simple", "simple"], "seed": 4, "pace": 12}
-    opened = page.request.post(f"{server.base}/api/tables", data=body, headers={"x-infoset-token": server.token}).json()
+    opened = page.request.post(
+        f"{server.base}/api/tables", data=body, headers={"x-infoset-token": server.record}
+    ).json()
     show(page, server, f"watch?table={opened['table']}")
     player = page.locator(".player")
     player.wait_for()
@@ -222,7 +224,7 @@ def test_a_page_is_small(chromium: Any, server: Server) -> None:
     context = chromium.new_context()
     page, sizes = context.new_page(), list[int]()
     page.on("response", lambda response: sizes.append(int(response.headers.get("content-length", 0))))
-    page.goto(f"{server.base}/#/play?token={server.token}")
+    page.goto(f"{server.base}/#/play?token={server.record}")
     page.locator("main h1").first.wait_for()
     context.close()
     assert len(sizes) > 8

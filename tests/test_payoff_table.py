@@ -10,7 +10,7 @@ import pytest
 import infoset
 from infoset.catalog import load
 from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
-from infoset.view.pictures import picture_text, seen, token_words, whole
+from infoset.view.pictures import picture_text, record_words, seen, whole
 
 SEXES = (
     'NFG 1 R "Battle of the sexes" { "Ann" "Bob" }\n{ { "opera" "boxing" } { "opera" "boxing" } }\n\n3 2 0 0 0 0 2 3\n'
@@ -78,15 +78,17 @@ def test_tables_that_are_too_large_are_walked_and_pure_equilibria_found_of_any_s
 @pytest.mark.parametrize("name", ["rock_paper_scissors", "matching_pennies_3p"])
 def test_a_player_sees_the_table_and_once_all_chose_what_they_chose(name: str) -> None:
     game = load(name)
-    before = seen(game, 1, (), game.start().state.legal(1))
+    before = seen(game, 1, (), game.start().state.legal_actions(1))
     assert before["kind"] == "payoffs" and before["mover"] == 1 and {*before["chosen"]} == {None}
-    match = infoset.play_match(name, [f"scripted(moves=[{game.start().state.legal(0)[1]}])"] * len(game.players))
+    match = infoset.play_match(
+        name, [f"scripted(moves=[{game.start().state.legal_actions(0)[1]}])"] * len(game.players)
+    )
     step = game.start().state.play(match.steps[0].moves)
     own = ((match.steps[0].moves[1], step.observation(1)),)
     after = seen(game, 1, own)
     assert after["chosen"] == [1] * len(game.players) and after["mover"] is None
     assert after == whole(game, [game.start(), step], match.steps)
-    assert "P1 chose" in picture_text(after) and token_words(game, 1, own[0]).startswith("you choose ")
+    assert "P1 chose" in picture_text(after) and record_words(game, 1, own[0]).startswith("you choose ")
 
 
 def test_a_notebook_shows_the_table_with_its_equilibria(tmp_path: Path) -> None:

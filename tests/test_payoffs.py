@@ -16,7 +16,7 @@ from infoset.arena.control import Controls
 from infoset.arena.payoffs import MAX_HISTORIES, Kind, kind_of, mean_by_seed, pays_wins
 from infoset.arena.store import load_replay
 from infoset.arena.tournament import Standings, read_record, tournament
-from infoset.base import own_token
+from infoset.base import own_record
 from infoset.errors import ParameterError
 from infoset.match.replay import MatchStep
 from infoset.match.series import sides_of
@@ -73,8 +73,8 @@ def test_payoffs_of_winners_losers_and_draws(payoffs: list[tuple[float, float]],
 # Luck taken out of payoffs: exactly, over all histories of small games
 
 
-def histories(game: Game, chances: dict) -> Iterator[tuple[float, tuple[MatchStep, ...], tuple[float, ...]]]:
-    """Every history with its probability where player ``p`` plays by ``chances[p](known, legal)``: the slow twin."""
+def histories(game: Game, probabilities: dict) -> Iterator[tuple[float, tuple[MatchStep, ...], tuple[float, ...]]]:
+    """Every history with its probability where player ``p`` plays by ``probabilities[p](known, legal_actions)``: the slow twin."""
     n = len(game.players)
     start = game.start()
     known = tuple(() if start.observation(p) is None else ((None, start.observation(p)),) for p in range(n))
@@ -84,24 +84,27 @@ def histories(game: Game, chances: dict) -> Iterator[tuple[float, tuple[MatchSte
         if state.terminal:
             yield weight, steps, tuple(map(float, state.returns()))
             continue
-        menus = [state.legal(player) for player in range(n)]
+        action_sets = [state.legal_actions(player) for player in range(n)]
         rows = [
-            list(zip(menu, chances[p](known[p], menu), strict=True)) or [(None, 1.0)] for p, menu in enumerate(menus)
+            list(zip(action_set, probabilities[p](known[p], action_set), strict=True)) or [(None, 1.0)]
+            for p, action_set in enumerate(action_sets)
         ]
         for joint in product(*rows):
             moves = tuple(move for move, _ in joint)
             chance = weight * float(np.prod([share for _, share in joint]))
-            for answer, share in state.chance(moves) or ((None, 1.0),):
+            for answer, share in state.chance_outcomes(moves) or ((None, 1.0),):
                 step = state.play(moves, answer)
-                tokens = [own_token(move, step.observation(p)) for p, move in enumerate(moves)]
-                now = tuple(old if token is None else (*old, token) for old, token in zip(known, tokens, strict=True))
+                records = [own_record(move, step.observation(p)) for p, move in enumerate(moves)]
+                now = tuple(
+                    old if record is None else (*old, record) for old, record in zip(known, records, strict=True)
+                )
                 played = MatchStep(moves, answer, (None,) * n)
                 stack.append((step.state, now, (*steps, played), chance * share))
 
 
-def uniform(known: tuple, legal: tuple) -> list[float]:
+def uniform(known: tuple, legal_actions: tuple) -> list[float]:
     """Every move alike."""
-    return [1 / len(legal)] * len(legal) if legal else []
+    return [1 / len(legal_actions)] * len(legal_actions) if legal_actions else []
 
 
 class Drawn:
@@ -110,10 +113,12 @@ class Drawn:
     def __init__(self, seed: int) -> None:
         self.rng, self.rows = np.random.default_rng(seed), {}
 
-    def __call__(self, known: tuple, legal: tuple) -> list[float]:
-        if (known, legal) not in self.rows:
-            self.rows[known, legal] = self.rng.dirichlet(np.ones(len(legal))).tolist() if legal else []
-        return self.rows[known, legal]
+    def __call__(self, known: tuple, legal_actions: tuple) -> list[float]:
+        if (known, legal_actions) not in self.rows:
+            self.rows[known, legal_actions] = (
+                self.rng.dirichlet(np.ones(len(legal_actions))).tolist() if legal_actions else []
+            )
+        return self.rows[known, legal_actions]
 
 
 GAMES = [KUHN, "kuhn_poker(players=3)", "goofspiel(num_cards=3)", "gdl:kuhn_poker", "rock_paper_scissors"]
@@ -124,13 +129,13 @@ def test_luck_that_is_taken_out_has_the_mean_nothing(game: str) -> None:
     """Whoever is known or not, and however the others play."""
     rules = infoset.load(game)
     n = len(rules.players)
-    chances = {p: Drawn(p) for p in range(n)}
+    probabilities = {p: Drawn(p) for p in range(n)}
     controls = Controls.of(rules, MAX_HISTORIES)
-    played = list(histories(rules, chances))
+    played = list(histories(rules, probabilities))
     assert sum(weight for weight, _, _ in played) == pytest.approx(1)
     paid = sum(weight * np.array(returns) for weight, _, returns in played)
     for p in range(n):
-        controls.know("drawn", p, lambda player, known, legal: chances[player](known, legal))
+        controls.know("drawn", p, lambda player, known, legal_actions: probabilities[player](known, legal_actions))
     for names in product(("drawn", ""), repeat=n):
         adjusted = [controls.adjust(steps, returns, names) for _, steps, returns in played]
         mean = sum(weight * np.array(own) for (weight, _, _), own in zip(played, adjusted, strict=True))
@@ -144,12 +149,16 @@ def test_payoffs_without_luck_vary_less(game: str, most: float) -> None:
     """Between an equilibrium and uniform play, neither of which is known: a share of the variance, exactly."""
     rules = infoset.load(game)
     policy = infoset.solve(game, "pcfr+", target=0.05).policy
-    chances = {
-        0: lambda known, legal: policy.row(0, known, legal) or uniform(known, legal) if legal else [],
+    probabilities = {
+        0: lambda known, legal_actions: (
+            policy.action_probabilities(0, known, legal_actions) or uniform(known, legal_actions)
+            if legal_actions
+            else []
+        ),
         1: uniform,
     }
     controls = Controls.of(rules, MAX_HISTORIES)
-    played = [found for found in histories(rules, chances) if found[0] > 0]
+    played = [found for found in histories(rules, probabilities) if found[0] > 0]
     weights = np.array([weight for weight, _, _ in played])
     variances = []
     for values in ([r[0] for _, _, r in played], [controls.adjust(s, r, ("", ""))[0] for _, s, r in played]):
@@ -184,7 +193,7 @@ class Crashes:
         self.seen = []
     def observe(self, own_move, observation):
         self.seen.append(observation)
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         if "bet" in self.seen:
             raise RuntimeError("a raise")
         return "pass"
@@ -201,7 +210,7 @@ def keeps_to(move: str) -> object:
 
         def begin(self, game, player, rng, deadline): ...
         def observe(self, own_move, observation): ...
-        def act(self, legal, deadline):
+        def act(self, legal_actions, deadline):
             return move
 
         def end(self, returns): ...
@@ -219,20 +228,23 @@ def test_the_order_of_a_known_field_is_that_of_exact_payoffs(tmp_path: Path) -> 
     (tmp_path / "crashes.py").write_text(CRASHES)
     crashes = f"python:{tmp_path / 'crashes.py'}:Crashes"
 
-    def chance(team: str, player: int, known: tuple, legal: tuple) -> list[float]:
-        if not legal:
+    def chance(team: str, player: int, known: tuple, legal_actions: tuple) -> list[float]:
+        if not legal_actions:
             return []
         if team == equilibrium:
-            return policy.row(player, known, legal)
-        bet = {BETS: 1.0, PASSES: 0.0, crashes: 0.5 * any("bet" in token for token in known)}[team]
-        return [{"bet": bet, "pass": 1 - bet}[move] for move in legal]
+            return policy.action_probabilities(player, known, legal_actions)
+        bet = {BETS: 1.0, PASSES: 0.0, crashes: 0.5 * any("bet" in record for record in known)}[team]
+        return [{"bet": bet, "pass": 1 - bet}[move] for move in legal_actions]
 
     teams = [PASSES, crashes, BETS, equilibrium]
     rules, exact = infoset.load(KUHN), {}
     for one, other in product(teams, teams):
         both = []
         for seats in ((one, other), (other, one)):
-            rows = {p: lambda known, legal, p=p, seats=seats: chance(seats[p], p, known, legal) for p in range(2)}
+            rows = {
+                p: lambda known, legal_actions, p=p, seats=seats: chance(seats[p], p, known, legal_actions)
+                for p in range(2)
+            }
             both.append(sum(weight * returns[seats.index(one)] for weight, _, returns in histories(rules, rows)))
         exact[one, other] = sum(both) / 2
     means = {one: sum(exact[one, other] for other in teams if other != one) / 3 for one in teams}
@@ -260,7 +272,7 @@ def test_both_seatings_of_two_teams_have_the_same_deals(tmp_path: Path) -> None:
     deals: dict[int, set] = {}
     for number in range(1, 13):
         match = load_replay(tmp_path / "t.db", number)
-        cards = tuple(step.nature for step in match.steps if step.nature is not None)
+        cards = tuple(step.chance_outcome for step in match.steps if step.chance_outcome is not None)
         deals.setdefault(match.seed, set()).add(cards[:2])
     assert len(deals) == 2
     assert all(len(cards) == 1 for cards in deals.values())
@@ -282,7 +294,13 @@ def play_twice(policy: TabularPolicy) -> float:
     rules, total = infoset.load(KUHN), 0.0
     for seat in range(2):
         rows = {
-            p: (lambda known, legal, p=p: policy.row(p, known, legal) if legal else []) if p == seat else uniform
+            p: (
+                lambda known, legal_actions, p=p: (
+                    policy.action_probabilities(p, known, legal_actions) if legal_actions else []
+                )
+            )
+            if p == seat
+            else uniform
             for p in range(2)
         }
         total += sum(weight * returns[seat] for weight, _, returns in histories(rules, rows))

@@ -55,7 +55,7 @@ def test_without_pessimism_it_goes_by_the_mean(trap) -> None:
 
 
 def test_what_others_do_is_the_same_wherever_it_can_be_done() -> None:
-    """And every move as likely, every answer of nature as likely as it is."""
+    """And every move as likely, every answer of chance as likely as it is."""
     rng = np.random.default_rng(1)
     moves: Counter[int] = Counter()
     answers: Counter[int] = Counter()
@@ -78,7 +78,7 @@ def test_a_place_is_worth_its_best_move_and_a_little_of_all() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_same_seed_gives_the_same_game(game) -> None:
-    """Also where nature answers, and where moves are made at once."""
+    """Also where chance answers, and where moves are made at once."""
     agents = ["pessimistic(nodes=100)", "random"]
     first, second = (play_match(game, agents[: len(load(game).players)], seed=4) for _ in range(2))
     assert not first.faults

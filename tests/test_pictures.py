@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from infoset import Game, Nature, ProductForm, Stage, load
-from infoset.base import Action, InformationState, Observed, Picture, State, Step, own_token
+from infoset import Chance, Game, ProductForm, Stage, load
+from infoset.base import Action, InformationState, Observed, Picture, State, Step, own_record
 from infoset.catalog import known_games
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import parse_gdl
 from infoset.match.match import execute
 from infoset.match.replay import MatchStep
-from infoset.view.pictures import picture_text, seen, token_words, whole
+from infoset.view.pictures import picture_text, record_words, seen, whole
 
 ALIKE = ("pommerman:", "gdl:blind_tic_tac_toe_x")  # Pommerman has its own tests, the others differ in a rule only
 SHIPPED = [name for name in known_games() if not name.startswith(ALIKE)]
@@ -40,7 +40,7 @@ class Moment(NamedTuple):
     steps: list[Step]
     moves: list[MatchStep]
     known: list[InformationState]
-    legal: list[tuple[Action, ...]]
+    legal_actions: list[tuple[Action, ...]]
 
     @property
     def state(self) -> State:
@@ -60,36 +60,38 @@ def moments(game: Game, seed: int, choose: Chooser | None = None) -> Iterator[Mo
     while True:
         steps.append(step)
         for p in players:
-            token = own_token(own[p], step.observation(p))
-            known[p] = known[p] if token is None else (*known[p], token)
-        legal = [() if step.state.terminal else step.state.legal(p) for p in players]
-        yield Moment(list(steps), list(moves), list(known), legal)
+            record = own_record(own[p], step.observation(p))
+            known[p] = known[p] if record is None else (*known[p], record)
+        legal_actions = [() if step.state.terminal else step.state.legal_actions(p) for p in players]
+        yield Moment(list(steps), list(moves), list(known), legal_actions)
         if step.state.terminal or len(steps) > MOST_STEPS:
             return
-        pick = choose or (lambda p, menu, number: menu[int(rng.integers(len(menu)))])
-        own = tuple(pick(p, menu, len(steps) - 1) if menu else None for p, menu in enumerate(legal))
-        nature, step = execute(game.name, step.state, own, rng)
-        moves.append(MatchStep(own, nature, (None,) * len(players)))
+        pick = choose or (lambda p, action_set, number: action_set[int(rng.integers(len(action_set)))])
+        own = tuple(
+            pick(p, action_set, len(steps) - 1) if action_set else None for p, action_set in enumerate(legal_actions)
+        )
+        chance_outcome, step = execute(game.name, step.state, own, rng)
+        moves.append(MatchStep(own, chance_outcome, (None,) * len(players)))
 
 
-def after(game: Game, moves: Sequence[Sequence[Action | None]], nature: Sequence[Action | None]) -> Moment:
-    """The state that joint moves and nature's answers lead to."""
+def after(game: Game, moves: Sequence[Sequence[Action | None]], chance_outcome: Sequence[Action | None]) -> Moment:
+    """The state that joint moves and chance's answers lead to."""
     steps: list[Step] = [game.start()]
     known: list[InformationState] = [() for _ in game.players]
-    played = [MatchStep(tuple(m), n, (None,) * len(m)) for m, n in zip(moves, nature, strict=True)]
+    played = [MatchStep(tuple(m), n, (None,) * len(m)) for m, n in zip(moves, chance_outcome, strict=True)]
     for one in played:
-        steps.append(steps[-1].state.play(one.moves, one.nature))
+        steps.append(steps[-1].state.play(one.moves, one.chance_outcome))
     own: list[Sequence[Action | None]] = [(None,) * len(known), *moves]
     for step, made in zip(steps, own, strict=True):
-        tokens = [own_token(made[p], step.observation(p)) for p in range(len(known))]
-        known = [k if t is None else (*k, t) for k, t in zip(known, tokens, strict=True)]
+        records = [own_record(made[p], step.observation(p)) for p in range(len(known))]
+        known = [k if t is None else (*k, t) for k, t in zip(known, records, strict=True)]
     state = steps[-1].state
-    return Moment(steps, played, known, [() if state.terminal else state.legal(p) for p in range(len(known))])
+    return Moment(steps, played, known, [() if state.terminal else state.legal_actions(p) for p in range(len(known))])
 
 
 def views(game: Game, moment: Moment) -> list[Picture]:
     """The whole, and what each player sees."""
-    eyes = [seen(game, p, k, moment.legal[p]) for p, k in enumerate(moment.known)]
+    eyes = [seen(game, p, k, moment.legal_actions[p]) for p, k in enumerate(moment.known)]
     return [whole(game, moment.steps, moment.moves), *eyes]
 
 
@@ -100,8 +102,8 @@ def check_game(game: Game, seed: int) -> None:
             assert json.loads(json.dumps(picture)) == picture
             assert all(sign.isprintable() or sign == "\n" for sign in picture_text(picture))
         for player, known in enumerate(moment.known):
-            for k, token in enumerate(known):
-                assert token_words(game, player, token, known[:k])
+            for k, record in enumerate(known):
+                assert record_words(game, player, record, known[:k])
 
 
 @pytest.mark.parametrize("name", [*SHIPPED, *VARIANTS])
@@ -129,8 +131,8 @@ def test_what_a_player_cannot_tell_apart_it_sees_alike(name: str) -> None:
     for seed in range(10):
         for moment in moments(game, seed):
             for player, known in enumerate(moment.known):
-                key = player, known, moment.legal[player]
-                text = json.dumps(seen(game, player, known, moment.legal[player]))
+                key = player, known, moment.legal_actions[player]
+                text = json.dumps(seen(game, player, known, moment.legal_actions[player]))
                 first, states = found.setdefault(key, (text, set()))
                 assert text == first
                 states.add(moment.state)
@@ -138,7 +140,7 @@ def test_what_a_player_cannot_tell_apart_it_sees_alike(name: str) -> None:
 
 
 def test_seen_is_computed_without_any_state() -> None:
-    assert list(inspect.signature(seen).parameters) == ["game", "player", "known", "legal"]
+    assert list(inspect.signature(seen).parameters) == ["game", "player", "known", "legal_actions"]
 
 
 def test_memory_of_what_was_worked_out_changes_no_picture() -> None:
@@ -147,23 +149,23 @@ def test_memory_of_what_was_worked_out_changes_no_picture() -> None:
 
     game = load("gdl:blind_tic_tac_toe")
     plays = [moment for seed in range(4) for moment in moments(game, seed)]
-    warm = [seen(game, 0, m.known[0], m.legal[0]) for m in plays]
+    warm = [seen(game, 0, m.known[0], m.legal_actions[0]) for m in plays]
     for moment, picture in reversed(list(zip(plays, warm, strict=True))):
         possible._kept.clear()
-        assert seen(game, 0, moment.known[0], moment.legal[0]) == picture
+        assert seen(game, 0, moment.known[0], moment.legal_actions[0]) == picture
 
 
 def test_the_other_card_of_kuhn_poker_lies_face_down() -> None:
     game = load("kuhn_poker")
     moment = after(game, [(None, None), (None, None), ("pass", None), (None, "bet")], ["K", "J", None, None])
-    table = seen(game, 0, moment.known[0], moment.legal[0])
+    table = seen(game, 0, moment.known[0], moment.legal_actions[0])
     assert [(a["title"], a["cards"], a["hidden"], a["chips"]) for a in table["areas"]] == [
         ("P1", ["K"], 0, 1), ("P2", [], 1, 2), ("pot", [], 0, 3),
     ]  # fmt: skip
     assert whole(game, moment.steps, moment.moves)["areas"][1]["cards"] == ["J"]
     assert picture_text(table).splitlines()[1] == "P2    [?]   bet, 2 chips"
     known = moment.known[1]
-    assert [token_words(game, 1, token, known[:k]) for k, token in enumerate(known)] == [
+    assert [record_words(game, 1, record, known[:k]) for k, record in enumerate(known)] == [
         "you get a J", "P1 passes", "you bet",
     ]  # fmt: skip
 
@@ -172,25 +174,25 @@ def test_leduc_poker_shows_the_public_card_and_all_chips() -> None:
     game = load("leduc_poker")
     bets = [("raise", None), (None, "call"), (None, None), ("raise", None)]
     moment = after(game, [(None, None), (None, None), *bets], ["Kh", "Qs", None, None, "Ks", None])
-    table = seen(game, 1, moment.known[1], moment.legal[1])
+    table = seen(game, 1, moment.known[1], moment.legal_actions[1])
     assert [(a["cards"], a["hidden"], a["chips"]) for a in table["areas"]] == [
         ([], 1, 7), (["Qs"], 0, 3), (["Ks"], 0, 10),
     ]  # fmt: skip
     assert table["areas"][0]["note"] == "raise | raise"
-    assert token_words(game, 1, (None, "Ks"), moment.known[1][:3]) == "the public card is Ks"
+    assert record_words(game, 1, (None, "Ks"), moment.known[1][:3]) == "the public card is Ks"
 
 
 def test_a_blind_player_sees_its_marks_and_what_follows_from_a_rejected_one() -> None:
     game = load("gdl:blind_tic_tac_toe")
     moves = [(("mark", 1, 1), ("mark", 2, 2)), (("mark", 2, 2), ("mark", 1, 3))]
     moment = after(game, moves, [None, None])
-    board = seen(game, 0, moment.known[0], moment.legal[0])["parts"][0]
+    board = seen(game, 0, moment.known[0], moment.legal_actions[0])["parts"][0]
     assert board["cells"] == [["x", "?", "?"], ["?", "o", "?"], ["?", "?", "?"]]  # o on 1 3 is not known
-    assert len(board["moves"]) == len(moment.legal[0]) == 7
-    assert moment.legal[0][board["moves"]["2,0"]] == ("mark", 3, 1)
+    assert len(board["moves"]) == len(moment.legal_actions[0]) == 7
+    assert moment.legal_actions[0][board["moves"]["2,0"]] == ("mark", 3, 1)
     assert whole(game, moment.steps, moment.moves)["parts"][0]["cells"][0] == ["x", "", "o"]
-    assert token_words(game, 0, moment.known[0][0]) == "you: mark 1 1; you see ok"
-    assert token_words(game, 0, moment.known[0][1]) == "you: mark 2 2; you see nothing"
+    assert record_words(game, 0, moment.known[0][0]) == "you: mark 1 1; you see ok"
+    assert record_words(game, 0, moment.known[0][1]) == "you: mark 2 2; you see nothing"
 
 
 def test_where_too_much_is_possible_a_board_shows_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +202,7 @@ def test_where_too_much_is_possible_a_board_shows_what_was_tried(monkeypatch: py
     possible._kept.clear()
     game = load("gdl:blind_tic_tac_toe")
     moment = after(game, [(("mark", 1, 1), ("mark", 2, 2)), (("mark", 2, 2), ("mark", 1, 3))], [None, None])
-    board = seen(game, 0, moment.known[0], moment.legal[0])["parts"][0]
+    board = seen(game, 0, moment.known[0], moment.legal_actions[0])["parts"][0]
     assert board["cells"] == [["ok", "?", "?"], ["?", "tried", "?"], ["?", "?", "?"]]
     possible._kept.clear()
 
@@ -209,7 +211,7 @@ def test_a_throw_at_meier_is_hidden_from_the_other() -> None:
     game = load("gdl:meier")
     moment = after(game, [("noop", "noop"), (("claim", 62), "noop")], [("roll", 3, 1), None])
     facts = [
-        {r["name"]: r["rows"] for r in seen(game, p, moment.known[p], moment.legal[p])["parts"][0]["relations"]}
+        {r["name"]: r["rows"] for r in seen(game, p, moment.known[p], moment.legal_actions[p])["parts"][0]["relations"]}
         for p in (0, 1)
     ]
     assert facts[0] == {"claimed": [["62"]], "dice": [["31"]], "turn": [["p2", "answer"]]}
@@ -220,16 +222,16 @@ def test_boards_run_as_their_rules_call_the_coordinates() -> None:
     """Heights grow upward, rows downward; a disc falls in a column, a pawn goes from one cell to another."""
     game = load("gdl:connect_four")
     moment = after(game, [(("drop", 3), "noop")], [None])
-    board = seen(game, 1, moment.known[1], moment.legal[1])["parts"][0]
+    board = seen(game, 1, moment.known[1], moment.legal_actions[1])["parts"][0]
     assert board["rows"] == list("654321")
     assert board["cells"][5][2] == "red"
-    assert {place for place, move in board["moves"].items() if moment.legal[1][move] == ("drop", 3)} == {
+    assert {place for place, move in board["moves"].items() if moment.legal_actions[1][move] == ("drop", 3)} == {
         f"{r},2" for r in range(5)
     }
     pawns = load("gdl:breakthrough")
     begun = next(moments(pawns, 0))
-    slides = seen(pawns, 0, (), begun.legal[0])["parts"][0]["slides"]
-    assert begun.legal[0][slides["6,0"]["5,1"]] == ("move", 1, 2, 2, 3)
+    slides = seen(pawns, 0, (), begun.legal_actions[0])["parts"][0]["slides"]
+    assert begun.legal_actions[0][slides["6,0"]["5,1"]] == ("move", 1, 2, 2, 3)
 
 
 def test_a_way_down_an_efg_file_names_its_information_sets(tmp_path: Path) -> None:
@@ -269,7 +271,7 @@ class Coin(NamedTuple):
 
 def test_a_game_of_ones_own_may_draw_itself_and_is_a_path_otherwise() -> None:
     assert seen(Coin(), 0, (("heads", ()),))["areas"][0]["note"] == "[(('heads', ()),)]"
-    assert token_words(Coin(), 0, ("heads", "tails")) == "you heads; you see tails"
+    assert record_words(Coin(), 0, ("heads", "tails")) == "you heads; you see tails"
     from random_games import RandomGame
 
     game = RandomGame(7)
@@ -280,16 +282,16 @@ def test_a_game_of_ones_own_may_draw_itself_and_is_a_path_otherwise() -> None:
 def test_axes_lie_face_down_until_a_stage_shows_them() -> None:
     game = ProductForm(
         "signals", ("P1", "P2"),
-        (Nature("card", ("red", "black")), Stage("word", "P1", ("yes", "no"), sees="card"),
+        (Chance("card", ("red", "black")), Stage("word", "P1", ("yes", "no"), sees="card"),
          Stage("guess", "P2", ("red", "black"), sees="word")),
         lambda past: float(past["guess"] == past["card"]),
     )  # fmt: skip
     moment = after(game, [(None, None), ("yes", None)], ["red", None])
-    areas = [seen(game, p, moment.known[p], moment.legal[p])["areas"] for p in (0, 1)]
+    areas = [seen(game, p, moment.known[p], moment.legal_actions[p])["areas"] for p in (0, 1)]
     assert [[(a["cards"], a["hidden"]) for a in own] for own in areas] == [
         [(["red"], 0), (["yes"], 0), ([], 0)], [([], 1), (["yes"], 0), ([], 0)],
     ]  # fmt: skip
-    assert token_words(game, 1, moment.known[1][0]) == "you are asked at guess and see yes"
+    assert record_words(game, 1, moment.known[1][0]) == "you are asked at guess and see yes"
     ended = after(game, [(None, None), ("yes", None), (None, "black")], ["red", None, None])
     assert [a["cards"] for a in whole(game, ended.steps, ended.moves)["areas"]] == [["red"], ["yes"], ["black"]]
     check_game(game, 1)
@@ -312,7 +314,7 @@ PAGE = Path(__file__).resolve().parents[1] / "src" / "infoset" / "view" / "page"
 def test_in_a_browser_cells_are_pressed_by_keyboard_and_keep_the_focus() -> None:
     tool = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (group 'test')")
     game, pawns = load("gdl:tic_tac_toe"), load("gdl:breakthrough")
-    boards = [seen(g, 0, (), next(moments(g, 0)).legal[0]) for g in (game, pawns)]
+    boards = [seen(g, 0, (), next(moments(g, 0)).legal_actions[0]) for g in (game, pawns)]
     with tool.sync_playwright() as p:
         browser = p.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()

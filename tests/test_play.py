@@ -106,7 +106,7 @@ def test_a_file_of_gambit(sit: Sit) -> None:
 
 def test_what_a_move_cost(sit: Sit) -> None:
     text, match = sit([("> ", b"bet\n")], "kuhn_poker", seed=2)
-    assert match.steps[0].nature == "Q"
+    assert match.steps[0].chance_outcome == "Q"
     # after a bet a king calls and a jack folds; after a pass the equilibrium loses a third on average
     assert "3  bet  cost 0.1667  (worth -0.5; pass   worth -0.3333)" in text
 
@@ -306,13 +306,13 @@ def test_a_hand_sees_what_its_player_knows_and_may_leave() -> None:
             self.told.append(view)
 
         def ask(self, view: View) -> Action:
-            if view.known == self.told[-1].known and view.legal == ("pass", "bet"):
+            if view.known == self.told[-1].known and view.legal_actions == ("pass", "bet"):
                 return "bet"
             raise Left
 
     hand = Noting()
     match = play_match("kuhn_poker", [Person(hand), "random"], seed=1)
-    assert [view.known for view in hand.told][:2] == [(), ((None, match.steps[0].nature),)]
+    assert [view.known for view in hand.told][:2] == [(), ((None, match.steps[0].chance_outcome),)]
     assert hand.told[-1].returns == match.returns
     with pytest.raises(Left):
         play_match("rock_paper_scissors", [Person(hand), "random"])

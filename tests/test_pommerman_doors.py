@@ -628,7 +628,7 @@ def test_a_submission_run_as_a_script_serves(tmp_path: Path) -> None:
 def test_words_0_to_8_are_legal_everywhere() -> None:
     game = load(f"pommerman:{RADIO}(seed=1)")
     state = game.start().state
-    assert {move[1:] for move in state.legal(0)} == {(a, b) for a in range(9) for b in range(9)}  # type: ignore[index]
+    assert {move[1:] for move in state.legal_actions(0)} == {(a, b) for a in range(9) for b in range(9)}  # type: ignore[index]
     after = state.play(((0, 8, 8), (0, 0, 0), (0, 1, 8), (0, 0, 8)), None)
     assert isinstance(after.state, PommermanState)
     row = after.state.row

@@ -37,7 +37,7 @@ def test_walls_close_in_after_the_step_was_seen() -> None:
     after = step.state.play((0, 0, 0, 0))
     assert (read_observation(after.observation(0), short, 0)["board"][0] == 1).all()
     assert not after.state.terminal
-    assert after.state.legal(0)  # nobody knows yet that the walls of the second ring kill all four
+    assert after.state.legal_actions(0)  # nobody knows yet that the walls of the second ring kill all four
     last = after.state.play((0, 0, 0, 0)).state
     assert last.terminal
     assert last.returns() == (-1.0, -1.0, -1.0, -1.0)
@@ -69,19 +69,21 @@ def test_seeds_give_boards_and_boards_give_states() -> None:
 
 
 def test_matches_and_replays(tmp_path) -> None:
-    """Nature's answer is the seed of the board, so a replay is moves and one number."""
+    """Chance's answer is the seed of the board, so a replay is moves and one number."""
     match = play_match("pommerman:PommeTeamCompetition-v0", ["random"] * 4, seed=3)
     again, other = (play_match("pommerman:PommeTeamCompetition-v0", ["random"] * 4, seed=s) for s in (3, 4))
-    assert [(step.moves, step.nature) for step in again.steps] == [(step.moves, step.nature) for step in match.steps]
-    assert other.steps[0].nature != match.steps[0].nature
+    assert [(step.moves, step.chance_outcome) for step in again.steps] == [
+        (step.moves, step.chance_outcome) for step in match.steps
+    ]
+    assert other.steps[0].chance_outcome != match.steps[0].chance_outcome
     loaded = Match.load(match.save(tmp_path / "match.json"))
     assert replay_states(loaded)[-1].returns() == match.returns
-    assert isinstance(match.steps[0].nature, int)
+    assert isinstance(match.steps[0].chance_outcome, int)
 
 
 def test_what_cannot_be_played_is_refused() -> None:
     game = load("pommerman:PommeFFACompetition-v0")
-    with pytest.raises(IllegalMoveError, match="nature cannot answer -1"):
+    with pytest.raises(IllegalMoveError, match="chance cannot answer -1"):
         game.start().state.play((None,) * 4, -1)
     with pytest.raises(UnsupportedGameError, match="boards are too many to list"):
         GameTree.of(game)
@@ -128,7 +130,7 @@ class Faulty:
     def observe(self, own_move: Any, observation: Any) -> None:
         self.executed.append(own_move)
 
-    def act(self, legal: Any, deadline: float | None) -> Any:
+    def act(self, legal_actions: Any, deadline: float | None) -> Any:
         self.asked += 1
         return 17 if self.asked % 3 == 0 else st.LAY
 
@@ -141,7 +143,7 @@ def test_a_faulty_move_becomes_stop_and_is_counted(name: str, stop: Any) -> None
     agents = [Faulty() for _ in range(4)]
     if name.startswith("PommeRadio"):
         for agent in agents:
-            agent.act = lambda legal, deadline: "nothing"  # type: ignore[method-assign]
+            agent.act = lambda legal_actions, deadline: "nothing"  # type: ignore[method-assign]
     match = play_match(f"pommerman:{name}(seed=2)", agents, seed=1, max_steps=801)
     faulty = {(fault.step, fault.player) for fault in match.faults if fault.kind == "illegal"}
     assert faulty

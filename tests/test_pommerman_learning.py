@@ -205,11 +205,11 @@ def test_one_decision_equals_the_networks() -> None:
 
     net = MoveNet(16, filtered=True)
     features, safe = sight_of(with_bomb(board(), 1 * 8 + 2, 1))
-    chances = Decider(net).chances(features, safe)
+    probabilities = Decider(net).report_probabilities(features, safe)
     logits, _ = net(torch.from_numpy(features)[None])
     expected = torch.softmax(logits[0].masked_fill(~torch.from_numpy(safe), -1e9), -1).detach().numpy()
-    np.testing.assert_allclose(chances, expected, atol=1e-6)
-    assert (chances[~safe] == 0).all()
+    np.testing.assert_allclose(probabilities, expected, atol=1e-6)
+    assert (probabilities[~safe] == 0).all()
 
 
 def test_bad_input_is_told_in_a_line(tmp_path) -> None:
@@ -321,7 +321,7 @@ def test_an_imitator_does_what_its_expert_does() -> None:
         point = work.step()
     assert point.policy_loss < 0.1
     features, safe = sight_of(board())
-    assert Decider(work.net).chances(features, safe)[st.STOP] > 0.9
+    assert Decider(work.net).report_probabilities(features, safe)[st.STOP] > 0.9
 
 
 def test_lessons_begin_where_winners_stood_and_move_backward() -> None:

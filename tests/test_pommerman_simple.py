@@ -119,15 +119,15 @@ def follow(game: dict[str, Any], config: Config, agent: int, samples: int) -> np
         if not alive:
             break
         see(row, size, size if config.view is None else config.view, own, planes)
-        chances = draws.act(planes[0], planes[1], int(own), foes, int(ammo), int(strength)) / samples
+        probabilities = draws.act(planes[0], planes[1], int(own), foes, int(ammo), int(strength)) / samples
         act = played["act"][agent]
         move = act[0] if isinstance(act, list) else act
         kept = np.flatnonzero(draws.moves == move)
         if not len(kept):
             return None
         sums[0, move] += 1
-        sums[1] += chances
-        sums[2] += chances * (1 - chances) * (1 + 1 / samples)
+        sums[1] += probabilities
+        sums[2] += probabilities * (1 - probabilities) * (1 + 1 / samples)
         if len(kept) < samples:
             draws.memories = draws.memories[kept[(np.arange(samples) + choice.integers(samples)) % len(kept)]]
     return sums

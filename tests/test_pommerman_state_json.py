@@ -142,10 +142,10 @@ def test_bombs_without_life_go_off_by_fire_alone() -> None:
     body["bombs"][1] |= {"life": 30, "moving_direction": None}
     state = Pommerman("dud", CONFIGS[FFA], state=json.dumps(body)).start().state
     for lived in range(1, 30):
-        state = state.play(tuple(0 if state.legal(k) else None for k in range(4))).state
+        state = state.play(tuple(0 if state.legal_actions(k) else None for k in range(4))).state
         seen = observations(state.row, state.game.config)[0]["bomb_life"]
         assert seen[7, 2] == -lived
-    last = state.play(tuple(0 if state.legal(k) else None for k in range(4))).state
+    last = state.play(tuple(0 if state.legal_actions(k) else None for k in range(4))).state
     assert last.row[st.NUM_BOMBS] == 0  # the other one's blast
 
 
@@ -163,7 +163,7 @@ def test_a_state_that_is_over_is_judged() -> None:
     running = Pommerman("running", CONFIGS[FFA], state=middle()).start().state
     assert not running.terminal
     assert running.returns() == (0.0, 0.0, 0.0, -1.0)  # as in the reference, the dead of a free-for-all
-    assert running.legal(3) == ()
+    assert running.legal_actions(3) == ()
 
 
 # ------------------------------------------------------------------------------------------------ hostile states
@@ -431,8 +431,10 @@ def survives(source: Any, variant: str) -> None:
     for _ in range(12):
         if state.terminal:
             break
-        menus = [state.legal(k) for k in range(4)]
-        moves = tuple(menu[int(rng.integers(len(menu)))] if menu else None for menu in menus)
+        action_sets = [state.legal_actions(k) for k in range(4)]
+        moves = tuple(
+            action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets
+        )
         state = state.play(moves, state.draw(moves, rng)).state
         assert len(observations(state.row, config)) == 4
         assert state_body(read_state(state_text(state.row, config), config), config) == state_body(state.row, config)
@@ -481,7 +483,7 @@ def test_nature_may_answer_with_a_position() -> None:
     assert isinstance(start.draw(NOBODY, np.random.default_rng(1)), int)
     crowd = middle().replace('"bombs": [', '"bombs": [' + (json.dumps(bomb()) + ",") * 1_000_000)
     for answer, words in (
-        (crowd, "nature's answer: .* at most"),
+        (crowd, "chance's answer: .* at most"),
         ("{}", "missing required"),
         (True, "a position as text"),
     ):
@@ -607,12 +609,12 @@ def duel() -> str:
 
 
 def test_a_match_of_ours_comes_back(tmp_path: Path) -> None:
-    """The board's seed is kept, so moves, nature's answers and payoffs are those of the match."""
+    """The board's seed is kept, so moves, chance's answers and payoffs are those of the match."""
     match = play_match(PREFIX + DUEL, ["random", "random"], seed=3)
     file = write_game(match, tmp_path / "game_state.json", agents=["one", "other"])
     again = read_game(file)
     assert again.agents == ("one", "other")
-    assert [(s.moves, s.nature) for s in again.steps] == [(s.moves, s.nature) for s in match.steps]
+    assert [(s.moves, s.chance_outcome) for s in again.steps] == [(s.moves, s.chance_outcome) for s in match.steps]
     assert again.returns == match.returns
 
 
@@ -620,7 +622,7 @@ def test_a_game_that_began_in_a_state_comes_back(tmp_path: Path) -> None:
     rules = Pommerman(PREFIX + FFA, CONFIGS[FFA], state=middle())
     match = play_match(rules, ["random"] * 4, seed=1)
     again = read_game(write_game(match, tmp_path / "game_state.json", game=rules))
-    assert isinstance(again.steps[0].nature, str)
+    assert isinstance(again.steps[0].chance_outcome, str)
     assert [s.moves for s in again.steps[1:]] == [s.moves for s in match.steps]
     assert again.returns == match.returns
     assert replay_states(again)[1:] == replay_states(match, rules)
@@ -715,7 +717,7 @@ RECORDS: list[tuple[Spoil, str]] = [
     (shot(2, "intended_actions", [0]), "step 2: 1 intended_actions; allowed: 2"),
     (shot(2, "intended_actions", []), "step 2: no intended_actions, without which no game can be played again"),
     (put("board_seed", 4), r"step 0: \w+.* by the rules"),
-    (put("board_seed", -1), "step 0: nature cannot answer -1"),
+    (put("board_seed", -1), "step 0: chance cannot answer -1"),
     (put("board_seed", "x"), "board_seed = 'x'"),
 ]  # fmt: skip
 
@@ -754,13 +756,13 @@ def crowded() -> str:
     ("spoil", "words"),
     [
         (put("schema", 2), "replay schema 2; this version reads 1"),
-        (put("steps.0.nature", walled()), r"step 1: nature's answer: board\[9\]\[9\] = 1"),
-        (put("steps.0.nature", crowded()), "step 1: nature's answer: 1,[0-9,]+ characters; at most"),
-        (put("steps.0.nature", "{}"), "step 1: nature's answer: .*missing"),
+        (put("steps.0.nature", walled()), r"step 1: chance's answer: board\[9\]\[9\] = 1"),
+        (put("steps.0.nature", crowded()), "step 1: chance's answer: 1,[0-9,]+ characters; at most"),
+        (put("steps.0.nature", "{}"), "step 1: chance's answer: .*missing"),
         (put("steps.0.nature", json.dumps({**json.loads(middle()), "schema": 2})), "step 1: .* schema = 2"),
-        (put("steps.0.nature", -1), "step 1: nature cannot answer -1"),
-        (put("steps.0.nature", 2**70), "step 1: nature cannot answer"),
-        (put("steps.0.nature", None), "step 1: nature cannot answer None"),
+        (put("steps.0.nature", -1), "step 1: chance cannot answer -1"),
+        (put("steps.0.nature", 2**70), "step 1: chance cannot answer"),
+        (put("steps.0.nature", None), "step 1: chance cannot answer None"),
         (put("steps.0.moves", [0, 0, 0, 0]), "step 1: player 0 cannot play 0"),
         (put("steps.1.moves", [6, 0, 0, 0]), "step 2: player 0 cannot play 6"),
         (put("steps.1.moves", [0, -1, 0, 0]), "step 2: player 1 cannot play -1"),
@@ -769,7 +771,7 @@ def crowded() -> str:
         (put("steps.1.moves", [0, None, 0, 0]), "step 2: player 1 cannot play None"),
         (put("steps.1.moves", [0, 0, 0]), "not a replay: step 2 has 3 moves"),
         (put("steps.1.moves", [0, 10**30, 0, 0]), "step 2: player 1 cannot play|not a replay"),
-        (put("steps.1.nature", "tick"), "step 2: nature cannot answer 'tick'"),
+        (put("steps.1.nature", "tick"), "step 2: chance cannot answer 'tick'"),
         (lambda body: body["steps"].extend(body["steps"][1:2] * 100_000), "the game is over after step|cannot play"),
         (drop("steps.-1"), "the game is not over after its"),
     ],
@@ -831,7 +833,7 @@ def test_convert_on_the_command_line(tmp_path: Path) -> None:
     assert (tmp_path / "game_state.json").read_text() == duel()
     assert run("convert", "game_state.json", "again.json", cwd=tmp_path).returncode == 0
     again = Match.load(tmp_path / "again.json")
-    assert [(s.moves, s.nature) for s in again.steps] == [(s.moves, s.nature) for s in match.steps]
+    assert [(s.moves, s.chance_outcome) for s in again.steps] == [(s.moves, s.chance_outcome) for s in match.steps]
 
 
 @pytest.mark.parametrize(

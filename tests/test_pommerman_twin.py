@@ -300,7 +300,7 @@ def alone(state: PommermanState, moves: np.ndarray, words: np.ndarray) -> Pommer
     """The next state by the game's own interface: the dead do not move, and time goes on where all are dead."""
     radio = state.game.config.game_type == GameType.TEAM_RADIO
     acts = [(move, *said) if radio else move for move, said in zip(moves.tolist(), words.tolist(), strict=True)]
-    joint = tuple(acts[k] if state.legal(k) else None for k in range(len(state.game.players)))
+    joint = tuple(acts[k] if state.legal_actions(k) else None for k in range(len(state.game.players)))
     return state.play(joint).state
 
 

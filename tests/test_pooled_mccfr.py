@@ -36,10 +36,10 @@ def averages(table, group) -> Counter:
     """By player, tokens and move."""
     found = Counter()
     for state in np.flatnonzero(table.row[: table.filled[STATES]] >= 0).tolist():
-        player, tokens = path_to(table, state)
-        row, menu = int(table.row[state]), int(table.menu[state])
-        for k in range(int(group.first_entry[menu + 1] - group.first_entry[menu])):
-            found[player, *tokens, -1, k] += float(table.average[row + k])
+        player, records = path_to(table, state)
+        row, action_set = int(table.row[state]), int(table.action_set[state])
+        for k in range(int(group.first_entry[action_set + 1] - group.first_entry[action_set])):
+            found[player, *records, -1, k] += float(table.average[row + k])
     return found
 
 

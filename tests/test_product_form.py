@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 import infoset
-from infoset import GameTree, HiddenGame, Nature, ProductForm, SequenceForm, Stage, load, product_form_of
+from infoset import Chance, GameTree, HiddenGame, ProductForm, SequenceForm, Stage, load, product_form_of
 from infoset.errors import GameRuleError, ImperfectRecallError, InfosetError, ParameterError, UnknownNameError
 from infoset.formats.efg import read_efg
 from infoset.games.product_form import PASS
@@ -35,7 +35,7 @@ def trade_comm(items: int, messages: int, players: tuple[str, str] = ("P1", "P2"
         f"trade_comm(items={items},messages={messages})",
         tuple(dict.fromkeys(players)),
         (
-            Nature(("s1", "s2"), pairs),
+            Chance(("s1", "s2"), pairs),
             Stage("m1", one, words, sees="s1"),
             Stage("m2", other, words, sees="s2"),
             Stage("d3", one, pairs, sees=("s1", "m1", "m2")),
@@ -61,7 +61,7 @@ def pennies(players: tuple[str, str] = ("Alice", "Bob")) -> ProductForm:
         "cooperative_matching_pennies",
         tuple(dict.fromkeys(players)),
         (
-            Nature("goal", ("same", "different")),
+            Chance("goal", ("same", "different")),
             Stage("side", players[0], ("Heads", "Tails"), sees="goal"),
             Stage("answer", players[1], ("Heads", "Tails", "Pass"), sees="side"),
         ),
@@ -86,8 +86,8 @@ def kuhn() -> ProductForm:
         "kuhn",
         ("P1", "P2"),
         (
-            Nature("card 1", {1: 1 / 3, 2: 1 / 3, 3: 1 / 3}),
-            Nature("card 2", lambda past: {card: 0.5 for card in (1, 2, 3) if card != past["card 1"]}),
+            Chance("card 1", {1: 1 / 3, 2: 1 / 3, 3: 1 / 3}),
+            Chance("card 2", lambda past: {card: 0.5 for card in (1, 2, 3) if card != past["card 1"]}),
             Stage("first", "P1", ("pass", "bet"), sees="card 1"),
             Stage("second", "P2", ("pass", "bet"), sees=("card 2", "first")),
             Stage(
@@ -112,7 +112,7 @@ def same_trees(one: GameTree, other: GameTree) -> bool:
 
 
 def payoffs(tree: GameTree) -> np.ndarray:
-    """(T, n) at the ends, times the probabilities of nature."""
+    """(T, n) at the ends, times the probabilities of chance."""
     ends = np.flatnonzero(np.diff(tree.first_child) == 0)
     reach = np.ones(len(tree.parent))
     for node in range(1, len(reach)):
@@ -203,10 +203,10 @@ def test_the_papers_relaxations_by_the_names_of_axes(players: tuple[str, str]) -
 
 
 def test_names_and_places_of_axes_state_the_same_maps() -> None:
-    """Nature's two axes apart: then the places of a history are s1, s2, m1, m2, d3, d4."""
+    """Chance's two axes apart: then the places of a history are s1, s2, m1, m2, d3, d4."""
     joint = trade_comm(2, 2)
     form = ProductForm(
-        joint.name, joint.players, (Nature("s1", ("A", "B")), Nature("s2", ("A", "B")), *joint.axes[1:]), joint.payoff
+        joint.name, joint.players, (Chance("s1", ("A", "B")), Chance("s2", ("A", "B")), *joint.axes[1:]), joint.payoff
     )
     tree = GameTree.of(form)
     places = {name: place for place, name in enumerate(form.names)}
@@ -278,16 +278,16 @@ def test_an_absent_minded_driver_shares_one_set_between_two_stages() -> None:
 
 
 def random_form(seed: int, num_axes: int = 5) -> ProductForm:
-    """Axes of two players and nature in any order, which see any of the axes before."""
+    """Axes of two players and chance in any order, which see any of the axes before."""
     rng = np.random.default_rng(seed)
-    parts: list[Nature | Stage] = []
+    parts: list[Chance | Stage] = []
     for k in range(num_axes):
         sees = tuple(f"x{j}" for j in range(k) if rng.random() < 0.5)
         size, owner = int(rng.integers(2, 4)), int(rng.integers(3))
         if owner == 2:
             weights = rng.dirichlet(np.ones(size), size=2)
             parts.append(
-                Nature(f"x{k}", lambda past, w=weights: dict(enumerate(w[sum(map(int, past.values())) % 2].tolist())))
+                Chance(f"x{k}", lambda past, w=weights: dict(enumerate(w[sum(map(int, past.values())) % 2].tolist())))
             )
         else:
             parts.append(Stage(f"x{k}", f"P{owner + 1}", range(size), sees))
@@ -326,7 +326,7 @@ def small(**changes: Any) -> ProductForm:
     """A coin, a guess, a reply; parts replaced by ``changes``."""
     parts: dict[str, Any] = {
         "players": ("Ann", "Bob"),
-        "coin": Nature("coin", ("H", "T")),
+        "coin": Chance("coin", ("H", "T")),
         "guess": Stage("guess", "Ann", ("h", "t"), sees="coin"),
         "reply": Stage("reply", "Bob", ("h", "t"), sees="guess"),
         "payoff": lambda history: 1.0,
@@ -378,20 +378,20 @@ def acting(actions: Any) -> Any:
         ),
         ({"players": ("Ann", "Bob", "Ann")}, ParameterError, "the players need distinct names; 'Ann' comes twice"),
         (
-            {"coin": Nature("coin", {"H": 0.5, "T": 0.4})},
+            {"coin": Chance("coin", {"H": 0.5, "T": 0.4})},
             GameRuleError,
             "axis 'coin' of small: the probabilities of {'H': 0.5",
         ),
-        ({"coin": Nature("coin", {"H": 1.5, "T": -0.5})}, GameRuleError, "are not numbers from 0 that sum to 1"),
+        ({"coin": Chance("coin", {"H": 1.5, "T": -0.5})}, GameRuleError, "are not numbers from 0 that sum to 1"),
         (
-            {"coin": Nature("coin", {"H": float("nan"), "T": 1.0})},
+            {"coin": Chance("coin", {"H": float("nan"), "T": 1.0})},
             GameRuleError,
             "are not numbers from 0 that sum to 1",
         ),
-        ({"coin": Nature("coin", lambda past: {"H": 0.9})}, GameRuleError, "the probabilities of {'H': 0.9} are not"),
-        ({"coin": Nature("coin", ())}, GameRuleError, "axis 'coin' of small: the menu () is not"),
+        ({"coin": Chance("coin", lambda past: {"H": 0.9})}, GameRuleError, "the probabilities of {'H': 0.9} are not"),
+        ({"coin": Chance("coin", ())}, GameRuleError, "axis 'coin' of small: the menu () is not"),
         (
-            {"coin": Nature(("coin", "die"), [("H", 1), ("T",)])},
+            {"coin": Chance(("coin", "die"), [("H", 1), ("T",)])},
             GameRuleError,
             "are not tuples of 2 values, one an axis",
         ),
@@ -509,11 +509,11 @@ def test_random_games_have_a_product_form(seed: int, players: int) -> None:
     ends = list(all_ends(game))
     rows: list[Any] = []
     for p in range(players):
-        menus: dict[Any, set[Any]] = {}
+        action_sets: dict[Any, set[Any]] = {}
         for end in ends:
             for known, move in end.choices[p]:
-                menus.setdefault(known, set()).add(move)
-        rows.append({known: dict.fromkeys(moves, 1 / len(moves)) for known, moves in menus.items()})
+                action_sets.setdefault(known, set()).add(move)
+        rows.append({known: dict.fromkeys(moves, 1 / len(moves)) for known, moves in action_sets.items()})
     assert infoset.expected_values(compiled, uniform) == pytest.approx(value(ends, rows), abs=1e-9)
 
 

@@ -79,7 +79,7 @@ class Twin:
         first = self.first[self.relaxed.labels[node]]
         return self.policy[first : first + len(self.children(node))]
 
-    def chances(self, node: int) -> list[float]:
+    def report_probabilities(self, node: int) -> list[float]:
         graph = self.tree.graph
         first = graph.first_edge[self.tree.position[node]]
         return graph.probability[first : first + len(self.children(node))].tolist()
@@ -88,7 +88,9 @@ class Twin:
         self.reach[node], self.outside[node] = reach, outside
         for k, child in enumerate(self.children(node)):
             if self.tree.player(node) == CHANCE:
-                self.walk(child, reach * self.chances(node)[k], outside * self.chances(node)[k])
+                self.walk(
+                    child, reach * self.report_probabilities(node)[k], outside * self.report_probabilities(node)[k]
+                )
             else:
                 self.walk(child, reach * self.move(node)[k], outside)
 
@@ -111,7 +113,7 @@ class Twin:
             return float(tree.graph.payoffs[tree.graph.content[tree.position[node]]][0])
         values = [self.value(child) for child in self.children(node)]
         if tree.player(node) == CHANCE:
-            return float(np.dot(self.chances(node), values))
+            return float(np.dot(self.report_probabilities(node), values))
         return float(self.move(node) @ values - self.penalty * (self.gap(node) ** 2).sum())
 
     def rewards(self, conditional: bool) -> dict[int, np.ndarray]:
@@ -171,7 +173,7 @@ def test_propositions_1_and_2(seed: int, relax: str) -> None:
 
 
 def test_projection_where_nothing_leads() -> None:
-    """A set that is not reached: its nodes weigh as nature and the others alone weigh them."""
+    """A set that is not reached: its nodes weigh as chance and the others alone weigh them."""
     game = HiddenGame.of(tree(TRADE), perfect)
     a, s = game.arrays, state_of(game, 3)
     for node in np.flatnonzero(game.true[0].labels >= 0).tolist():
@@ -478,16 +480,16 @@ class Choice(NamedTuple):
     def terminal(self) -> bool:
         return len(self.past) == 2
 
-    def legal(self, player: int) -> tuple[int, ...]:
+    def legal_actions(self, player: int) -> tuple[int, ...]:
         return () if self.terminal else (0, 1)
 
-    def chance(self, moves: object) -> tuple[()]:
+    def chance_outcomes(self, moves: object) -> tuple[()]:
         return ()
 
     def draw(self, moves: object, rng: object) -> None:
         return None
 
-    def play(self, moves: tuple[int], nature: object = None) -> Observed:
+    def play(self, moves: tuple[int], chance_outcome: object = None) -> Observed:
         return Observed(Choice((*self.past, *moves)), (None,))
 
     def returns(self) -> tuple[float, ...]:

@@ -75,16 +75,16 @@ def test_public_states_and_trees_give_the_same_figures(name: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 2), st.integers(2, 4))
 def test_random_games_have_the_figures_of_their_trees(seed: int, players: int, depth: int) -> None:
-    """Players that move at once or alone, nature before and with them, observations of any kind."""
+    """Players that move at once or alone, chance before and with them, observations of any kind."""
     game = RandomGame(seed, players, depth)
     agree(SequenceForm.of(game), FactoredForm.of(rules_of(game)).form, seed)
 
 
 class RareState(RandomState):
-    """Some of nature's answers never come; their information sets are there all the same."""
+    """Some of chance's answers never come; their information sets are there all the same."""
 
-    def chance(self, moves: Any) -> tuple[Any, ...]:
-        answers = super().chance(moves)
+    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
+        answers = super().chance_outcomes(moves)
         if self.noise("rare", tuple(moves)) % 3 or not answers:
             return answers
         return tuple((answer, float(k == 0)) for k, (answer, _) in enumerate(answers))

@@ -54,9 +54,9 @@ def never_confused(tree: GameTree) -> set[int]:
     for node in range(1, len(tree.parent)):
         above = int(tree.parent[node])
         edge = int(tree.edges(np.array([node], dtype=np.int32))[0])
-        tokens = tree.graph.token[edge].tolist()
-        known[node] = tuple(k if t < 0 else (k, t) for k, t in zip(known[above], tokens, strict=True))
-        begins[node] = any(t >= 0 for t in tokens)
+        records = tree.graph.record[edge].tolist()
+        known[node] = tuple(k if t < 0 else (k, t) for k, t in zip(known[above], records, strict=True))
+        begins[node] = any(t >= 0 for t in records)
     for node, states in known.items():
         if begins[node]:
             for player, state in enumerate(states):

@@ -77,17 +77,17 @@ def test_monty_halls_player(root, switches) -> None:
     known = next(known for known in states if len(known) == 2)
     ranges = Ranges(explore(load("gdl:monty_hall")))
     worth = random_values(ranges.graph)
-    row = SubgameSolver(ranges, worth.__getitem__, root).row(0, state_of(ranges, 0, known))
-    chances = dict(zip(("noop", "switch"), row, strict=True))
-    assert chances["switch"] == pytest.approx(switches, abs=0.01)
+    row = SubgameSolver(ranges, worth.__getitem__, root).strategy_at(0, state_of(ranges, 0, known))
+    probabilities = dict(zip(("noop", "switch"), row, strict=True))
+    assert probabilities["switch"] == pytest.approx(switches, abs=0.01)
 
 
 def test_scissors_that_count_double() -> None:
     ranges = Ranges(explore(load("gdl:scissors_double")))
     solver = SubgameSolver(ranges, random_values(ranges.graph).__getitem__, "own", Effort(iterations=1000))
-    legal = load("gdl:scissors_double").start().state.legal(0)
-    chances = dict(zip(legal, solver.row(0, 0), strict=True))
-    assert chances == pytest.approx({"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.01)
+    legal_actions = load("gdl:scissors_double").start().state.legal_actions(0)
+    probabilities = dict(zip(legal_actions, solver.strategy_at(0, 0), strict=True))
+    assert probabilities == pytest.approx({"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.01)
 
 
 @pytest.mark.parametrize(("steps", "positions"), [(1, 2), (2, 1), (100, 0)])
@@ -100,7 +100,7 @@ def test_it_looks_as_far_ahead_as_it_is_told(steps, positions) -> None:
         met.update(asked.tolist())
         return np.zeros((len(asked), 2))
 
-    assert SubgameSolver(ranges, values, "own", Effort(steps=steps)).row(0, state_of(ranges, 0, ((None, "K"),)))
+    assert SubgameSolver(ranges, values, "own", Effort(steps=steps)).strategy_at(0, state_of(ranges, 0, ((None, "K"),)))
     assert len(met) == positions
 
 
@@ -117,9 +117,11 @@ def test_stopping_at_random_is_the_plain_mean_of_what_is_played() -> None:
     mine = form.player_infosets(0)[0]
     first = int(form.arrays.first[mine])
     expected = np.mean(profiles, axis=0)[first : first + 3]
-    found = SubgameSolver(ranges, values, "own", Effort(iterations=40, stopping="random")).row(0, 0)
+    found = SubgameSolver(ranges, values, "own", Effort(iterations=40, stopping="random")).strategy_at(0, 0)
     assert found == pytest.approx(expected.tolist())
-    assert found != pytest.approx(SubgameSolver(ranges, values, "own", Effort(iterations=40)).row(0, 0), abs=1e-3)
+    assert found != pytest.approx(
+        SubgameSolver(ranges, values, "own", Effort(iterations=40)).strategy_at(0, 0), abs=1e-3
+    )
     assert found == pytest.approx([0.4, 0.4, 0.2], abs=0.1)
 
 
@@ -156,12 +158,12 @@ def test_what_no_subgame_is_found_for_has_no_row() -> None:
     ranges = Ranges(explore(load("kuhn_poker")))
     values = random_values(ranges.graph).__getitem__
     nowhere = ranges.behind(0, 0)
-    for token in range(len(ranges.graph.tokens)):
-        nowhere = ranges.behind(nowhere, token)
+    for record in range(len(ranges.graph.records)):
+        nowhere = ranges.behind(nowhere, record)
     king = state_of(ranges, 0, ((None, "K"),))
     for effort, state in ((Effort(), nowhere), (Effort(histories=1), king)):
         solver = SubgameSolver(ranges, values, "own", effort)
-        assert solver.row(0, state) is None
+        assert solver.strategy_at(0, state) is None
         tree = GameTree.unroll(ranges.graph)
         form = SequenceForm.of(tree)
     np.testing.assert_array_equal(induced_policy(solver, tree, form), realisation(form, uniform(form)))

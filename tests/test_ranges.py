@@ -18,10 +18,10 @@ GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "
 
 def state_of(ranges: Ranges, player: int, known) -> int:
     """The number of an information state."""
-    number = {token: k for k, token in enumerate(ranges.graph.tokens)}
+    number = {record: k for k, record in enumerate(ranges.graph.records)}
     state = player
-    for token in known[int(ranges.graph.start_tokens[player] >= 0) :]:
-        state = ranges.behind(state, number[token])
+    for record in known[int(ranges.graph.start_records[player] >= 0) :]:
+        state = ranges.behind(state, number[record])
     return state
 
 
@@ -111,6 +111,6 @@ def test_whoever_saw_nothing_still_knows_that_time_has_passed() -> None:
     graph = explore(GdlGame(parse_gdl(HIDDEN_COIN), "coin"))
     np.testing.assert_allclose(informed_values(graph)[0], 50.0, atol=1e-6)
     ranges = Ranges(graph)
-    number = {token: k for k, token in enumerate(graph.tokens)}
+    number = {record: k for k, record in enumerate(graph.records)}
     blind = ranges.asked(1, ranges.behind(1, number["noop", ()]))
     assert blind.weight == pytest.approx([0.5, 0.5])

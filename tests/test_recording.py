@@ -17,7 +17,7 @@ import pytest
 from rich.console import Console
 
 import infoset
-from infoset.base import Game, InformationState, own_token
+from infoset.base import Game, InformationState, own_record
 from infoset.errors import FormatError, ParameterError
 from infoset.match.replay import Fault, Match, replay_steps
 from infoset.pommerman import state as st
@@ -69,8 +69,8 @@ def test_eyes_hide_what_a_player_does_not_know() -> None:
         moves = [None, *(step.moves[0] for step in match.steps)]
         steps = replay_steps(match)
         for frame, step, move in zip(recording(match)["frames"], steps, moves, strict=True):
-            token = own_token(move, step.observation(0))
-            known = known if token is None else (*known, token)
+            record = own_record(move, step.observation(0))
+            known = known if record is None else (*known, record)
             parts.setdefault(known, set()).add(msgspec.json.encode([frame["seen"][0], frame["told"][0]]))
     fewer = {known: texts for known, texts in parts.items() if len(known) > 1}
     assert len(fewer) > 4

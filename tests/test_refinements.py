@@ -40,8 +40,8 @@ class OpenState(RandomState):
     def moves(self, player: int) -> bool:
         return player == self.noise("mover") % self.game.num_players
 
-    def play(self, moves: Any, nature: Any = None) -> Observed:
-        state: Any = super().play(moves, nature).state
+    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
+        state: Any = super().play(moves, chance_outcome).state
         return Observed(state, (state.history[-1],) * self.game.num_players)
 
 

@@ -227,7 +227,7 @@ def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
     begin = {"game": "kuhn_poker", "player": 0, "seed": 1, "seconds": None}
     assert ask("/begin", **begin) == (200, {"refused": ""})
     assert ask("/begin", **begin | {"game": "leduc_poker"})[0] == 409
-    act = {"number": 1, "told": 0, "seen": [[None, "K"]], "legal": ["pass", "bet"], "seconds": None}
+    act = {"number": 1, "told": 0, "seen": [[None, "K"]], "legal_actions": ["pass", "bet"], "seconds": None}
     assert ask("/act", **act) == (200, {"number": 1, "move": "bet"})
     assert ask("/end", told=1, seen=[], returns=[1, -1])[0] == 200
     assert ask("/begin", **begin)[0] == 200
@@ -235,7 +235,11 @@ def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
 
 
 REQUESTS = {
-    "no such game": ("/act", {"match": "x", "number": 1, "told": 0, "seen": [], "legal": [1], "seconds": 1}, 404),
+    "no such game": (
+        "/act",
+        {"match": "x", "number": 1, "told": 0, "seen": [], "legal_actions": [1], "seconds": 1},
+        404,
+    ),
     "no question": ("/act", {"match": "x"}, 400),
     "no object": ("/begin", 7, 400),
     "another protocol": (
@@ -258,7 +262,7 @@ REQUESTS = {
         {"match": "x", "game": "kuhn_poker", "player": 0, "seed": 10**4000, "seconds": 1},
         400,
     ),
-    "no moves": ("/act", {"match": "x", "number": 1, "told": 0, "seen": [], "legal": [], "seconds": 1}, 400),
+    "no moves": ("/act", {"match": "x", "number": 1, "told": 0, "seen": [], "legal_actions": [], "seconds": 1}, 400),
     "no page": ("/nothing", {}, 404),
     "too much": ("/begin", {"match": "x" * (1 << 22)}, 413),
     "deep": ("/act", None, 400),
@@ -346,7 +350,7 @@ class Old(Faulty):
 
 def test_answers_without_a_length_end_with_the_connection() -> None:
     def act(self: Faulty, body: dict) -> None:
-        self.say({"number": body["number"], "move": body["legal"][0]})
+        self.say({"number": body["number"], "move": body["legal_actions"][0]})
 
     with answering(act, Old) as url:
         match = play_match("leduc_poker", [url, "random"], seed=1)
@@ -388,7 +392,7 @@ def test_answers_without_a_length_have_a_deadline_and_a_size(act, kind: str, say
 
 def late(self: Faulty, body: dict) -> None:
     time.sleep(4 * CLOCK)
-    self.say({"number": body["number"], "move": body["legal"][0]})
+    self.say({"number": body["number"], "move": body["legal_actions"][0]})
 
 
 def drips(self: Faulty, body: dict) -> None:
@@ -483,7 +487,7 @@ def test_one_that_takes_calls_and_never_answers_is_not_there(monkeypatch: pytest
 
 def test_one_that_is_gone_later_costs_its_moves_alone() -> None:
     """It answered once: what follows are faults."""
-    with answering(lambda self, body: self.say({"number": body["number"], "move": body["legal"][0]})) as url:
+    with answering(lambda self, body: self.say({"number": body["number"], "move": body["legal_actions"][0]})) as url:
         agent = load_agent(url)
         assert not play_match("kuhn_poker", [agent, "random"], seed=1).faults
         agent.line.agent.wire.close()
@@ -525,7 +529,7 @@ def test_one_that_dies_in_the_game(serve) -> None:
         if len(asked) > 1:
             self.close_connection = True
             return
-        self.say({"number": body["number"], "move": body["legal"][0]})
+        self.say({"number": body["number"], "move": body["legal_actions"][0]})
 
     with answering(dies) as url:
         match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1, seconds_per_move=60.0)
@@ -540,7 +544,7 @@ def test_a_late_answer_is_never_taken_for_a_later_question() -> None:
         asked.append(body)
         if len(asked) == 1:
             time.sleep(6 * CLOCK)
-        self.say({"number": body["number"], "move": body["legal"][-1]})
+        self.say({"number": body["number"], "move": body["legal_actions"][-1]})
 
     with answering(first_is_late) as url:
         match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1, seconds_per_move=4 * CLOCK)
@@ -576,7 +580,7 @@ def test_those_elsewhere_think_at_the_same_time() -> None:
 
     def meets(self: Faulty, body: dict) -> None:
         meeting.wait()
-        self.say({"number": body["number"], "move": body["legal"][0]})
+        self.say({"number": body["number"], "move": body["legal_actions"][0]})
 
     with answering(meets) as url:
         match = play_match("rock_paper_scissors", [url, url + "/"], seed=1)
@@ -683,7 +687,7 @@ class Minimal(Faulty):
         if self.path not in {"/begin", "/act", "/end"}:
             self.text(b"", 404)
             return
-        self.say({"number": body["number"], "move": body["legal"][1]} if self.path == "/act" else {})
+        self.say({"number": body["number"], "move": body["legal_actions"][1]} if self.path == "/act" else {})
 
 
 def test_a_server_without_ping_plays_pommerman() -> None:
@@ -717,14 +721,14 @@ def test_a_client_of_the_original_plays_with_ours(serve) -> None:
         return value.tolist() if isinstance(value, np.ndarray) else value
 
     assert ask("/init_agent", id=0, game_type=game.config.game_type) == {"success": True}
-    state = game.start().state.play((None,) * 4, here.steps[0].nature).state
+    state = game.start().state.play((None,) * 4, here.steps[0].chance_outcome).state
     steps = 0
     while not state.terminal:
-        moves: list[int | None] = [0 if state.legal(player) else None for player in range(4)]
-        if state.legal(0):
+        moves: list[int | None] = [0 if state.legal_actions(player) else None for player in range(4)]
+        if state.legal_actions(0):
             seen = read_observation(game.resume(state.row).observation(0), game.config, 0)
             moves[0] = ask("/action", obs={k: as_json(v) for k, v in seen.items()}, action_space=6)["action"]
-            assert moves[0] in state.legal(0)
+            assert moves[0] in state.legal_actions(0)
         state, steps = state.play(moves).state, steps + 1
     assert ask("/episode_end", reward=int(state.returns()[0])) == {"success": True}
     assert ask("/shutdown") == {"success": True}
@@ -747,10 +751,10 @@ class Waits:
     \"\"\"Is slow while the other is away, so that its server comes back before the games are over.\"\"\"
     def begin(self, *a): ...
     def observe(self, *a): ...
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         if Path({away!r}).exists():
             time.sleep(0.1)
-        return legal[0]
+        return legal_actions[0]
     def end(self, returns): ...
 """
 

@@ -27,7 +27,7 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.sequence_form import SequenceForm
 
-BETTING_ROUND = Horizon(nature=True)
+BETTING_ROUND = Horizon(stop_at_chance=True)
 
 
 def exploitability(states: PublicStates, values, iterations: int = 300) -> float:
@@ -92,13 +92,13 @@ class Told(NamedTuple):
     def terminal(self) -> bool:
         return bool(self.both)
 
-    def legal(self, player):
+    def legal_actions(self, player):
         return () if self.terminal or player != (self.first is not None) else ("x", "y")
 
-    def chance(self, moves):
+    def chance_outcomes(self, moves):
         return ()
 
-    def play(self, moves, nature=None):
+    def play(self, moves, chance_outcome=None):
         if self.first is None:
             return Observed(Told(moves[0]), (None, None))
         return Observed(Told(self.first, self.first + moves[1]), (None, None))
@@ -123,11 +123,11 @@ def rows(states: PublicStates) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("nature", [False, True])
+@pytest.mark.parametrize("chance_outcome", [False, True])
 @pytest.mark.parametrize("name", ["gdl:monty_hall", "goofspiel(num_cards=3)", "kuhn_poker(players=3)", "leduc_poker"])
-def test_every_information_set_is_answered(name, nature) -> None:
+def test_every_information_set_is_answered(name, chance_outcome) -> None:
     """Horizons that somebody cannot see are moved: nobody is asked before or behind one by mistake."""
-    states = PublicStates(explore(load(name)), Horizon(1 if not nature else 1000, nature))
+    states = PublicStates(explore(load(name)), Horizon(1 if not chance_outcome else 1000, chance_outcome))
     states.explore()
     assert rows(states)
 
@@ -140,7 +140,7 @@ def test_every_information_set_of_dark_hex_is_answered(steps) -> None:
 
 def test_where_nobody_can_tell_that_nature_is_to_answer_the_horizon_is_the_end() -> None:
     """Meier's dice fall in the step of a move; its end is too far away."""
-    states = PublicStates(explore(load("gdl:meier")), Horizon(nature=True))
+    states = PublicStates(explore(load("gdl:meier")), Horizon(stop_at_chance=True))
     with pytest.raises(BudgetError, match="histories"):
         states.ahead(0)
 
@@ -232,10 +232,10 @@ def test_what_the_clock_cut_short_goes_on() -> None:
     states = PublicStates(explore(load("kuhn_poker")), Horizon(1))
     solver = ContinualResolving(Ranges(states.graph), states, ExactValues(states, 50), 130)
     solver.allow(0.0)
-    solver.row(0, 0)
+    solver.strategy_at(0, 0)
     assert [work.iteration for work in solver.found.values()] == [25]
     solver.allow(60.0)
-    solver.row(0, 0)
+    solver.strategy_at(0, 0)
     assert [work.iteration for work in solver.found.values()] == [130]
 
 
@@ -251,9 +251,9 @@ def test_a_state_that_nothing_leads_to_has_no_row() -> None:
     states = PublicStates(graph, Horizon(1))
     solver = ContinualResolving(Ranges(graph), states, PositionValues(random_values(graph).__getitem__), 50)
     nowhere = solver.ranges.behind(0, 0)
-    for token in range(len(graph.tokens)):
-        nowhere = solver.ranges.behind(nowhere, token)
-    assert solver.row(0, nowhere) is None
+    for record in range(len(graph.records)):
+        nowhere = solver.ranges.behind(nowhere, record)
+    assert solver.strategy_at(0, nowhere) is None
 
 
 def test_a_look_ahead_that_does_not_fit_is_refused() -> None:

@@ -54,10 +54,12 @@ def played(name: str, rng: np.random.Generator):
     while not step.state.terminal:
         yield step.state, shadow, tuple(known)
         state = step.state
-        menus = [state.legal(p) for p in range(2)]
-        moves = tuple(menu[int(rng.integers(len(menu)))] if menu else None for menu in menus)
-        nature, step = execute(name, state, moves, rng)
-        shadow.follow(state, moves, nature, step.state)
+        action_sets = [state.legal_actions(p) for p in range(2)]
+        moves = tuple(
+            action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets
+        )
+        chance_outcome, step = execute(name, state, moves, rng)
+        shadow.follow(state, moves, chance_outcome, step.state)
         for p, move in enumerate(moves):
             if move is not None or step.observation(p) is not None:
                 known[p] = (*known[p], (move, step.observation(p)))
@@ -89,7 +91,7 @@ def test_the_same_information(name) -> None:
         told: list[tuple[str, ...]] = [(), ()]
         for state, shadow, known in played(name, rng):
             for player in range(2):
-                if len(state.legal(player)) > 1:
+                if len(state.legal_actions(player)) > 1:
                     told[player] += (shadow.at_turn_of(player).information_state_string(player),)
                     assert theirs.setdefault((player, known[player]), told[player]) == told[player]
                     assert ours.setdefault((player, told[player]), known[player]) == known[player]
@@ -118,7 +120,7 @@ def test_worlds_are_those_that_the_player_thinks_possible(name) -> None:
     for _ in range(3):
         for state, shadow, _ in played(name, rng):
             for player in range(2):
-                if len(state.legal(player)) > 1:
+                if len(state.legal_actions(player)) > 1:
                     spiel = shadow.at_turn_of(player)
                     world = shadow.game.new_initial_state()
                     for number in bot.world(spiel):

@@ -38,8 +38,8 @@ def test_a_model_is_asked_and_answered() -> None:
     walk = Walk.of(graph)
     for move, worth in (("bet", 1 / 3), ("pass", 1.0)):
 
-        def model(player, tokens, menu, move=move):
-            return [float(word == move) for word in graph.menus[menu]]
+        def model(player, records, action_set, move=move):
+            return [float(word == move) for word in graph.action_sets[action_set]]
 
         solver = SampledResponse(walk, 0, model)
         solver.step(30_000)
@@ -72,10 +72,10 @@ def test_a_slow_model_is_asked_no_longer_than_the_clock_allows() -> None:
     graph = explore(load("leduc_poker"))
     walk, asked = Walk.of(graph), []
 
-    def slow(player, tokens, menu):
-        asked.append(tokens)
+    def slow(player, records, action_set):
+        asked.append(records)
         time.sleep(0.002)
-        return uniform(player, (), graph.menus[menu])
+        return uniform(player, (), graph.action_sets[action_set])
 
     cut, whole = SampledResponse(walk, 0, slow), SampledResponse(walk, 0, slow)
     cut.step(1)  # compiled

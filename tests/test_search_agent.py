@@ -73,7 +73,8 @@ def test_every_method_plays_without_a_fault(game, method) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"worlds": 5, "method": "pessimistic"}, {"nature": True}, {"iterations": 9, "method": "order-2"}]
+    "options",
+    [{"worlds": 5, "method": "pessimistic"}, {"chance_outcome": True}, {"iterations": 9, "method": "order-2"}],
 )
 def test_an_option_that_the_method_ignores_is_refused(options) -> None:
     with pytest.raises(ParameterError, match="means nothing to method="):

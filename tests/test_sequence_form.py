@@ -15,7 +15,7 @@ from infoset.names import information_key
 from infoset.solvers.metrics import best_response
 from infoset.testing import check_game
 from infoset.tree.plans import random_interior, realisation
-from random_games import RandomGame, all_ends, best_value, menus, value
+from random_games import RandomGame, action_sets, all_ends, best_value, value
 
 GAMES = st.builds(RandomGame, st.integers(0, 10**6), st.integers(1, 3), st.integers(1, 3), st.none())
 
@@ -26,7 +26,7 @@ def behaviour_tables(form: SequenceForm, strategy: np.ndarray, ends: list) -> li
     for player in range(form.num_players):
         rows = {}
         by_key = {form.keys[k]: k for k in form.player_infosets(player)}
-        for infoset, moves in menus(ends, player).items():
+        for infoset, moves in action_sets(ends, player).items():
             k = by_key[information_key(infoset)]
             first = int(form.arrays.first[k])
             rows[infoset] = {m: strategy[first + form.actions[k].index(str(m))] for m in moves}
@@ -41,13 +41,13 @@ def test_random_games_equal_the_twin(game: RandomGame) -> None:
     tree = GameTree.of(game)
     form = SequenceForm.of(tree)
     assert form.num_terminals == len(ends)
-    assert form.num_infosets == sum(len(menus(ends, p)) for p in range(game.num_players))
+    assert form.num_infosets == sum(len(action_sets(ends, p)) for p in range(game.num_players))
     strategy = random_interior(form, seed=game.seed)
     tables = behaviour_tables(form, strategy, ends)
     found = evaluate(form, realisation(form, strategy))
     assert found.values == pytest.approx(value(ends, tables), abs=1e-12)
     for player in range(game.num_players):
-        if prod(len(m) for m in menus(ends, player).values()) * len(ends) <= 2000:
+        if prod(len(m) for m in action_sets(ends, player).values()) * len(ends) <= 2000:
             assert found.best_response_values[player] == pytest.approx(best_value(ends, tables, player), abs=1e-12)
 
 
@@ -114,13 +114,13 @@ class Late(NativeState, NamedTuple("LateFields", [("payoffs", tuple[float, float
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[str, ...]:
+    def legal_actions(self, player: int) -> tuple[str, ...]:
         return ("go",) if player == 0 else ()
 
-    def chance(self, moves: object) -> tuple[()]:
+    def chance_outcomes(self, moves: object) -> tuple[()]:
         return ()
 
-    def play_unchecked(self, moves: object, nature: object = None) -> Observed:
+    def play_unchecked(self, moves: object, chance_outcome: object = None) -> Observed:
         return Observed(Ended(self.payoffs), (None, None))
 
     def returns(self) -> tuple[float, float]:

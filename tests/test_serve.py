@@ -111,7 +111,7 @@ class Seat:
 
     def turn(self) -> dict[str, Any]:
         """What is seen when a move is due, or the game is over."""
-        return self.hear(lambda message: message.get("legal") or message.get("end"))
+        return self.hear(lambda message: message.get("legal_actions") or message.get("end"))
 
     def say(self, **message: Any) -> None:
         self.line.send(json.dumps(message))
@@ -120,7 +120,9 @@ class Seat:
         """The first move every time, until the end."""
         while not view["end"]:
             self.say(move=0, turn=view["turn"])
-            view = self.hear(lambda m, past=view: m.get("end") or (m.get("legal") and m["turn"] != past["turn"]))
+            view = self.hear(
+                lambda m, past=view: m.get("end") or (m.get("legal_actions") and m["turn"] != past["turn"])
+            )
         return view
 
     def close(self) -> None:
@@ -238,7 +240,7 @@ def test_a_whole_game(server: Server, folder: Path) -> None:
     table = server.open("kuhn_poker", "human", "random", seed=5)
     seat = server.seat(table)
     view = seat.turn()
-    assert view["legal"] == ["pass", "bet"] and view["public"]["agents"] == ["human", "random"]
+    assert view["legal_actions"] == ["pass", "bet"] and view["public"]["agents"] == ["human", "random"]
     end = seat.play_on(view)["end"]
     match = Match.load(folder / end["item"].removeprefix("0/"))
     assert match.over and list(match.returns) == end["returns"] and match.agents == ("human", "random")
@@ -255,8 +257,8 @@ def test_two_browsers_in_one_seat_see_the_same_and_a_stale_move_is_refused(serve
     view = one.turn()
     assert two.turn() == view
     one.say(move=0, turn=view["turn"])
-    after = one.hear(lambda message: message.get("legal") and message["turn"] != view["turn"])
-    assert two.hear(lambda message: message.get("legal") and message["turn"] != view["turn"]) == after
+    after = one.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"])
+    assert two.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"]) == after
     two.say(move=0, turn=view["turn"])
     assert "that turn is over" in two.hear(lambda message: message["kind"] == "refused")["why"]
     two.say(move=99, turn=after["turn"])
@@ -318,7 +320,7 @@ def test_practice_takes_moves_back_and_gives_hints(server: Server) -> None:
     time.sleep(0.3)
     seat.say(undo=True)
     back = seat.hear(
-        lambda message: message["kind"] == "refused" or (message["public"]["undone"] == 1 and message["legal"])
+        lambda message: message["kind"] == "refused" or (message["public"]["undone"] == 1 and message["legal_actions"])
     )
     if back["kind"] == "seat":  # it was not over yet
         assert back["told"] == view["told"] and back["turn"] != view["turn"]
@@ -333,7 +335,7 @@ def test_a_game_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
     seat = first.seat(table)
     view = seat.turn()
     seat.say(move=1, turn=view["turn"])
-    view = seat.hear(lambda message: message.get("legal") and message["turn"] != view["turn"])
+    view = seat.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"])
     first.stop(signal.SIGKILL)
     assert not list((runs / "played").glob("*.json"))
     second = Server(runs)

@@ -69,7 +69,7 @@ def test_correlated_plans_as_a_table_and_as_json(capsys, tmp_path, monkeypatch) 
 def test_a_column_is_an_information_set_and_a_star_where_play_does_not_come() -> None:
     plan = correlated_equilibrium("kuhn_poker", "efce")
     form = plan.form
-    lines = plans_table(form, [0], plan.chances.tolist(), list(plan.plans))
+    lines = plans_table(form, [0], plan.probabilities.tolist(), list(plan.plans))
     heads = [f"P1 {key}" for key, player in zip(form.keys, form.infoset_player.tolist(), strict=True) if player == 0]
     assert [head for head in heads if head in lines[0]] == heads
     always = [plan.plans[0] & False]
@@ -77,7 +77,7 @@ def test_a_column_is_an_information_set_and_a_star_where_play_does_not_come() ->
     for q in (int(form.arrays.first[k]) + 1 for k in form.player_infosets(0)[:3]):  # bets, after which no bet is met
         always[0][q] = True
     assert plans_table(form, [0], [1.0], always)[1].split() == ["1.000000", "bet", "bet", "bet", "*", "*", "*"]
-    wide = plans_table(form, [0, 1], plan.chances.tolist(), list(plan.plans), most=5)
+    wide = plans_table(form, [0, 1], plan.probabilities.tolist(), list(plan.plans), most=5)
     assert wide[-1] == "… and 7 more information sets"
     assert max(map(len, wide)) <= 100
 

@@ -57,7 +57,7 @@ def test_the_score_of_a_sitting_follows_the_chairs(room: Room, tmp_path: Path) -
     table = room.sit("rock_paper_scissors", "human", "random")
     total = [0.0, 0.0]
     for number, swapped in enumerate((False, True, False), start=1):
-        until(lambda: room.last.get("legal") and not room.last["end"])
+        until(lambda: room.last.get("legal_actions") and not room.last["end"])
         seat = room.last["seat"]
         assert room.last["public"]["played"] == number - 1
         assert table.heard(0, {"move": 0, "turn": room.last["turn"]}) == {}
@@ -67,7 +67,7 @@ def test_the_score_of_a_sitting_follows_the_chairs(room: Room, tmp_path: Path) -
         public = room.last["public"]
         assert (public["played"], public["score"]) == (number, [total[seat], total[1 - seat]])
         table.heard(0, {"again": "swapped" if swapped else "same"})
-    until(lambda: room.last.get("legal") and not room.last["end"])
+    until(lambda: room.last.get("legal_actions") and not room.last["end"])
     kept = _read(tmp_path / "played" / ".tables" / f"{table.kept.id}.table")
     assert isinstance(kept, Kept) and (kept.played, kept.score) == (3, total)  # a server that is begun anew goes on
 
@@ -77,12 +77,12 @@ def test_quick_games_at_one_table_are_kept_apart(room: Room, tmp_path: Path, mon
     table = room.sit("rock_paper_scissors", "human", "random")
     items = []
     for _ in range(3):
-        until(lambda: room.last.get("legal") and not room.last["end"])
+        until(lambda: room.last.get("legal_actions") and not room.last["end"])
         table.heard(0, {"move": 0, "turn": room.last["turn"]})
         until(lambda: room.last["end"])
         items.append(room.last["end"]["item"])
         table.heard(0, {"again": "same"})
-    until(lambda: room.last.get("legal") and not room.last["end"])
+    until(lambda: room.last.get("legal_actions") and not room.last["end"])
     files = sorted(path.name for path in (tmp_path / "played").glob("*.json"))
     assert files == sorted(item.rpartition("/")[2] for item in items) and len(files) == 3
     seeds = {infoset.Match.load(tmp_path / "played" / name).seed for name in files}
@@ -107,7 +107,7 @@ def test_finished_tables_take_nobodys_place(room: Room, monkeypatch: pytest.Monk
 
 def test_a_game_that_was_left_does_not_count(room: Room) -> None:
     table = room.sit("kuhn_poker", "human", "random")
-    until(lambda: room.last.get("legal"))
+    until(lambda: room.last.get("legal_actions"))
     table.heard(0, {"leave": True})
     until(lambda: room.last["end"])
     assert not room.last["end"]["over"] and room.last["public"]["played"] == 0 and room.last["public"]["score"] == []

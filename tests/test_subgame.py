@@ -36,17 +36,19 @@ def ranges_of(request):
     return made
 
 
-def state_behind(ranges, player, *tokens):
+def state_behind(ranges, player, *records):
     state, graph = player, ranges.graph
-    for token in tokens:
+    for record in records:
         grows = isinstance(graph, GrowingGraph)
-        state = ranges.behind(state, graph.source.token_number(player, token) if grows else graph.tokens.index(token))
+        state = ranges.behind(
+            state, graph.source.record_number(player, record) if grows else graph.records.index(record)
+        )
     return state
 
 
-def chances(ranges, player, state, root):
+def probabilities(ranges, player, state, root):
     """By the name of each move."""
-    row = SubgameSolver(ranges, nothing_behind(ranges), root, WHOLE).row(player, state)
+    row = SubgameSolver(ranges, nothing_behind(ranges), root, WHOLE).strategy_at(player, state)
     at = int(ranges.asked(player, state).position[0])
     return dict(zip(ranges.graph.moves(at), row, strict=True))
 
@@ -59,25 +61,25 @@ def test_monty_hall_switches_as_its_root_says(ranges_of, root, least, most) -> N
     """Each world by itself fuses strategies, the paper's method: it plays as if it saw the car."""
     ranges = ranges_of("gdl:monty_hall")
     state = state_behind(ranges, 0, *DOOR)
-    assert least <= chances(ranges, 0, state, root)["switch"] <= most
+    assert least <= probabilities(ranges, 0, state, root)["switch"] <= most
     agent = SubgameAgent(Budget(nodes=1000), root, WHOLE)
     agent.begin(load("gdl:monty_hall"), 0, np.random.default_rng(1), None)
-    for token in DOOR:
-        agent.observe(*token)
-    assert least <= agent.move_chances(("noop", "switch"), np.inf)[1] <= most
+    for record in DOOR:
+        agent.observe(*record)
+    assert least <= agent.choose_probabilities(("noop", "switch"), np.inf)[1] <= most
 
 
 def test_worlds_without_weights_switch_half_the_time_when_averaged(ranges_of) -> None:
     ranges = ranges_of("gdl:monty_hall")
     worlds = ranges.asked(0, state_behind(ranges, 0, *DOOR))
     ranges.kept[state_behind(ranges, 0, *DOOR)] = worlds._replace(weight=np.full(2, 0.5))
-    switch = chances(ranges, 0, state_behind(ranges, 0, *DOOR), PER_WORLD)["switch"]
+    switch = probabilities(ranges, 0, state_behind(ranges, 0, *DOOR), PER_WORLD)["switch"]
     assert switch == pytest.approx(1 / 2, abs=0.01)
 
 
 def test_rock_paper_scissors_with_double_scissors(ranges_of) -> None:
     """ReBeL's version; the equilibrium is 2:2:1 (Brown et al. 2020)."""
-    row = chances(ranges_of("gdl:scissors_double"), 0, 0, OWN)
+    row = probabilities(ranges_of("gdl:scissors_double"), 0, 0, OWN)
     assert sorted(row.values()) == pytest.approx([0.2, 0.4, 0.4], abs=0.01)
     assert row["scissors"] == pytest.approx(0.2, abs=0.01)
 
@@ -86,7 +88,7 @@ def test_a_root_of_one_set_tells_the_others_ones_secret(ranges_of) -> None:
     """With the lowest card known nobody is bluffed; with a root of order two the bluff comes back."""
     ranges = ranges_of("kuhn_poker")
     jack = state_behind(ranges, 0, (None, "J"))
-    alone, hidden = (chances(ranges, 0, jack, root) for root in ("own", "order-2"))
+    alone, hidden = (probabilities(ranges, 0, jack, root) for root in ("own", "order-2"))
     assert max(abs(alone[move] - hidden[move]) for move in alone) > 0.05
 
 
@@ -119,6 +121,6 @@ def test_subgames_are_the_same_on_a_graph_that_grows(name, root) -> None:
     effort = Effort(sets=1000, others=1000, iterations=50)
     solvers = [SubgameSolver(ranges, nothing_behind(ranges), root, effort) for ranges in both]
     for known in states[-6:]:
-        begins = int(both[0].graph.start_tokens[1] >= 0)
-        rows = [s.row(1, state_behind(s.ranges, 1, *known[begins:])) for s in solvers]
+        begins = int(both[0].graph.start_records[1] >= 0)
+        rows = [s.strategy_at(1, state_behind(s.ranges, 1, *known[begins:])) for s in solvers]
         np.testing.assert_allclose(rows[1], rows[0], atol=1e-12)

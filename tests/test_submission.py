@@ -38,7 +38,7 @@ def test_the_template_plays_as_it_is(tmp_path: Path) -> None:
     new_agent(tmp_path)
     name = f"python:{tmp_path / 'agent.py'}:MyAgent"
     assert not play_match("leduc_poker", [name, "random"], seed=1, seconds_per_move=5.0).faults
-    assert not evaluate("kuhn_poker", name, seconds=0.5).exact  # it does not tell its chances
+    assert not evaluate("kuhn_poker", name, seconds=0.5).exact  # it does not report its action probabilities
 
 
 def test_the_competition_of_the_template(tmp_path: Path) -> None:

@@ -45,12 +45,12 @@ class Hunt(NamedTuple):
     def terminal(self) -> bool:
         return self.place in self.looks or len(self.looks) == 3
 
-    def legal(self, player: int) -> tuple[Any, ...]:
+    def legal_actions(self, player: int) -> tuple[Any, ...]:
         if self.place is None or (len(self.looks) == 1 and not self.moved):
             return tuple(self.cells) if player == 0 else ()
         return tuple([c for c in self.cells if c not in self.looks]) if player == 1 else ()
 
-    def chance(self, moves: Any) -> tuple[()]:
+    def chance_outcomes(self, moves: Any) -> tuple[()]:
         return ()
 
     def play(self, moves: Any, answer: Any) -> Observed:
@@ -89,7 +89,7 @@ def test_those_of_a_square_are_found_and_form_a_group() -> None:
     assert all(sorted(found.product[a].tolist()) == list(everything) for a in everything)
     assert all(found.product[a, found.inverse[a]] == 0 for a in everything)
     for a, b in product(everything, repeat=2):
-        np.testing.assert_array_equal(found.token[a][found.token[b]], found.token[found.product[a, b]])
+        np.testing.assert_array_equal(found.record[a][found.record[b]], found.record[found.product[a, b]])
 
 
 def test_where_a_cell_is_worth_more_only_the_diagonal_is_left() -> None:
@@ -124,7 +124,9 @@ def unfolded(game, walk, policy):
         )
         known = tree.states.state(int(tree.infoset_state[where]))
         size, first = int(form.arrays.size[k]), int(form.arrays.first[k])
-        strategy[first : first + size] = plays.row(player, known, tree.menu(where)) or np.full(size, 1 / size)
+        strategy[first : first + size] = plays.action_probabilities(player, known, tree.action_set(where)) or np.full(
+            size, 1 / size
+        )
     return form, realisation(form, strategy)
 
 

@@ -24,7 +24,7 @@ from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.sets import convolutions, divide, elements, max_plus, subset_sums, subsets
 from infoset.solvers.teams.subsets import JointKind, Kinds, SubsetProgram, exact
 from openspiel_play import value_in_openspiel
-from random_games import RandomGame, RandomState, all_ends, best_value, menus
+from random_games import RandomGame, RandomState, action_sets, all_ends, best_value
 
 BRIDGE_OPTIMUM = 2647 / 126
 FULL_INFORMATION = 21.317460
@@ -91,19 +91,19 @@ class PublicState(NamedTuple("Fields", [("game", PublicGame), ("deal", Any), ("p
     def terminal(self) -> bool:
         return self.deal is not None and not self.game.movers(self.past)
 
-    def legal(self, player: int) -> tuple[int, ...]:
+    def legal_actions(self, player: int) -> tuple[int, ...]:
         if self.deal is None or player not in self.game.movers(self.past):
             return ()
         return self.game.moves(self.past, player)
 
-    def chance(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
         if self.deal is not None:
             return ()
         return tuple((f"{a} {b}", float(p)) for (a, b), p in np.ndenumerate(self.game.prior()))
 
-    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
-        if nature is not None:
-            deal = tuple(map(int, nature.split()))
+    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
+        if chance_outcome is not None:
+            deal = tuple(map(int, chance_outcome.split()))
             return Observed(self._replace(deal=deal), deal)
         return Observed(self._replace(past=(*self.past, tuple(moves))), (moves[1], moves[0]))
 
@@ -128,8 +128,8 @@ def brute_force(game: PublicGame, limit: int) -> float | None:
 
     walk(())
     sets = [[(past, t) for past, at in movers.items() if p in at for t in range(game.types[p])] for p in range(2)]
-    menus = [[game.moves(past, player) for past, _ in sets[player]] for player in range(2)]
-    counts = [np.prod([float(len(menu)) for menu in menus[player]]) for player in range(2)]
+    action_sets = [[game.moves(past, player) for past, _ in sets[player]] for player in range(2)]
+    counts = [np.prod([float(len(action_set)) for action_set in action_sets[player]]) for player in range(2)]
     tried = int(counts[1] < counts[0])
     if counts[tried] > limit:
         return None
@@ -147,7 +147,7 @@ def brute_force(game: PublicGame, limit: int) -> float | None:
         return best
 
     best = -np.inf
-    for chosen in product(*menus[tried]):
+    for chosen in product(*action_sets[tried]):
         plan = dict(zip(sets[tried], chosen, strict=True))
         everybody = list(range(game.types[tried]))
         best = max(best, sum(reply((), everybody, t, plan) for t in range(game.types[1 - tried])))
@@ -223,8 +223,8 @@ def test_hidden_moves(seed: int) -> None:
     """The mixed-integer program on games with hidden and simultaneous moves, against all pure profiles."""
     game = RandomGame(seed, 2, 2, CommonState)
     ends = list(all_ends(game))
-    own = menus(ends, 0)
-    plans = [np.prod([len(m) for m in menus(ends, p).values()]) for p in range(2)]
+    own = action_sets(ends, 0)
+    plans = [np.prod([len(m) for m in action_sets(ends, p).values()]) for p in range(2)]
     if plans[0] * plans[1] * len(ends) > 50_000:
         return
     best = -np.inf
@@ -290,8 +290,8 @@ def test_trades_of_items_that_one_does_not_hold_are_not_tried() -> None:
     trades, messages = program.kinds.all
     assert isinstance(trades, JointKind)
     assert isinstance(messages, JointKind)
-    assert [menu.tolist() for menu in program.joint[0].menus] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
-    assert [menu.tolist() for menu in program.joint[1].menus] == [[0, 1]] * 3
+    assert [action_set.tolist() for action_set in program.joint[0].action_sets] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert [action_set.tolist() for action_set in program.joint[1].action_sets] == [[0, 1]] * 3
 
 
 @pytest.mark.parametrize(("types", "leader"), [((2, 5), 0), ((5, 2), 1)])
@@ -406,16 +406,16 @@ def test_exact_numbers() -> None:
 
 
 class LateState(NamedTuple("Late", [("stage", int)]), NativeState):
-    """One move, after which nature answers."""
+    """One move, after which chance answers."""
 
-    def legal(self, player: int) -> tuple[int, ...]:
+    def legal_actions(self, player: int) -> tuple[int, ...]:
         return (0, 1) if player == self.stage == 0 else ()
 
-    def chance(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
         return (("x", 0.5), ("y", 0.5)) if self.stage == 0 else ()
 
-    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
-        return Observed(Ended((float(moves[0]) * (nature == "x"),) * 2), (None, None))
+    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
+        return Observed(Ended((float(moves[0]) * (chance_outcome == "x"),) * 2), (None, None))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0, 0.0)
@@ -424,13 +424,13 @@ class LateState(NamedTuple("Late", [("stage", int)]), NativeState):
 class BlindState(NamedTuple("Blind", [("past", str)]), NativeState):
     """P1 moves, then P2 twice, and nobody ever sees anything."""
 
-    def legal(self, player: int) -> tuple[int, ...]:
+    def legal_actions(self, player: int) -> tuple[int, ...]:
         return (0, 1) if player == (0, 1, 1)[len(self.past)] else ()
 
-    def chance(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
         return ()
 
-    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
+    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
         past = self.past + "".join(str(move) for move in moves if move is not None)
         return Observed(Ended((float(past == "101"),) * 2) if len(past) == 3 else BlindState(past), (None, None))
 
@@ -459,7 +459,7 @@ def test_refusals() -> None:
         team_optimum(load("kuhn_poker"))
     with pytest.raises(UnsupportedGameError, match=r"moves stay hidden, P2 cannot tell \[0, 0\] from \[1, 0\]"):
         team_optimum(Blind(), "subsets")
-    with pytest.raises(UnsupportedGameError, match=r"nature moves after \[0\]"):
+    with pytest.raises(UnsupportedGameError, match=r"chance moves after \[0\]"):
         team_optimum(Late(), "subsets")
     with pytest.raises(UnsupportedGameError, match="has 3 players"):
         team_optimum(RandomGame(4, 3, 2, CommonState), "subsets")

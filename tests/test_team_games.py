@@ -139,7 +139,8 @@ class TradeComm:
         """How many deals can be served where these groups of items have sent the messages just heard."""
         worth = {
             (one, other): [
-                [int(trading.play((d, e)).state.returns()[0]) for e in trading.legal(1)] for d in trading.legal(0)
+                [int(trading.play((d, e)).state.returns()[0]) for e in trading.legal_actions(1)]
+                for d in trading.legal_actions(0)
             ]
             for one, other in product(first, second)
             for trading in [self.trading(one, other)]
@@ -209,7 +210,7 @@ def test_who_hears_what_in_trade_comm() -> None:
 
 def test_a_game_of_trade_comm() -> None:
     state = load("trade_comm(messages=2)").start().state
-    assert [deal for deal, _ in state.chance((None, None))] == [f"{a}:{b}" for a in "ABC" for b in "ABC"]
+    assert [deal for deal, _ in state.chance_outcomes((None, None))] == [f"{a}:{b}" for a in "ABC" for b in "ABC"]
     dealt = state.play((None, None), "C:A")
     assert (dealt.observation(0), dealt.observation(1)) == ("C", "A")
     sent = dealt.state.play((1, None))
@@ -273,9 +274,9 @@ def test_deals_of_tiny_bridge(abstracted: bool) -> None:
 def test_classes_are_dealt_jointly() -> None:
     """Who holds both aces leaves none: the classes are not independent, and their chances are exact."""
     state = load(BRIDGE).start().state
-    west = dict(state.chance((None, None)))
+    west = dict(state.chance_outcomes((None, None)))
     assert west == {name: len(members(name)) / 28 for name in CLASSES}
-    east = dict(state.play((None, None), "SA+HA").state.chance((None, None)))
+    east = dict(state.play((None, None), "SA+HA").state.chance_outcomes((None, None)))
     assert east == {"SKQJ+HKQJ": 9 / 15, "HK+HQJ": 2 / 15, "HQ+HJ": 1 / 15, "SK+SQJ": 2 / 15, "SQ+SJ": 1 / 15}
 
 
@@ -302,9 +303,9 @@ def test_a_game_of_tiny_bridge() -> None:
     assert state.play(("Pass", None)).state.play((None, "Pass")).state.returns() == (0, 0)
     assert state.play(("1H", None)).state.play((None, "Pass")).state.returns() == (100 / 6, 100 / 6)
     late = state.play(("Pass", None)).state.play((None, "2S")).state
-    assert late.legal(0) == ("Pass", "2NT")
+    assert late.legal_actions(0) == ("Pass", "2NT")
     no_trump = late.play(("2NT", None)).state
-    assert no_trump.legal(1) == ("Pass",)
+    assert no_trump.legal_actions(1) == ("Pass",)
     assert no_trump.play((None, "Pass")).state.returns() == (35, 35)
 
 

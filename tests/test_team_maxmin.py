@@ -155,7 +155,7 @@ def test_members_in_other_processes_draw_the_same_plan(tmp_path: Path) -> None:
     found = solve(KUHN, teams="1+2").policy
     moves = found.lotteries[0].plans.shape[1] // 2
     plans = np.array([np.tile([1.0, 0.0], moves), np.tile([0.0, 1.0], moves)])
-    signs = replace(found.lotteries[0], chances=np.array([0.5, 0.5]), plans=plans)
+    signs = replace(found.lotteries[0], probabilities=np.array([0.5, 0.5]), plans=plans)
     file = replace(found, lotteries=(signs, found.lotteries[1])).save(tmp_path / "signs.npz")
     agents = load_agents([f"isolated(agent=policy(path={file}))"] * 2 + [str(file)])
     met = set()
@@ -251,7 +251,7 @@ def test_a_policy_keeps_what_it_says(tmp_path: Path) -> None:
     for mine, theirs in zip(policy.lotteries, again.lotteries, strict=True):
         assert mine.members == theirs.members
         assert np.array_equal(mine.plans, theirs.plans)
-        assert np.array_equal(mine.chances, theirs.chances)
+        assert np.array_equal(mine.probabilities, theirs.probabilities)
     with pytest.raises(PolicyError, match=r"allowed: \.npz"):
         policy.save(tmp_path / "plans.json")
     with pytest.raises(PolicyError, match="kuhn_poker has"):
@@ -263,7 +263,7 @@ def test_chances_as_others_see_them() -> None:
     form = SequenceForm.of(load(KUHN))
     policy = solve(KUHN, teams="1+2").policy
     lottery = policy.lotteries[0]
-    mixed = sum(chance * policy.table([k, 0]).plan(form) for k, chance in enumerate(lottery.chances.tolist()))
+    mixed = sum(chance * policy.table([k, 0]).plan(form) for k, chance in enumerate(lottery.probabilities.tolist()))
     table = infoset.evaluation.tabulated(KUHN, policy)
     own = form.player_sequences(0)
     assert table.plan(form)[own] == pytest.approx(mixed[own], abs=1e-12)

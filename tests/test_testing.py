@@ -31,7 +31,7 @@ class Coin(NamedTuple):
     def terminal(self) -> bool:
         return bool(self.guess)
 
-    def legal(self, player: int) -> tuple[Any, ...]:
+    def legal_actions(self, player: int) -> tuple[Any, ...]:
         if not self.side or (self.guess and self.game.kind != "moves at the end"):
             return ()
         if self.game.kind == "moves leak":
@@ -40,7 +40,7 @@ class Coin(NamedTuple):
             return ["heads", "tails"]  # type: ignore[return-value]
         return ("heads", "heads") if self.game.kind == "repeated move" else ("heads", "tails")
 
-    def chance(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
         if self.side or self.game.kind == "stuck":
             return ()
         odd = {"probabilities": 0.6, "nan probability": float("nan")}
@@ -54,12 +54,12 @@ class Coin(NamedTuple):
             return None
         return "edge" if self.game.kind == "draw" else ("heads", "tails")[int(rng.integers(2))]
 
-    def play(self, moves: Any, nature: Any = None) -> Observed:
-        if moves[0] not in (self.legal(0) or (None,)) and self.game.kind != "accepts anything":
+    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
+        if moves[0] not in (self.legal_actions(0) or (None,)) and self.game.kind != "accepts anything":
             raise IllegalMoveError("no")
         if not self.side:
             odd: dict[str, Any] = {"observation": ([],), "no observations": ()}
-            return Observed(self._replace(side=nature), odd.get(self.game.kind, (None,)))
+            return Observed(self._replace(side=chance_outcome), odd.get(self.game.kind, (None,)))
         if self.game.kind == "cycle" and moves[0] == "heads":
             return Observed(Coin(self.game, "", ""), (None,))
         return Observed(self._replace(guess=moves[0]), (None,))
@@ -144,13 +144,13 @@ class Lottery(NativeState):
     def terminal(self) -> bool:
         return self.paid is not None
 
-    def legal(self, player: int) -> tuple[str, ...]:
+    def legal_actions(self, player: int) -> tuple[str, ...]:
         return () if self.terminal else ("go",)
 
     def returns(self) -> tuple[float, ...]:
         return (float(self.paid or 0),)
 
-    def play_unchecked(self, moves: Any, nature: Any = None) -> Observed:
+    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
         return Observed(Lottery(next(TICKETS)), (None,))
 
 

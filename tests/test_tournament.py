@@ -376,7 +376,7 @@ import os, time
 class Agent:
     def begin(self, game, player, rng, deadline): ...
     def observe(self, own_move, observation): ...
-    def act(self, legal, deadline): return legal[0]
+    def act(self, legal_actions, deadline): return legal_actions[0]
     def end(self, returns): ...
 
 class Hangs(Agent):
@@ -386,17 +386,17 @@ class Leaves(Agent):
     def __init__(self): os._exit(3)
 
 class Twice(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         os.fork()
-        return legal[0]
+        return legal_actions[0]
 
 class Closes(Agent):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         os.closerange(3, 256)
-        return legal[0]
+        return legal_actions[0]
 
 class Interrupts(Agent):
-    def act(self, legal, deadline): raise KeyboardInterrupt
+    def act(self, legal_actions, deadline): raise KeyboardInterrupt
 """
 
 
@@ -892,28 +892,28 @@ class Plays:
         self.rng = rng
     def observe(self, own_move, observation): ...
     def end(self, returns): ...
-    def act(self, legal, deadline):
-        return legal[int(self.rng.integers(len(legal)))]
+    def act(self, legal_actions, deadline):
+        return legal_actions[int(self.rng.integers(len(legal_actions)))]
 
 class Sleeps(Plays):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         time.sleep(4)
 
 class Dies(Plays):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         os._exit(1)
 
 class Thinks(Plays):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         time.sleep(0.005)
-        return super().act(legal, deadline)
+        return super().act(legal_actions, deadline)
 
 class Kills(Plays):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         os.kill(os.getpid(), 9)
 
 class Cheats(Plays):
-    def act(self, legal, deadline):
+    def act(self, legal_actions, deadline):
         return "raise"
 """
 

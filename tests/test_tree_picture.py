@@ -221,12 +221,12 @@ def games(draw) -> str:
         moves = draw(st.integers(1, 4))
         if kind == "c":
             fanned[0] += 1
-            chances = " ".join(f'"{draw(word)}" 1/{moves}' for _ in range(moves))
-            lines.append(f'c "" {fanned[0]} "" {{ {chances} }} 0')
+            probabilities = " ".join(f'"{draw(word)}" 1/{moves}' for _ in range(moves))
+            lines.append(f'c "" {fanned[0]} "" {{ {probabilities} }} 0')
         else:
             player, number = draw(st.integers(1, 3)), 10 * moves + draw(st.integers(0, 2))
-            menu = " ".join(f'"{"raise by ten" if k == 2 else "m"}"' for k in range(moves))
-            lines.append(f'p "" {player} {number} "" {{ {menu} }} 0')
+            action_set = " ".join(f'"{"raise by ten" if k == 2 else "m"}"' for k in range(moves))
+            lines.append(f'p "" {player} {number} "" {{ {action_set} }} 0')
         for _ in range(moves):
             node(depth + 1)
 
@@ -246,8 +246,8 @@ def test_chances_are_the_fractions_that_they_are() -> None:
     picture = tree_picture(GameTree.of(load(HALF_STREET)))
     assert sum(text.text == "1/6" for text in words(picture, "move")) == 6
     assert not any("0.16" in text.text for text in words(picture, "move"))
-    chances = [text.text for text in words(tree_picture(GameTree.of(load(KUHN))), "move") if "/" in text.text]
-    assert sum(map(Fraction, chances[:3])) == 1
+    probabilities = [text.text for text in words(tree_picture(GameTree.of(load(KUHN))), "move") if "/" in text.text]
+    assert sum(map(Fraction, probabilities[:3])) == 1
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ class Server:
     def __init__(self, link: str) -> None:
         found = re.match(r"(http://127.0.0.1:(\d+))/#/\?token=(\S+)", link)
         assert found
-        self.base, self.port, self.token = found[1], int(found[2]), found[3]
+        self.base, self.port, self.record = found[1], int(found[2]), found[3]
         self.busy: list[str] = []
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        line.request("POST", f"/api/explore/{path}", json.dumps(body), {"x-infoset-token": self.token})
+        line.request("POST", f"/api/explore/{path}", json.dumps(body), {"x-infoset-token": self.record})
         answer = line.getresponse()
         told = json.loads(answer.read())
         line.close()
@@ -70,7 +70,7 @@ def page(chromium: Any, server: Server) -> Iterator[Any]:
     found.set_default_timeout(PATIENCE)
     playwright.expect.set_options(timeout=PATIENCE)
     found.on("pageerror", lambda error: wrong.append(str(error)))
-    found.goto(f"{server.base}/#/curves?token={server.token}")
+    found.goto(f"{server.base}/#/curves?token={server.record}")
     yield found
     context.close()
     server.set_free()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from infoset.evaluation import evaluate
     from infoset.formats.nfg import table_game
     from infoset.formats.openspiel import export_policy
-    from infoset.games.product_form import Nature, ProductForm, Stage
+    from infoset.games.product_form import Chance, ProductForm, Stage
     from infoset.games.rules import Ended, NativeState
     from infoset.match.agents import PolicyAgent, load_agent
     from infoset.match.match import play_match
@@ -106,7 +106,7 @@ _HOME = {
     "Match": "match.replay",
     "Method": "solvers.tabular.loop",
     "NativeState": "games.rules",
-    "Nature": "games.product_form",
+    "Chance": "games.product_form",
     "Observation": "base",
     "Observed": "base",
     "Policy": "base",
@@ -203,7 +203,7 @@ __all__ = [
     "Match",
     "Method",
     "NativeState",
-    "Nature",
+    "Chance",
     "Observation",
     "Observed",
     "Policy",

@@ -31,7 +31,7 @@ Observation: TypeAlias = "int | str | tuple[Observation, ...] | None"
 JointMove: TypeAlias = "Sequence[Action | None]"
 """One entry per player, ``None`` for players who do not move."""
 
-Token: TypeAlias = "tuple[Action | None, Observation]"
+ObservationRecord: TypeAlias = "tuple[Action | None, Observation]"
 """One entry of an information state: (own move or ``None``, observation)."""
 
 InformationState: TypeAlias = "tuple[Token, ...]"
@@ -84,7 +84,7 @@ class State(Protocol):
     the players' information states, not here.
 
     >>> state = infoset.load("rock_paper_scissors").start().state
-    >>> state.legal(0)
+    >>> state.legal_actions(0)
     ('Rock', 'Paper', 'Scissors')
     >>> state.play(("Rock", "Paper")).state.returns()
     (-1.0, 1.0)
@@ -95,11 +95,11 @@ class State(Protocol):
         """Whether the game is over."""
         ...
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         """Return the legal moves of ``player``, in a fixed order; ``()`` when that player does not move."""
         ...
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         """Return the chance outcomes that can follow a joint move, with their probabilities; ``()`` without chance.
 
         Raises ``UnsupportedGameError`` where there are too many outcomes to list; ``draw`` still samples one.
@@ -110,8 +110,8 @@ class State(Protocol):
         """Sample one chance outcome, also where there are too many to list; ``None`` without chance."""
         ...
 
-    def play(self, moves: JointMove, nature: Action | None = None) -> Step:
-        """Return the step that a joint move and the chance outcome ``nature`` lead to.  Raises ``IllegalMoveError``."""
+    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Step:
+        """Return the step that a joint move and the chance outcome ``chance_outcome`` lead to.  Raises ``IllegalMoveError``."""
         ...
 
     def returns(self) -> tuple[float, ...]:
@@ -165,10 +165,10 @@ class Positions(NamedTuple):
     first_edge: IntArray  # (P + 1,)
     child: IntArray  # (E,)
     probability: FloatArray  # (E,)
-    token: IntArray  # (E, n)
-    menus: list[tuple[Action, ...]]
+    record: IntArray  # (E, n)
+    action_sets: list[tuple[Action, ...]]
     payoffs: FloatArray  # (number of distinct payoff vectors, n)
-    tokens: list[Token]
+    records: list[ObservationRecord]
     facts: Facts | None = None
 
 
@@ -181,7 +181,7 @@ class InformationMap(Protocol):
     >>> game = infoset.ProductForm(
     ...     "forgetful",
     ...     ("P1",),
-    ...     (infoset.Nature("coin", ("heads", "tails")), infoset.Stage("call", "P1", ("heads", "tails"))),
+    ...     (infoset.Chance("coin", ("heads", "tails")), infoset.Stage("call", "P1", ("heads", "tails"))),
     ...     lambda past: float(past["coin"] == past["call"]),
     ... )
     >>> thrown = game.start().state.play((None,), "heads").state
@@ -224,11 +224,13 @@ class Policy(Protocol):
     evaluated or played.
 
     >>> policy = infoset.solve("kuhn_poker", "lp").policy
-    >>> isinstance(policy, infoset.Policy), policy.row(1, ((None, "K"), (None, "bet")), ("pass", "bet"))
+    >>> isinstance(policy, infoset.Policy), policy.action_probabilities(1, ((None, "K"), (None, "bet")), ("pass", "bet"))
     (True, [0.0, 1.0])
     """
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float] | None:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> Sequence[float] | None:
         """Return the probabilities of the moves, which sum to one; ``None`` where undefined, to be read as uniform."""
         ...
 
@@ -255,7 +257,7 @@ class Agent(Protocol):
     >>> class Always:
     ...     def begin(self, game, player, rng, deadline): ...
     ...     def observe(self, own_move, observation): ...
-    ...     def act(self, legal, deadline): return legal[-1]
+    ...     def act(self, legal_actions, deadline): return legal_actions[-1]
     ...     def end(self, returns): ...
     >>> infoset.play_match("kuhn_poker", [Always(), "random"], seed=1).steps[2].moves
     ('bet', None)
@@ -276,8 +278,8 @@ class Agent(Protocol):
         """
         ...
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        """Return one of the moves ``legal``, at the latest at ``deadline``."""
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        """Return one of the moves ``legal_actions``, at the latest at ``deadline``."""
         ...
 
     def end(self, returns: tuple[float, ...]) -> None:
@@ -286,10 +288,10 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class Telling(Agent, Protocol):
+class ProbabilisticAgent(Agent, Protocol):
     """An agent that can also report the probabilities of its moves: only such an agent can be evaluated exactly."""
 
-    def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
+    def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return the probability of each legal move now, in place of ``act``."""
         ...
 
@@ -298,7 +300,7 @@ class Telling(Agent, Protocol):
 class Prompted(Agent, Protocol):
     """An agent that computes elsewhere: agents that move at once are all prompted before any answer is awaited."""
 
-    def prompt(self, legal: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
+    def prompt(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
         """Request a move without waiting; the function returned waits for the move and the moment at which it came.
 
         That function raises ``TimeoutError`` at ``deadline``, and whatever ``act`` would raise.
@@ -420,8 +422,8 @@ class Pictured(Protocol):
 class Narrated(Protocol):
     """A game that describes in words what happened to a player in one step."""
 
-    def told(self, player: int, token: Token, before: InformationState) -> str:
-        """Describe ``token``, which follows ``before``, as in ``you bet`` or ``P1 passes``."""
+    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
+        """Describe ``record``, which follows ``before``, as in ``you bet`` or ``P1 passes``."""
         ...
 
 
@@ -435,7 +437,7 @@ class Rehearsed(Protocol):
         ...
 
 
-def own_token(move: Action | None, observation: Observation) -> Token | None:
+def own_record(move: Action | None, observation: Observation) -> ObservationRecord | None:
     """Return the token that a step appends to an information state; ``None`` where the step leaves it unchanged."""
     if move is None and observation is None:
         return None

@@ -36,11 +36,11 @@ _making: ContextVar[float | None] = ContextVar("making", default=None)
 @contextmanager
 def making_within(seconds: float | None) -> Iterator[None]:
     """Limit the seconds that foreign agents may take to be made in this context; ``None`` for their default limit."""
-    token = _making.set(seconds)
+    record = _making.set(seconds)
     try:
         yield
     finally:
-        _making.reset(token)
+        _making.reset(record)
 
 
 def seconds_to_make() -> float | None:

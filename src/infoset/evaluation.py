@@ -15,7 +15,7 @@ import numpy as np
 
 from infoset import signs
 from infoset.arguments import checks_arguments
-from infoset.base import Agent, FloatArray, Policy, Telling
+from infoset.base import Agent, FloatArray, Policy, ProbabilisticAgent
 from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, ParameterError, shorten
@@ -103,7 +103,7 @@ def evaluate(
     learn_for = SECONDS if seconds is None else seconds
     policy = _chosen(what, compiled)
     if not isinstance(policy, Policy):
-        why = f"{agent_name(policy)} does not tell its chances (a method chances(legal)), so it is played against"
+        why = f"{agent_name(policy)} does not report its action probabilities (a method chances(legal)), so it is played against"
         return lower_bound(compiled, policy, learn_for, seed, why)
     try:
         return _exactly(policy, compiled, respond, keep)
@@ -189,7 +189,7 @@ def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
     if isinstance(what, Policy):
         return what
     if isinstance(what, Agent):
-        return AskedPolicy(compiled.game, what) if isinstance(what, Telling) else what
+        return AskedPolicy(compiled.game, what) if isinstance(what, ProbabilisticAgent) else what
     if callable(what):
         return FunctionPolicy(what, compiled.map_name)
     raise ParameterError(f"{shorten(repr(what))} is no policy, no agent and no function")
@@ -225,7 +225,7 @@ def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArra
         return TabularPolicy.from_function(form, policy.choose).plan(form)
     if isinstance(policy, WalkPolicy):
         return policy.plan(compiled.tree, form)
-    return asked_everywhere(policy.row, compiled.tree, form)
+    return asked_everywhere(policy.action_probabilities, compiled.tree, form)
 
 
 def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> TabularPolicy:
@@ -245,9 +245,11 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
     tree = compiled.tree
     tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
     for infoset, player in enumerate(tree.infoset_player.tolist()):
-        words = move_words(tree.menu(infoset))
+        words = move_words(tree.action_set(infoset))
         if len(words) > 1:
-            tables[player][tree.key(infoset)] = dict(zip(words, row_at(policy.row, tree, infoset), strict=True))
+            tables[player][tree.key(infoset)] = dict(
+                zip(words, row_at(policy.action_probabilities, tree, infoset), strict=True)
+            )
     return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, dict(made_by))
 
 
@@ -274,12 +276,12 @@ def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluatio
         strategy = uniform_behaviour(factored)
     if strategy is None and not respond:
         factored = compiled.factored_images
-        chances = asked_behaviour(policy.row, factored)
+        probabilities = asked_behaviour(policy.action_probabilities, factored)
         with signs.during("evaluating exactly"):
-            return evaluate_images(factored, chances)
+            return evaluate_images(factored, probabilities)
     if strategy is None:
         factored = compiled.plain_factored
-        strategy = asked_behaviour(policy.row, factored)[:, 0]
+        strategy = asked_behaviour(policy.action_probabilities, factored)[:, 0]
     plan = realisation(factored.form, strategy)
     with signs.during("evaluating exactly"):
         found = evaluate_plan(factored.form, plan)
@@ -344,7 +346,7 @@ def respond_to(game: str, policy: InfosetPolicy, player: int, record: bool) -> d
 def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation:
     """Return the expected payoffs alone, by the probabilities of all histories, for a game of imperfect recall."""
     tree, graph = compiled.tree, compiled.tree.graph
-    rows = [row_at(policy.row, tree, infoset) for infoset in range(len(tree.infoset_player))]
+    rows = [row_at(policy.action_probabilities, tree, infoset) for infoset in range(len(tree.infoset_player))]
     reach = np.ones(len(tree.parent))
     chance = graph.probability[tree.edges(np.arange(1, len(tree.parent), dtype=np.int32))]
     for node in range(1, len(tree.parent)):

@@ -196,8 +196,8 @@ def intern_pair(rows, one, other):
 
 
 @inline_kernel
-def state_key(parent, token):
-    return (np.int64(parent) + 1) << 32 | np.int64(token)
+def state_key(parent, record):
+    return (np.int64(parent) + 1) << 32 | np.int64(record)
 
 
 @inline_kernel
@@ -215,9 +215,9 @@ def find_slot(slots, key):
 
 @kernel
 @borrowing
-def place_states(slots, parent, token, count):
+def place_states(slots, parent, record, count):
     """Fill an empty table of slots with states."""
     for k in range(count):
-        key = state_key(parent[k], token[k])
+        key = state_key(parent[k], record[k])
         slot = find_slot(slots, key)
         slots[slot, 0], slots[slot, 1] = key, k

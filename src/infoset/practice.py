@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from infoset import signs
-from infoset.base import InformationState, Step, own_token
+from infoset.base import InformationState, Step, own_record
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
@@ -125,12 +125,12 @@ def costs(
     known: InformationState = ()
     for number, step in enumerate(steps):
         move = match.steps[number - 1].moves[seat] if number else None
-        legal = steps[number - 1].state.legal(seat) if number else ()
-        if move is not None and len(legal) > 1:
+        legal_actions = steps[number - 1].state.legal_actions(seat) if number else ()
+        if move is not None and len(legal_actions) > 1:
             worths = {found.move: found.value for found in moves(seat, known) if found.value is not None}
-            word = move_words(legal)[legal.index(move)]
+            word = move_words(legal_actions)[legal_actions.index(move)]
             best = max(worths, key=worths.__getitem__, default=word)
             yield Cost(number, known, word, best, worths.get(word), worths.get(best))
-        token = own_token(move, step.observation(seat))
-        if token is not None:
-            known = (*known, token)
+        record = own_record(move, step.observation(seat))
+        if record is not None:
+            known = (*known, record)

@@ -55,7 +55,7 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
         raise GameRuleError(f"{game.name!r}: a game needs a name and distinct players, not {game.players!r}")
     checker = _Checker(game, np.random.default_rng(seed), max_steps)
     lengths = [checker.play_guarded() for _ in range(plays)]
-    return GameCheck(game.name, plays, sum(lengths) / max(plays, 1), len(checker.menus))
+    return GameCheck(game.name, plays, sum(lengths) / max(plays, 1), len(checker.action_sets))
 
 
 class _Outcome(NamedTuple):
@@ -70,7 +70,7 @@ class _Checker:
     def __init__(self, game: Game, rng: np.random.Generator, max_steps: int) -> None:
         self.game, self.rng, self.max_steps = game, rng, max_steps
         self.n = len(game.players)
-        self.menus: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
+        self.action_sets: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
         self.cores: dict[Hashable, tuple[list[object], tuple[Hashable, ...]]] = {}
         self.showdowns: dict[Hashable, tuple[list[object], tuple[float, ...]]] = {}
 
@@ -121,7 +121,7 @@ class _Checker:
         mixed = game.join(core, tuple([own[p] if p == player else theirs[p] for p in range(self.n)]))
         here, there = (self._outcome(game, one, moves, answer, player) for one in (state, mixed))
         if here.offered != there.offered or (here.core == there.core and here.comes_to != there.comes_to):
-            who = "nature" if player is None else f"player {player}"
+            who = "chance_outcome" if player is None else f"player {player}"
             raise self._broken(
                 f"it does not factor: {who} has other moves, or they come to something else, once the others have what "
                 f"they had after {history}"
@@ -148,8 +148,8 @@ class _Checker:
     ) -> _Outcome:  # fmt: skip
         """Return the outcome of a move, or of chance."""
         if player is None:
-            return _Outcome(state.chance(moves))
-        offered = state.legal(player)
+            return _Outcome(state.chance_outcomes(moves))
+        offered = state.legal_actions(player)
         if moves[player] not in offered:
             return _Outcome(offered)
         step = state.play(moves, answer)
@@ -178,28 +178,32 @@ class _Checker:
             raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
 
     def _check_end(self, state: State) -> None:
-        if any(state.legal(p) for p in range(self.n)):
+        if any(state.legal_actions(p) for p in range(self.n)):
             raise self._broken("a player still has moves at the end")
 
     def _choose(self, state: State, known: list[InformationState]) -> tuple[list[Action | None], Action | None]:
         moves: list[Action | None] = []
         for player in range(self.n):
-            legal = state.legal(player)
-            if not isinstance(legal, tuple) or None in legal or len(set(legal)) < len(legal):
-                raise self._broken(f"player {player}'s moves {legal!r} are not a tuple of distinct moves")
-            self._check_menu(player, known[player], legal, state)
-            moves.append(legal[int(self.rng.integers(len(legal)))] if legal else None)
+            legal_actions = state.legal_actions(player)
+            if (
+                not isinstance(legal_actions, tuple)
+                or None in legal_actions
+                or len(set(legal_actions)) < len(legal_actions)
+            ):
+                raise self._broken(f"player {player}'s moves {legal_actions!r} are not a tuple of distinct moves")
+            self._check_action_set(player, known[player], legal_actions, state)
+            moves.append(legal_actions[int(self.rng.integers(len(legal_actions)))] if legal_actions else None)
         try:
-            answers = state.chance(moves)
+            answers = state.chance_outcomes(moves)
         except UnsupportedGameError:  # too many to list; one can still be drawn
             return moves, state.draw(moves, self.rng)
         if not answers and all(move is None for move in moves):
-            raise self._broken("nobody can move and nature has no answer, but the game is not over")
+            raise self._broken("nobody can move and chance has no answer, but the game is not over")
         total = sum(p for _, p in answers)
         if answers and not (abs(total - 1) <= TOLERANCE and all(0 <= p <= 1 for _, p in answers)):
-            raise self._broken(f"nature's probabilities {answers!r} sum to {total}, not to 1")
+            raise self._broken(f"chance's probabilities {answers!r} sum to {total}, not to 1")
         if len({a for a, _ in answers}) < len(answers):
-            raise self._broken(f"nature's answers {answers!r} are not distinct")
+            raise self._broken(f"chance's answers {answers!r} are not distinct")
         answer = state.draw(moves, self.rng)
         if (
             answers
@@ -218,21 +222,25 @@ class _Checker:
 
     def _found(self, state: State) -> tuple[object, ...]:
         """Return what follows from a state: everybody's legal moves and the payoffs."""
-        return (*[state.legal(p) for p in range(self.n)], state.returns())
+        return (*[state.legal_actions(p) for p in range(self.n)], state.returns())
 
     def _same(self, one: Step, other: Step) -> bool:
         return one.state == other.state and all(one.observation(p) == other.observation(p) for p in range(self.n))
 
-    def _check_menu(self, player: int, known: InformationState, legal: tuple[Action, ...], state: State) -> None:
+    def _check_action_set(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...], state: State
+    ) -> None:
         information_map = getattr(self.game, "information_map", None)
         key: Hashable = known
-        if information_map is not None and legal:
+        if information_map is not None and legal_actions:
             key = information_map.key(state, player)
-        if not legal:
+        if not legal_actions:
             return
-        menu, history = self.menus.setdefault((player, key), (legal, list(self.history)))
-        if menu != legal:
-            raise self._broken(f"player {player} cannot tell this from {history}, but has {legal!r}, there {menu!r}")
+        action_set, history = self.action_sets.setdefault((player, key), (legal_actions, list(self.history)))
+        if action_set != legal_actions:
+            raise self._broken(
+                f"player {player} cannot tell this from {history}, but has {legal_actions!r}, there {action_set!r}"
+            )
 
     def _play(self, state: State, moves: JointMove, answer: Action | None) -> Step:
         before = hash(state)

@@ -297,7 +297,7 @@ def convert(
         return _write_game(source, target, max_histories, normalise)
     source = str(source)
     if normalise and target.suffix != ".efg":
-        raise ParameterError("normalise=True would not be used: chances of nature are written to .efg alone")
+        raise ParameterError("normalise=True would not be used: chances of chance are written to .efg alone")
     keys = json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
         _refuse_limit(max_histories)

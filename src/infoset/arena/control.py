@@ -52,13 +52,13 @@ class Controls:
 
     def know(self, name: str, player: int, row: Row) -> None:
         """Register the policy of the agent ``name`` in the seat of ``player``, given by its rows."""
-        tree, chances = self.tree, np.full(len(self.tree.parent), np.nan)
+        tree, probabilities = self.tree, np.full(len(self.tree.parent), np.nan)
         sets = {k: row_at(row, tree, k) for k in np.flatnonzero(tree.infoset_player == player).tolist()}
         for node in np.flatnonzero(self.mover == player).tolist():
             first = int(tree.first_child[node])
             found = sets[int(tree.infoset[node])]
-            chances[first : first + len(found)] = found
-        self.rows[name, player] = chances
+            probabilities[first : first + len(found)] = found
+        self.rows[name, player] = probabilities
 
     def adjust(
         self, steps: Sequence[MatchStep], returns: Sequence[float], agents: Sequence[str]
@@ -81,13 +81,13 @@ class Controls:
         path = [node]
         for step in steps:
             moves = [move for move in step.moves if move is not None]
-            if step.nature is not None:
-                moves.append(step.nature)
+            if step.chance_outcome is not None:
+                moves.append(step.chance_outcome)
             for move in moves:  # the tree orders simultaneous moves by player, with chance last
-                menu = tree.graph.moves(int(tree.position[node])) if tree.player(node) != TERMINAL else ()
-                if move not in menu:
+                action_set = tree.graph.moves(int(tree.position[node])) if tree.player(node) != TERMINAL else ()
+                if move not in action_set:
                     return None
-                node = int(tree.first_child[node]) + menu.index(move)
+                node = int(tree.first_child[node]) + action_set.index(move)
                 path.append(node)
         return path
 

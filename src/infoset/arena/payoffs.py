@@ -74,10 +74,10 @@ def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
         while not state.terminal and steps < MOST_STEPS:
             moves: list[Action | None] = []
             for player in range(len(game.players)):
-                legal = state.legal(player)
-                moves.append(legal[int(rng.integers(len(legal)))] if legal else None)
-                if legal:
-                    weight *= len(legal)
+                legal_actions = state.legal_actions(player)
+                moves.append(legal_actions[int(rng.integers(len(legal_actions)))] if legal_actions else None)
+                if legal_actions:
+                    weight *= len(legal_actions)
                     size += weight
             answers = _answers(state, tuple(moves))
             if answers:
@@ -94,7 +94,7 @@ def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
 def _answers(state: State, moves: tuple[Action | None, ...]) -> float:
     """Return the number of chance outcomes; where they are too many to list, more than any tree may hold."""
     try:
-        return len(state.chance(moves))
+        return len(state.chance_outcomes(moves))
     except UnsupportedGameError:
         return float(HOPELESS * MAX_HISTORIES)
 

@@ -180,8 +180,8 @@ class Noted:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self._call("observe", own_move, observation)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        answer: Action = self._call("act", legal, deadline)
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        answer: Action = self._call("act", legal_actions, deadline)
         return answer
 
     def end(self, returns: tuple[float, ...]) -> None:

@@ -245,8 +245,8 @@ def train(
     steps: Annotated[
         int | None, typer.Option(min=1, help="resolving: look so many ahead (1000). Pommerman: of an epoch (64).")
     ] = None,
-    nature: Annotated[
-        bool | None, typer.Option("--nature", help="resolving: look ahead until nature moves, a betting round.")
+    stop_at_chance: Annotated[
+        bool | None, typer.Option("--stop-at-chance", help="resolving: look ahead until chance moves, a betting round.")
     ] = None,
     hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128, 256).")] = None,
     rate: Annotated[float | None, typer.Option(help="Of learning (0.001).")] = None,
@@ -278,7 +278,7 @@ def train(
 
     asked = {
         "method": method, "seed": seed, "games": games, "parts": parts, "worlds": worlds, "steps": steps,
-        "nature": nature, "hidden": hidden, "rate": rate, "boards": boards, "rivals": rivals, "shaped": shaped,
+        "stop_at_chance": stop_at_chance, "hidden": hidden, "rate": rate, "boards": boards, "rivals": rivals, "shaped": shaped,
         "filtered": filtered, "starts": starts, "lessons": lessons, "expert": expert,
         "initial": initial,
     }  # fmt: skip

@@ -143,7 +143,11 @@ class Arcade:
                 latest = view.deadline - MARGIN
                 due = self.due = min(max(self.due + view.deadline - now, now + LEAST), latest)
             move = self._pressed(due)
-        return next(legal for legal in view.legal if move == (legal[0] if isinstance(legal, tuple) else legal))
+        return next(
+            legal_actions
+            for legal_actions in view.legal_actions
+            if move == (legal_actions[0] if isinstance(legal_actions, tuple) else legal_actions)
+        )
 
     def close(self) -> None:
         """Restore the terminal."""

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, TextIO
 
 from infoset.base import Agent, Game, InformationState, State, Step
 from infoset.catalog import load, load_named
-from infoset.cli.terminal import BOLD, DIM, Terminal, check_terminal, hand_for, is_pommerman, menu_words, payoffs_text
+from infoset.cli.terminal import (
+    BOLD,
+    DIM,
+    Terminal,
+    action_words_of,
+    check_terminal,
+    hand_for,
+    is_pommerman,
+    payoffs_text,
+)
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
 from infoset.files import check_folder, make_folder
 from infoset.match.agents import APART, FOREIGN, PolicyAgent, agent_name, check_made_for, load_agents
@@ -203,18 +212,24 @@ class Tutor:
 
     def hint(self, view: View) -> list[str]:
         """Describe the policy at this information set, one line for each move."""
-        row = None if self.policy is None else self.policy.row(view.player, view.known, view.legal)
+        row = (
+            None
+            if self.policy is None
+            else self.policy.action_probabilities(view.player, view.known, view.legal_actions)
+        )
         if row is None:
             return [
                 "There is no policy that knows this."
                 if self.policy
                 else f"{self.game.name} is not solved; see --hints."
             ]
-        width = max(map(len, menu_words(view.legal)))
+        width = max(map(len, action_words_of(view.legal_actions)))
         worth = {move.move: move.value for move in self.moves(view.player, view.known)}
         shown = [
             f"  {word.ljust(width)}  {chance:6.1%}{_worth_text(worth.get(move))}"
-            for word, move, chance in zip(menu_words(view.legal), move_words(view.legal), row, strict=True)
+            for word, move, chance in zip(
+                action_words_of(view.legal_actions), move_words(view.legal_actions), row, strict=True
+            )
         ]
         return [f"By {self.source}:", *shown]
 
@@ -380,7 +395,7 @@ class Sitting:
         """Return the state that the steps of a game lead to."""
         state = self.game.start().state
         for step in playing.steps:
-            state = state.play(step.moves, step.nature).state
+            state = state.play(step.moves, step.chance_outcome).state
         return state
 
     @contextmanager
@@ -436,8 +451,8 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
         done = [
             f"{one_line(match.players[p])} {action_words(move)}" for p, move in enumerate(moves) if move is not None
         ]
-        if played and played.nature is not None:
-            done.insert(0, f"chance {action_words(played.nature)}")
+        if played and played.chance_outcome is not None:
+            done.insert(0, f"chance {action_words(played.chance_outcome)}")
         known = step.observation(seat)
         hidden = [
             f"{one_line(match.players[p])} sees {action_words(seen)}"

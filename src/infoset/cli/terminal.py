@@ -126,12 +126,12 @@ class Terminal:
 
     def tell(self, view: View) -> None:
         """Print new events, one line for each."""
-        from infoset.view.pictures import token_words
+        from infoset.view.pictures import record_words
 
         if not view.known:
             self.told = 0
         for number in range(self.told, len(view.known)):
-            words = token_words(view.game, view.player, view.known[number], view.known[:number])
+            words = record_words(view.game, view.player, view.known[number], view.known[:number])
             self.say(f"· {words}", DIM)
         self.told = len(view.known)
         if view.returns is not None and not self.left:
@@ -140,19 +140,19 @@ class Terminal:
     def ask(self, view: View) -> Action:
         """Show the player's knowledge and legal moves, and ask until there is a move."""
         self._show(view)
-        words = menu_words(view.legal)
+        words = action_words_of(view.legal_actions)
         while True:
             try:
                 typed = self._read(view.deadline)
                 if typed == "?":
                     self._help()
-                    self._menu(words)
+                    self._action_set(words)
                 elif typed in self.commands and typed not in words:
                     self.commands[typed][0](view)
                 else:
                     found = find_move(typed, words)
                     if isinstance(found, int):
-                        return view.legal[found]
+                        return view.legal_actions[found]
                     self.say(found)
             except TimeoutError:
                 self.say("\nToo late.")
@@ -165,10 +165,10 @@ class Terminal:
         from infoset.view.pictures import picture_text, seen
 
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
-        self.say(picture_text(seen(view.game, view.player, view.known, view.legal)).strip("\n"))
-        self._menu(menu_words(view.legal))
+        self.say(picture_text(seen(view.game, view.player, view.known, view.legal_actions)).strip("\n"))
+        self._action_set(action_words_of(view.legal_actions))
 
-    def _menu(self, words: Sequence[str]) -> None:
+    def _action_set(self, words: Sequence[str]) -> None:
         for line in menu_lines(words, shutil.get_terminal_size().columns):
             self.say(line)
 
@@ -210,13 +210,13 @@ def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
     return ", ".join(f"{one_line(name)} {value:+.6g}" for name, value in zip(players, returns, strict=True))
 
 
-def menu_words(legal: Sequence[Action]) -> tuple[str, ...]:
+def action_words_of(legal_actions: Sequence[Action]) -> tuple[str, ...]:
     """Return the moves as distinct texts for people to read and type."""
     from infoset.names import move_words
     from infoset.view.pictures import action_words
 
-    words = tuple(map(action_words, legal))
-    return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal))
+    words = tuple(map(action_words, legal_actions))
+    return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal_actions))
 
 
 def numbered(words: Sequence[str]) -> bool:

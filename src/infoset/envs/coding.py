@@ -45,27 +45,27 @@ class Coding:
         if len(self._number) < len(self.moves):
             raise ParameterError(f"moves={shorten(repr(self.moves))}: each may come once")
 
-    def mask(self, legal: tuple[Action, ...]) -> npt.NDArray[np.int8]:
+    def mask(self, legal_actions: tuple[Action, ...]) -> npt.NDArray[np.int8]:
         """Return (moves,) 1 for a legal move, 0 for others.  Raises ``ParameterError`` for one that has no number."""
         mask = np.zeros(len(self.moves), dtype=MASK)
         try:
-            mask[[self._number[move] for move in legal]] = 1
+            mask[[self._number[move] for move in legal_actions]] = 1
         except KeyError as missing:
             raise ParameterError(f"{self.game} offers {missing}, which is not among the moves given") from None
         return mask
 
-    def move(self, player: str, action: Any, legal: tuple[Action, ...]) -> Action:
+    def move(self, player: str, action: Any, legal_actions: tuple[Action, ...]) -> Action:
         """Return the legal move of an action; the only one where there is no choice.  Raises ``IllegalMoveError``."""
-        if len(legal) == 1:
-            return legal[0]
+        if len(legal_actions) == 1:
+            return legal_actions[0]
         try:
             number = index(action)
         except TypeError:
             number = -1
-        if 0 <= number < len(self.moves) and self.moves[number] in legal:
+        if 0 <= number < len(self.moves) and self.moves[number] in legal_actions:
             return self.moves[number]
         known = f" ({self.moves[number]!r})" if 0 <= number < len(self.moves) else ""
-        offered = ", ".join(f"{self._number[move]} ({move!r})" for move in legal)
+        offered = ", ".join(f"{self._number[move]} ({move!r})" for move in legal_actions)
         raise IllegalMoveError(
             f"{player} cannot play action {shorten(repr(action))}{known}; legal: {shorten(offered, 200)}"
         )
@@ -73,8 +73,8 @@ class Coding:
 
 def all_moves(graph: GameGraph) -> tuple[Action, ...]:
     """Return every move of every player, in the order in which the rules list them."""
-    menus = np.unique(graph.content[graph.player >= 0])
-    return tuple(dict.fromkeys(move for menu in menus for move in graph.menus[menu]))
+    action_sets = np.unique(graph.content[graph.player >= 0])
+    return tuple(dict.fromkeys(move for action_set in action_sets for move in graph.action_sets[action_set]))
 
 
 def _enumerate(game: Game) -> GameGraph:

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from infoset.base import Action, Observation, Token
+from infoset.base import Action, Observation, ObservationRecord
 from infoset.pommerman.config import Config
 from infoset.pommerman.encoding import encode_seen
 from infoset.pommerman.observation import Seen
 from infoset.pommerman.planes import CHANNELS, FULL, SCALARS
-from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.graph import NO_RECORD, GameGraph
 
 INT16 = np.iinfo(np.int16)
 
@@ -26,7 +26,7 @@ class Encoder(Protocol):
     @property
     def space(self) -> spaces.Space[Any]: ...
 
-    def __call__(self, player: int, known: Sequence[Token]) -> Any:
+    def __call__(self, player: int, known: Sequence[ObservationRecord]) -> Any:
         """Encode ``known``, the player's information state: (own move or None, observation) for every step it noticed.
 
         The value is new each time, and the encoder keeps no reference to it.
@@ -34,7 +34,7 @@ class Encoder(Protocol):
         ...
 
 
-def learn(known: list[Token], move: Action | None, observation: Observation) -> None:
+def learn(known: list[ObservationRecord], move: Action | None, observation: Observation) -> None:
     """Append one step to an information state, unless the player does not notice it."""
     if move is not None or observation is not None:
         known.append((move, () if observation is None else observation))
@@ -43,34 +43,34 @@ def learn(known: list[Token], move: Action | None, observation: Observation) -> 
 class HistoryEncoder:
     """A one-hot encoder: row ``k`` marks the ``k``-th token of the information state.
 
-    Rows of future tokens are zero.  ``tokens`` names the columns.
+    Rows of future tokens are zero.  ``records`` names the columns.
     """
 
-    def __init__(self, tokens: Sequence[Token], length: int) -> None:
+    def __init__(self, records: Sequence[ObservationRecord], length: int) -> None:
         """Take the tokens; ``length`` is the number of tokens in the longest information state."""
-        self.tokens = tuple(tokens)
-        self.space = spaces.Box(0, 1, (length, len(self.tokens)), np.int8)
-        self._column = {token: k for k, token in enumerate(self.tokens)}
+        self.records = tuple(records)
+        self.space = spaces.Box(0, 1, (length, len(self.records)), np.int8)
+        self._column = {record: k for k, record in enumerate(self.records)}
 
     @classmethod
     def of(cls, graph: GameGraph) -> HistoryEncoder:
-        return cls(graph.tokens, longest_state(graph))
+        return cls(graph.records, longest_state(graph))
 
-    def __call__(self, player: int, known: Sequence[Token]) -> npt.NDArray[np.int8]:
+    def __call__(self, player: int, known: Sequence[ObservationRecord]) -> npt.NDArray[np.int8]:
         """Return the encoding (length, tokens)."""
         rows = np.zeros(self.space.shape, dtype=np.int8)
-        for row, token in enumerate(known):
-            rows[row, self._column[token]] = 1
+        for row, record in enumerate(known):
+            rows[row, self._column[record]] = 1
         return rows
 
 
 def longest_state(graph: GameGraph) -> int:
     """Return the most tokens in an information state of any player.  Raises ``GameRuleError`` for endless play."""
     graph.count_histories()
-    grows = (graph.token != NO_TOKEN).astype(np.int32)  # (E, n)
+    grows = (graph.record != NO_RECORD).astype(np.int32)  # (E, n)
     source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
     best = np.full((len(graph.player), len(graph.players)), -1)
-    best[0] = np.array(graph.start_tokens) != NO_TOKEN
+    best[0] = np.array(graph.start_records) != NO_RECORD
     edges = np.flatnonzero(source == 0)
     while len(edges):
         found = best[source[edges]] + grows[edges]
@@ -93,7 +93,7 @@ class PlanesEncoder:
             }
         )
 
-    def __call__(self, player: int, known: Sequence[Token]) -> dict[str, npt.NDArray[Any]]:
+    def __call__(self, player: int, known: Sequence[ObservationRecord]) -> dict[str, npt.NDArray[Any]]:
         """Return ``planes`` and ``scalars``."""
         seen = known[-1][1]
         assert isinstance(seen, Seen)

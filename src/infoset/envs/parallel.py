@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.utils.seeding import np_random
 from pettingzoo import ParallelEnv
 
-from infoset.base import Action, Game, State, Step, Token
+from infoset.base import Action, Game, ObservationRecord, State, Step
 from infoset.catalog import load
 from infoset.envs.coding import MASK, Coding, settled
 from infoset.envs.encoders import Encoder, learn
@@ -91,7 +91,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         if seed is not None or self.np_random is None:
             self.np_random = np_random(seed)[0]
         self.agents = self.possible_agents[:]
-        self.known: list[list[Token]] = [[] for _ in self.agents]
+        self.known: list[list[ObservationRecord]] = [[] for _ in self.agents]
         self.paid = (0.0,) * len(self.agents)
         self.steps = 0
         step = self.game.start()
@@ -132,10 +132,10 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     def _moves(self, actions: Mapping[str, Any]) -> tuple[Action | None, ...]:
         moves: list[Action | None] = []
         for player, agent in enumerate(self.possible_agents):
-            legal = self.game_state.legal(player)
-            if len(legal) > 1 and agent not in actions:
+            legal_actions = self.game_state.legal_actions(player)
+            if len(legal_actions) > 1 and agent not in actions:
                 raise IllegalMoveError(f"{agent} has to move, but there is no action for it among {list(actions)}")
-            moves.append(self.coding.move(agent, actions.get(agent), legal) if legal else None)
+            moves.append(self.coding.move(agent, actions.get(agent), legal_actions) if legal_actions else None)
         return tuple(moves)
 
     def _play(self, state: State, moves: tuple[Action | None, ...]) -> State:
@@ -147,7 +147,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     def _until_asked(self, state: State) -> State:
         """Play chance steps until a player has a legal move."""
         nobody = (None,) * len(self.possible_agents)
-        while not state.terminal and not any(map(state.legal, range(len(nobody)))):
+        while not state.terminal and not any(map(state.legal_actions, range(len(nobody)))):
             state = self._play(state, nobody)
         return state
 
@@ -164,5 +164,5 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     def _observation(self, player: int) -> Dictionary:
         return {
             "observation": self.coding.encode(player, tuple(self.known[player])),
-            "action_mask": self.coding.mask(self.game_state.legal(player)),
+            "action_mask": self.coding.mask(self.game_state.legal_actions(player)),
         }

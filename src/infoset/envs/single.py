@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from infoset.base import Action, Agent, Game, Observation, State, Token
+from infoset.base import Action, Agent, Game, Observation, ObservationRecord, State
 from infoset.catalog import load
 from infoset.envs.coding import Coding, settled
 from infoset.envs.encoders import Encoder, learn
@@ -32,14 +32,14 @@ class SeatedLearner:
     move: Action
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.known: list[Token] = []
+        self.known: list[ObservationRecord] = []
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         learn(self.known, own_move, observation)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         """Return ``move``; the only legal move where there is no choice."""
-        return legal[0] if len(legal) == 1 else self.move
+        return legal_actions[0] if len(legal_actions) == 1 else self.move
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -118,7 +118,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         before = self.game_state
         if not settled(before, self.seat):  # the game may have ended before the seat moved
             player = self.game.players[self.seat]
-            self.learner.move = self.coding.move(player, action, before.legal(self.seat))
+            self.learner.move = self.coding.move(player, action, before.legal_actions(self.seat))
             self.game_state = self._until_asked(self.round.step(before))
         self.over = settled(self.game_state, self.seat)
         if self.game_state.terminal:
@@ -134,7 +134,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         return draw(self.game_state) if self.render_mode else None
 
     def _until_asked(self, state: State) -> State:
-        while not settled(state, self.seat) and len(state.legal(self.seat)) < 2:
+        while not settled(state, self.seat) and len(state.legal_actions(self.seat)) < 2:
             state = self.round.step(state)
         return state
 
@@ -147,7 +147,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         return self.coding.encode(self.seat, tuple(self.learner.known))
 
     def _mask(self) -> npt.NDArray[np.int8]:
-        return self.coding.mask(self.game_state.legal(self.seat))
+        return self.coding.mask(self.game_state.legal_actions(self.seat))
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self._mask(), "faults": list(self.round.faults), "seed": self.round.seed}

@@ -238,20 +238,20 @@ class EfgState(NativeState, _Fields):
     def terminal(self) -> bool:
         return self.infoset is None
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         infoset = self.infoset
         return self.game.moves[self.node] if infoset is not None and infoset.player == player else ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         infoset = self.infoset
         if infoset is None or infoset.player != CHANCE_PLAYER:
             return ()
         return tuple(zip(self.game.moves[self.node], map(float, infoset.probabilities), strict=True))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         infoset = self.infoset
         assert infoset is not None  # guaranteed by play
-        move = nature if infoset.player == CHANCE_PLAYER else moves[infoset.player]
+        move = chance_outcome if infoset.player == CHANCE_PLAYER else moves[infoset.player]
         place = self.game.places[self.game.efg.nodes[self.node].infoset][move]
         return self.game.step(self.game.children[self.node][place])
 
@@ -267,10 +267,12 @@ class EfgGame(NotebookGame):
         self.efg, self.name, self.players, self.file = efg, name, efg.players, file
         self.children = efg.children()
         self.paid = _paid(efg, self.children)
-        menus = [distinct(s.actions) for s in efg.infosets]
-        self.places: list[dict[Action | None, int]] = [{m: k for k, m in enumerate(menu)} for menu in menus]
-        menus.append(())  # the menu of terminal nodes, whose information set is number -1
-        self.moves: list[tuple[Action, ...]] = [menus[node.infoset] for node in efg.nodes]
+        action_sets = [distinct(s.actions) for s in efg.infosets]
+        self.places: list[dict[Action | None, int]] = [
+            {m: k for k, m in enumerate(action_set)} for action_set in action_sets
+        ]
+        action_sets.append(())  # the menu of terminal nodes, whose information set is number -1
+        self.moves: list[tuple[Action, ...]] = [action_sets[node.infoset] for node in efg.nodes]
         self.labels = _labels(efg)
         self.information_map = self
 
@@ -355,11 +357,11 @@ def _from_tree(tree: GameTree) -> Efg:
         if key not in numbers:
             numbers[key] = len(infosets)
             counts[player] += 1
-            menu = move_words(graph.menus[graph.content[position]])
+            action_set = move_words(graph.action_sets[graph.content[position]])
             edges = range(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-            chances = tuple(probability[edge] for edge in edges) if player == CHANCE else ()
+            probabilities = tuple(probability[edge] for edge in edges) if player == CHANCE else ()
             name = "" if player == CHANCE else tree.key(key[1])
-            infosets.append(Infoset(player, counts[player], name, menu, chances))
+            infosets.append(Infoset(player, counts[player], name, action_set, probabilities))
         nodes.append(Node("", numbers[key], NO_OUTCOME))
         todo.extend(range(int(tree.first_child[node + 1]) - 1, int(tree.first_child[node]) - 1, -1))
     outcomes = tuple(Outcome(k, "", tuple(map(simplest, graph.payoffs[row].tolist()))) for row, k in ends.items())
@@ -384,7 +386,7 @@ def efg_for_gambit(efg: Efg, name: str, normalise: bool = False, stacklevel: int
         if infoset.player == CHANCE_PLAYER and (total := sum(infoset.probabilities, Fraction(0))) != 1:
             if not normalise:
                 raise UnsupportedGameError(
-                    f"{name}: the chances of nature's information set {infoset.number} sum to {float(total)!r}, not "
+                    f"{name}: the probabilities of chance's information set {infoset.number} sum to {float(total)!r}, not "
                     "exactly to 1, which Gambit refuses; --normalise writes fractions that do"
                 )
             infosets[k] = infoset._replace(probabilities=exact_chances(infoset.probabilities))

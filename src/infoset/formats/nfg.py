@@ -130,10 +130,10 @@ class NfgState(NativeState, _Fields):
     def __repr__(self) -> str:
         return f"NfgState({self.game.name!r})"
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return self.game.strategies[player]
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         game = self.game
         cell = sum(place[move] * step for place, move, step in zip(game.places, moves, game.steps, strict=True))
         return Observed(Ended(tuple(map(float, game.nfg.payoffs[cell]))), (tuple(moves),) * len(moves))

@@ -147,11 +147,11 @@ class Undrawn(NativeState):
     def __reduce__(self) -> tuple[Any, ...]:
         return Undrawn, (self.game,)
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         """Return no moves: nobody moves before the draw."""
         return ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         """Raise ``UnsupportedGameError``: the seeds are not listed, but ``draw`` samples one."""
         raise UnsupportedGameError(
             f"{self.game.name}: OpenSpiel draws the chance of this game itself and does not list it; it can be played, "
@@ -162,19 +162,23 @@ class Undrawn(NativeState):
         """Return a seed."""
         return int(rng.integers(MAX_SEED))
 
-    def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         """Return the step to OpenSpiel's own start.  Raises ``IllegalMoveError``."""
         check_moves(self, moves)
-        if isinstance(nature, bool) or not isinstance(nature, int) or not 0 <= nature < MAX_SEED:
+        if (
+            isinstance(chance_outcome, bool)
+            or not isinstance(chance_outcome, int)
+            or not 0 <= chance_outcome < MAX_SEED
+        ):
             raise IllegalMoveError(
-                f"nature cannot answer {shorten(repr(nature))}; possible: a seed, 0 to {MAX_SEED - 1}"
+                f"chance cannot answer {shorten(repr(chance_outcome))}; possible: a seed, 0 to {MAX_SEED - 1}"
             )
-        return self.play_unchecked(moves, nature)
+        return self.play_unchecked(moves, chance_outcome)
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         """Do what ``play`` does, for a valid seed."""
-        assert isinstance(nature, int)
-        return self.game.step(self.game.replay(nature, ()))
+        assert isinstance(chance_outcome, int)
+        return self.game.step(self.game.replay(chance_outcome, ()))
 
     def returns(self) -> tuple[float, ...]:
         """Return (n,) zeros."""
@@ -218,14 +222,14 @@ class OpenSpielState(NativeState):
         mover = self.spiel.current_player()
         return mover == player or (self.spiel.is_simultaneous_node() and bool(self.spiel.legal_actions(player)))
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return tuple(self._moves(player)) if self.asks(player) else ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         return tuple(self.spiel.chance_outcomes()) if self.spiel.is_chance_node() else ()
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        spiel, made = self.spiel, cast("Move", nature)
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        spiel, made = self.spiel, cast("Move", chance_outcome)
         if spiel.is_simultaneous_node():
             made = tuple([0 if m is None else self._moves(p)[m] for p, m in enumerate(moves)])
         elif not spiel.is_chance_node():
@@ -364,13 +368,13 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
         if not kind_agrees or len(children) != len(numbers):
             raise PolicyError(f"{tree.name} and OpenSpiel's {spiel_game} differ after {tree.history(node)}")
         if player == CHANCE:
-            numbers, chances = zip(*spiel.chance_outcomes(), strict=True)
+            numbers, probabilities = zip(*spiel.chance_outcomes(), strict=True)
             position, edges = int(tree.position[node]), tree.graph.first_edge
-            if not np.allclose(tree.graph.probability[int(edges[position]) : int(edges[position + 1])], chances):
+            if not np.allclose(tree.graph.probability[int(edges[position]) : int(edges[position + 1])], probabilities):
                 raise PolicyError(f"{tree.name}: OpenSpiel's chances differ after {tree.history(node)}")
         elif len(children) > 1:
             infoset = int(tree.infoset[node])
-            row, words = table.probabilities(player, tree.key(infoset)), move_words(tree.menu(infoset))
+            row, words = table.probabilities(player, tree.key(infoset)), move_words(tree.action_set(infoset))
             if not row.keys() <= set(words):
                 raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
             place = result.state_index(spiel)

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, State, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
 from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules
@@ -53,7 +53,7 @@ class BattleshipState(NativeState, _Fields):
     def placing(self) -> bool:
         return self.turn < PLAYERS * len(self.board.ships)
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if player != self.mover:
             return ()
         if self.placing:
@@ -61,7 +61,7 @@ class BattleshipState(NativeState, _Fields):
         fired = 0 if self.board.repeats else self.fired[player]
         return tuple([cell for cell, bit in bits(self.board).items() if not fired & bit])
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         move, other = moves[self.mover], 1 - self.mover
         if self.placing:
             fleet = (*self.fleets[self.mover], placements(self.board, self.fleets[self.mover])[move])
@@ -163,7 +163,7 @@ def picture(rules: Rules, known: Known) -> Picture:
 
 def _placed(known: InformationState | None, move: Action) -> int:
     """Return the number of the ship that was placed by this move."""
-    return [token[0] for token in known or ()].index(move)
+    return [record[0] for record in known or ()].index(move)
 
 
 def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:
@@ -175,9 +175,9 @@ def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:
     }  # fmt: skip
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a ship or a shot of the player with its result, or a shot of the opponent."""
-    move, seen = token
+    move, seen = record
     if move is None:
         row, column = cast("tuple[int, int]", seen)
         return f"{rules.players[1 - player]} shoots at {row},{column}"

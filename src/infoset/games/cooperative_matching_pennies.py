@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules
 from infoset.games.table import Known, Look, ShownRules, area, does, made, table
@@ -35,17 +35,17 @@ class PenniesState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if not self.goal or player != bool(self.side):
             return ()
         return (*SIDES, PASS) if self.side else SIDES
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         return () if self.goal else ((SAME, 0.5), (DIFFERENT, 0.5))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if nature is not None:
-            return Observed(self._replace(goal=str(nature)), (nature, None))
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if chance_outcome is not None:
+            return Observed(self._replace(goal=str(chance_outcome)), (chance_outcome, None))
         if not self.side:
             return Observed(self._replace(side=str(moves[0])), (None, moves[0]))
         return Observed(Ended((self._judge(str(moves[1])),) * 2), (moves[1], None))
@@ -71,9 +71,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     )
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the goal, the player's own penny, or the other player's penny."""
-    move, seen = token
+    move, seen = record
     if move is not None:
         return "you pass" if move == PASS else f"you show {move}"
     if player == 0 and not before:

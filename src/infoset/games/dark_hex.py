@@ -57,7 +57,7 @@ def _sides(rows: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:
 def dark_hex(rows: int = 3, columns: int = 3, abrupt: bool = False) -> PhantomRules:
     """Dark hex: a taken cell is learnt by trying it; ``abrupt``: and the turn is over.
 
-    >>> infoset.load("dark_hex(rows=2,columns=2)").start().state.legal(0)
+    >>> infoset.load("dark_hex(rows=2,columns=2)").start().state.legal_actions(0)
     ((1, 1), (1, 2), (2, 1), (2, 2))
     """
     check_range("dark_hex: rows", rows, 1, MOST)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, table
 from infoset.names import Value, check_choice, check_range, full_name
@@ -33,19 +33,19 @@ class GoofspielState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.prize == NO_PRIZE else self.hands[player]
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         """Return the possible next prizes; none where the order is fixed or only the last card is left."""
         if self.points_order != "random" or len(self.prizes) < 2:
             return ()
         return tuple((prize, 1 / len(self.prizes)) for prize in self.prizes)
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         count = len(self.hands)
         if self.prize == NO_PRIZE:
-            return Observed(self._uncover(self.hands, self.points, nature), (nature,) * count)
+            return Observed(self._uncover(self.hands, self.points, chance_outcome), (chance_outcome,) * count)
         bids: list[int] = list(moves)  # type: ignore[arg-type]
         winner, points = award(bids, self.prize, self.points)
         seen: tuple[Action, ...] = ("tie" if winner == NOBODY else f"P{winner + 1}",)
@@ -55,17 +55,19 @@ class GoofspielState(NativeState, _Fields):
         if len(hands[0]) == 1:
             _, points = award([hand[0] for hand in hands], self.prizes[0], points)
             return Observed(Ended(final(points, self.returns_type)), (seen,) * count)
-        state = self._uncover(hands, points, nature)
+        state = self._uncover(hands, points, chance_outcome)
         if self.points_order == "random":
             seen = (*seen, state.prize)
         return Observed(state, (seen,) * count)
 
     def _uncover(
-        self, hands: tuple[tuple[int, ...], ...], points: tuple[int, ...], nature: Action | None
+        self, hands: tuple[tuple[int, ...], ...], points: tuple[int, ...], chance_outcome: Action | None
     ) -> GoofspielState:
         """Return the state with the next prize; where only differences count, points are shifted to a minimum of 0."""
         imp_info, order, returns_type = self[:3]
-        prize = nature if isinstance(nature, int) else (max if order == "descending" else min)(self.prizes)
+        prize = (
+            chance_outcome if isinstance(chance_outcome, int) else (max if order == "descending" else min)(self.prizes)
+        )
         if returns_type != "total_points":
             least = min(points)
             points = tuple([have - least for have in points])
@@ -149,9 +151,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(area("prize", open_, 0, note), *areas)
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the first prize, or a round: the player's bid, the others' if open, the winner, the next prize."""
-    move, saw = token
+    move, saw = record
     if move is None or not isinstance(saw, tuple):
         return f"the prize is {saw}"
     open_bids = not rules.first.state.imp_info  # type: ignore[attr-defined]

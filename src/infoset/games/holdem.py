@@ -9,7 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, BoolArray, FloatArray, InformationState, JointMove, Observed, Picture, State, Token
+from infoset.base import (
+    Action,
+    BoolArray,
+    FloatArray,
+    InformationState,
+    JointMove,
+    ObservationRecord,
+    Observed,
+    Picture,
+    State,
+)
 from infoset.errors import ParameterError, shorten
 from infoset.games.poker_hands import (
     DECK,
@@ -82,13 +92,13 @@ class Spot:
         return disjoint(*self.hands)
 
     @cached_property
-    def first_chances(self) -> FloatArray:
+    def first_probabilities(self) -> FloatArray:
         """(hands,) the probabilities of the first player's hands."""
         weights = [np.array(list(own.values())) for own in self.ranges]
         joint = weights[0] * (self.fits @ weights[1])
         return np.asarray(joint / joint.sum())
 
-    def chances_beside(self, hand: tuple[int, ...]) -> list[tuple[Action, float]]:
+    def probabilities_beside(self, hand: tuple[int, ...]) -> list[tuple[Action, float]]:
         """Return the second player's hands with their probabilities, given the first player's ``hand``."""
         left = {own: weight for own, weight in self.ranges[1].items() if not set(own) & set(hand)}
         total = sum(left.values())
@@ -112,7 +122,7 @@ class HoldemState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if player != self.mover or len(self.hands) < len(self.stakes):
             return ()
         highest, own = max(self.stakes), self.stakes[player]
@@ -132,21 +142,21 @@ class HoldemState(NativeState, _Fields):
         to = {min(spot.stack, max(least, highest + round(min(size * pot, spot.stack)))) for size in spot.bets}
         return tuple(sorted(to))
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if len(self.hands) == len(self.stakes):
             return self._cards() if self.mover == NOBODY else ()
         if self.hands:
-            return tuple(self.spot.chances_beside(self.hands[0]))
-        chances = zip(self.spot.hands[0], self.spot.first_chances.tolist(), strict=True)
-        return tuple((hand_name(hand), chance) for hand, chance in chances)
+            return tuple(self.spot.probabilities_beside(self.hands[0]))
+        probabilities = zip(self.spot.hands[0], self.spot.first_probabilities.tolist(), strict=True)
+        return tuple((hand_name(hand), chance) for hand, chance in probabilities)
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if nature is not None and self.mover == NOBODY:
-            (card,) = cards_of(str(nature), "card")
-            return Observed(self.opened(card), (nature, nature))
-        if nature is not None:
-            seen = (nature, None) if not self.hands else (None, nature)
-            return Observed(self._replace(hands=(*self.hands, self.spot.number[str(nature)])), seen)
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if chance_outcome is not None and self.mover == NOBODY:
+            (card,) = cards_of(str(chance_outcome), "card")
+            return Observed(self.opened(card), (chance_outcome, chance_outcome))
+        if chance_outcome is not None:
+            seen = (chance_outcome, None) if not self.hands else (None, chance_outcome)
+            return Observed(self._replace(hands=(*self.hands, self.spot.number[str(chance_outcome)])), seen)
         mover = self.mover
         move = str(moves[mover])
         return Observed(self.after(move), (None, move) if mover == 0 else (move, None))
@@ -265,9 +275,9 @@ def _two(name: str) -> list[str]:
     return [name[k : k + 2] for k in range(0, len(name), 2)]
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt hand, the player's own move, the other player's move, or the river card."""
-    move, seen = token
+    move, seen = record
     if move is not None:
         return f"you {move}"
     if not before:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
@@ -26,21 +26,21 @@ class KuhnState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if len(self.cards) < self.players or len(self.history) % self.players != player:
             return ()
         return MOVES
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if len(self.cards) == self.players:
             return ()
         left = [card for card in range(self.deck) if card not in self.cards]
         return tuple((card_name(card, self.deck), 1 / len(left)) for card in left)
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         players, deck, cards, history = self
-        if nature is not None:
-            return self._deal(str(nature))
+        if chance_outcome is not None:
+            return self._deal(str(chance_outcome))
         mover = len(history) % players
         move = str(moves[mover])
         seen = [move] * players
@@ -90,9 +90,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("pot", chips=players + history.count(BET)))
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt card, the player's own move, or another player's move."""
-    move, seen = token
+    move, seen = record
     if move is not None:
         return f"you {move}"
     return does(rules.players[(len(before) - 1) % len(rules.players)], str(seen)) if before else f"you get a {seen}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.errors import ParameterError
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
@@ -16,7 +16,7 @@ ANTE = 1
 RAISES = (2, 4)
 MAX_RAISES = 2
 FOLD, CALL, RAISE = "fold", "call", "raise"
-MENUS = {  # (facing a bet, may raise)
+ACTION_SETS = {  # (facing a bet, may raise)
     (False, False): (CALL,),
     (False, True): (CALL, RAISE),
     (True, False): (FOLD, CALL),
@@ -70,21 +70,21 @@ class LeducState(NativeState, _Fields):
     def dealing(self) -> bool:
         return len(self.cards) < self.players or self.second != self.public
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if player != self.mover or self.dealing:
             return ()
         facing = max(self.stakes) > self.stakes[player]
-        return MENUS[facing, self.raises < MAX_RAISES]
+        return ACTION_SETS[facing, self.raises < MAX_RAISES]
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if not self.dealing:
             return ()
         left = [card for card in range(self.deck.ranks * self.deck.suits) if card not in self.cards]
         return tuple((self.deck.name(card), 1 / len(left)) for card in left)
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if nature is not None:
-            return self._deal(str(nature))
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if chance_outcome is not None:
+            return self._deal(str(chance_outcome))
         mover = self.mover
         move = str(moves[mover])
         seen = [move] * self.players
@@ -174,9 +174,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("table", [card] if card else [], int(not card), chips=sum(stakes)))
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt card, the player's own move, or another player's move."""
-    move, seen = token
+    move, seen = record
     if move is not None:
         return f"you {move}"
     if not before:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, State, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
@@ -32,21 +32,21 @@ class DiceState(NativeState, _Fields):
     def rolling(self) -> bool:
         return len(self.dice) < self.players * self.numdice
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if player != self.mover or self.rolling:
             return ()
         bids = self.players * self.numdice * self.sides
         higher = tuple(bid_name(bid, self.sides) for bid in range(self.bid + 1, bids))
         return higher if self.bid == NO_BID else (*higher, LIAR)
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if not self.rolling:
             return ()
         return tuple((face, 1 / self.sides) for face in range(1, self.sides + 1))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if isinstance(nature, int):
-            return self._roll(nature)
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if isinstance(chance_outcome, int):
+            return self._roll(chance_outcome)
         mover = self.mover
         move = str(moves[mover])
         seen = tuple([None if p == mover else move for p in range(self.players)])
@@ -118,9 +118,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("bid", [face] if last else [], 0, f"{said}; {sides} is wild", **{"as": "die"}))
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's dice, its own bid, or another player's bid."""
-    move, seen = token
+    move, seen = record
     if not before:
         return f"you roll {' '.join(map(str, seen))}"  # type: ignore[arg-type]
     bid = seen if move is None else move

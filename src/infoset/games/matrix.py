@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed
 from infoset.games.rules import Ended, NativeState, Rules, seats
 
 Payoffs = tuple[tuple[tuple[int, ...], tuple[float, ...]], ...]
@@ -20,10 +20,10 @@ class MatrixState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return self.actions[player]
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         chosen = tuple(own.index(str(move)) for own, move in zip(self.actions, moves, strict=True))
         seen = tuple(str(move) for move in moves)
         return Observed(Ended(dict(self.payoffs)[chosen]), (seen,) * len(chosen))
@@ -41,18 +41,18 @@ class MatrixRules(Rules):
         state: MatrixState = self.first.state  # type: ignore[assignment]
         return state.actions
 
-    def told(self, player: int, token: Token, before: InformationState) -> str:
+    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe the choices of all players."""
-        return choices_told(self.players, player, token)
+        return choices_told(self.players, player, record)
 
 
-def choices_told(players: tuple[str, ...], player: int, token: Token) -> str:
+def choices_told(players: tuple[str, ...], player: int, record: ObservationRecord) -> str:
     """Describe a player's observation after a simultaneous choice that all players see."""
-    chosen: Any = token[1]
+    chosen: Any = record[1]
     others = [
         f"{name} chooses {move}" for p, (name, move) in enumerate(zip(players, chosen, strict=True)) if p != player
     ]
-    return "; ".join([f"you choose {token[0]}", *others])
+    return "; ".join([f"you choose {record[0]}", *others])
 
 
 def matrix_game(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, longest, table
 from infoset.names import check_range, full_name
@@ -36,11 +36,11 @@ class OshiZumoState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         have = self.coins[player]
         return tuple(range(min(have, self.ring.least), have + 1))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         one, two = cast("tuple[int, int]", moves)
         coins = (self.coins[0] - one, self.coins[1] - two)
         position = self.position + (one > two) - (one < two)
@@ -80,9 +80,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(area("ring", cells, 0, towards), *areas)
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe both bids and the movement of the wrestler."""
-    own, other = cast("tuple[int, int]", token)
+    own, other = cast("tuple[int, int]", record)
     names = rules.players
     pushed = "the wrestler stays" if own == other else "you push" if own > other else f"{names[1 - player]} pushes"
     return f"you bid {own}; {names[1 - player]} bids {other}; {pushed}"

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, State, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules
 
@@ -43,12 +43,12 @@ class PhantomState(NativeState, _Fields):
         """Return the payoffs after the player to move has put a stone; ``None`` where the game continues."""
         raise NotImplementedError
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if player != self.mover:
             return ()
         return unseen(self.rows, self.columns, self.stones[player] | self.met[player])
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         rows, columns, abrupt, stones, met, mover = self
         row, column = cast("tuple[int, int]", moves[mover])
         bit, other = 1 << ((row - 1) * columns + column - 1), 1 - mover
@@ -124,10 +124,10 @@ def _free(start: PhantomState, known: Known) -> list[tuple[int, int]]:
     return [cell for cell in cells(start.rows, start.columns) if cell not in tried]
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a stone of the player, or a cell that was taken."""
-    row, column = cast("tuple[int, int]", token[0])
-    return f"you try {row},{column}: {'it is taken' if token[1] == TAKEN else 'your stone'}"
+    row, column = cast("tuple[int, int]", record[0])
+    return f"you try {row},{column}: {'it is taken' if record[1] == TAKEN else 'your stone'}"
 
 
 def phantom_rules(name: str, first: PhantomState) -> PhantomRules:

@@ -31,7 +31,7 @@ class TicTacToeState(PhantomState):
 def phantom_tic_tac_toe(abrupt: bool = False) -> PhantomRules:
     """Phantom tic-tac-toe: a taken cell is learnt by trying it; ``abrupt``: and the turn is over.
 
-    >>> infoset.load("phantom_tic_tac_toe").start().state.legal(0)[:2]
+    >>> infoset.load("phantom_tic_tac_toe").start().state.legal_actions(0)[:2]
     ((1, 1), (1, 2))
     """
     name = full_name("phantom_tic_tac_toe", phantom_tic_tac_toe, abrupt=abrupt)

@@ -4,7 +4,7 @@ This is Witsenhausen's form as Heymann & Lanctot use it ("Progressive hiding", s
 product set, information is a map on it, and changing the players' information changes that map and nothing else.
 
 Here the axes have an order, and chance may have axes anywhere in it, with probabilities that depend on earlier choices.
-Witsenhausen's Omega, from which nature draws once and at the start, is then the product of the answer functions of the
+Witsenhausen's Omega, from which chance draws once and at the start, is then the product of the answer functions of the
 chance axes: each gives an answer to every past.
 """
 
@@ -68,26 +68,26 @@ class Past(Mapping[str, Action]):
         after = f" after [{' '.join(map(format_action, self._values.values()))}]" if self._values else ""
         return GameRuleError(f"{self.reader}{shorten(after, 200)}: {what}")
 
-    def distinct(self, menu: Iterable[Action]) -> tuple[Action, ...]:
+    def distinct(self, action_set: Iterable[Action]) -> tuple[Action, ...]:
         """Return the menu as a tuple.  Raises ``GameRuleError`` where it is empty or has equal or invalid actions."""
         with suppress(TypeError):
-            found = _several(menu)
+            found = _several(action_set)
             if found and None not in found and len(set(found)) == len(found):
                 return found
-        raise self.fail(f"the menu {shorten(repr(menu))} is not one or more distinct ints, strings or tuples")
+        raise self.fail(f"the menu {shorten(repr(action_set))} is not one or more distinct ints, strings or tuples")
 
 
 @dataclass(frozen=True)
-class Nature:
+class Chance:
     """A chance axis, or several that are drawn together, with a tuple of names and tuples as answers.
 
     ``answers`` are the chance outcomes, equally likely or mapped to their probabilities, or a function of the past that
     returns either.
 
-    >>> infoset.Nature("die", range(1, 7)).name
+    >>> infoset.Chance("die", range(1, 7)).name
     'die'
-    >>> bent = infoset.Nature("coin", {"heads": 0.7, "tails": 0.3})
-    >>> glass = infoset.Nature("ball", lambda past: ("red", "black") if past["coin"] == "heads" else ("red",))
+    >>> bent = infoset.Chance("coin", {"heads": 0.7, "tails": 0.3})
+    >>> glass = infoset.Chance("ball", lambda past: ("red", "black") if past["coin"] == "heads" else ("red",))
     """
 
     name: str | tuple[str, ...]
@@ -103,19 +103,19 @@ class Nature:
                 "probabilities, or a function of the past"
             )
 
-    def menu(self, past: Past) -> dict[Action, float]:
+    def action_set(self, past: Past) -> dict[Action, float]:
         """Return the answers to a past with their probabilities.  Raises ``GameRuleError`` where these are invalid."""
         given = self.answers(past) if callable(self.answers) else self.answers
         values = past.distinct(given)
         if isinstance(given, Mapping) and not all(map(is_number, given.values())):
             raise past.fail(f"the probabilities of {shorten(str(dict(given)))} are not numbers from 0 that sum to 1")
-        chances = map(float, given.values()) if isinstance(given, Mapping) else [1 / len(values)] * len(values)
-        menu = dict(zip(values, chances, strict=True))
-        if not (min(menu.values()) >= 0 and abs(sum(menu.values()) - 1) <= TOLERANCE):
-            raise past.fail(f"the probabilities of {shorten(str(menu))} are not numbers from 0 that sum to 1")
+        probabilities = map(float, given.values()) if isinstance(given, Mapping) else [1 / len(values)] * len(values)
+        action_set = dict(zip(values, probabilities, strict=True))
+        if not (min(action_set.values()) >= 0 and abs(sum(action_set.values()) - 1) <= TOLERANCE):
+            raise past.fail(f"the probabilities of {shorten(str(action_set))} are not numbers from 0 that sum to 1")
         if isinstance(self.name, tuple) and not all(isinstance(v, tuple) and len(v) == len(self.name) for v in values):
             raise past.fail(f"{shorten(str(values))} are not tuples of {len(self.name)} values, one an axis")
-        return menu
+        return action_set
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Stage:
             raise past.fail("it sees None; where nothing is seen give ()")
         return label
 
-    def menu(self, past: Past) -> tuple[Action, ...]:
+    def action_set(self, past: Past) -> tuple[Action, ...]:
         """Return the choices after a past.  Raises ``GameRuleError`` where there are none or two are equal."""
         if not callable(self.actions):
             return past.distinct(self.actions)
@@ -186,7 +186,7 @@ class ProductForm(NotebookGame):
     ...     "signals",
     ...     ("P1", "P2"),
     ...     (
-    ...         infoset.Nature("card", ("red", "black")),
+    ...         infoset.Chance("card", ("red", "black")),
     ...         infoset.Stage("word", "P1", ("yes", "no"), sees="card"),
     ...         infoset.Stage("guess", "P2", ("red", "black"), sees="word"),
     ...     ),
@@ -198,7 +198,7 @@ class ProductForm(NotebookGame):
 
     name: str
     players: tuple[str, ...]
-    axes: tuple[Nature | Stage, ...]
+    axes: tuple[Chance | Stage, ...]
     payoff: Callable[[Past], float | Sequence[float]] = field(repr=False)
 
     def __post_init__(self) -> None:
@@ -206,9 +206,9 @@ class ProductForm(NotebookGame):
             raise ParameterError(f"name={shorten(repr(self.name))} of a game is no text")
         check_names("players", self.players)
         if isinstance(self.axes, str) or not isinstance(self.axes, Iterable):
-            raise ParameterError(f"{self.name}: axes={shorten(repr(self.axes))}; allowed: several, of Nature and Stage")
-        if odd := [axis for axis in self.axes if not isinstance(axis, (Nature, Stage))]:
-            raise ParameterError(f"{self.name}: {shorten(repr(odd[0]))} is no axis; allowed: Nature and Stage")
+            raise ParameterError(f"{self.name}: axes={shorten(repr(self.axes))}; allowed: several, of Chance and Stage")
+        if odd := [axis for axis in self.axes if not isinstance(axis, (Chance, Stage))]:
+            raise ParameterError(f"{self.name}: {shorten(repr(odd[0]))} is no axis; allowed: Chance and Stage")
         if not callable(self.payoff):
             raise ParameterError(f"{self.name}: payoff={shorten(repr(self.payoff))} is no function of the history")
         object.__setattr__(self, "players", _several(self.players))
@@ -225,7 +225,7 @@ class ProductForm(NotebookGame):
                 if not callable(axis.sees):
                     axis.label(Past(reader, chosen, self.names, "lies ahead"))
             if not callable(axis.actions if isinstance(axis, Stage) else axis.answers):
-                axis.menu(Past(reader, {}))
+                axis.action_set(Past(reader, {}))
             chosen.update(dict.fromkeys(_several(axis.name), PASS))
 
     def __hash__(self) -> int:
@@ -252,7 +252,7 @@ class ProductForm(NotebookGame):
         """Return the step to the state in which these values were chosen, one for each axis, skipping ``PASS`` axes."""
         while len(values) < len(self.axes):
             axis, past = self.axes[len(values)], self.past(values)
-            if tuple(axis.menu(past)) != (PASS,):
+            if tuple(axis.action_set(past)) != (PASS,):
                 label = axis.label(past) if isinstance(axis, Stage) else None
                 seen = tuple([label if name == axis.player else None for name in self.players])
                 return Observed(ProductState(self, values), seen)
@@ -283,7 +283,7 @@ class ProductForm(NotebookGame):
         axes = [replace(a, sees=sees.get(a.name, a.sees)) if isinstance(a, Stage) else a for a in self.axes]
         return replace(self, name=name, axes=tuple(axes))
 
-    def _reader(self, axis: Nature | Stage) -> str:
+    def _reader(self, axis: Chance | Stage) -> str:
         return f"{'stage' if isinstance(axis, Stage) else 'axis'} {axis.name!r} of {self.name}"
 
     def _paid(self, values: tuple[Action, ...]) -> tuple[float, ...]:
@@ -310,21 +310,21 @@ class ProductState(NativeState, _Fields):
         return f"ProductState({self.form.name!r}, {self.values!r})"
 
     @property
-    def axis(self) -> Nature | Stage:
+    def axis(self) -> Chance | Stage:
         return self.form.axes[len(self.values)]
 
     @property
     def past(self) -> Past:
         return self.form.past(self.values)
 
-    def legal(self, player: int) -> tuple[Action, ...]:
-        return tuple(self.axis.menu(self.past)) if self.axis.player == self.form.players[player] else ()
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
+        return tuple(self.axis.action_set(self.past)) if self.axis.player == self.form.players[player] else ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        return tuple(self.axis.menu(self.past).items()) if isinstance(self.axis, Nature) else ()
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        return tuple(self.axis.action_set(self.past).items()) if isinstance(self.axis, Chance) else ()
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        (value,) = [choice for choice in (*moves, nature) if choice is not None]
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        (value,) = [choice for choice in (*moves, chance_outcome) if choice is not None]
         return self.form.step((*self.values, value))
 
     def returns(self) -> tuple[float, ...]:

@@ -58,38 +58,38 @@ def check_moves(state: State, moves: JointMove) -> None:
     if len(moves) != players:
         raise IllegalMoveError(f"a joint move has {players} entries, not {len(moves)}: {moves!r}")
     for player, move in enumerate(moves):
-        legal: tuple[Action | None, ...] = state.legal(player) or (None,)
-        if move not in legal:
-            raise IllegalMoveError(f"player {player} cannot play {move!r}; legal: {legal!r}")
+        legal_actions: tuple[Action | None, ...] = state.legal_actions(player) or (None,)
+        if move not in legal_actions:
+            raise IllegalMoveError(f"player {player} cannot play {move!r}; legal: {legal_actions!r}")
 
 
-def check_play(state: State, moves: JointMove, nature: Action | None) -> None:
-    """Raise ``IllegalMoveError`` unless the joint move and the chance outcome ``nature`` are legal at ``state``."""
+def check_play(state: State, moves: JointMove, chance_outcome: Action | None) -> None:
+    """Raise ``IllegalMoveError`` unless the joint move and the chance outcome ``chance_outcome`` are legal at ``state``."""
     check_moves(state, moves)
-    answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance(moves)) or (None,)
-    if nature not in answers:
-        raise IllegalMoveError(f"nature cannot answer {nature!r}; possible: {answers[:20]!r}")
+    answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance_outcomes(moves)) or (None,)
+    if chance_outcome not in answers:
+        raise IllegalMoveError(f"chance cannot answer {chance_outcome!r}; possible: {answers[:20]!r}")
 
 
 class NativeState:
     """The base class of native games' states: checked play and drawing from listed chance outcomes.
 
     A game's state class derives from this class and a ``NamedTuple`` of its fields, in this order; it implements
-    ``legal``, ``chance``, ``returns`` and ``play_unchecked``, the fast path that trusts its caller.  A state keeps
+    ``legal_actions``, ``chance_outcomes``, ``returns`` and ``play_unchecked``, the fast path that trusts its caller.  A state keeps
     only what still matters (the order of the cards once they are dealt, not the cards), so that histories share
     states; every game ends in ``Ended``.
 
     >>> class Guess(infoset.NativeState, tuple):          # a coin that nobody has seen
-    ...     def legal(self, player): return ("heads", "tails")
-    ...     def chance(self, moves): return (("heads", 0.5), ("tails", 0.5))
+    ...     def legal_actions(self, player): return ("heads", "tails")
+    ...     def chance_outcomes(self, moves): return (("heads", 0.5), ("tails", 0.5))
     ...     def returns(self): return (0.0,)
-    ...     def play_unchecked(self, moves, nature=None):
-    ...         return infoset.Observed(infoset.Ended((float(moves[0] == nature),)), (nature,))
+    ...     def play_unchecked(self, moves, chance_outcome=None):
+    ...         return infoset.Observed(infoset.Ended((float(moves[0] == chance_outcome),)), (chance_outcome,))
     >>> Guess().play(("heads",), "heads").state.returns()
     (1.0,)
     >>> Guess().play(("edge",), "heads")
     Traceback (most recent call last):
-    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal: ('heads', 'tails')
+    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal_actions: ('heads', 'tails')
     """
 
     __slots__ = ()
@@ -99,11 +99,11 @@ class NativeState:
         """Whether the game is over, which is so only at ``Ended``."""
         return False
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         """Return the legal moves of ``player`` in a fixed order; ``()`` when that player does not move."""
         raise NotImplementedError
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         """Return the chance outcomes with their probabilities; none unless a game overrides this."""
         return ()
 
@@ -111,14 +111,14 @@ class NativeState:
         """Return (n,) each player's payoff so far."""
         raise NotImplementedError
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         """Return the step that a legal joint move leads to; the result for illegal moves is undefined."""
         raise NotImplementedError
 
-    def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         """Return the step that a joint move and a chance outcome lead to.  Raises ``IllegalMoveError``."""
-        check_play(self, moves, nature)
-        return self.play_unchecked(moves, nature)
+        check_play(self, moves, chance_outcome)
+        return self.play_unchecked(moves, chance_outcome)
 
     def _repr_html_(self) -> str:
         from infoset.view.html import state_html
@@ -127,7 +127,7 @@ class NativeState:
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
         """Draw a chance outcome; ``None`` where there is none."""
-        answers = self.chance(moves)
+        answers = self.chance_outcomes(moves)
         if not answers:
             return None
         cumulative = list(accumulate([probability for _, probability in answers]))
@@ -151,7 +151,7 @@ class Ended(NativeState, _Payoffs):
     def terminal(self) -> bool:
         return True
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return ()
 
     def returns(self) -> tuple[float, ...]:

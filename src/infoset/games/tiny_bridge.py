@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, InformationState, JointMove, LongArray, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, LongArray, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules
 from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import full_name
@@ -144,10 +144,10 @@ class BridgeState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         return (PASS, *CALLS[self.bid + 1 :]) if len(self.hands) == 2 and player == self.mover else ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if len(self.hands) == 2:
             return ()
         names, counts, _ = deals(self.abstracted)
@@ -155,11 +155,11 @@ class BridgeState(NativeState, _Fields):
         total = sum(ways)
         return tuple((name, count / total) for name, count in zip(names, ways, strict=True) if count)
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
         abstracted, hands, bid, mover = self
-        if nature is not None:
-            seen = (None, nature) if hands else (nature, None)
-            return Observed(self._replace(hands=(*hands, deals(abstracted).hands.index(str(nature)))), seen)
+        if chance_outcome is not None:
+            seen = (None, chance_outcome) if hands else (chance_outcome, None)
+            return Observed(self._replace(hands=(*hands, deals(abstracted).hands.index(str(chance_outcome)))), seen)
         call = CALLS.index(str(moves[mover]))
         heard = (None, moves[mover]) if mover == 0 else (moves[mover], None)
         if not call and (bid or mover):  # any pass but the very first call
@@ -197,9 +197,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("contract", note=contract))
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's hand, its own call, or the other player's call."""
-    move, seen = token
+    move, seen = record
     if not before:
         return f"you hold {' '.join(hand_cards(str(seen)))}"
     call = seen if move is None else move

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, longest, made, table, turn_words
 from infoset.names import check_choice, full_name
@@ -57,21 +57,21 @@ class HanabiState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if len(self.cards) < PLAYERS or player != (self.first is not None):
             return ()
         return tuple(f"a{k + 1}" for k in range(len(PAYOFFS[self.game][0][0])))
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         if len(self.cards) == PLAYERS:
             return ()
         deck = len(PAYOFFS[self.game])
         return tuple((f"c{k + 1}", 1 / deck) for k in range(deck))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if nature is not None:
-            seen = (None, nature) if self.cards else (nature, None)
-            return Observed(self._replace(cards=(*self.cards, _number(nature))), seen)
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if chance_outcome is not None:
+            seen = (None, chance_outcome) if self.cards else (chance_outcome, None)
+            return Observed(self._replace(cards=(*self.cards, _number(chance_outcome))), seen)
         if self.first is None:
             return Observed(self._replace(first=_number(moves[0])), (None, moves[0]))
         one, other = self.cards
@@ -99,9 +99,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas)
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's card, its own move, or the other player's move."""
-    move, seen = token
+    move, seen = record
     if not before:
         return f"you get {seen}"
     return f"you play {move}" if move is not None else f"{rules.players[1 - player]} plays {seen}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, Observed, Picture, Token
+from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Known, Look, ShownRules, area, table
 from infoset.names import check_range, full_name
@@ -27,17 +27,17 @@ class TradeState(NativeState, _Fields):
 
     __slots__ = ()
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         if not self.deal or (self.stage < TRADES and self.stage != player):
             return ()
         return pairs(self.items) if self.stage == TRADES else tuple(range(1, self.messages + 1))
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         return () if self.deal else tuple((deal, 1 / self.items**2) for deal in pairs(self.items))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if nature is not None:
-            return Observed(self._replace(deal=str(nature)), tuple(str(nature).split(":")))
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if chance_outcome is not None:
+            return Observed(self._replace(deal=str(chance_outcome)), tuple(str(chance_outcome).split(":")))
         if self.stage == TRADES:
             agreed = float(moves[0] == moves[1] == self.deal)
             return Observed(Ended((agreed, agreed)), (None, None))
@@ -76,9 +76,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas)
 
 
-def told(rules: Rules, player: int, token: Token, before: InformationState) -> str:
+def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's item, the messages, or its own trade."""
-    move, seen = token
+    move, seen = record
     if not before:
         return f"you hold {seen}"
     own = [] if move is None else [f"you trade {move}" if isinstance(move, str) else f"you say {move}"]

@@ -47,7 +47,7 @@ class MeierAgent:
         self.role, self.game, self.rng = game.players[player], game.name, rng
         self.own: int | None = None
         self.claimed: int | None = None
-        legal = game.start().state.legal(player)
+        legal = game.start().state.legal_actions(player)
         if legal != (NOOP,):
             raise self._unknown(legal)
 
@@ -62,9 +62,9 @@ class MeierAgent:
                     self.claimed = RANK.get(tuple(value))
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return draw(legal, self.chances(legal), self.rng)
+        return draw(legal, self.report_probabilities(legal), self.rng)
 
-    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+    def report_probabilities(self, legal: tuple[Action, ...]) -> list[float]:
         """Return the probability of each legal move."""
         if legal == (NOOP,):
             return [1.0]
@@ -124,7 +124,7 @@ class BlindTicTacToeAgent:
         self.role, self.game, self.rng = game.players[player], game.name, rng
         self.tried: list[Cell] = []
         self.owned: set[Cell] = set()
-        legal = game.start().state.legal(player)
+        legal = game.start().state.legal_actions(player)
         if set(legal) != set(CELLS):
             raise self._unknown(legal)
 
@@ -135,9 +135,9 @@ class BlindTicTacToeAgent:
                 self.owned.add(own_move)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return draw(legal, self.chances(legal), self.rng)
+        return draw(legal, self.report_probabilities(legal), self.rng)
 
-    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+    def report_probabilities(self, legal: tuple[Action, ...]) -> list[float]:
         """Return the probability of each legal move."""
         if not set(legal) <= set(CELLS):
             raise self._unknown(legal)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, BoolArray, IntArray, LongArray, Token
+from infoset.base import Action, BoolArray, IntArray, LongArray, ObservationRecord
 from infoset.gdl.game import GdlRules, GdlState
 from infoset.gdl.private import Own, own_propositions
 from infoset.gdl.scalar import ScalarEvaluator, fresh_run, look, step
@@ -30,7 +30,7 @@ class Numbered(NamedTuple):
 
     cores: Rows  # words of a state without anybody's own propositions, and the step
     percepts: Rows  # of one player in one step
-    tokens: Rows  # (own move, percepts)
+    records: Rows  # (own move, percepts)
     own: Rows  # words of a player's own propositions
 
 
@@ -73,7 +73,7 @@ def _play(net, run, numbered, seats, first_percept, core, when, others, choices,
                 size += run.seen[k]
             percepts = intern(numbered.percepts, row[:size])
             row[0], row[1] = moves[j, seats[p]], percepts
-            found[j, 1 + p] = intern(numbered.tokens, row[:2])
+            found[j, 1 + p] = intern(numbered.records, row[:2])
 
 
 class GroundCores:
@@ -115,7 +115,7 @@ class GroundCores:
         self.numbered = Numbered(
             i.cores.with_room(joint, joint * (self.words + 1)),
             i.percepts.with_room(joint * n, joint * n * percepts),
-            i.tokens.with_room(joint * n, joint * n * 2),
+            i.records.with_room(joint * n, joint * n * 2),
             i.own.with_room(joint * n, joint * n * self.words),
         )
 
@@ -151,7 +151,7 @@ class GroundCores:
         _offer(self.net, self.run, state, mine, first, self.goals, offered)
         if not offered.any(axis=1).all():
             stuck = state | mine[int(np.argmin(offered.any(axis=1)))]
-            self.rules.legal(stuck.tobytes(), seat)  # raises the error
+            self.rules.legal_actions(stuck.tobytes(), seat)  # raises the error
         return offered
 
     def outcomes(self, core: int, moves: Sequence[LongArray]) -> Outcomes:
@@ -164,8 +164,11 @@ class GroundCores:
         for seat, some, first in zip(self.seats.tolist(), moves, self.first_move[self.seats].tolist(), strict=True):
             choices[seat] = some + first
         if rules.random is not None:
-            menu, number = rules.legal(self._state(core).tobytes(), rules.random), self.evaluator.number[rules.random]
-            choices[rules.random] = np.array([number[move] for move in menu])
+            action_set, number = (
+                rules.legal_actions(self._state(core).tobytes(), rules.random),
+                self.evaluator.number[rules.random],
+            )
+            choices[rules.random] = np.array([number[move] for move in action_set])
         begin = np.cumsum([0, *map(len, choices)])
         joint = prod(map(len, choices))
         self._make_room(joint)
@@ -207,11 +210,11 @@ class GroundCores:
         return [actions[first[seat] : first[seat + 1]] for seat in self.seats.tolist()]
 
     @property
-    def tokens(self) -> list[Token]:
+    def records(self) -> list[ObservationRecord]:
         """The tokens by their numbers; tokens of two players may be equal."""
         words, actions = self.evaluator.percepts, self.evaluator.actions
         seen = [tuple([words[k] for k in row]) for row in self.numbered.percepts.lists()]
-        return [(actions[move], seen[percepts]) for move, percepts in self.numbered.tokens.lists()]
+        return [(actions[move], seen[percepts]) for move, percepts in self.numbered.records.lists()]
 
 
 def _as_words(bits: int, words: int) -> Words:

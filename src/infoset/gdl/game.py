@@ -59,7 +59,7 @@ class Evaluator(Protocol):
     def facts(self, state: Any) -> frozenset[Term]: ...
     def state(self, facts: frozenset[Term]) -> Any: ...
     def terminal(self, state: Any) -> bool: ...
-    def legal(self, state: Any, role: int) -> tuple[Action, ...]: ...
+    def legal_actions(self, state: Any, role: int) -> tuple[Action, ...]: ...
     def goals(self, state: Any, role: int) -> tuple[int, ...]: ...
     def step(self, state: Any, moves: Sequence[Action]) -> tuple[Any, tuple[tuple[Action, ...], ...]]: ...
 
@@ -116,37 +116,37 @@ class GdlRules:
         with self.until(_Effort(PROBE_WORK)):
             self.offers = self._leaks(PROBE_STEPS[type(evaluator)])
 
-    def legal(self, key: Hashable, role: int) -> tuple[Action, ...]:
+    def legal_actions(self, key: Hashable, role: int) -> tuple[Action, ...]:
         """Return the legal moves of a role; none in a terminal state.  Raises ``GameRuleError`` where it has none."""
         if self.evaluator.terminal(key):
             return ()
-        menu = self.evaluator.legal(key, role)
-        if not menu:
+        action_set = self.evaluator.legal_actions(key, role)
+        if not action_set:
             raise no_move(self.description.file, self.evaluator.roles[role], self.evaluator.facts(key))
-        return menu
+        return action_set
 
     def until(self, clock: Callable[[int], None]) -> AbstractContextManager[None]:
         """Return a context in which long derivations end at a clock (``LazyEvaluator.until``); a network needs none."""
         return self.evaluator.until(clock) if isinstance(self.evaluator, LazyEvaluator) else nullcontext()
 
-    def nature(self, key: Hashable) -> tuple[Action, ...]:
+    def chance_outcome(self, key: Hashable) -> tuple[Action, ...]:
         """Return the legal moves of ``random``; ``()`` where the game has no such role or it has no choice."""
-        menu = () if self.random is None else self.legal(key, self.random)
-        return menu if len(menu) > 1 else ()
+        action_set = () if self.random is None else self.legal_actions(key, self.random)
+        return action_set if len(action_set) > 1 else ()
 
     def _outcomes(self, key: Hashable, moves: tuple[Action, ...]) -> tuple[Outcome, ...]:
         """Return the outcomes of a joint move of the players; moves of ``random`` with equal outcomes are merged."""
-        menu = self.nature(key)
-        if not menu:
+        action_set = self.chance_outcome(key)
+        if not action_set:
             return (Outcome(None, 1.0, self.step(key, moves, None)),)
         weight: dict[Observed, tuple[Action, int]] = {}
-        for answer in menu:
+        for answer in action_set:
             step = self.step(key, moves, answer)
             first, count = weight.get(step, (answer, 0))
             weight[step] = first, count + 1
         if len(weight) == 1:
             return (Outcome(None, 1.0, next(iter(weight))),)
-        return tuple([Outcome(first, count / len(menu), step) for step, (first, count) in weight.items()])
+        return tuple([Outcome(first, count / len(action_set), step) for step, (first, count) in weight.items()])
 
     def step(self, key: Hashable, moves: JointMove, answer: Action | None) -> Observed:
         """Make a joint move and a move of ``random`` (``None`` for its only one), and return the step."""
@@ -154,15 +154,15 @@ class GdlRules:
         for seat, move in zip(self.seats, moves, strict=True):
             joint[seat] = move  # type: ignore[assignment]
         if self.random is not None:
-            joint[self.random] = self.legal(key, self.random)[0] if answer is None else answer
+            joint[self.random] = self.legal_actions(key, self.random)[0] if answer is None else answer
         after, percepts = self.evaluator.step(key, joint)
         if self.open:
             return Observed(GdlState(self, after), (tuple(joint),) * len(self.players))
         seen: list[Observation] = [percepts[seat] for seat in self.seats]
         for player, offered in enumerate(self.offers):
             if offered and not self.evaluator.terminal(after):
-                menu = self.evaluator.legal(after, self.seats[player])
-                seen[player] = (*percepts[self.seats[player]], ("offered", *menu))
+                action_set = self.evaluator.legal_actions(after, self.seats[player])
+                seen[player] = (*percepts[self.seats[player]], ("offered", *action_set))
         return Observed(GdlState(self, after), tuple(seen))
 
     def _leaks(self, steps: int) -> tuple[bool, ...]:
@@ -172,13 +172,13 @@ class GdlRules:
         second play is narrow, so that histories coincide often.
         """
         rng = np.random.default_rng(0)
-        menus: dict[Hashable, tuple[Action, ...]] = {}
+        action_sets: dict[Hashable, tuple[Action, ...]] = {}
         leaks = [False] * len(self.players)
         narrow = False
         while steps > 0 and not self.open:
             narrow = not narrow
             try:
-                steps -= 1 + self._probe(rng, NARROW if narrow else None, steps, menus, leaks)
+                steps -= 1 + self._probe(rng, NARROW if narrow else None, steps, action_sets, leaks)
             except BudgetError:  # raised again when play reaches this state
                 break
         return tuple(leaks)
@@ -188,7 +188,7 @@ class GdlRules:
         rng: np.random.Generator,
         width: int | None,
         steps: int,
-        menus: dict[Hashable, tuple[Action, ...]],
+        action_sets: dict[Hashable, tuple[Action, ...]],
         leaks: list[bool],
     ) -> int:
         """Make one random play and return its length in steps; steps in large states count more than once."""
@@ -199,14 +199,14 @@ class GdlRules:
             size = len(key)
             joint: list[Action] = [""] * len(self.evaluator.roles)
             for role in range(len(joint)):
-                menu = self.evaluator.legal(key, role)
-                size += len(menu)
-                if not menu:
+                action_set = self.evaluator.legal_actions(key, role)
+                size += len(action_set)
+                if not action_set:
                     return cost  # reported when play reaches this state
-                joint[role] = menu[int(rng.integers(len(menu[:width])))]
+                joint[role] = action_set[int(rng.integers(len(action_set[:width])))]
                 if role in self.seats:
                     player = self.seats.index(role)
-                    leaks[player] |= menus.setdefault((player, known[player]), menu) != menu
+                    leaks[player] |= action_sets.setdefault((player, known[player]), action_set) != action_set
             key, percepts = self.evaluator.step(key, joint)
             known = [hash((known[p], joint[seat], percepts[seat])) for p, seat in enumerate(self.seats)]
             cost += 1 + size // PROBE_SIZE
@@ -232,40 +232,40 @@ class GdlState(NativeState, _Fields):
         """The propositions that hold, as ground terms."""
         return self.rules.evaluator.facts(self.key)
 
-    def legal(self, player: int) -> tuple[Action, ...]:
-        return self.rules.legal(self.key, self.rules.seats[player])
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
+        return self.rules.legal_actions(self.key, self.rules.seats[player])
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        if not self.rules.nature(self.key):
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+        if not self.rules.chance_outcome(self.key):
             return ()
         outcomes = self.rules.transitions(self.key, tuple(moves))
         return tuple([(o.answer, o.probability) for o in outcomes if o.answer is not None])
 
     def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
         """Draw an outcome of chance; where ``random`` has many moves, one of these, which ``play`` accepts as well."""
-        menu = self.rules.nature(self.key)
-        if len(menu) <= MANY:
+        action_set = self.rules.chance_outcome(self.key)
+        if len(action_set) <= MANY:
             return super().draw(moves, rng)
-        return menu[int(rng.integers(len(menu)))]
+        return action_set[int(rng.integers(len(action_set)))]
 
-    def play(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if nature in self.rules.nature(self.key):
+    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if chance_outcome in self.rules.chance_outcome(self.key):
             check_moves(self, moves)
         else:
-            check_play(self, moves, nature)
-        return self.play_unchecked(moves, nature)
+            check_play(self, moves, chance_outcome)
+        return self.play_unchecked(moves, chance_outcome)
 
     def returns(self) -> tuple[float, ...]:
         """Return the goal values: the first in rule order where several hold, 0 where none does."""
         goals = [self.rules.evaluator.goals(self.key, seat) for seat in self.rules.seats]
         return tuple([float(found[0]) if found else 0.0 for found in goals])
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> Observed:
-        if len(self.rules.nature(self.key)) <= MANY:
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+        if len(self.rules.chance_outcome(self.key)) <= MANY:
             for outcome in self.rules.transitions(self.key, tuple(moves)):
-                if outcome.answer == nature:
+                if outcome.answer == chance_outcome:
                     return outcome.step
-        return self.rules.step(self.key, moves, nature)
+        return self.rules.step(self.key, moves, chance_outcome)
 
     def __repr__(self) -> str:
         return f"{{{' '.join(sorted(map(str, self.facts)))}}}"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, IntArray, LongArray, Token
+from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.gdl.game import GdlRules
 from infoset.gdl.parallel import CACHE_WORDS, MAX_WORDS, Net, all_false, evaluate_gates, playouts_from, set_bits
 from infoset.gdl.positions import NO_ROLE, Interned
@@ -23,8 +23,8 @@ from infoset.gdl.tally import WORD, num_words
 from infoset.interning import Rows, intern, longer
 from infoset.jit import inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words
-from infoset.tree.graph import CHANCE, NO_TOKEN
-from infoset.tree.growing import NO_MENU, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
+from infoset.tree.graph import CHANCE, NO_RECORD
+from infoset.tree.growing import NO_ACTION_SET, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
 
 MANY = 64  # outcomes of chance beyond which they are asked for one by one, and equal ones are not merged
 ANSWERS = 2000  # outcomes of chance, in all, for edges that are asked for at once
@@ -44,21 +44,21 @@ class Shape(NamedTuple):
 
 
 @kernel
-def _count_answers(g, nature, interned, edges):
+def _count_answers(g, chance_outcome, interned, edges):
     """Return how many joint moves edges stand for: one for each outcome of chance."""
     count = 0
     for edge in edges:
         p = g.source[edge]
-        menu = nature[g.state[p]]
+        action_set = chance_outcome[g.state[p]]
         answers = 1
-        if g.player[p] != CHANCE and menu != NO_MENU:
-            answers = interned.menus.begin[menu + 1] - interned.menus.begin[menu]
+        if g.player[p] != CHANCE and action_set != NO_ACTION_SET:
+            answers = interned.action_sets.begin[action_set + 1] - interned.action_sets.begin[action_set]
         count += answers if answers <= MANY else 1
     return count
 
 
 @kernel
-def _deal(g, shape, nature, menus, edges, edge_of, state_of, moves):
+def _deal(g, shape, chance_outcome, action_sets, edges, edge_of, state_of, moves):
     """Write the joint moves of edges, and return how many there are.
 
     Where chance has too many outcomes, a chance position is made that asks for each, and no joint move.
@@ -68,19 +68,22 @@ def _deal(g, shape, nature, menus, edges, edge_of, state_of, moves):
     for edge in edges:
         p, e = np.int64(g.source[edge]), np.int64(edge)
         s, last = g.state[p], p
-        menu = nature[s]
+        action_set = chance_outcome[s]
         while True:
-            move = menus.data[menus.begin[g.content[p]] + e - g.first[p]]
+            move = action_sets.data[action_sets.begin[g.content[p]] + e - g.first[p]]
             joint[shape.random if g.player[p] == CHANCE else shape.seats[g.player[p]]] = move
             e = np.int64(g.via[p])
             if e == OUTSIDE:
                 break
             p = np.int64(g.source[e])
         first, answers = 0, 1
-        if menu != NO_MENU and g.player[last] != CHANCE:
-            first, answers = menus.begin[menu], menus.begin[menu + 1] - menus.begin[menu]
+        if action_set != NO_ACTION_SET and g.player[last] != CHANCE:
+            first, answers = (
+                action_sets.begin[action_set],
+                action_sets.begin[action_set + 1] - action_sets.begin[action_set],
+            )
         if answers > MANY:
-            p = add_position(g, CHANCE, menu, answers, s, edge)
+            p = add_position(g, CHANCE, action_set, answers, s, edge)
             for k in range(g.first[p], g.first[p] + answers):
                 g.probability[k] = 1.0 / answers
             g.child[edge] = p
@@ -89,8 +92,8 @@ def _deal(g, shape, nature, menus, edges, edge_of, state_of, moves):
             edge_of[count], state_of[count] = edge, s
             for role in range(len(joint)):
                 moves[count, role] = joint[role]
-            if menu != NO_MENU and g.player[last] != CHANCE:
-                moves[count, shape.random] = menus.data[first + a]
+            if action_set != NO_ACTION_SET and g.player[last] != CHANCE:
+                moves[count, shape.random] = action_sets.data[first + a]
             count += 1
     return count
 
@@ -160,7 +163,7 @@ def _number_states(states, after, child, fresh):
 
 
 @inner_kernel
-def _read_menus(first_move, legal, rows, w, inside, over, menus, content, choices, stuck):
+def _read_action_sets(first_move, legal, rows, w, inside, over, action_sets, content, choices, stuck):
     """Read the menus of all roles in the lanes of a word that are not ``over``.
 
     Return these lanes together with those in which somebody has no move.
@@ -168,21 +171,21 @@ def _read_menus(first_move, legal, rows, w, inside, over, menus, content, choice
     most = 0
     for role in range(len(first_move) - 1):
         most = max(most, int(first_move[role + 1] - first_move[role]))
-    menu, size = np.empty((64, most), dtype=np.int64), np.empty(64, np.int64)
+    action_set, size = np.empty((64, most), dtype=np.int64), np.empty(64, np.int64)
     for role in range(len(first_move) - 1):
         size[:] = 0
         for k in range(first_move[role], first_move[role + 1]):
             bits = _literal(rows, legal[k], w, inside)
             while bits:
                 lane = int(lowest_one(bits))
-                menu[lane, size[lane]] = k
+                action_set[lane, size[lane]] = k
                 size[lane] += 1
                 bits &= bits - ONE
         for lane in range(inside):
             if over >> np.uint64(lane) & ONE:
                 continue
             if size[lane]:
-                content[lane, role] = intern(menus, menu[lane, : size[lane]])
+                content[lane, role] = intern(action_sets, action_set[lane, : size[lane]])
                 choices[content[lane, role]] = size[lane]
             else:
                 stuck[role] += 1
@@ -214,7 +217,7 @@ def _payoff_row(g, payoffs, row):
 
 
 @kernel
-def _look_at(g, net, shape, nature, interned, rows, numbers, stuck):
+def _look_at(g, net, shape, chance_outcome, interned, rows, numbers, stuck):
     """Evaluate new states: the payoffs of terminal ones, everybody's menus in others; at most one for each lane.
 
     A state that is not terminal but in which somebody has no move is treated as terminal, and counted.
@@ -226,24 +229,26 @@ def _look_at(g, net, shape, nature, interned, rows, numbers, stuck):
     for w in range((lanes + 63) >> 6):
         inside = min(64, lanes - (w << 6))
         over = _literal(rows, net.terminal, w, inside)
-        over = _read_menus(net.first_move, net.legal, rows, w, inside, over, interned.menus, content, g.choices, stuck)
+        over = _read_action_sets(
+            net.first_move, net.legal, rows, w, inside, over, interned.action_sets, content, g.choices, stuck
+        )
         _read_goals(shape.seats, net.first_goal, net.goals, shape.goal_values, rows, w, inside, payoff)
         for lane in range(inside):
             s = numbers[(w << 6) + lane]
             ends, found = (over >> np.uint64(lane)) & ONE, np.int64(0)
-            nature[s] = NO_MENU
+            chance_outcome[s] = NO_ACTION_SET
             for p in range(n):
-                g.menus[s, p] = NO_MENU if ends else content[lane, shape.seats[p]]
+                g.action_sets[s, p] = NO_ACTION_SET if ends else content[lane, shape.seats[p]]
             if ends:
                 found = _payoff_row(g, interned.payoffs, payoff[lane])
             elif shape.random != NO_ROLE:
-                nature[s] = content[lane, shape.random]
+                chance_outcome[s] = content[lane, shape.random]
             g.at[s] = begin_state(g, s, ends != 0, found, np.int64(0))
             g.filled[STATES] += 1
 
 
 @kernel
-def _tell(g, shape, interned, moves, seen, num_seen, child, token):
+def _tell(g, shape, interned, moves, seen, num_seen, child, record):
     """Write the players' tokens of joint moves."""
     n = len(shape.seats)
     row, pair = np.empty(seen.shape[1] + moves.shape[1] + 2, dtype=np.int64), np.empty(2, dtype=np.int64)
@@ -262,21 +267,21 @@ def _tell(g, shape, interned, moves, seen, num_seen, child, token):
                     row[size] = seen[j, k]
                     size += 1
                     k += 1
-            offered = g.menus[child[j], p]
-            if shape.offers[p] and offered != NO_MENU:
+            offered = g.action_sets[child[j], p]
+            if shape.offers[p] and offered != NO_ACTION_SET:
                 row[size], row[size + 1] = -1, offered
                 size += 2
             pair[0], pair[1] = moves[j, role], intern(interned.percepts, row[:size])
-            token[j, p] = intern(interned.tokens, pair)
+            record[j, p] = intern(interned.records, pair)
 
 
 @kernel
-def _link(g, nature, edge, state, child, token):
+def _link(g, chance_outcome, edge, state, child, record):
     """Connect the edges of joint moves to the states that follow.
 
     They lead there directly, or through a chance position, in which equal outcomes are merged.
     """
-    n, j = token.shape[1], 0
+    n, j = record.shape[1], 0
     while j < len(edge):
         last = j
         while last < len(edge) and edge[last] == edge[j]:
@@ -289,7 +294,7 @@ def _link(g, nature, edge, state, child, token):
             for other in range(kept):
                 same = child[place[other]] == child[k]
                 for p in range(n):
-                    same = same and token[place[other], p] == token[k, p]
+                    same = same and record[place[other], p] == record[k, p]
                 if same:
                     found = other
                     break
@@ -300,7 +305,7 @@ def _link(g, nature, edge, state, child, token):
             weight[found] += 1.0
         e = edge[j]
         if kept > 1:
-            chance = add_position(g, CHANCE, nature[state[j]], kept, state[j], e)
+            chance = add_position(g, CHANCE, chance_outcome[state[j]], kept, state[j], e)
             g.child[e] = chance
             e = g.first[chance]
         for k in range(kept):
@@ -308,7 +313,7 @@ def _link(g, nature, edge, state, child, token):
             if kept > 1:
                 g.probability[e + k] = weight[k] / (last - j)
             for p in range(n):
-                g.token[e + k, p] = token[place[k], p]
+                g.record[e + k, p] = record[place[k], p]
         j = last
 
 
@@ -344,7 +349,7 @@ class GroundSource:
         self.most_words = max(1, min(MAX_WORDS, CACHE_WORDS // len(net)))
         self.rows = {words: all_false(net, words) for words in {1, self.most_words}}
         self.interned = Interned(*[Rows.empty() for _ in Interned._fields])
-        self.nature: IntArray = np.zeros(0, dtype=np.int32)
+        self.chance_outcome: IntArray = np.zeros(0, dtype=np.int32)
         self.stuck = np.zeros(len(net.roles), dtype=np.int64)
         self.broken = 0
 
@@ -353,20 +358,20 @@ class GroundSource:
         self._room(graph, 1)
         intern(self.interned.states, self.evaluator.net.initial.view(np.int64))
         self._look(graph, np.zeros(1, dtype=np.int64))
-        return (NO_TOKEN,) * len(self.shape.seats)
+        return (NO_RECORD,) * len(self.shape.seats)
 
     @property
     def offered(self) -> Rows:
         """The moves of all menus, as the network numbers them."""
-        return self.interned.menus
+        return self.interned.action_sets
 
     def _reserve(self, words: int) -> None:
         """Make room for a token that was observed."""
         i = self.interned
         self.interned = i._replace(
-            menus=i.menus.with_room(1, len(self.propnet.moves)),
+            action_sets=i.action_sets.with_room(1, len(self.propnet.moves)),
             percepts=i.percepts.with_room(1, words),
-            tokens=i.tokens.with_room(1, 2),
+            records=i.records.with_room(1, 2),
         )
 
     def _room(self, graph: GrowingGraph, joint: int) -> None:
@@ -376,12 +381,12 @@ class GroundSource:
         moves = int(np.diff(self.net.first_move).max(initial=1))
         self.interned = Interned(
             states=i.states.with_room(joint, joint * self.width),
-            menus=i.menus.with_room(joint * roles, joint * roles * min(moves, 4 * graph.widest() + 16)),
+            action_sets=i.action_sets.with_room(joint * roles, joint * roles * min(moves, 4 * graph.widest() + 16)),
             payoffs=i.payoffs.with_room(joint, joint * n),
             percepts=i.percepts.with_room(joint * n, joint * n * percepts),
-            tokens=i.tokens.with_room(joint * n, joint * n * 2),
+            records=i.records.with_room(joint * n, joint * n * 2),
         )
-        self.nature = longer(self.nature, int(i.states.size[0]) + joint)
+        self.chance_outcome = longer(self.chance_outcome, int(i.states.size[0]) + joint)
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
         lanes = WORD * self.most_words
@@ -389,7 +394,7 @@ class GroundSource:
         while parts:
             graph.clock()
             part = parts.pop(0)
-            count = int(_count_answers(graph.arrays, self.nature, self.interned, part))
+            count = int(_count_answers(graph.arrays, self.chance_outcome, self.interned, part))
             if count > ANSWERS and len(part) > 1:  # so that earlier results are kept where the clock ends the rest
                 half = len(part) // 2
                 parts[:0] = [part[:half], part[half:]]
@@ -402,7 +407,7 @@ class GroundSource:
         g = graph.room(len(edges), len(edges) * answers)
         edge, state = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
         moves = np.zeros((count, len(self.propnet.roles)), dtype=np.int32)
-        count = int(_deal(g, self.shape, self.nature, self.interned.menus, edges, edge, state, moves))
+        count = int(_deal(g, self.shape, self.chance_outcome, self.interned.action_sets, edges, edge, state, moves))
         edge, state, moves = edge[:count], state[:count], moves[:count]
         if not count:
             return
@@ -418,10 +423,10 @@ class GroundSource:
             made = after[part], seen[part], num_seen[part]
             _make_moves(self.net, self.interned.states, rows, state[part], moves[part], *made)
         child = self._number(graph, after)
-        token = np.zeros((count, len(self.shape.seats)), dtype=np.int64)
+        record = np.zeros((count, len(self.shape.seats)), dtype=np.int64)
         g = graph.room(len(edges), count)
-        _tell(g, self.shape, self.interned, moves, seen, num_seen, child, token)
-        _link(g, self.nature, edge, state, child, token)
+        _tell(g, self.shape, self.interned, moves, seen, num_seen, child, record)
+        _link(g, self.chance_outcome, edge, state, child, record)
 
     def _number(self, graph: GrowingGraph, words: Words) -> LongArray:
         """Return the numbers of states, after evaluating new ones; states that could not be evaluated are not kept."""
@@ -453,30 +458,37 @@ class GroundSource:
             graph.clock()
             part = numbers[begin : begin + lanes]
             widest = int(np.diff(self.net.first_move).max(initial=1))
-            menus = int(self.interned.menus.size[0]) + len(part) * len(self.propnet.roles)
-            g = graph.room(len(part), len(part) * widest, len(part), menus)
-            _look_at(g, self.net, self.shape, self.nature, self.interned, self._rows(len(part)), part, self.stuck)
+            action_sets = int(self.interned.action_sets.size[0]) + len(part) * len(self.propnet.roles)
+            g = graph.room(len(part), len(part) * widest, len(part), action_sets)
+            _look_at(
+                g, self.net, self.shape, self.chance_outcome, self.interned, self._rows(len(part)), part, self.stuck
+            )
 
-    def menu(self, number: int) -> tuple[Action, ...]:
+    def action_set(self, number: int) -> tuple[Action, ...]:
         """Return the moves of a menu."""
-        menus = self.interned.menus
-        return tuple([self.evaluator.actions[k] for k in menus.data[menus.begin[number] : menus.begin[number + 1]]])
+        action_sets = self.interned.action_sets
+        return tuple(
+            [
+                self.evaluator.actions[k]
+                for k in action_sets.data[action_sets.begin[number] : action_sets.begin[number + 1]]
+            ]
+        )
 
-    def token(self, number: int) -> Token:
+    def record(self, number: int) -> ObservationRecord:
         """Return the token of a number."""
-        move, row = self.interned.tokens.data[2 * number : 2 * number + 2].tolist()
+        move, row = self.interned.records.data[2 * number : 2 * number + 2].tolist()
         return self.evaluator.actions[move], self._seen(row)
 
-    def token_number(self, player: int, token: Token) -> int:
-        """Return the number of a player's token; ``NO_TOKEN`` where it is not possible."""
+    def record_number(self, player: int, record: ObservationRecord) -> int:
+        """Return the number of a player's token; ``NO_RECORD`` where it is not possible."""
         self._reserve(len(self.propnet.roles) + 2 + len(self.propnet.percepts))
         role = int(self.shape.seats[player])
-        move = self.evaluator.number[role].get(token[0])  # type: ignore[arg-type]
-        row = self._row_of(role, token[1])
+        move = self.evaluator.number[role].get(record[0])  # type: ignore[arg-type]
+        row = self._row_of(role, record[1])
         if move is None or row is None:
-            return NO_TOKEN
+            return NO_RECORD
         percepts = int(intern(self.interned.percepts, np.array(row, dtype=np.int64)))
-        return int(intern(self.interned.tokens, np.array([move, percepts], dtype=np.int64)))
+        return int(intern(self.interned.records, np.array([move, percepts], dtype=np.int64)))
 
     def _row_of(self, role: int, seen: Any) -> list[int] | None:
         """Return percepts, or a joint move, as their numbers."""
@@ -489,10 +501,10 @@ class GroundSource:
         if None in percepts:
             return None
         for each in filter(_offers, seen):
-            menu = [self.evaluator.number[role].get(move) for move in each[1:]]
-            if None in menu:
+            action_set = [self.evaluator.number[role].get(move) for move in each[1:]]
+            if None in action_set:
                 return None
-            percepts += [-1, int(intern(self.interned.menus, np.array(menu, dtype=np.int64)))]
+            percepts += [-1, int(intern(self.interned.action_sets, np.array(action_set, dtype=np.int64)))]
         return percepts  # type: ignore[return-value]
 
     @cached_property
@@ -506,7 +518,7 @@ class GroundSource:
         numbers = rows.data[rows.begin[row] : rows.begin[row + 1]].tolist()
         words = self.evaluator.actions if self.shape.open else self.evaluator.percepts
         if len(numbers) > 1 and numbers[-2] == -1:
-            return (*[words[k] for k in numbers[:-2]], ("offered", *self.menu(numbers[-1])))
+            return (*[words[k] for k in numbers[:-2]], ("offered", *self.action_set(numbers[-1])))
         return tuple([words[k] for k in numbers])
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
@@ -514,8 +526,8 @@ class GroundSource:
         states = self.interned.states
         words = states.data[: int(states.size[0]) * self.width].view(np.uint64).reshape(-1, self.width)
         starts, g = graph.arrays.state[positions].astype(np.int64), graph.arrays
-        menus = g.menus[starts]
-        turns = np.argmax(np.where(menus == NO_MENU, 0, g.choices[menus]) > 1, axis=1)
+        action_sets = g.action_sets[starts]
+        turns = np.argmax(np.where(action_sets == NO_ACTION_SET, 0, g.choices[action_sets]) > 1, axis=1)
         found, broken = playouts_from(self.propnet, self.rules.seats, words, starts, turns, each, seed, MAX_PLAYOUT)
         self.broken += broken
         return found

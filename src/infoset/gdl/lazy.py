@@ -144,7 +144,7 @@ class LazyEvaluator:
         >>> from infoset.clock import Clock
         >>> game = LazyEvaluator(description("connect_four"))
         >>> with game.until(Clock(0.0)):
-        ...     game.legal(game.start(), 0)
+        ...     game.legal_actions(game.start(), 0)
         Traceback (most recent call last):
         infoset.errors.ClockError: the clock ran out
         """
@@ -187,7 +187,7 @@ class LazyEvaluator:
                 self._answers.settle(answers)
             return answers.terminal
 
-    def legal(self, state: State, role: int) -> tuple[Action, ...]:
+    def legal_actions(self, state: State, role: int) -> tuple[Action, ...]:
         """Return the distinct legal moves of a role, sorted by their text."""
         with self._lock:
             answers = self._answers[state]
@@ -280,8 +280,8 @@ class LazyEvaluator:
         for role, number in rows:
             found[role].append(number)
         texts, actions = self._terms.texts, self._terms.actions
-        menus = [sorted(found[role], key=texts.__getitem__) for role in self._role_numbers]
-        return tuple(tuple(map(actions.__getitem__, menu)) for menu in menus)
+        action_sets = [sorted(found[role], key=texts.__getitem__) for role in self._role_numbers]
+        return tuple(tuple(map(actions.__getitem__, action_set)) for action_set in action_sets)
 
     def _first_clause(self, row: Row) -> tuple[int, int]:
         """Return a goal's rank in the order of goals: the first rule that may give it, then its value."""

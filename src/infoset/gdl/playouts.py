@@ -70,13 +70,13 @@ def _play(
         if length == max_steps:
             tally.lengths[UNFINISHED] += 1
             return
-        menus = [evaluator.legal(state, role) for role in roles]
-        if not all(menus):
-            stuck = menus.index(())
+        action_sets = [evaluator.legal_actions(state, role) for role in roles]
+        if not all(action_sets):
+            stuck = action_sets.index(())
             tally.stuck[stuck] += 1
             stuck_at.setdefault(evaluator.roles[stuck], state_text(evaluator.facts(state)))
             return
-        state, _ = evaluator.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
+        state, _ = evaluator.step(state, [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets])
         length += 1
     found = [evaluator.goals(state, role) for role in roles]
     add_length(tally, length)

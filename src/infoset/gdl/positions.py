@@ -45,10 +45,10 @@ class Interned(NamedTuple):
     """The values that are numbered on the way."""
 
     states: Rows  # words of the state
-    menus: Rows  # moves
+    action_sets: Rows  # moves
     payoffs: Rows  # one for each player
     percepts: Rows  # of a step, or its joint move where the game is open; -1 and a menu where legal moves are observed
-    tokens: Rows  # (own move, percepts)
+    records: Rows  # (own move, percepts)
 
 
 class Found(NamedTuple):
@@ -64,7 +64,7 @@ class Found(NamedTuple):
     source: IntArray  # (E,)
     child: IntArray  # (E,)
     probability: FloatArray  # (E,)
-    token: IntArray  # (E, n)
+    record: IntArray  # (E, n)
     filled: LongArray  # (5,)
 
 
@@ -73,7 +73,7 @@ def _edge(found, source, child, probability):
     """Add an edge without tokens and return its number."""
     e = found.filled[EDGES]
     found.source[e], found.child[e], found.probability[e] = source, child, probability
-    found.token[e] = SILENT
+    found.record[e] = SILENT
     found.filled[EDGES] = e + 1
     return e
 
@@ -110,7 +110,7 @@ def _end(shape, net, interned, found, position, holding):
 
 
 @inner_kernel
-def _tell(shape, run, interned, moves, row, tokens):
+def _tell(shape, run, interned, moves, row, records):
     """Write the players' tokens of the step just made."""
     for p in range(len(shape.seats)):
         role, size = shape.seats[p], 0
@@ -124,23 +124,23 @@ def _tell(shape, run, interned, moves, row, tokens):
                 size += run.seen[k]
         percepts = intern(interned.percepts, row[:size])
         row[0], row[1] = moves[role], percepts
-        tokens[p] = intern(interned.tokens, row[:2])
+        records[p] = intern(interned.records, row[:2])
 
 
 @inner_kernel
-def _answer(shape, net, run, interned, found, state, moves, menu, scratch):
+def _answer(shape, net, run, interned, found, state, moves, action_set, scratch):
     """Write the distinct outcomes of the joint ``moves`` and return how many there are.
 
     ``scratch`` holds a row for each: child, weight, move of chance, tokens.
     """
     n, count = len(shape.seats), 0
     row = np.empty(max(len(run.seen), len(moves)) + 2, dtype=np.int64)
-    for a in range(len(menu)):
+    for a in range(len(action_set)):
         if shape.random != NO_ROLE:
-            moves[shape.random] = menu[a]
+            moves[shape.random] = action_set[a]
         step(net, run, state, moves)
         mine = scratch[count]
-        mine[0], mine[1], mine[2] = _visit(found, interned.states, run.next), 1, menu[a]
+        mine[0], mine[1], mine[2] = _visit(found, interned.states, run.next), 1, action_set[a]
         _tell(shape, run, interned, moves, row, mine[3:])
         known = False
         for other in range(count):
@@ -159,13 +159,13 @@ def _answer(shape, net, run, interned, found, state, moves, menu, scratch):
 def _join(interned, found, source, count, answers, scratch):
     """Add the edges of one joint move: directly to the next state, or through a chance position."""
     if count > 1:
-        chance = _place(found, CHANCE, intern(interned.menus, scratch[:count, 2].copy()))
+        chance = _place(found, CHANCE, intern(interned.action_sets, scratch[:count, 2].copy()))
         _edge(found, source, chance, 1.0)
         source = chance
     for k in range(count):
         e = _edge(found, source, scratch[k, 0], scratch[k, 1] / answers)
-        for p in range(found.token.shape[1]):
-            found.token[e, p] = scratch[k, 3 + p]
+        for p in range(found.record.shape[1]):
+            found.record[e, p] = scratch[k, 3 + p]
 
 
 @inner_kernel
@@ -173,18 +173,18 @@ def _expand(shape, net, run, interned, found, position, state):
     """Add the decisions of one state, one player after the other, and the outcomes of every joint move."""
     n = len(shape.seats)
     base, joint = position, 1
-    nature = np.zeros(1, dtype=np.int32)
+    chance_outcome = np.zeros(1, dtype=np.int32)
     if shape.random != NO_ROLE:
         first = net.first_move[shape.random]
-        nature = run.menu[first : first + np.uint32(run.menu_size[shape.random])].copy()
-    scratch = np.zeros((len(nature) + 1, 3 + n), dtype=np.int64)
+        chance_outcome = run.action_set[first : first + np.uint32(run.num_actions[shape.random])].copy()
+    scratch = np.zeros((len(chance_outcome) + 1, 3 + n), dtype=np.int64)
     sizes, firsts = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-    menu = run.menu.copy()
+    action_set = run.action_set.copy()
     for p in range(n):
         role = shape.seats[p]
-        sizes[p], firsts[p] = run.menu_size[role], net.first_move[role]
+        sizes[p], firsts[p] = run.num_actions[role], net.first_move[role]
     for p in range(n):
-        content = intern(interned.menus, menu[firsts[p] : firsts[p] + sizes[p]].astype(np.int64))
+        content = intern(interned.action_sets, action_set[firsts[p] : firsts[p] + sizes[p]].astype(np.int64))
         if p > 0:
             above, base = base, found.filled[POSITIONS]
             for k in range(joint):
@@ -193,14 +193,14 @@ def _expand(shape, net, run, interned, found, position, state):
         else:
             found.player[base], found.content[base] = 0, content
         joint *= sizes[p]
-    moves = np.zeros(len(run.menu_size), dtype=np.int32)
+    moves = np.zeros(len(run.num_actions), dtype=np.int32)
     for j in range(joint):
         rest = j
         for p in range(n - 1, -1, -1):
-            moves[shape.seats[p]] = menu[firsts[p] + rest % sizes[p]]
+            moves[shape.seats[p]] = action_set[firsts[p] + rest % sizes[p]]
             rest //= sizes[p]
-        count = _answer(shape, net, run, interned, found, state, moves, nature, scratch)
-        _join(interned, found, base + j // sizes[n - 1], count, len(nature), scratch)
+        count = _answer(shape, net, run, interned, found, state, moves, chance_outcome, scratch)
+        _join(interned, found, base + j // sizes[n - 1], count, len(chance_outcome), scratch)
 
 
 @kernel
@@ -213,11 +213,11 @@ def _explore(shape, net, run, interned, found):
         state = interned.states.data[number * words : (number + 1) * words].view(np.uint64).copy()
         terminal, joint = look(net, run, state, holding), 1
         if not terminal:
-            for role in range(len(run.menu_size)):
+            for role in range(len(run.num_actions)):
                 found.filled[DETAIL] = role
-                if run.menu_size[role] == 0:
+                if run.num_actions[role] == 0:
                     return STUCK
-                joint = min(joint * run.menu_size[role], MOST_JOINT)
+                joint = min(joint * run.num_actions[role], MOST_JOINT)
         found.filled[DETAIL] = joint
         if joint > found.filled[ROOM_LEFT]:
             return NO_ROOM
@@ -278,10 +278,10 @@ class Explorer:
         n, words, percepts = self._widths
         self.interned = Interned(
             states=i.states.with_room(joint + 1, (joint + 1) * words),
-            menus=i.menus.with_room(joint * (n + 1), joint * (n + 2)),
+            action_sets=i.action_sets.with_room(joint * (n + 1), joint * (n + 2)),
             payoffs=i.payoffs.with_room(joint, joint * n),
             percepts=i.percepts.with_room(joint * n, joint * n * percepts),
-            tokens=i.tokens.with_room(joint * n, joint * n * 2),
+            records=i.records.with_room(joint * n, joint * n * 2),
         )
         positions, edges, _, _, _ = f.filled.tolist()
         more = (n + 2) * joint + 1
@@ -292,7 +292,7 @@ class Explorer:
             longer(f.source, edges + more),
             longer(f.child, edges + more),
             longer(f.probability, edges + more),
-            longer(f.token, edges + more),
+            longer(f.record, edges + more),
             f.filled,
         )
         f.filled[ROOM_LEFT] = joint
@@ -330,16 +330,16 @@ class Explorer:
         positions, edges, _, _, _ = f.filled.tolist()
         order = np.argsort(f.source[:edges], kind="stable")
         first = np.concatenate([[0], np.cumsum(np.bincount(f.source[:edges], minlength=positions))])
-        menus = [tuple([actions[move] for move in row]) for row in i.menus.lists()]
+        action_sets = [tuple([actions[move] for move in row]) for row in i.action_sets.lists()]
         words = self.evaluator.actions if self.shape.open else self.evaluator.percepts
         seen = [tuple([words[k] for k in row]) for row in i.percepts.lists()]
-        tokens: dict[tuple[Action, tuple[Action, ...]], int] = {}
-        number = [tokens.setdefault((actions[move], seen[row]), len(tokens)) for move, row in i.tokens.lists()]
-        token = np.array([*number, SILENT], dtype=np.int32)[f.token[:edges][order]]
+        records: dict[tuple[Action, tuple[Action, ...]], int] = {}
+        number = [records.setdefault((actions[move], seen[row]), len(records)) for move, row in i.records.lists()]
+        record = np.array([*number, SILENT], dtype=np.int32)[f.record[:edges][order]]
         payoffs = i.payoffs.table(len(self.shape.seats)).astype(np.float64)
         return Positions(
             f.player[:positions].copy(), f.content[:positions].copy(), first.astype(np.int32), f.child[:edges][order],
-            f.probability[:edges][order], token, menus, payoffs, list(tokens), self.facts(),
+            f.probability[:edges][order], record, action_sets, payoffs, list(records), self.facts(),
         )  # fmt: skip
 
     def facts(self) -> Facts:

@@ -1,6 +1,6 @@
 """Find the propositions that are a player's own: they affect neither the others nor anybody's goal.
 
-A proposition is a player's own where it is read by nothing but that player's ``legal`` and the next state of
+A proposition is a player's own where it is read by nothing but that player's ``legal_actions`` and the next state of
 propositions that are its own, too: in a propositional network, the largest such set.  The rest of a state is its
 *core*.
 """

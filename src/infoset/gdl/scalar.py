@@ -22,7 +22,7 @@ from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, below, streams
 
-MENUS = 1 << 14  # menus cached as moves; large games have a new one in almost every state
+ACTION_SETS = 1 << 14  # menus cached as moves; large games have a new one in almost every state
 
 
 ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)  # unsigned indices need no check for negative ones in kernels
@@ -54,8 +54,8 @@ class Run(NamedTuple):
     pending: Words  # (N / 64,) gates whose value is out of date, and the first gate of every loop to be computed
     current: Words  # (B / 64,) the state
     moves: IntArray  # (roles,) the joint move, -1 where there is none
-    menu: IntArray  # (M,) legal moves of the roles, one after the other
-    menu_size: IntArray  # (roles,)
+    action_set: IntArray  # (M,) legal moves of the roles, one after the other
+    num_actions: IntArray  # (roles,)
     next: Words  # (B / 64,) the state after the joint move
     seen: npt.NDArray[np.uint8]  # (P,)
 
@@ -160,14 +160,14 @@ def _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, cu
 
 
 @inline_kernel
-def _find_legal(first_move, legal, value, menu, menu_size):
-    """Write the legal moves of every role into ``menu``, from where the role's moves begin."""
-    for role in range(np.uint64(len(menu_size))):
+def _find_legal(first_move, legal, value, action_set, num_actions):
+    """Write the legal moves of every role into ``action_set``, from where the role's moves begin."""
+    for role in range(np.uint64(len(num_actions))):
         begin, size = np.uint64(first_move[role]), np.uint64(0)
         for move in range(begin, np.uint64(first_move[role + ONE])):
-            menu[begin + size] = move
+            action_set[begin + size] = move
             size += _holds(value, legal[move])
-        menu_size[role] = size
+        num_actions[role] = size
 
 
 @inline_kernel
@@ -195,11 +195,11 @@ def _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves
 
 @kernel
 def look(net, run, state, goals):
-    """Return whether ``state`` is terminal; write its legal moves into ``run.menu`` and its goals into ``goals``."""
+    """Return whether ``state`` is terminal; write its legal moves into ``run.action_set`` and its goals into ``goals``."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     value, slack, pending = run.value, run.slack, run.pending
     _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, run.current, state)
-    _find_legal(net.first_move, net.legal, value, run.menu, run.menu_size)
+    _find_legal(net.first_move, net.legal, value, run.action_set, run.num_actions)
     for k in range(len(net.goals)):
         goals[k] = _holds(value, net.goals[k])
     return _holds(value, net.terminal)
@@ -238,17 +238,17 @@ def _playouts(net, run, count, max_steps, stream, tally):
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     following, first_move, does, legal, initial = net.following, net.first_move, net.does, net.legal, net.initial
     value, slack, pending, current, after = run.value, run.slack, run.pending, run.current, run.next
-    moves, menu, menu_size = run.moves, run.menu, run.menu_size
+    moves, action_set, num_actions = run.moves, run.action_set, run.num_actions
     for _ in range(count):
         _go_to(first_fanout, fanout, loop_begin, loop_end, value, slack, pending, current, initial)
         length, stuck = 0, -1
         while not _holds(value, net.terminal) and length < max_steps:
-            _find_legal(first_move, legal, value, menu, menu_size)
-            stuck = _stuck(menu_size)
+            _find_legal(first_move, legal, value, action_set, num_actions)
+            stuck = _stuck(num_actions)
             if stuck >= 0:
                 break
             for role in range(np.uint64(len(moves))):
-                move = menu[np.uint64(first_move[role]) + np.uint64(below(stream, menu_size[role]))]
+                move = action_set[np.uint64(first_move[role]) + np.uint64(below(stream, num_actions[role]))]
                 _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves, role, move)
             _settle(first_fanout, fanout, loop_begin, loop_end, value, slack, pending)
             _follow(following, value, after)
@@ -264,10 +264,10 @@ def _playouts(net, run, count, max_steps, stream, tally):
 
 
 @linked_kernel
-def _stuck(menu_size):
+def _stuck(num_actions):
     """Return the first role without a legal move; -1 where each has one."""
-    for role in range(len(menu_size)):
-        if menu_size[role] == 0:
+    for role in range(len(num_actions)):
+        if num_actions[role] == 0:
             return role
     return -1
 
@@ -298,8 +298,8 @@ def fresh_run(propnet: PropNet, net: Net) -> Run:
         pending=np.zeros(-(-size // WORD), dtype=np.uint64),
         current=np.zeros(words, dtype=np.uint64),
         moves=np.full(roles, NO_NODE, dtype=np.int32),
-        menu=np.zeros(len(net.legal) + 1, dtype=np.int32),
-        menu_size=np.zeros(roles, dtype=np.int32),
+        action_set=np.zeros(len(net.legal) + 1, dtype=np.int32),
+        num_actions=np.zeros(roles, dtype=np.int32),
         next=np.zeros(words, dtype=np.uint64),
         seen=np.zeros(len(net.sees), dtype=np.uint8),
     )
@@ -351,7 +351,7 @@ class ScalarEvaluator:
         self.number = [
             {self.actions[k]: k for k in range(first[r], first[r + 1])} for r in range(len(self.roles))
         ]  # fmt: skip
-        self._menu = lru_cache(MENUS)(self._actions_of)
+        self._action_set = lru_cache(ACTION_SETS)(self._actions_of)
 
     def start(self) -> bytes:
         return self.net.initial.tobytes()
@@ -373,9 +373,9 @@ class ScalarEvaluator:
     def terminal(self, state: bytes) -> bool:
         return self._look(state).is_terminal
 
-    def legal(self, state: bytes, role: int) -> tuple[Action, ...]:
+    def legal_actions(self, state: bytes, role: int) -> tuple[Action, ...]:
         run, begin = self._look(state).run, self.net.first_move[role]
-        return self._menu(run.menu[begin : begin + run.menu_size[role]].tobytes())
+        return self._action_set(run.action_set[begin : begin + run.num_actions[role]].tobytes())
 
     def _actions_of(self, numbers: bytes) -> tuple[Action, ...]:
         return tuple([self.actions[k] for k in np.frombuffer(numbers, dtype=np.int32)])

@@ -48,8 +48,8 @@ class Encoding:
 
     def _moves(self, player: int) -> list[Action]:
         """Return all moves that a player can ever have, sorted."""
-        menus = np.unique(self.graph.content[self.decision[self.mover == player]])
-        found = {move: None for menu in menus.tolist() for move in self.graph.menus[menu]}
+        action_sets = np.unique(self.graph.content[self.decision[self.mover == player]])
+        found = {move: None for action_set in action_sets.tolist() for move in self.graph.action_sets[action_set]}
         return sorted(found, key=format_action)
 
     @property
@@ -78,35 +78,35 @@ class Encoding:
         column = np.full(len(graph.child), -1, dtype=np.int32)
         for player, number in enumerate(self.number):
             mine = self.decision[self.mover == player]
-            for menu in np.unique(graph.content[mine]).tolist():
-                places = [number[move] for move in graph.menus[menu]]
-                first = graph.first_edge[mine[graph.content[mine] == menu]]
+            for action_set in np.unique(graph.content[mine]).tolist():
+                places = [number[move] for move in graph.action_sets[action_set]]
+                first = graph.first_edge[mine[graph.content[mine] == action_set]]
                 for k, place in enumerate(places):
                     column[first + k] = place
         return column
 
     @cached_property
-    def legal(self) -> list[BoolArray]:
+    def legal_actions(self) -> list[BoolArray]:
         """For each player (S, A) whether a move is legal in a state."""
         graph = self.graph
         source = graph.source
         found = []
         for player, moves in enumerate(self.moves):
             mine = graph.player[source] == player
-            legal = np.zeros((len(self.position), len(moves)), dtype=np.bool_)
-            legal[self.row[source[mine]], self.column[mine]] = True
-            found.append(legal)
+            legal_actions = np.zeros((len(self.position), len(moves)), dtype=np.bool_)
+            legal_actions[self.row[source[mine]], self.column[mine]] = True
+            found.append(legal_actions)
         return found
 
-    def edge_chances(self, policies: list[FloatArray]) -> FloatArray:
+    def edge_probabilities(self, policies: list[FloatArray]) -> FloatArray:
         """Return (E,) the probabilities of edges from the players' ``policies`` (S, A); 1 for chance."""
         graph = self.graph
         source = graph.source
-        chances = np.ones(len(graph.child))
+        probabilities = np.ones(len(graph.child))
         for player, policy in enumerate(policies):
             mine = np.flatnonzero(graph.player[source] == player)
-            chances[mine] = policy[self.row[source[mine]], self.column[mine]]
-        return chances
+            probabilities[mine] = policy[self.row[source[mine]], self.column[mine]]
+        return probabilities
 
     @cached_property
     def fingerprint(self) -> str:

@@ -106,9 +106,9 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
         value, logits = net(torch.from_numpy(encoding.facts[rows]).to(at, torch.float32))
         values.append(torch.sigmoid(value).cpu().numpy())
         for player, each in enumerate(logits):
-            legal = torch.from_numpy(encoding.legal[player][rows]).to(at)
-            chances = torch.softmax(each.masked_fill(~legal, -1e9), dim=1)
-            policies[player].append(chances.cpu().numpy())
+            legal_actions = torch.from_numpy(encoding.legal_actions[player][rows]).to(at)
+            probabilities = torch.softmax(each.masked_fill(~legal_actions, -1e9), dim=1)
+            policies[player].append(probabilities.cpu().numpy())
     worth = encoding.payoffs(np.concatenate(values).astype(np.float64))
     return worth, [np.concatenate(parts).astype(np.float64) for parts in policies]
 

@@ -9,29 +9,32 @@ from infoset.base import FloatArray, LongArray
 from infoset.jit import kernel
 from infoset.learn.net import StateNet
 from infoset.learn.propositions import Propositions
-from infoset.tree.growing import NO_MENU
+from infoset.tree.growing import NO_ACTION_SET
 
 PLAYS = 4
 AWAKE = 1, 8, 256  # batch sizes of the first evaluations
 
 
 @kernel
-def _chances(menus_of, state, menus, column, logits, prior):
+def _probabilities(action_sets_of, state, action_sets, column, logits, prior):
     """Write everybody's probabilities of legal moves in states (K,) to ``prior`` (K, n, m).
 
     ``logits`` (K, M) are those of all moves.
     """
     for j in range(len(state)):
         for i in range(prior.shape[1]):
-            menu = menus_of[state[j], i]
-            if menu == NO_MENU:
+            action_set = action_sets_of[state[j], i]
+            if action_set == NO_ACTION_SET:
                 continue
-            begin, size = menus.begin[menu], menus.begin[menu + 1] - menus.begin[menu]
+            begin, size = (
+                action_sets.begin[action_set],
+                action_sets.begin[action_set + 1] - action_sets.begin[action_set],
+            )
             best, total = -np.inf, 0.0
             for k in range(size):
-                best = max(best, logits[j, column[menus.data[begin + k]]])
+                best = max(best, logits[j, column[action_sets.data[begin + k]]])
             for k in range(size):
-                prior[j, i, k] = np.exp(logits[j, column[menus.data[begin + k]]] - best)
+                prior[j, i, k] = np.exp(logits[j, column[action_sets.data[begin + k]]] - best)
                 total += prior[j, i, k]
             for k in range(size):
                 prior[j, i, k] /= total
@@ -66,12 +69,12 @@ class NetLeaves:
     def says(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
         """Return the values and priors of the network alone."""
         encoding = self.encoding
-        g, menus = encoding.graph.arrays, encoding.source.interned.menus
+        g, action_sets = encoding.graph.arrays, encoding.source.interned.action_sets
         with torch.inference_mode():
             facts = torch.from_numpy(encoding.bits(encoding.facts(positions))).to(self.at, torch.float32)
             value, logits = self.net(facts)
             worth = torch.sigmoid(value).cpu().numpy().astype(np.float64)
             said = torch.cat(logits, dim=1).cpu().numpy()
         prior = np.zeros((len(positions), encoding.players, encoding.graph.widest()))
-        _chances(g.menus, g.state[positions], menus, encoding.column, said, prior)
+        _probabilities(g.action_sets, g.state[positions], action_sets, encoding.column, said, prior)
         return encoding.low + worth * (encoding.high - encoding.low), prior

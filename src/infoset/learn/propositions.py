@@ -15,7 +15,7 @@ from infoset.gdl.growth import GroundSource
 from infoset.learn.boards import board_of
 from infoset.names import format_action
 from infoset.search.monte_carlo import shared_graph
-from infoset.tree.growing import NO_MENU, GrowingGraph
+from infoset.tree.growing import NO_ACTION_SET, GrowingGraph
 
 PORTION = 32  # positions played out between two checks of the clock
 
@@ -85,11 +85,13 @@ class Propositions:
 
         Empty where the player has no move in the step of a position.
         """
-        menu = int(self.graph.arrays.menus[self.graph.arrays.state[position], player])
-        if menu == NO_MENU:
+        action_set = int(self.graph.arrays.action_sets[self.graph.arrays.state[position], player])
+        if action_set == NO_ACTION_SET:
             return np.zeros(0, dtype=np.int32)
-        menus = self.source.interned.menus
-        return np.asarray(self.column[menus.data[menus.begin[menu] : menus.begin[menu + 1]]])
+        action_sets = self.source.interned.action_sets
+        return np.asarray(
+            self.column[action_sets.data[action_sets.begin[action_set] : action_sets.begin[action_set + 1]]]
+        )
 
     def playouts(self, positions: LongArray, each: int, seed: int, clock: Clock) -> FloatArray:
         """Return (K, n) everybody's mean payoff in random playouts from positions (K,).

@@ -25,7 +25,7 @@ from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
 from infoset.search.ranges import Ranges, drawn
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 
 MINIBATCHES = 20  # after every move, as in the paper
 
@@ -70,7 +70,7 @@ class WorldGames(Games):
 
     def prepare(self) -> None:
         self.values, policies = evaluate_states(self.net, self.encoding)
-        self.chances = self.encoding.edge_chances(policies)
+        self.probabilities = self.encoding.edge_probabilities(policies)
 
     def play_part(self, games: int, rng: np.random.Generator) -> Played:
         self.ranges = Ranges(
@@ -78,7 +78,7 @@ class WorldGames(Games):
         )  # new for each part, since it caches earlier queries
         self.rng = rng
         found: list[Samples] = []
-        running = self._past_nature([_Game(0, tuple(range(len(self.encoding.moves))))] * games)
+        running = self._past_chance([_Game(0, tuple(range(len(self.encoding.moves))))] * games)
         while running:
             running = self._move(running, found)
         return Played(found, tuple(self.values[self.encoding.row[0]].tolist()))
@@ -86,7 +86,7 @@ class WorldGames(Games):
     def _lean(self, edges: LongArray, known: LongArray) -> FloatArray:
         """Return the edges' probabilities in the paper's training sampler: proportional to f(s, a) + 1 / moves."""
         graph = self.encoding.graph
-        return (self.chances[edges] + 1.0 / graph.num_edges[graph.source[edges]]) / 2
+        return (self.probabilities[edges] + 1.0 / graph.num_edges[graph.source[edges]]) / 2
 
     def _move(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
         """Advance all games by one step, and add the values and policies of the solved states to ``samples``."""
@@ -107,35 +107,35 @@ class WorldGames(Games):
         fields = {"value": encoding.normalised(solved.values), **policies}
         found_now = {name: array.astype(np.float32) for name, array in fields.items()}
         samples.append({ROW: encoding.row[positions], **found_now})
-        chances = {
+        probabilities = {
             (g, p): found.weight @ solved.policies[p][np.searchsorted(positions, found.position)]
             for (g, p), found in held.items()
         }
-        return self._past_nature([self._played(game, g, chances) for g, game in enumerate(running)])
+        return self._past_chance([self._played(game, g, probabilities) for g, game in enumerate(running)])
 
     def _worth(self, positions: LongArray) -> FloatArray:
         worth: FloatArray = self.values[self.encoding.row[positions]]
         return worth
 
-    def _played(self, game: _Game, g: int, chances: dict[tuple[int, int], FloatArray]) -> _Game:
-        """Play one step of a game; each player moves by its probabilities in ``chances``."""
+    def _played(self, game: _Game, g: int, probabilities: dict[tuple[int, int], FloatArray]) -> _Game:
+        """Play one step of a game; each player moves by its probabilities in ``report_probabilities``."""
         graph, position = self.encoding.graph, game.position
         while graph.player[position] != TERMINAL:
             first, last = int(graph.first_edge[position]), int(graph.first_edge[position + 1])
             mover = int(graph.player[position])
             if mover == CHANCE:
                 weight = graph.probability[first:last]
-            elif (g, mover) in chances:
-                weight = chances[g, mover][self.encoding.column[first:last]]
+            elif (g, mover) in probabilities:
+                weight = probabilities[g, mover][self.encoding.column[first:last]]
             else:
                 break
             edge = first + _chosen(weight, self.rng)
             position = int(graph.child[edge])
-            if (graph.token[edge] != NO_TOKEN).any():
+            if (graph.record[edge] != NO_RECORD).any():
                 return _Game(position, self._told(game.known, edge))
         return _Game(position, game.known)
 
-    def _past_nature(self, running: list[_Game]) -> list[_Game]:
+    def _past_chance(self, running: list[_Game]) -> list[_Game]:
         """Advance games to the next step in which somebody has a choice; drop those that are over."""
         graph, found = self.encoding.graph, []
         for begun in running:
@@ -150,9 +150,12 @@ class WorldGames(Games):
 
     def _told(self, known: tuple[int, ...], edge: int) -> tuple[int, ...]:
         """Return everybody's information state after an edge."""
-        tokens = self.encoding.graph.token[edge].tolist()
+        records = self.encoding.graph.record[edge].tolist()
         return tuple(
-            [k if token == NO_TOKEN else self.ranges.behind(k, token) for k, token in zip(known, tokens, strict=True)]
+            [
+                k if record == NO_RECORD else self.ranges.behind(k, record)
+                for k, record in zip(known, records, strict=True)
+            ]
         )
 
 
@@ -205,8 +208,8 @@ class SelfPlay(GamesLearner):
         value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer["value"][places]).to(at))
         policy_loss = torch.zeros((), device=at)
         for player, each in enumerate(logits):
-            legal = torch.from_numpy(self.encoding.legal[player][rows]).to(at)
-            log = torch.log_softmax(each.masked_fill(~legal, -1e9), dim=1)
+            legal_actions = torch.from_numpy(self.encoding.legal_actions[player][rows]).to(at)
+            log = torch.log_softmax(each.masked_fill(~legal_actions, -1e9), dim=1)
             policy_loss = policy_loss - (torch.from_numpy(buffer[policy(player)][places]).to(at) * log).sum(1).mean()
         self.descend(value_loss + policy_loss / len(logits), places)
         return value_loss.item(), policy_loss.item()

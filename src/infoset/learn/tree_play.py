@@ -34,7 +34,7 @@ from infoset.search.ranges import Range, Ranges
 from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.statistics import Share
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.growing import NO_MENU, OUTSIDE
+from infoset.tree.growing import NO_ACTION_SET, OUTSIDE
 
 NOISE, EVEN = 0.25, 0.5  # share of Dirichlet noise in the priors of a root, and its concentration
 MOST_BYTES = 1 << 30  # of the buffer
@@ -78,7 +78,7 @@ class _Sample(NamedTuple):
     game: int
     facts: Facts
     policy: npt.NDArray[np.float32]  # (M,)
-    legal: Facts  # (M / 8,) the moves of those who had a choice
+    legal_actions: Facts  # (M / 8,) the moves of those who had a choice
 
 
 class TreeGames(Games):
@@ -197,8 +197,12 @@ class _SideBySide:
         """Return the pairs of a game and a player in it who has several legal moves now."""
         g, found = self.graph.arrays, []
         for game in np.flatnonzero(self.running).tolist():
-            menus = g.menus[g.state[self.position[game]]]
-            found += [(game, p) for p, menu in enumerate(menus.tolist()) if menu != NO_MENU and g.choices[menu] > 1]
+            action_sets = g.action_sets[g.state[self.position[game]]]
+            found += [
+                (game, p)
+                for p, action_set in enumerate(action_sets.tolist())
+                if action_set != NO_ACTION_SET and g.choices[action_set] > 1
+            ]
         return found
 
     def note(self, chosen: dict[tuple[int, int], FloatArray]) -> None:
@@ -206,12 +210,15 @@ class _SideBySide:
         games = list(dict.fromkeys(game for game, _ in chosen))
         facts = self.encoding.facts(self.position[games])
         for row, game in zip(facts, games, strict=True):
-            policy, legal = np.zeros(self.encoding.num_moves, np.float32), np.zeros(self.encoding.num_moves, np.bool_)
+            policy, legal_actions = (
+                np.zeros(self.encoding.num_moves, np.float32),
+                np.zeros(self.encoding.num_moves, np.bool_),
+            )
             for p in range(self.encoding.players):
                 if (game, p) in chosen:
                     columns = self.encoding.columns(int(self.position[game]), p)
-                    policy[columns], legal[columns] = chosen[game, p], True
-            self.noted.append(_Sample(game, row, policy, np.packbits(legal)))
+                    policy[columns], legal_actions[columns] = chosen[game, p], True
+            self.noted.append(_Sample(game, row, policy, np.packbits(legal_actions)))
 
     def advance(self, chosen: dict[tuple[int, int], FloatArray], rng: np.random.Generator) -> None:
         """Advance all running games to the beginning of their next step.
@@ -223,7 +230,7 @@ class _SideBySide:
             edges = np.array([self._edge(int(game), chosen, rng) for game in going], dtype=np.int64)
             self.graph.ask(edges)
             g = self.graph.arrays
-            self.known[going] = self.graph.states.behind(self.known[going], g.token[edges])
+            self.known[going] = self.graph.states.behind(self.known[going], g.record[edges])
             self.position[going] = g.child[edges]
             going = going[g.via[self.position[going]] != OUTSIDE]
         over = np.flatnonzero(np.isnan(self.payoff[:, 0]) & ~self.running)
@@ -234,12 +241,12 @@ class _SideBySide:
         g, p = self.graph.arrays, int(self.position[game])
         first, size, mover = int(g.first[p]), int(g.size[p]), int(g.player[p])
         if mover == CHANCE:
-            chances = g.probability[first : first + size]
+            probabilities = g.probability[first : first + size]
         elif (game, mover) in chosen:
-            chances = chosen[game, mover]
+            probabilities = chosen[game, mover]
         else:
             return first + int(rng.integers(size))
-        running = np.cumsum(chances)
+        running = np.cumsum(probabilities)
         return first + int(min(np.searchsorted(running, rng.random() * running[-1], side="right"), size - 1))
 
     def cut(self, rng: np.random.Generator, clock: Clock) -> None:
@@ -254,19 +261,23 @@ class _SideBySide:
         encoding, width = self.encoding, -(-self.encoding.num_facts // 8)
         facts = np.array([each.facts for each in kept], dtype=np.uint8).reshape(-1, width)
         policy = np.array([each.policy for each in kept], dtype=np.float32).reshape(-1, encoding.num_moves)
-        legal = np.array([each.legal for each in kept], dtype=np.uint8).reshape(-1, -(-encoding.num_moves // 8))
+        legal_actions = np.array([each.legal_actions for each in kept], dtype=np.uint8).reshape(
+            -1, -(-encoding.num_moves // 8)
+        )
         payoff = self.payoff[[each.game for each in kept]].reshape(-1, encoding.players)
-        return samples_of(encoding, facts, payoff, policy, np.unpackbits(legal, axis=1, count=encoding.num_moves) > 0)
+        return samples_of(
+            encoding, facts, payoff, policy, np.unpackbits(legal_actions, axis=1, count=encoding.num_moves) > 0
+        )
 
 
 def samples_of(
     encoding: Propositions, facts: Facts, payoff: FloatArray, policy: npt.NDArray[np.float32],
-    legal: npt.NDArray[np.bool_],
+    legal_actions: npt.NDArray[np.bool_],
 ) -> Samples:  # fmt: skip
     """Convert states, payoffs, policies and legal moves to samples for the buffer."""
     value = (payoff - encoding.low) / (encoding.high - encoding.low or 1.0)
     return {
-        "facts": facts, "value": value.astype(np.float32), "policy": policy, "legal": np.packbits(legal, axis=1)
+        "facts": facts, "value": value.astype(np.float32), "policy": policy, "legal_actions": np.packbits(legal_actions, axis=1)
     }  # fmt: skip
 
 
@@ -291,7 +302,7 @@ class TreePlay(GamesLearner):
         net = StateNet(encoding.num_facts, moves, training.hidden, encoding.board).to(device())
         fields = {
             "facts": bits(encoding.num_facts), "value": floats(encoding.players), "policy": floats(encoding.num_moves),
-            "legal": bits(encoding.num_moves),
+            "legal_actions": bits(encoding.num_moves),
         }  # fmt: skip
         most = MOST_BYTES // sum(field.itemsize for field in fields.values())
         buffer = ReplayBuffer(min(training.buffer, most), **fields)
@@ -322,18 +333,20 @@ class TreePlay(GamesLearner):
         places = buffer.draw(self.training.batch, self.rng)
         values, logits = self.net(torch.from_numpy(encoding.bits(buffer["facts"][places])).to(at, torch.float32))
         value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer["value"][places]).to(at))
-        legal = np.unpackbits(buffer["legal"][places], axis=1, count=encoding.num_moves)
+        legal_actions = np.unpackbits(buffer["legal_actions"][places], axis=1, count=encoding.num_moves)
         policy_loss = _policy_loss(
-            logits, torch.from_numpy(buffer["policy"][places]).to(at), torch.from_numpy(legal).to(at) > 0
+            logits, torch.from_numpy(buffer["policy"][places]).to(at), torch.from_numpy(legal_actions).to(at) > 0
         )
         self.descend(value_loss + policy_loss, places)
         return value_loss.item(), policy_loss.item()
 
 
-def _policy_loss(logits: list[Tensor], policy: Tensor, legal: Tensor) -> Tensor:
+def _policy_loss(logits: list[Tensor], policy: Tensor, legal_actions: Tensor) -> Tensor:
     """Return the mean cross-entropy of the policies of those players who had a choice."""
     sizes = [each.shape[1] for each in logits]
     lost = torch.zeros((), device=policy.device)
-    for each, mine, may in zip(logits, torch.split(policy, sizes, 1), torch.split(legal, sizes, 1), strict=True):
+    for each, mine, may in zip(
+        logits, torch.split(policy, sizes, 1), torch.split(legal_actions, sizes, 1), strict=True
+    ):
         lost = lost - (mine * torch.log_softmax(each.masked_fill(~may, -1e9), dim=1)).sum()
-    return lost / legal.any(1).sum().clamp(min=1)
+    return lost / legal_actions.any(1).sum().clamp(min=1)

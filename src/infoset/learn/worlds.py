@@ -46,10 +46,10 @@ class SolvedWorlds:
         """Read the policies at the information sets right after the choice of a world; 1 where there is no choice."""
         graph, n, count = self.encoding.graph, len(self.policies), len(self.positions)
         states = tree.infoset_state
-        token = np.array(tree.states.token)[states] - len(graph.tokens)
+        record = np.array(tree.states.record)[states] - len(graph.records)
         first_of = first_sequences(tree, form)
-        for k in np.flatnonzero((token >= 0) & (token < n * count)).tolist():
-            player, world = int(tree.infoset_player[k]), int(token[k]) // n
+        for k in np.flatnonzero((record >= 0) & (record < n * count)).tolist():
+            player, world = int(tree.infoset_player[k]), int(record[k]) // n
             position = int(tree.position[tree.infoset_node[k]])
             edge = tree.graph.first_edge[position]
             size = tree.graph.first_edge[position + 1] - edge
@@ -57,8 +57,8 @@ class SolvedWorlds:
             first = first_of[k]
             self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]
 
-    def _columns(self, player: int, menu: int) -> list[int]:
-        return [self.encoding.number[player][move] for move in self.encoding.graph.menus[menu]]
+    def _columns(self, player: int, action_set: int) -> list[int]:
+        return [self.encoding.number[player][move] for move in self.encoding.graph.action_sets[action_set]]
 
 
 def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
@@ -84,9 +84,9 @@ def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> Flo
     nodes = np.arange(1, len(player))
     above = tree.parent[nodes]
     chance = np.ones(len(player))
-    by_nature = player[above] == CHANCE
-    chance[nodes[by_nature]] = graph.probability[tree.edges(nodes[by_nature])]
-    chosen = nodes[~by_nature]
+    by_chance = player[above] == CHANCE
+    chance[nodes[by_chance]] = graph.probability[tree.edges(nodes[by_chance])]
+    chosen = nodes[~by_chance]
     parent = tree.parent[chosen]
     first = first_sequences(tree, form)[tree.infoset[parent]]
     place = first + chosen - tree.first_child[parent]

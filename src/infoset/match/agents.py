@@ -57,8 +57,8 @@ class RandomAgent:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         pass
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return legal[int(self.rng.random() * len(legal))]
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        return legal_actions[int(self.rng.random() * len(legal_actions))]
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -74,8 +74,8 @@ class Delegating:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.inner.observe(own_move, observation)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return self.inner.act(legal, deadline)
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        return self.inner.act(legal_actions, deadline)
 
     def end(self, returns: tuple[float, ...]) -> None:
         self.inner.end(returns)
@@ -139,19 +139,21 @@ class PolicyAgent:
         if own_move is not None or observation is not None:
             self.known = (*self.known, (own_move, () if observation is None else observation))
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        if len(legal) == 1:  # no choice: policies leave such information sets out
-            return legal[0]
-        row = self._plays.row(self.player, self.known, legal)
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal_actions) == 1:  # no choice: policies leave such information sets out
+            return legal_actions[0]
+        row = self._plays.action_probabilities(self.player, self.known, legal_actions)
         if row is None:
             self.unknown += 1
-            return legal[int(self.rng.random() * len(legal))]
-        return draw(legal, list(row), self.rng)
+            return legal_actions[int(self.rng.random() * len(legal_actions))]
+        return draw(legal_actions, list(row), self.rng)
 
-    def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
+    def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return the probabilities of the legal moves in the current information state."""
-        row = self._plays.row(self.player, self.known, legal) if len(legal) > 1 else None
-        return [1 / len(legal)] * len(legal) if row is None else row
+        row = (
+            self._plays.action_probabilities(self.player, self.known, legal_actions) if len(legal_actions) > 1 else None
+        )
+        return [1 / len(legal_actions)] * len(legal_actions) if row is None else row
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -184,7 +186,7 @@ class ScriptedAgent:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         pass
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         self.asked += 1
         return self.moves[self.asked - 1] if self.asked <= len(self.moves) else self._rest()
 
@@ -352,7 +354,7 @@ class Unmade:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         pass
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         raise RemoteError(self.why)
 
     def end(self, returns: tuple[float, ...]) -> None:

@@ -69,8 +69,8 @@ class Apart:
         if not behind:
             self.line.wait(told, monotonic() + self.patience)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        move: Action = self.line.wait(self.line.post("act", legal, deadline), deadline)[0]
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        move: Action = self.line.wait(self.line.post("act", legal_actions, deadline), deadline)[0]
         return move
 
     def end(self, returns: tuple[float, ...]) -> None:
@@ -94,8 +94,8 @@ class Elsewhere(Apart):
         if there is not None:
             self.line.wait(self.line.post("reach"), None)
 
-    def prompt(self, legal: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
-        posted = self.line.post("act", legal, deadline)
+    def prompt(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
+        posted = self.line.post("act", legal_actions, deadline)
         return lambda: self.line.wait(posted, deadline)
 
 

@@ -51,9 +51,9 @@ class FilteredAgent(Delegating):
             self.seen = Seen(*observation)  # type: ignore[arg-type]  # a plain tuple when it comes over a line
         super().observe(own_move, observation)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        move = self.inner.act(legal, deadline)
-        if self.seen is None or move not in legal:  # the referee reports an illegal move
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        move = self.inner.act(legal_actions, deadline)
+        if self.seen is None or move not in legal_actions:  # the referee reports an illegal move
             return move
         _, safe = self.sight.of(self.seen, self.player)
         number = move[0] if isinstance(move, tuple) else move

@@ -34,7 +34,7 @@ MAX_SEED = 2**63 - 1
 DETAIL, ACCOUNT = 200, 500  # most characters kept of an agent's text
 OURS = Path(__file__).parents[1]
 FAULTS = (Exception, SystemExit, KeyboardInterrupt)  # the last one unless it is the user's Ctrl-C
-NATURE, REFEREE, FIRST_AGENT = 0, 1, 2  # the numbers of one game's random streams
+CHANCE_OUTCOME, REFEREE, FIRST_AGENT = 0, 1, 2  # the numbers of one game's random streams
 
 Kind = Literal["illegal", "late", "error"]
 Waiting: TypeAlias = "tuple[float, Callable[[], tuple[Action, float]]]"
@@ -183,7 +183,7 @@ class Round:
         self.agents = [table.seated[number] for number in order]
         self.labels = tuple([table.labels[number] for number in order])
         self.elsewhere = [player for player, number in enumerate(order) if number in table.elsewhere]
-        self.nature = self._stream(NATURE)
+        self.chance_outcome = self._stream(CHANCE_OUTCOME)
         self.referee: np.random.Generator | None = None
         self.steps: list[MatchStep] = []
         self.faults: list[Fault] = []
@@ -214,8 +214,8 @@ class Round:
         """
         state = self.begin()
         for played in steps:
-            state.draw(played.moves, self.nature)
-            step = state.play(played.moves, played.nature)
+            state.draw(played.moves, self.chance_outcome)
+            step = state.play(played.moves, played.chance_outcome)
             self.steps.append(played)
             self._tell(played.moves, step)
             state = step.state
@@ -263,29 +263,31 @@ class Round:
         if len(self.steps) == self.table.max_steps:
             raise GameRuleError(f"{self.table.name} is not over after {self.table.max_steps:,} steps (max_steps)")
         moves, seconds = self._ask(state)
-        nature, step = execute(self.table.name, state, moves, self.nature)
-        self.steps.append(MatchStep(moves, nature, seconds))
+        chance_outcome, step = execute(self.table.name, state, moves, self.chance_outcome)
+        self.steps.append(MatchStep(moves, chance_outcome, seconds))
         self._tell(moves, step)
         return step.state
 
     def _ask(self, state: State) -> tuple[tuple[Action | None, ...], tuple[float | None, ...]]:
         """Return the joint move to execute and the time that each player took."""
-        menus = [state.legal(player) for player in range(len(self.agents))]
-        waiting = {player: self._prompt(player, menus[player]) for player in self.elsewhere if menus[player]}
+        action_sets = [state.legal_actions(player) for player in range(len(self.agents))]
+        waiting = {
+            player: self._prompt(player, action_sets[player]) for player in self.elsewhere if action_sets[player]
+        }
         moves: list[Action | None] = []
         seconds: list[float | None] = []
-        for player, legal in enumerate(menus):
-            move, spent = self._ask_one(player, legal, waiting.get(player)) if legal else (None, None)
+        for player, legal_actions in enumerate(action_sets):
+            move, spent = self._ask_one(player, legal_actions, waiting.get(player)) if legal_actions else (None, None)
             moves.append(move)
             seconds.append(spent)
         return tuple(moves), tuple(seconds)
 
-    def _prompt(self, player: int, legal: tuple[Action, ...]) -> Waiting:
+    def _prompt(self, player: int, legal_actions: tuple[Action, ...]) -> Waiting:
         """Ask an agent that can think while others do, without waiting for its answer."""
         limit, start = self.table.seconds_per_move, monotonic()
-        return start, self.agents[player].prompt(legal, None if limit is None else start + limit)  # type: ignore[attr-defined]
+        return start, self.agents[player].prompt(legal_actions, None if limit is None else start + limit)  # type: ignore[attr-defined]
 
-    def _ask_one(self, player: int, legal: tuple[Action, ...], waiting: Waiting | None) -> tuple[Action, float]:
+    def _ask_one(self, player: int, legal_actions: tuple[Action, ...], waiting: Waiting | None) -> tuple[Action, float]:
         """Return the move to execute, the agent's own or its replacement, and the time that the agent took."""
         limit = self.table.seconds_per_move
         start = waiting[0] if waiting else monotonic()
@@ -294,7 +296,7 @@ class Round:
             if waiting:
                 answer, came = waiting[1]()
             else:
-                answer = self.agents[player].act(legal, None if limit is None else start + limit)
+                answer = self.agents[player].act(legal_actions, None if limit is None else start + limit)
                 came = monotonic()
         except FAULTS as error:
             _check_not_users(error)
@@ -302,24 +304,24 @@ class Round:
         finally:
             end_copy(self.process)
         spent = came - start
-        place = _place(answer, legal)
+        place = _place(answer, legal_actions)
         if limit is not None and spent >= limit:
             self._note_move(player, "late", _late_text(spent, limit))
         elif failure:
             self._note_move(player, "error", failure)
         elif place is None:
-            self._note_move(player, "illegal", f"{_safe_text(repr, answer)}; legal: {_safe_text(repr, legal)}")
+            self._note_move(player, "illegal", f"{_safe_text(repr, answer)}; legal: {_safe_text(repr, legal_actions)}")
         else:
-            return legal[place], round(spent, 6)
-        return self._replacement(legal), round(spent, 6)
+            return legal_actions[place], round(spent, 6)
+        return self._replacement(legal_actions), round(spent, 6)
 
-    def _replacement(self, legal: tuple[Action, ...]) -> Action:
+    def _replacement(self, legal_actions: tuple[Action, ...]) -> Action:
         game = self.table.game
-        if isinstance(game, Passing) and game.pass_move in legal:
+        if isinstance(game, Passing) and game.pass_move in legal_actions:
             return game.pass_move
         if self.referee is None:  # created on demand: most games need no replacement
             self.referee = self._stream(REFEREE)
-        return legal[int(self.referee.integers(len(legal)))]
+        return legal_actions[int(self.referee.integers(len(legal_actions)))]
 
     def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
         """Pass each player its own move and observation; skip players with neither, for whom no time has passed."""
@@ -351,17 +353,17 @@ def execute(
 
     Raises ``GameRuleError`` where no player moves and there is no chance outcome.
     """
-    nature = state.draw(moves, rng)
-    if nature is None and all(move is None for move in moves):
-        raise GameRuleError(f"{name}: nobody can move and nature has no answer, but it is not over")
-    step: Step = getattr(state, "play_unchecked", state.play)(moves, nature)
-    return nature, step
+    chance_outcome = state.draw(moves, rng)
+    if chance_outcome is None and all(move is None for move in moves):
+        raise GameRuleError(f"{name}: nobody can move and chance has no answer, but it is not over")
+    step: Step = getattr(state, "play_unchecked", state.play)(moves, chance_outcome)
+    return chance_outcome, step
 
 
-def _place(answer: Action | None, legal: tuple[Action, ...]) -> int | None:
+def _place(answer: Action | None, legal_actions: tuple[Action, ...]) -> int | None:
     """Return the index of ``answer`` among the legal moves, ``None`` if illegal; comparing it may run foreign code."""
     try:
-        return legal.index(answer)
+        return legal_actions.index(answer)
     except FAULTS as error:
         _check_not_users(error)
         return None

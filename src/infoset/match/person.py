@@ -39,19 +39,19 @@ class Left(KeyboardInterrupt):
 class View:
     """All that a person may be shown at one moment.
 
-    ``known`` is the player's information state.  ``legal`` holds the legal moves, ``()`` where no move is asked for;
+    ``known`` is the player's information state.  ``legal_actions`` holds the legal moves, ``()`` where no move is asked for;
     ``deadline`` is a time of ``time.monotonic`` in seconds, ``None`` without a limit.  ``returns`` (n,) are the payoffs
     once the game is over or was left.
 
     >>> from infoset.match.person import View
-    >>> View(infoset.load("kuhn_poker"), 0, ((None, "K"),), ("pass", "bet")).legal
+    >>> View(infoset.load("kuhn_poker"), 0, ((None, "K"),), ("pass", "bet")).legal_actions
     ('pass', 'bet')
     """
 
     game: Game
     player: int
     known: InformationState = ()
-    legal: tuple[Action, ...] = ()
+    legal_actions: tuple[Action, ...] = ()
     deadline: float | None = None
     returns: tuple[float, ...] | None = None
 
@@ -63,7 +63,7 @@ class Hand(Protocol):
     >>> from infoset.match.person import Hand
     >>> class Bold:
     ...     def tell(self, view): ...
-    ...     def ask(self, view): return view.legal[-1]
+    ...     def ask(self, view): return view.legal_actions[-1]
     >>> isinstance(Bold(), Hand)
     True
     """
@@ -73,7 +73,7 @@ class Hand(Protocol):
         ...
 
     def ask(self, view: View) -> Action:
-        """Return one of ``view.legal`` before ``view.deadline``, or without a time limit where it is ``None``.
+        """Return one of ``view.legal_actions`` before ``view.deadline``, or without a time limit where it is ``None``.
 
         Raises ``Left`` where the person leaves the game, ``TimeoutError`` at the deadline.  An exception that is not an
         ``Exception`` passes through the referee to the caller that plays the game.
@@ -87,7 +87,7 @@ class Person:
     >>> from infoset.match.person import Person
     >>> class Bold:
     ...     def tell(self, view): ...
-    ...     def ask(self, view): return view.legal[-1]
+    ...     def ask(self, view): return view.legal_actions[-1]
     >>> infoset.play_match("kuhn_poker", [Person(Bold()), "random"], seed=1).steps[2].moves
     ('bet', None)
     """
@@ -106,8 +106,8 @@ class Person:
             self.known = (*self.known, (own_move, () if observation is None else observation))
             self._tell()
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return self.hand.ask(View(self.game, self.player, self.known, legal, deadline))
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        return self.hand.ask(View(self.game, self.player, self.known, legal_actions, deadline))
 
     def end(self, returns: tuple[float, ...]) -> None:
         self._tell(returns)

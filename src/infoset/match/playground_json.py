@@ -164,7 +164,7 @@ class _Replayed:
             raise self.refuse(f"step {step}: no intended_actions, without which no game can be played again")
         if len(actions) != len(self.game.players):
             raise self.refuse(f"step {step}: {len(actions)} intended_actions; allowed: {len(self.game.players)}")
-        moves = [self.move(action) if state.legal(k) else None for k, action in enumerate(actions)]
+        moves = [self.move(action) if state.legal_actions(k) else None for k, action in enumerate(actions)]
         return self.play(saved, state, moves, None)
 
     def move(self, action: int | list[int]) -> Action:
@@ -249,7 +249,7 @@ def write_game(match: Match, path: str | Path, agents: Sequence[str] | None = No
     """
     game = _pommerman(match, game)
     positions = _positions(match, game)
-    answer = match.steps[0].nature if match.steps else None
+    answer = match.steps[0].chance_outcome if match.steps else None
     body = {
         "agents": list(match.agents if agents is None else agents),
         "config": _rules_name(game),

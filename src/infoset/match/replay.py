@@ -43,11 +43,11 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class MatchStep(msgspec.Struct, frozen=True):
-    """One joint move as executed, the chance outcome ``nature``, and the thinking time of each player."""
+    """One joint move as executed, the chance outcome ``chance_outcome``, and the thinking time of each player."""
 
     moves: tuple[Move, ...]
     """(n,) the players' moves, ``None`` for those who do not move."""
-    nature: Move
+    chance_outcome: Move
     seconds: tuple[float | None, ...]
     """(n,) the thinking times in seconds, ``None`` for those who were not asked."""
 
@@ -61,7 +61,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     ``returns`` (n,) are final payoffs, ``seed`` is that of ``play_match``.
 
     >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
-    >>> match.steps[0].nature is not None, len(match.returns)      # nature deals
+    >>> match.steps[0].chance_outcome is not None, len(match.returns)      # chance_outcome deals
     (True, 2)
     """
 
@@ -114,7 +114,7 @@ def checked(match: Match) -> Match:
     for number, step in enumerate(match.steps, start=1):
         if len(step.moves) != n or len(step.seconds) != n:
             raise ValueError(f"step {number} has {len(step.moves)} moves and {len(step.seconds)} times, not {n}")
-    steps = [MatchStep(tuple(map(_move, s.moves)), _move(s.nature), s.seconds) for s in match.steps]
+    steps = [MatchStep(tuple(map(_move, s.moves)), _move(s.chance_outcome), s.seconds) for s in match.steps]
     for fault in match.faults:
         if not (0 <= fault.player < n and 0 <= fault.step <= len(match.steps)):
             raise ValueError(f"a fault of player {fault.player} in step {fault.step}")
@@ -150,7 +150,7 @@ def replay_steps(match: Match, game: Game | None = None) -> list[Step]:
         if state.terminal:
             raise _differs(match, f"step {number}: the game is over after step {number - 1}")
         try:
-            steps.append(state.play(played.moves, played.nature))
+            steps.append(state.play(played.moves, played.chance_outcome))
         except GameRuleError as error:
             raise _differs(match, f"step {number}: {error}") from None
     _check_end(match, steps[-1].state)

@@ -46,7 +46,7 @@ class Lottery:
     """
 
     members: tuple[int, ...]
-    chances: FloatArray
+    probabilities: FloatArray
     plans: FloatArray = field(repr=False)
 
 
@@ -84,10 +84,10 @@ class CorrelatedPolicy:
                 raise PolicyError(str(error)) from None
         for lottery in self.lotteries:
             rows = [row for player in lottery.members for row in self.moves[player]]
-            shape = len(lottery.chances), sum(map(len, rows))
+            shape = len(lottery.probabilities), sum(map(len, rows))
             if lottery.plans.shape != shape or not shape[0]:
                 raise PolicyError(f"plans of the shape {lottery.plans.shape}, where {shape} is needed")
-            _check_chances(lottery, [len(row) for row in rows])
+            _check_probabilities(lottery, [len(row) for row in rows])
 
     @classmethod
     def of(
@@ -99,10 +99,10 @@ class CorrelatedPolicy:
         A plan is given by its realisation weights.
         """
         drawn = []
-        for members, chances, plans in lotteries:
+        for members, probabilities, plans in lotteries:
             own = np.concatenate([_moves_of(form, player) for player in members])
             drawn.append(
-                Lottery(members, np.asarray(chances), np.array([behaviour(form, plan)[own] for plan in plans]))
+                Lottery(members, np.asarray(probabilities), np.array([behaviour(form, plan)[own] for plan in plans]))
             )
         sets = [list(form.player_infosets(player)) for player in range(form.num_players)]
         keys = tuple([tuple([form.keys[k] for k in own]) for own in sets])
@@ -129,13 +129,13 @@ class CorrelatedPolicy:
     @property
     def num_plans(self) -> int:
         """The number of plans, of all lotteries together."""
-        return sum(len(lottery.chances) for lottery in self.lotteries)
+        return sum(len(lottery.probabilities) for lottery in self.lotteries)
 
     @property
     def about(self) -> str:
         """A description of the lotteries of several players: the members and the number of plans."""
         return "; ".join(
-            f"{'+'.join(self.players[player] for player in lottery.members)} draw one of {len(lottery.chances):,} plans"
+            f"{'+'.join(self.players[player] for player in lottery.members)} draw one of {len(lottery.probabilities):,} plans"
             for lottery in self.lotteries
             if len(lottery.members) > 1
         )
@@ -172,7 +172,7 @@ class CorrelatedPolicy:
             "header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8), "members": np.array(members)
         }  # fmt: skip
         for number, lottery in enumerate(self.lotteries):
-            arrays |= {f"chances{number}": lottery.chances, f"plans{number}": lottery.plans}
+            arrays |= {f"chances{number}": lottery.probabilities, f"plans{number}": lottery.plans}
         return replace_file(Path(path), lambda file: np.savez_compressed(file, **arrays))
 
     @classmethod
@@ -229,28 +229,30 @@ class CorrelatedPlay:
         equal streams, do not draw in step.
         """
         points = rng.random(len(self.policy.players))
-        drawn = tuple([_place(lottery.chances, points[lottery.members[0]]) for lottery in self.policy.lotteries])
+        drawn = tuple([_place(lottery.probabilities, points[lottery.members[0]]) for lottery in self.policy.lotteries])
         if drawn not in self.tables:
             self.tables[drawn] = self.policy.table(drawn)
         return self.tables[drawn]
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float] | None:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> Sequence[float] | None:
         """Return the player's probabilities for an observer who does not know the plan but the player's past moves."""
-        found = self._chances(player, known, legal)
+        found = self._probabilities(player, known, legal_actions)
         if found is None:
             return None
         weight = np.ones(len(found))
         for k, (move, _) in enumerate(known):
             if move is not None:
-                before = self._chances(player, known[:k], (move,))
+                before = self._probabilities(player, known[:k], (move,))
                 weight = weight if before is None else weight * before[:, 0]
         lottery = next(one for one in self.policy.lotteries if player in one.members)
-        weight = weight * lottery.chances
+        weight = weight * lottery.probabilities
         total = weight.sum()
-        row = weight @ found / total if total > 0 else lottery.chances @ found
+        row = weight @ found / total if total > 0 else lottery.probabilities @ found
         return [float(chance) for chance in row]
 
-    def _chances(self, player: int, known: InformationState, moves: tuple[Action, ...]) -> FloatArray | None:
+    def _probabilities(self, player: int, known: InformationState, moves: tuple[Action, ...]) -> FloatArray | None:
         """Return each plan's probabilities (K, moves) at the player's information set; ``None`` where it is unknown."""
         place = self.policy.begins[player].get(policy_key(known, self.policy.map_name))
         if place is None:
@@ -262,20 +264,20 @@ class CorrelatedPlay:
         return np.asarray(lottery.plans[:, [begin + words.index(word) for word in wanted]])
 
 
-def _check_chances(lottery: Lottery, sizes: list[int]) -> None:
+def _check_probabilities(lottery: Lottery, sizes: list[int]) -> None:
     """Raise ``PolicyError`` unless the plans, and the moves in rows of these sizes, have valid probabilities."""
     begins = np.cumsum([0, *sizes])[:-1]
     totals = np.add.reduceat(lottery.plans, begins, axis=1) if sizes else np.ones((1, 1))
-    for found in (totals, lottery.chances.sum(keepdims=True)):
+    for found in (totals, lottery.probabilities.sum(keepdims=True)):
         if not (np.abs(found - 1) <= SUM_TOLERANCE).all():
             raise PolicyError("chances of moves or of plans that do not sum to 1")
-    if min(lottery.plans.min(initial=0), lottery.chances.min()) < 0:
+    if min(lottery.plans.min(initial=0), lottery.probabilities.min()) < 0:
         raise PolicyError("negative chances of moves or of plans")
 
 
-def _place(chances: FloatArray, point: float) -> int:
+def _place(probabilities: FloatArray, point: float) -> int:
     """Return the index that a number from 0 to 1 draws."""
-    return min(int(np.searchsorted(np.cumsum(chances), point, side="right")), len(chances) - 1)
+    return min(int(np.searchsorted(np.cumsum(probabilities), point, side="right")), len(probabilities) - 1)
 
 
 def _moves_of(form: SequenceForm, player: int) -> LongArray:

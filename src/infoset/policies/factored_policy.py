@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from infoset import signs
-from infoset.base import Action, FloatArray, IntArray, LongArray, Token
+from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import (
@@ -39,9 +39,9 @@ class _Header(msgspec.Struct):
     schema: int
     game: str
     players: list[str]
-    tokens: list[Any]
-    menus: list[list[Any]]
-    start_tokens: list[int]
+    records: list[Any]
+    action_sets: list[list[Any]]
+    start_records: list[int]
     made_by: dict[str, Any]
 
 
@@ -51,9 +51,9 @@ class FactoredPolicy:
 
     game: str
     players: tuple[str, ...]
-    tokens: list[Token] = field(repr=False)
-    menus: list[tuple[Action, ...]] = field(repr=False)
-    start_tokens: tuple[int, ...] = field(repr=False)
+    records: list[ObservationRecord] = field(repr=False)
+    action_sets: list[tuple[Action, ...]] = field(repr=False)
+    start_records: tuple[int, ...] = field(repr=False)
     group: Group = field(repr=False)
     policy: InfosetPolicy = field(repr=False)
     made_by: dict[str, Any] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class FactoredPolicy:
         behaviour = np.ones(len(states.behaviour))
         _spread(_columns(factored), strategy, behaviour)
         return cls(
-            rules.name, rules.players, rules.tokens, rules.menus, rules.start_tokens, factored.group,
+            rules.name, rules.players, rules.records, rules.action_sets, rules.start_records, factored.group,
             states._replace(behaviour=behaviour), made_by or {},
         )  # fmt: skip
 
@@ -88,8 +88,8 @@ class FactoredPolicy:
         if Path(path).suffix != ".npz":
             raise PolicyError(f"cannot save what was solved in factored form as {Path(path).name!r}; allowed: .npz")
         header = _Header(
-            SCHEMA, self.game, list(self.players), list(self.tokens), list(map(list, self.menus)),
-            list(self.start_tokens), dict(self.made_by),
+            SCHEMA, self.game, list(self.players), list(self.records), list(map(list, self.action_sets)),
+            list(self.start_records), dict(self.made_by),
         )  # fmt: skip
         group = {f"group.{name}": array for name, array in self.group._asdict().items()}
         arrays = {"header": np.frombuffer(msgspec.json.encode(header), dtype=np.uint8), **group}
@@ -105,20 +105,20 @@ class FactoredPolicy:
             group = Group(*[arrays[f"group.{name}"].astype(np.int32) for name in Group._fields])
             policy = read_states(arrays)
             check_schema("policy", header.schema, SCHEMA)
-            menus = [tuple(map(_frozen, menu)) for menu in header.menus]
-            tokens = [_frozen(token) for token in header.tokens]
-            _check(group, menus, tokens, header, policy)
+            action_sets = [tuple(map(_frozen, action_set)) for action_set in header.action_sets]
+            records = [_frozen(record) for record in header.records]
+            _check(group, action_sets, records, header, policy)
         except (*BROKEN_ARCHIVE, msgspec.MsgspecError) as error:
             raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
-        start = tuple(header.start_tokens)
-        return cls(header.game, tuple(header.players), tokens, menus, start, group, policy, header.made_by)
+        start = tuple(header.start_records)
+        return cls(header.game, tuple(header.players), records, action_sets, start, group, policy, header.made_by)
 
 
 class FactoredPlay(StatePolicy):
     """A factored policy in play."""
 
     def __init__(self, saved: FactoredPolicy) -> None:
-        super().__init__(saved.tokens, saved.menus, saved.start_tokens, saved.group, saved.policy)
+        super().__init__(saved.records, saved.action_sets, saved.start_records, saved.group, saved.policy)
 
     def behaviour(self, factored: FactoredForm) -> FloatArray | None:
         """Return behaviour (S,) on a form with the same states and symmetries; ``None`` on another one.
@@ -139,8 +139,8 @@ class FactoredPlay(StatePolicy):
 def uniform_behaviour(factored: FactoredForm) -> FloatArray:
     """Return behaviour (S,) in which all moves of the game are equally likely; a sequence may cover several."""
     states = factored.states
-    menus = states.menu[: factored.num_states][states.first[: factored.num_states] != NO_ROW]
-    sizes = np.diff(factored.group.first_entry)[menus]
+    action_sets = states.action_set[: factored.num_states][states.first[: factored.num_states] != NO_ROW]
+    sizes = np.diff(factored.group.first_entry)[action_sets]
     return _gathered(factored, np.repeat(1 / sizes, sizes))
 
 
@@ -155,10 +155,10 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
     with signs.during("asking for chances"):
         for element in range(group.order):
             for state, known in factored.known(element):
-                menu, player = int(factored.states.menu[state]), int(owner[state])
-                here = factored.rules.menus[group.menu[element, menu]]
+                action_set, player = int(factored.states.action_set[state]), int(owner[state])
+                here = factored.rules.action_sets[group.action_set[element, action_set]]
                 at = int(begin[player]) + int(first[state])
-                places = group.entry[element, group.first_entry[menu] + np.array(least_moves(factored, state))]
+                places = group.entry[element, group.first_entry[action_set] + np.array(least_moves(factored, state))]
                 strategy[at : at + len(places), element] = np.array(checked_row(row(player, known, here), here))[places]
                 count += 1
                 if count % 1000 == 0:
@@ -168,8 +168,12 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
 
 def least_moves(factored: FactoredForm, state: int) -> list[int]:
     """Return the indices of the least move of each orbit, in the menu of a state."""
-    group, fixing, menu = factored.group, int(factored.states.fixing[state]), int(factored.states.menu[state])
-    begin, end = group.first_entry[menu : menu + 2].tolist()
+    group, fixing, action_set = (
+        factored.group,
+        int(factored.states.fixing[state]),
+        int(factored.states.action_set[state]),
+    )
+    begin, end = group.first_entry[action_set : action_set + 2].tolist()
     if fixing == 1:
         return list(range(end - begin))
     elements = [h for h in range(group.order) if fixing >> h & 1]
@@ -190,7 +194,7 @@ def layout(factored: FactoredForm) -> InfosetPolicy:
         s, count = factored.states, factored.num_states
         rows, room = _rows(factored)
         factored.kept["layout"] = InfosetPolicy.of(
-            s.parent[:count], s.token[:count], s.fixing[:count], rows, np.zeros(room)
+            s.parent[:count], s.record[:count], s.fixing[:count], rows, np.zeros(room)
         )
     found: InfosetPolicy = factored.kept["layout"]
     return found
@@ -201,7 +205,7 @@ def _rows(factored: FactoredForm) -> tuple[IntArray, int]:
     count = factored.num_states
     rows = np.full(count, NO_ROW, np.int32)
     chosen = np.flatnonzero(factored.states.first[:count] != NO_ROW)
-    sizes = np.diff(factored.group.first_entry)[factored.states.menu[chosen]]
+    sizes = np.diff(factored.group.first_entry)[factored.states.action_set[chosen]]
     rows[chosen] = np.cumsum(sizes) - sizes
     return rows, int(sizes.sum())
 
@@ -211,7 +215,7 @@ class _Columns(NamedTuple):
 
     group: Group
     fixing: LongArray
-    menu: IntArray
+    action_set: IntArray
     first: IntArray
     begin: LongArray  # the first sequence of the state's player
     row: IntArray
@@ -221,7 +225,7 @@ def _columns(factored: FactoredForm) -> _Columns:
     s, count = factored.states, factored.num_states
     rows, _ = _rows(factored)
     begin = factored.form.arrays.sequences[factored.owner].astype(np.int64)
-    return _Columns(factored.group, s.fixing[:count], s.menu[:count], s.first[:count], begin, rows)
+    return _Columns(factored.group, s.fixing[:count], s.action_set[:count], s.first[:count], begin, rows)
 
 
 @kernel
@@ -229,8 +233,8 @@ def _spread(c, strategy, behaviour):
     """Write the probabilities of moves, given those of their orbits."""
     for state in range(len(c.row)):
         if c.row[state] != NO_ROW:
-            for k in range(c.group.first_entry[c.menu[state] + 1] - c.group.first_entry[c.menu[state]]):
-                number, size = class_of(c.group, c.fixing[state], c.menu[state], k)
+            for k in range(c.group.first_entry[c.action_set[state] + 1] - c.group.first_entry[c.action_set[state]]):
+                number, size = class_of(c.group, c.fixing[state], c.action_set[state], k)
                 behaviour[c.row[state] + k] = strategy[c.begin[state] + c.first[state] + number] / size
 
 
@@ -239,8 +243,8 @@ def _gather(c, behaviour, strategy):
     """Add up the probabilities of moves to those of their orbits."""
     for state in range(len(c.row)):
         if c.row[state] != NO_ROW:
-            for k in range(c.group.first_entry[c.menu[state] + 1] - c.group.first_entry[c.menu[state]]):
-                number, _ = class_of(c.group, c.fixing[state], c.menu[state], k)
+            for k in range(c.group.first_entry[c.action_set[state] + 1] - c.group.first_entry[c.action_set[state]]):
+                number, _ = class_of(c.group, c.fixing[state], c.action_set[state], k)
                 strategy[c.begin[state] + c.first[state] + number] += behaviour[c.row[state] + k]
 
 
@@ -249,26 +253,33 @@ def _frozen(value: Any) -> Any:
 
 
 def _check(
-    group: Group, menus: list[tuple[Action, ...]], tokens: list[Any], header: _Header, policy: InfosetPolicy
+    group: Group, action_sets: list[tuple[Action, ...]], records: list[Any], header: _Header, policy: InfosetPolicy
 ) -> None:
     """Raise ``ValueError`` for a group that kernels cannot use, or names that do not fit it."""
-    order, sizes = len(group.inverse), np.array([len(menu) for menu in menus])
-    for names in (tokens, *menus):
+    order, sizes = len(group.inverse), np.array([len(action_set) for action_set in action_sets])
+    for names in (records, *action_sets):
         if (twice := find_twice(names)) is not None:
             raise DamageError(f"{shorten(repr(twice))} stands twice in it, among its tokens or the moves of a menu")
     moves = int(sizes.sum())
-    shapes = [(order, order), (order,), (order, len(tokens)), (order, len(menus)), (len(menus) + 1,), (order, moves)]
+    shapes = [
+        (order, order),
+        (order,),
+        (order, len(records)),
+        (order, len(action_sets)),
+        (len(action_sets) + 1,),
+        (order, moves),
+    ]
     if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:
         raise DamageError("its symmetries do not fit its moves and tokens")
     if (np.diff(group.first_entry) != sizes).any() or group.first_entry[0] != 0:
         raise DamageError("its menus do not fit its moves")
-    limits = (order, order, len(tokens), len(menus), moves + 1, int(sizes.max(initial=1)))
+    limits = (order, order, len(records), len(action_sets), moves + 1, int(sizes.max(initial=1)))
     if any(array.size and (array.min() < -1 or array.max() >= most) for array, most in zip(group, limits, strict=True)):
         raise DamageError("its symmetries lead out of its moves and tokens")
-    if not all(isinstance(token, tuple) and len(token) == 2 for token in tokens):
+    if not all(isinstance(record, tuple) and len(record) == 2 for record in records):
         raise DamageError("its tokens are no pairs of a move and an observation")
     n = len(header.players)
-    if len(header.start_tokens) != n or not all(-1 <= token < len(tokens) for token in header.start_tokens):
+    if len(header.start_records) != n or not all(-1 <= record < len(records) for record in header.start_records):
         raise DamageError("its start does not fit its tokens")
-    if len(policy.token) < n or (policy.token < 0).any() or (policy.token[n:] >= len(tokens)).any():
+    if len(policy.record) < n or (policy.record < 0).any() or (policy.record[n:] >= len(records)).any():
         raise DamageError("its states have tokens that are none")

@@ -23,7 +23,7 @@ class InfosetPolicy(NamedTuple):
     """
 
     first_child: IntArray  # (S + 1,)
-    token: IntArray  # (S,) of the game's graph, ascending among siblings
+    record: IntArray  # (S,) of the game's graph, ascending among siblings
     fixing: LongArray  # (S,) the symmetries that fix a state, one bit each
     row: IntArray  # (S,) or NO_ROW
     behaviour: FloatArray
@@ -38,16 +38,16 @@ class InfosetPolicy(NamedTuple):
 
     @classmethod
     def of(
-        cls, parent: IntArray | LongArray, token: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
+        cls, parent: IntArray | LongArray, record: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
     ) -> InfosetPolicy:
         """Create a policy from the states of a tree, each after its parent; initial states have the parent -1."""
-        order, number = _breadth_first(parent, token)
+        order, number = _breadth_first(parent, record)
         above = np.where(parent[order] < 0, -1, number[parent[order]])
         first_child = np.searchsorted(above, np.arange(len(parent) + 1)).astype(np.int32)
-        return cls(first_child, token[order], fixing[order], row[order], behaviour)
+        return cls(first_child, record[order], fixing[order], row[order], behaviour)
 
     def with_player(
-        self, player: int, parent: LongArray, token: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
+        self, player: int, parent: LongArray, record: IntArray, fixing: LongArray, row: IntArray, behaviour: FloatArray
     ) -> InfosetPolicy:
         """Return the policy with another tree for ``player``: the start first, each state after its parent."""
         others = np.ones(len(self.row), dtype=np.bool_)
@@ -65,14 +65,14 @@ class InfosetPolicy(NamedTuple):
         merged[player] = rows[0]
         return self.of(
             np.concatenate([above, below]),
-            np.concatenate([self.token[kept], token[1:]]),
+            np.concatenate([self.record[kept], record[1:]]),
             np.concatenate([self.fixing[kept], fixing[1:]]),
             merged,
             np.concatenate([self.behaviour, behaviour]),
         )
 
 
-def _breadth_first(parent: IntArray | LongArray, token: IntArray) -> tuple[LongArray, LongArray]:
+def _breadth_first(parent: IntArray | LongArray, record: IntArray) -> tuple[LongArray, LongArray]:
     """Return the states sorted by depth, parent and token, and the index of each in that order."""
     depth = np.zeros(len(parent), dtype=np.int32)
     measure_depths(parent, depth)
@@ -82,36 +82,36 @@ def _breadth_first(parent: IntArray | LongArray, token: IntArray) -> tuple[LongA
     for begin, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
         level = order[begin:end]
         if begin:
-            level = level[np.lexsort((token[level], number[parent[level]]))]
+            level = level[np.lexsort((record[level], number[parent[level]]))]
         order[begin:end] = level
         number[level] = np.arange(begin, end)
     return order, number
 
 
 @inline_kernel
-def behind(first_child, tokens, state, token):
+def behind(first_child, records, state, record):
     """Return the state after one more token, or UNKNOWN."""
     found = UNKNOWN
     if state != UNKNOWN:
         begin, end = first_child[state], first_child[state + 1]
         while end - begin > FEW:
             middle = (begin + end) // 2
-            if tokens[middle] <= token:
+            if records[middle] <= record:
                 begin = middle
             else:
                 end = middle
         for k in range(begin, end):
-            if tokens[k] == token:
+            if records[k] == record:
                 found = k
                 break
     return found
 
 
 @kernel
-def follow(policy, group, view, token):
+def follow(policy, group, view, record):
     """Return the view after one more token; it stays UNKNOWN once it is."""
     state, element = state_of(view), element_of(view)
     if state != UNKNOWN:
-        token, element = canonical(group, policy.fixing[state], element, token)
-        state = behind(policy.first_child, policy.token, state, token)
+        record, element = canonical(group, policy.fixing[state], element, record)
+        state = behind(policy.first_child, policy.record, state, record)
     return view_of(state, element)

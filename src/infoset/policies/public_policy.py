@@ -26,7 +26,7 @@ from infoset.files import (
     replace_file,
 )
 from infoset.policies.tabular import TabularPolicy
-from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.steps import Steps, steps
 
 SCHEMA = 1
@@ -132,7 +132,7 @@ class PublicPlay:
 
     def __init__(self, policy: PublicPolicy, graph: GameGraph) -> None:
         self.policy, self.graph = policy, graph
-        self.number = {token: k for k, token in enumerate(graph.tokens)}
+        self.number = {record: k for k, record in enumerate(graph.records)}
         self.places: dict[tuple[int, InformationState], _Place] = {}
 
     @cached_property
@@ -145,10 +145,12 @@ class PublicPlay:
         row_of = {position: k for k, position in enumerate(self._moves.position.tolist())}
         return {row_of[root]: k for k, root in enumerate(self.policy.roots) if root in row_of}
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> list[float] | None:
         """Return the probabilities of the current piece, given the player's tokens within it."""
         place = self._place(player, known)
-        return self.policy.pieces[place.piece].row(player, known[place.begin :], legal)
+        return self.policy.pieces[place.piece].action_probabilities(player, known[place.begin :], legal_actions)
 
     def _place(self, player: int, known: InformationState) -> _Place:
         """Return the player's place after these tokens, computed from their longest known prefix."""
@@ -158,22 +160,22 @@ class PublicPlay:
         while end and (player, known[:end]) not in self.places:
             end -= 1
         place = self.places.get((player, known[:end])) or self._start(player)
-        begun = int(end == 0 and bool(known) and self.graph.start_tokens[player] != NO_TOKEN)
+        begun = int(end == 0 and bool(known) and self.graph.start_records[player] != NO_RECORD)
         for k in range(end + begun, len(known)):  # the observation of the start is always the same
-            place = self._after(place, player, self.number.get(known[k], NO_TOKEN), k + 1)
+            place = self._after(place, player, self.number.get(known[k], NO_RECORD), k + 1)
             self.places[player, known[: k + 1]] = place
         return place
 
     def _start(self, player: int) -> _Place:
         return _Place(self._unseen({0}, player), 0, 0)
 
-    def _after(self, place: _Place, player: int, token: int, end: int) -> _Place:
-        first, target, seen = self._moves.first, self._moves.target, self._moves.token
+    def _after(self, place: _Place, player: int, record: int, end: int) -> _Place:
+        first, target, seen = self._moves.first, self._moves.target, self._moves.record
         after = {
             int(target[e])
             for row in place.support
             for e in range(int(first[row]), int(first[row + 1]))
-            if token != NO_TOKEN and seen[e, player] == token
+            if record != NO_RECORD and seen[e, player] == record
         }
         if len(after) == 1 and (root := next(iter(after))) in self._table_of:
             return _Place(self._unseen(after, player), self._table_of[root], end)
@@ -186,7 +188,7 @@ class PublicPlay:
             row = todo.pop()
             for e in range(int(moves.first[row]), int(moves.first[row + 1])):
                 target = int(moves.target[e])
-                if moves.token[e, player] == NO_TOKEN and target not in support:
+                if moves.record[e, player] == NO_RECORD and target not in support:
                     support.add(target)
                     todo.append(target)
         return frozenset(support)

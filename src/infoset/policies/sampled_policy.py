@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from infoset.base import Action, FloatArray, InformationState, Token
+from infoset.base import Action, FloatArray, InformationState, ObservationRecord
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import (
@@ -26,7 +26,7 @@ from infoset.files import (
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
 from infoset.policies.simple import checked_row
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
@@ -94,29 +94,35 @@ class StatePolicy:
     """Probabilities at information states, by numbers of tokens; states that are equal by symmetry are stored once."""
 
     def __init__(
-        self, tokens: list[Token], menus: list[tuple[Action, ...]], start_tokens: tuple[int, ...], group: Group,
+        self, records: list[ObservationRecord], action_sets: list[tuple[Action, ...]], start_records: tuple[int, ...], group: Group,
         policy: InfosetPolicy,
     ) -> None:  # fmt: skip
-        """Take ``tokens`` and ``menus`` by their numbers; ``start_tokens`` (n,) are the players' first observations."""
-        self.tokens, self.start_tokens, self.group, self.policy = tokens, start_tokens, group, policy
-        self.number = {token: k for k, token in enumerate(tokens)}
-        self.menu_of = {menu: k for k, menu in enumerate(menus)}
+        """Take ``records`` and ``action_sets`` by their numbers; ``start_records`` (n,) are the players' first observations."""
+        self.records, self.start_records, self.group, self.policy = records, start_records, group, policy
+        self.number = {record: k for k, record in enumerate(records)}
+        self.action_set_of = {action_set: k for k, action_set in enumerate(action_sets)}
         self.views: dict[tuple[int, InformationState], int] = {}
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> list[float] | None:
         """Return the probabilities at a state; ``None`` where it was never visited, or has no choice."""
-        return self._chances(self._view(player, known), legal)
+        return self._chances(self._view(player, known), legal_actions)
 
-    def _chances(self, view: int, legal: tuple[Action, ...]) -> list[float] | None:
+    def _chances(self, view: int, legal_actions: tuple[Action, ...]) -> list[float] | None:
         """Return the same, given the view."""
-        menu, state, element = self.menu_of.get(legal), view >> ELEMENT_BITS, view & ELEMENT
+        action_set, state, element = self.action_set_of.get(legal_actions), view >> ELEMENT_BITS, view & ELEMENT
         first = self.policy.row[state] if state != UNKNOWN else NO_ROW
-        if first == NO_ROW or menu is None:
+        if first == NO_ROW or action_set is None:
             return None
-        if first + len(legal) > len(self.policy.behaviour):  # of a damaged file: how long rows are, the game alone says
-            raise PolicyError(f"the policy is damaged: one of its rows of {len(legal)} chances is cut off")
-        group, place = self.group, self.group.first_entry[menu]
-        row: list[float] = self.policy.behaviour[first + group.entry[element, place : place + len(legal)]].tolist()
+        if first + len(legal_actions) > len(
+            self.policy.behaviour
+        ):  # of a damaged file: how long rows are, the game alone says
+            raise PolicyError(f"the policy is damaged: one of its rows of {len(legal_actions)} chances is cut off")
+        group, place = self.group, self.group.first_entry[action_set]
+        row: list[float] = self.policy.behaviour[
+            first + group.entry[element, place : place + len(legal_actions)]
+        ].tolist()
         return row
 
     def _view(self, player: int, known: InformationState) -> int:
@@ -128,17 +134,17 @@ class StatePolicy:
             end -= 1
         view = self.views[player, known[:end]]
         for k in range(end, len(known)):
-            token = self.number.get(known[k], NO_TOKEN)
+            record = self.number.get(known[k], NO_RECORD)
             unknown = UNKNOWN << ELEMENT_BITS
-            view = unknown if token == NO_TOKEN else int(follow(self.policy, self.group, view, token))  # type: ignore[no-untyped-call]
+            view = unknown if record == NO_RECORD else int(follow(self.policy, self.group, view, record))  # type: ignore[no-untyped-call]
             self.views[player, known[: k + 1]] = view
         return view
 
     def _starts(self) -> dict[tuple[int, InformationState], int]:
         """Return the initial views; the observation of the start is always the same, and not in the tree."""
         views: dict[tuple[int, InformationState], int] = {}
-        for player, token in enumerate(self.start_tokens):
-            seen = () if token == NO_TOKEN else (self.tokens[token],)
+        for player, record in enumerate(self.start_records):
+            seen = () if record == NO_RECORD else (self.records[record],)
             views[player, ()] = views[player, seen] = player << ELEMENT_BITS
         return views
 
@@ -147,19 +153,19 @@ class WalkPolicy(StatePolicy):
     """A policy in play, with probabilities on the walk of a game."""
 
     def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
-        super().__init__(graph.tokens, graph.menus, graph.start_tokens, walk.group, policy)
+        super().__init__(graph.records, graph.action_sets, graph.start_records, walk.group, policy)
         self.graph, self.walk = graph, walk
 
     def plan(self, tree: GameTree, form: SequenceForm) -> FloatArray:
         """Return realisation weights (S,) on a tree of the graph; each state's view follows from that of its parent."""
         views = [player << ELEMENT_BITS for player in range(len(tree.players))]
-        for parent, token in zip(tree.states.parent[len(views) :], tree.states.token[len(views) :], strict=True):
-            views.append(int(follow(self.policy, self.group, views[parent], token)))  # type: ignore[no-untyped-call]
+        for parent, record in zip(tree.states.parent[len(views) :], tree.states.record[len(views) :], strict=True):
+            views.append(int(follow(self.policy, self.group, views[parent], record)))  # type: ignore[no-untyped-call]
         strategy = np.ones(form.num_sequences)
         a = form.arrays
         for infoset, first, size in zip(form.tree_infoset.tolist(), a.first.tolist(), a.size.tolist(), strict=True):
-            found = self._chances(views[int(tree.infoset_state[infoset])], tree.menu(infoset))
-            strategy[first : first + size] = checked_row(found, tree.menu(infoset))
+            found = self._chances(views[int(tree.infoset_state[infoset])], tree.action_set(infoset))
+            strategy[first : first + size] = checked_row(found, tree.action_set(infoset))
         return realisation(form, strategy)
 
 
@@ -172,7 +178,7 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
         arrays["first_child"].astype(np.int32), arrays["token"].astype(np.int32), arrays["fixing"].astype(np.int64),
         arrays["row"].astype(np.int32), arrays["behaviour"].astype(np.float64),
     )  # fmt: skip
-    states, entries = len(policy.token), len(policy.behaviour)
+    states, entries = len(policy.record), len(policy.behaviour)
     if any(array.ndim != 1 for array in policy) or {len(policy.fixing), len(policy.row)} != {states}:
         raise DamageError("its arrays do not fit together")
     first, row = policy.first_child, policy.row

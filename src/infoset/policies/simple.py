@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from infoset import signs
-from infoset.base import Action, Agent, FloatArray, Game, InformationState, Telling
+from infoset.base import Action, Agent, FloatArray, Game, InformationState, ProbabilisticAgent
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.names import move_words, policy_key
 from infoset.policies.table_file import SUM_TOLERANCE
@@ -26,9 +26,11 @@ class FunctionPolicy:
         """Take a function; ``map_name`` is the name of the game's information map, whose labels are then its keys."""
         self.choose, self.map_name = choose, map_name
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> Sequence[float]:
         """Return the probabilities that the function gives."""
-        words = move_words(legal)
+        words = move_words(legal_actions)
         found = answer_of(self.choose, policy_key(known, self.map_name), words)
         return [found.get(word, 0.0) for word in words]
 
@@ -39,9 +41,11 @@ class UniformPolicy(FunctionPolicy):
     def __init__(self) -> None:
         super().__init__(lambda _, moves: dict.fromkeys(moves, 1 / len(moves)))
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> Sequence[float]:
         """Return the same probability for each move."""
-        return [1 / len(legal)] * len(legal)
+        return [1 / len(legal_actions)] * len(legal_actions)
 
 
 class AskedPolicy:
@@ -51,27 +55,31 @@ class AskedPolicy:
     """
 
     def __init__(self, game: Game, agent: Agent) -> None:
-        if not isinstance(agent, Telling):
+        if not isinstance(agent, ProbabilisticAgent):
             name = getattr(agent, "name", type(agent).__name__)
-            raise UnsupportedGameError(f"agent {name} does not tell its chances (a method chances(legal))")
+            raise UnsupportedGameError(
+                f"agent {name} does not report its action probabilities (a method chances(legal))"
+            )
         self.game, self.agent = game, agent
         self.rows: dict[tuple[int, InformationState, tuple[Action, ...]], Sequence[float]] = {}
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> Sequence[float]:
         """Return the probabilities that the agent reports."""
-        key = player, known, legal
+        key = player, known, legal_actions
         if key not in self.rows:
             if len(self.rows) >= KEPT:
                 self.rows.clear()
             self.agent.begin(self.game, player, np.random.default_rng(0), None)
             for own_move, observation in known:
                 self.agent.observe(own_move, observation)
-            self.rows[key] = self.agent.chances(legal)
+            self.rows[key] = self.agent.report_probabilities(legal_actions)
         return self.rows[key]
 
 
 Row = Callable[[int, InformationState, tuple[Action, ...]], "Sequence[float] | None"]
-"""A function such as ``Policy.row``: of a player, its information state, and the legal moves."""
+"""A function such as ``Policy.action_probabilities``: of a player, its information state, and the legal moves."""
 
 
 def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray:
@@ -91,18 +99,18 @@ def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray
 
 def row_at(row: Row, tree: GameTree, infoset: int) -> list[float]:
     """Return the probabilities at an information set of a tree; uniform where undefined."""
-    player, menu = int(tree.infoset_player[infoset]), tree.menu(infoset)
-    return checked_row(row(player, tree.states.state(int(tree.infoset_state[infoset])), menu), menu)
+    player, action_set = int(tree.infoset_player[infoset]), tree.action_set(infoset)
+    return checked_row(row(player, tree.states.state(int(tree.infoset_state[infoset])), action_set), action_set)
 
 
-def checked_row(found: Sequence[float] | None, menu: tuple[Action, ...]) -> list[float]:
+def checked_row(found: Sequence[float] | None, action_set: tuple[Action, ...]) -> list[float]:
     """Return the probabilities of the legal moves; uniform where undefined.
 
     Raises ``ParameterError`` for anything but a distribution over these moves.
     """
     if found is None:
-        return [1 / len(menu)] * len(menu)
+        return [1 / len(action_set)] * len(action_set)
     total = sum(found)
-    if len(found) != len(menu) or min(found) < 0 or abs(total - 1) > SUM_TOLERANCE:
-        raise ParameterError(f"{list(found)} are no chances of the moves {list(move_words(menu))}")
+    if len(found) != len(action_set) or min(found) < 0 or abs(total - 1) > SUM_TOLERANCE:
+        raise ParameterError(f"{list(found)} are no chances of the moves {list(move_words(action_set))}")
     return [chance / total for chance in found]

@@ -55,12 +55,12 @@ class Entry(NamedTuple):
 
     key: str
     moves: tuple[str, ...]
-    chances: list[float]
+    probabilities: list[float]
 
 
 @dataclass(eq=False)
 class TableFile:
-    """The rows of all players in sequence: row k has the menu ``menus[menu[k]]`` and chances from ``first[k]`` on.
+    """The rows of all players in sequence: row k has the menu ``action_sets[action_set[k]]`` and chances from ``first[k]`` on.
 
     ``keys[p]`` are those of player p, whose rows begin at ``begin[p]``.
 
@@ -75,9 +75,9 @@ class TableFile:
     map_name: str
     made_by: dict[str, Any]
     keys: tuple[list[str], ...] = field(repr=False)
-    menus: list[tuple[str, ...]] = field(repr=False)
-    menu: IntArray = field(repr=False)  # (rows,)
-    chances: FloatArray = field(repr=False)
+    action_sets: list[tuple[str, ...]] = field(repr=False)
+    action_set: IntArray = field(repr=False)  # (rows,)
+    probabilities: FloatArray = field(repr=False)
     _looked: int = field(default=0, init=False, repr=False)
 
     @classmethod
@@ -88,18 +88,25 @@ class TableFile:
         gc.disable()  # a collection would traverse a million new objects again and again
         try:
             check_archive(path)
-            encoded, chances = _unpacked(path)
+            encoded, probabilities = _unpacked(path)
             header = msgspec.json.decode(encoded, type=_Header)
             check_schema("policy", header.schema, SCHEMA)
             keys = msgspec.json.decode(header.keys, type=list[list[str]])
             rows = [_pieces(part) for part in msgspec.json.decode(header.moves, type=list[msgspec.Raw])]
             numbers = {text: k for k, text in enumerate(dict.fromkeys(chain.from_iterable(rows)))}
-            menu = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), dtype=np.int32)
-            menus = [tuple(msgspec.json.decode(b"[" + text + b"]", type=list[str])) for text in numbers]
+            action_set = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), dtype=np.int32)
+            action_sets = [tuple(msgspec.json.decode(b"[" + text + b"]", type=list[str])) for text in numbers]
             if [len(table) for table in keys] != [len(part) for part in rows] or len(keys) != len(header.players):
                 raise DamageError("its keys and moves do not fit together")
             table = cls(
-                header.game, tuple(header.players), header.map, header.made_by, tuple(keys), menus, menu, chances
+                header.game,
+                tuple(header.players),
+                header.map,
+                header.made_by,
+                tuple(keys),
+                action_sets,
+                action_set,
+                probabilities,
             )
             table.check()
         except PolicyError:
@@ -115,15 +122,15 @@ class TableFile:
     def of(cls, policy: TabularPolicy) -> TableFile:
         """Create the table of a policy in memory."""
         numbers: dict[tuple[str, ...], int] = {}
-        menu, chances = list[int](), list[float]()
+        action_set, probabilities = list[int](), list[float]()
         for table in policy.tables:
             for row in table.values():
-                menu.append(numbers.setdefault(tuple(row), len(numbers)))
-                chances.extend(row.values())
+                action_set.append(numbers.setdefault(tuple(row), len(numbers)))
+                probabilities.extend(row.values())
         return cls(
             policy.game, policy.players, policy.map_name, dict(policy.made_by),
             tuple(list(table) for table in policy.tables), list(numbers),
-            np.array(menu, dtype=np.int32), np.array(chances, dtype=np.float64),
+            np.array(action_set, dtype=np.int32), np.array(probabilities, dtype=np.float64),
         )  # fmt: skip
 
     def policy(self) -> TabularPolicy:
@@ -131,7 +138,7 @@ class TableFile:
         from infoset.policies.tabular import TabularPolicy
 
         tables = tuple(
-            {entry.key: dict(zip(entry.moves, entry.chances, strict=True)) for entry in self.entries(player)}
+            {entry.key: dict(zip(entry.moves, entry.probabilities, strict=True)) for entry in self.entries(player)}
             for player in range(len(self.players))
         )
         return TabularPolicy(self.game, self.players, tables, self.map_name, self.made_by)
@@ -144,23 +151,23 @@ class TableFile:
     def check(self) -> None:
         """Raise ``ValueError`` for rows that are no distributions."""
         ends = self.first[1:]
-        for names in (*self.keys, *self.menus):
+        for names in (*self.keys, *self.action_sets):
             if (twice := find_twice(names)) is not None:
                 raise DamageError(f"{shorten(twice)!r} stands twice in it, as an information set or a move of one")
-        if not all(self.menus) or len(self.chances) != self.first[-1]:
+        if not all(self.action_sets) or len(self.probabilities) != self.first[-1]:
             raise DamageError("its moves and probabilities do not fit together")
         if not len(ends):
             return
-        sums = np.add.reduceat(self.chances, self.first[:-1])
-        inside = (self.chances >= 0) & (self.chances <= 1 + SUM_TOLERANCE)
+        sums = np.add.reduceat(self.probabilities, self.first[:-1])
+        inside = (self.probabilities >= 0) & (self.probabilities <= 1 + SUM_TOLERANCE)
         if not inside.all() or not (np.abs(sums - 1) <= SUM_TOLERANCE).all():
             raise DamageError("some of its rows are no distributions")
 
     @cached_property
     def first(self) -> LongArray:
         """(rows + 1,) the index of each row's first probability."""
-        sizes = np.array([len(menu) for menu in self.menus], dtype=np.int64)
-        return np.concatenate([[0], np.cumsum(sizes[self.menu])]).astype(np.int64)
+        sizes = np.array([len(action_set) for action_set in self.action_sets], dtype=np.int64)
+        return np.concatenate([[0], np.cumsum(sizes[self.action_set])]).astype(np.int64)
 
     @cached_property
     def begin(self) -> list[int]:
@@ -170,7 +177,7 @@ class TableFile:
     @property
     def num_infosets(self) -> int:
         """The number of rows."""
-        return len(self.menu)
+        return len(self.action_set)
 
     @cached_property
     def _places(self) -> list[dict[str, int] | None]:
@@ -204,20 +211,20 @@ class TableFile:
 
     def at(self, player: int, row: int) -> Entry:
         """Return the entry of a row."""
-        chances = self.chances[self.first[row] : self.first[row + 1]].tolist()
-        return Entry(self.keys[player][row - self.begin[player]], self.menus[self.menu[row]], chances)
+        probabilities = self.probabilities[self.first[row] : self.first[row + 1]].tolist()
+        return Entry(self.keys[player][row - self.begin[player]], self.action_sets[self.action_set[row]], probabilities)
 
     def entry(self, player: int, key: str) -> Entry | None:
         """Return the entry of an information set; ``None`` where there is none."""
         row = self.find(player, key)
         return None if row is None else self.at(player, row)
 
-    def chances_of(self, player: int, key: str, moves: Sequence[str]) -> list[float] | None:
+    def probabilities_of(self, player: int, key: str, moves: Sequence[str]) -> list[float] | None:
         """Return the probabilities of these moves; ``None`` where the table does not cover the information set."""
         found = self.entry(player, key)
         if found is None or not set(found.moves) <= set(moves):
             return None
-        row = dict(zip(found.moves, found.chances, strict=True))
+        row = dict(zip(found.moves, found.probabilities, strict=True))
         return [row.get(move, 0.0) for move in moves]
 
     @cached_property
@@ -251,13 +258,13 @@ def _unpacked(path: Path) -> tuple[memoryview, FloatArray]:
     """Return the header's text and the probabilities, unpacked in parallel."""
     found: dict[str, Any] = {}
 
-    def chances() -> None:
+    def probabilities() -> None:
         try:
             found["chances"] = _array(path, "probabilities").astype(np.float64).ravel()
         except BaseException as error:  # raised again by the waiting thread
             found["error"] = error
 
-    thread = threading.Thread(target=chances)
+    thread = threading.Thread(target=probabilities)
     thread.start()
     try:
         text = memoryview(_array(path, "header"))

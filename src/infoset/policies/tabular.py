@@ -59,7 +59,7 @@ class PolicyRow(NamedTuple):
     player: int
     key: str
     actions: tuple[str, ...]
-    chances: list[float]
+    probabilities: list[float]
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,14 @@ class TabularPolicy:
             raise ParameterError(f"player={shorten(repr(player))} is none of this policy; allowed: {allowed}")
         return int(player)
 
-    def row(self, player: int, known: InformationState, legal: tuple[Action, ...]) -> list[float] | None:
+    def action_probabilities(
+        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+    ) -> list[float] | None:
         """Return the probabilities at the player's information set; ``None`` where the table has no such set or moves.
 
         The keys of a policy for an information map (``.efg`` files, OpenSpiel) are the labels that players observe.
         """
-        row, words = self.tables[player].get(self.key(known), {}), move_words(legal)
+        row, words = self.tables[player].get(self.key(known), {}), move_words(legal_actions)
         return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
     def key(self, known: InformationState) -> str:
@@ -228,7 +230,7 @@ class TabularPolicy:
         """
         strategy = np.ones(form.num_sequences)
         for begin, row in zip(form.arrays.first.tolist(), self.rows_on(form), strict=True):
-            values = np.array(row.chances)
+            values = np.array(row.probabilities)
             strategy[begin : begin + len(values)] = values / values.sum()
         return strategy
 
@@ -355,7 +357,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 def largest_policy(form: SequenceForm) -> int:
     """Return the maximal unpacked size of a policy file for a game, in bytes; JSON may take six for one character."""
-    names = sum(map(len, form.keys)) + sum(len(move) for menu in form.actions for move in menu)
+    names = sum(map(len, form.keys)) + sum(len(move) for action_set in form.actions for move in action_set)
     return OTHER_BYTES + 6 * names + MARKS * form.num_infosets + (MARKS + ENTRY_BYTES) * form.num_sequences
 
 
@@ -416,8 +418,10 @@ def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, .
     """Return player, key and moves of each information set with a choice, in order of the players."""
     if isinstance(game, SequenceForm):
         return list(zip(game.infoset_player.tolist(), game.keys, game.actions, strict=True))
-    menus = [(k, move_words(game.menu(k))) for k in range(len(game.infoset_player))]
-    sets = [(int(game.infoset_player[k]), game.key(k), menu) for k, menu in menus if len(menu) > 1]
+    action_sets = [(k, move_words(game.action_set(k))) for k in range(len(game.infoset_player))]
+    sets = [
+        (int(game.infoset_player[k]), game.key(k), action_set) for k, action_set in action_sets if len(action_set) > 1
+    ]
     return sorted(sets, key=lambda row: row[0])
 
 

@@ -50,8 +50,8 @@ class StopPlayer(PommermanPlayer):
 
     name = "stop"
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return legal[0]
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        return legal_actions[0]
 
 
 class SimplePlayer(PommermanPlayer):
@@ -66,7 +66,7 @@ class SimplePlayer(PommermanPlayer):
         super().begin(game, player, rng, deadline)
         self.agent = SimpleAgent(int(rng.integers(MAX_SEED)))
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         return read_move(self.agent.act(self.observation()), self.config)  # on the radio variants it sends no words
 
 
@@ -110,7 +110,7 @@ class PlaygroundAgent(PommermanPlayer):
             setattr(owner, name, kind)
         self.agent.init_agent(player, GameType(int(self.config.game_type)))
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         observation = self.observation()
         follow(self.agent, observation)
         if isinstance(self.agent, DockerAgentRunner):

@@ -123,11 +123,11 @@ class Undealt(NamedTuple):
     def terminal(self) -> bool:
         return False
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         del player
         return ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         """Raise ``UnsupportedGameError``, as boards are too many to list: use ``draw``."""
         del moves
         raise UnsupportedGameError(f"{self.game.name}: boards are too many to list; give one: {PREFIX}NAME(seed=1)")
@@ -136,19 +136,23 @@ class Undealt(NamedTuple):
         del moves
         return int(rng.integers(MAX_SEED))
 
-    def play(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
+    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> PommermanStep:
         check_moves(self, moves)
-        if isinstance(nature, str):
+        if isinstance(chance_outcome, str):
             try:
-                return self.game.resume(read_state(nature, self.game.config, "nature's answer"))
+                return self.game.resume(read_state(chance_outcome, self.game.config, "chance's answer"))
             except FormatError as error:
                 raise IllegalMoveError(str(error)) from None
-        if isinstance(nature, bool) or not isinstance(nature, int) or not 0 <= nature < MAX_SEED:
+        if (
+            isinstance(chance_outcome, bool)
+            or not isinstance(chance_outcome, int)
+            or not 0 <= chance_outcome < MAX_SEED
+        ):
             raise IllegalMoveError(
-                f"nature cannot answer {shorten(repr(nature))}; possible: the seed of a board, below 2**53, "
+                f"chance cannot answer {shorten(repr(chance_outcome))}; possible: the seed of a board, below 2**53, "
                 "or a position as text"
             )
-        return self.game.deal(nature)
+        return self.game.deal(chance_outcome)
 
     def returns(self) -> tuple[float, ...]:
         return (0.0,) * len(self.game.players)
@@ -177,11 +181,11 @@ class PommermanState:
     def terminal(self) -> bool:
         return bool(self.row[st.RESULT] != st.RUNNING)
 
-    def legal(self, player: int) -> tuple[Action, ...]:
+    def legal_actions(self, player: int) -> tuple[Action, ...]:
         lives = self.row[st.RESULT] == st.RUNNING and self.row[st.AGENTS + player * st.AGENT_FIELDS + st.ALIVE]
         return self.game.moves if lives else ()
 
-    def chance(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
         """Return no outcomes: only the board is drawn by chance."""
         del moves
         return ()
@@ -190,9 +194,9 @@ class PommermanState:
         del moves, rng
         return None
 
-    def play(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
-        if nature is not None or not self._on_offer(moves):
-            check_play(self, moves, nature)
+    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> PommermanStep:
+        if chance_outcome is not None or not self._on_offer(moves):
+            check_play(self, moves, chance_outcome)
         return self.play_unchecked(moves)
 
     def _on_offer(self, moves: JointMove) -> bool:
@@ -202,8 +206,8 @@ class PommermanState:
             return False
         return all(move in offer if lives else move is None for move, lives in zip(moves, row[ALIVES], strict=False))
 
-    def play_unchecked(self, moves: JointMove, nature: Action | None = None) -> PommermanStep:
-        del nature
+    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> PommermanStep:
+        del chance_outcome
         game, row = self.game, self.row.copy()
         if game.moves is MOVES:
             acts, words = np.array([move or st.STOP for move in moves], dtype=np.int16), SILENT

@@ -30,7 +30,7 @@ class Observe(msgspec.Struct, tag=True):
 
 
 class Act(msgspec.Struct, tag=True):
-    legal: list[Any]
+    legal_actions: list[Any]
     deadline: float | None
 
 

@@ -64,13 +64,13 @@ def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scram
     return Elsewhere(ThreadLine(GgpAgent(url, start_clock, play_clock, scramble)), name)
 
 
-def _in_another_case(move: Action, legal: tuple[Action, ...]) -> Action:
+def _in_another_case(move: Action, legal_actions: tuple[Action, ...]) -> Action:
     """Return the only legal move that equals the player's up to case.
 
     The player's move is returned where there is none, or several.
     """
     folded = renamed_action(move, str.lower)
-    found = [other for other in legal if renamed_action(other, str.lower) == folded]
+    found = [other for other in legal_actions if renamed_action(other, str.lower) == folded]
     return found[0] if len(found) == 1 else move
 
 
@@ -138,13 +138,13 @@ class GgpAgent:
         if own_move is not None:
             self.turn, self.last = self.turn + 1, (own_move, observation)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         """Return the player's move.  A player that did not accept the match is not asked."""
         if self.refusal:
             raise RemoteError(self.refusal)
         answer = self._ask(Play(self.match, self._told(self.offered)), self.play_clock, deadline)
         move = self.tongue.back(read_move(answer, self.tongue.description.spelling))
-        return move if move in legal else _in_another_case(move, legal)
+        return move if move in legal_actions else _in_another_case(move, legal_actions)
 
     def end(self, returns: tuple[float, ...]) -> None:
         """Send the last step."""

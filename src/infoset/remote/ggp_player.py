@@ -150,20 +150,20 @@ class Mind:
         if seat.answered and _asked_again(seat, seat.answered[0], told):
             return seat.answered[1]
         self._learn(seat, told, False, arrived + TRACKING * (deadline - arrived))
-        legal = seat.tracking.legal()
-        if not legal:
+        legal_actions = seat.tracking.legal_actions()
+        if not legal_actions:
             raise GameRuleError("the game is over by the rules, or there is no legal move")
-        self.fallback = legal[int(seat.rng.integers(len(legal)))]
-        move = self.fallback if seat.refused else self._ask(legal, deadline)
+        self.fallback = legal_actions[int(seat.rng.integers(len(legal_actions)))]
+        move = self.fallback if seat.refused else self._ask(legal_actions, deadline)
         seat.answered = len(seat.tracking.told), move
         return move
 
-    def _ask(self, legal: tuple[Action, ...], deadline: float) -> Action:
+    def _ask(self, legal_actions: tuple[Action, ...], deadline: float) -> Action:
         """Return the agent's move, or the fallback."""
         try:
-            move = self.line.wait(self.line.post("act", legal, deadline), deadline)[0]
-            if move in legal:
-                return legal[legal.index(move)]
+            move = self.line.wait(self.line.post("act", legal_actions, deadline), deadline)[0]
+            if move in legal_actions:
+                return legal_actions[legal_actions.index(move)]
             self._note("act", f"{move!r} is not legal")
         except TimeoutError:
             self._note("act", "no answer in time")
@@ -223,7 +223,7 @@ def _asked_again(seat: _Seat, turn: int, told: kif.Told) -> bool:
         return not told.moves
     state = seat.tracking.found[0].state
     again = told.moves == known[-1].moves
-    return again and any(move not in evaluator.legal(state, role) for role, move in enumerate(told.moves))
+    return again and any(move not in evaluator.legal_actions(state, role) for role, move in enumerate(told.moves))
 
 
 def _steps(seat: _Seat, told: kif.Told, ended: bool) -> list[Told]:
@@ -265,7 +265,7 @@ def _observation(seat: _Seat, passed: Passed, known: Told) -> Observation:
     seen = passed.percepts
     if known.percepts is not None and known.percepts != frozenset(seen):
         seen = tuple(sorted(known.percepts, key=kif.written))
-    offered = seat.tracking.legal() if seat.rules.offers[seat.player] else ()
+    offered = seat.tracking.legal_actions() if seat.rules.offers[seat.player] else ()
     return (*seen, ("offered", *offered)) if offered else seen
 
 

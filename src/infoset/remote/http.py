@@ -72,7 +72,7 @@ class Act(msgspec.Struct):
     """How many steps were sent before; those of requests without an answer are not counted."""
     seen: list[tuple[Any, Any]]
     """[own move or null, observation] for each step since."""
-    legal: Annotated[list[Any], msgspec.Meta(min_length=1)]
+    legal_actions: Annotated[list[Any], msgspec.Meta(min_length=1)]
     seconds: float | None
 
 
@@ -176,9 +176,9 @@ class AskedAgent:
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         self.seen.append((own_move, observation))
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         self.number += 1
-        question = Act(self.match, self.number, self.told, self.seen, list(legal), _left(deadline))
+        question = Act(self.match, self.number, self.told, self.seen, list(legal_actions), _left(deadline))
         move = self._ask("/act", question, Move, deadline)
         self.told, self.seen = self.told + len(self.seen), []
         if move.number != self.number:

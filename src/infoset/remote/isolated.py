@@ -311,10 +311,10 @@ class Host:
             case Observe(own_move, observation):
                 own: Any = read_tuple(own_move)
                 return self.agent.observe(own, read_tuple(observation))
-            case Act(legal, deadline):
+            case Act(legal_actions, deadline):
                 if deadline is not None and (stale or monotonic() >= deadline):
                     raise TimeoutError("it was still busy with an earlier call")
-                return self.agent.act(tuple(map(read_tuple, legal)), deadline)  # type: ignore[arg-type]
+                return self.agent.act(tuple(map(read_tuple, legal_actions)), deadline)  # type: ignore[arg-type]
             case End(returns):
                 return self.agent.end(returns)
 

@@ -34,7 +34,7 @@ class AskedPlayer(PommermanPlayer):
         self.space = repr_of(action_space(self.config, rng))
         self._ask("/init_agent", {"id": player, "game_type": int(self.config.game_type)}, deadline)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         body = {"obs": plain(self.observation()), "action_space": self.space}
         answer = self._ask("/action", body, deadline)
         if "action" not in answer:

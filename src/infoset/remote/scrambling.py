@@ -18,7 +18,7 @@ class Scrambling:
 
     >>> from infoset.gdl.syntax import parse_gdl
     >>> from infoset.remote.scrambling import Scrambling
-    >>> scrambling = Scrambling(parse_gdl("(role robot) (legal robot (go 1))"), np.random.default_rng(1))
+    >>> scrambling = Scrambling(parse_gdl("(role robot) (legal_actions robot (go 1))"), np.random.default_rng(1))
     >>> scrambling.back(scrambling.out(("go", 1)))
     ('go', 1)
     """

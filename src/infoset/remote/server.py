@@ -133,8 +133,8 @@ class Matches:
         deadline = None if question.seconds is None else arrived + question.seconds
         if deadline is not None and monotonic() >= deadline:
             raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "the question waited for an earlier one until it was too late")
-        legal: Any = tuple(map(read_tuple, question.legal))
-        return Move(question.number, played.agent.act(legal, deadline))
+        legal_actions: Any = tuple(map(read_tuple, question.legal_actions))
+        return Move(question.number, played.agent.act(legal_actions, deadline))
 
     def end(self, question: End, arrived: float) -> Done:
         del arrived

@@ -103,17 +103,17 @@ class Tracking:
             last = last.before
         return steps[::-1]
 
-    def legal(self) -> tuple[Action, ...]:
+    def legal_actions(self) -> tuple[Action, ...]:
         """Return the player's legal moves, ``()`` at the end: those that are legal in all of these states.
 
         By the rules they should not differ; where they do, and have nothing in common, the moves of the most states.
         """
-        menus = Counter(self._menu(step.state) for step in self.found[:ASKED])
-        first, _ = menus.most_common(1)[0]
-        return tuple([move for move in first if all(move in menu for menu in menus)]) or first
+        action_sets = Counter(self._action_set(step.state) for step in self.found[:ASKED])
+        first, _ = action_sets.most_common(1)[0]
+        return tuple([move for move in first if all(move in action_set for action_set in action_sets)]) or first
 
-    def _menu(self, state: Any) -> tuple[Action, ...]:
-        return () if self.evaluator.terminal(state) else self.evaluator.legal(state, self.role)
+    def _action_set(self, state: Any) -> tuple[Action, ...]:
+        return () if self.evaluator.terminal(state) else self.evaluator.legal_actions(state, self.role)
 
     def goals(self) -> list[float]:
         """Return each role's goal, 0 where there is none."""
@@ -183,10 +183,10 @@ class Tracking:
                 yield step if self._agrees(step, told) else None
 
     def _choices(self, state: Any, role: int, move: Action | None) -> list[Action]:
-        legal = self.evaluator.legal(state, role)
+        legal_actions = self.evaluator.legal_actions(state, role)
         if move is not None:
-            return [move] if move in legal else []
-        return [legal[k] for k in self.rng.permutation(len(legal))]
+            return [move] if move in legal_actions else []
+        return [legal_actions[k] for k in self.rng.permutation(len(legal_actions))]
 
     def _step(self, before: Passed, moves: tuple[Action, ...]) -> Passed:
         after, percepts = self.evaluator.step(before.state, moves)
@@ -212,7 +212,7 @@ class Tracking:
 
     def _goes_on(self, state: Any) -> bool:
         roles = range(len(self.evaluator.roles))
-        return not self.evaluator.terminal(state) and all(self.evaluator.legal(state, role) for role in roles)
+        return not self.evaluator.terminal(state) and all(self.evaluator.legal_actions(state, role) for role in roles)
 
     def _distance(self, step: Passed, told: Told) -> tuple[bool, int]:
         moves = sum(move not in (None, played) for move, played in zip(told.moves, step.moves, strict=True))
@@ -221,8 +221,10 @@ class Tracking:
 
     def _random(self, before: Passed, told: Told) -> Passed:
         """Return a random step with the moves that are known, where they are legal."""
-        menus = [
+        action_sets = [
             self._choices(before.state, role, move) or self._choices(before.state, role, None)
             for role, move in enumerate(told.moves)
         ]
-        return self._step(before, tuple([menu[int(self.rng.integers(len(menu)))] for menu in menus]))
+        return self._step(
+            before, tuple([action_set[int(self.rng.integers(len(action_set)))] for action_set in action_sets])
+        )

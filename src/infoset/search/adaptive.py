@@ -14,7 +14,7 @@ from math import inf, log
 
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Observation, own_token
+from infoset.base import Action, Agent, Game, Observation, own_record
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_range
@@ -22,7 +22,7 @@ from infoset.policies.simple import AskedPolicy
 from infoset.search.agent import Search, SearchAgent
 from infoset.search.models import Model, by_edge, model_of
 from infoset.search.ranges import Ranges
-from infoset.tree.graph import NO_TOKEN, explore
+from infoset.tree.graph import NO_RECORD, explore
 from infoset.warm_up import ready
 
 SOUND = ""  # the name of the opponent that plays the equilibrium
@@ -84,9 +84,9 @@ class AdaptiveAgent(Delegating):
                 raise UnsupportedGameError(f"{self.name}: {error}") from None
         self.player, self.hypotheses = player, self.found[game.name]
         graph = self.hypotheses[0].ranges.graph
-        self.number = {token: k for k, token in enumerate(graph.tokens)}
+        self.number = {record: k for k, record in enumerate(graph.records)}
         self.explained = True
-        self.waits = graph.start_tokens[player] != NO_TOKEN
+        self.waits = graph.start_records[player] != NO_RECORD
         for k, hypothesis in enumerate(self.hypotheses):
             hypothesis.state = player
             until = _share(deadline, len(self.hypotheses) - k)
@@ -100,22 +100,22 @@ class AdaptiveAgent(Delegating):
         return dict(zip((h.name for h in self.hypotheses), (weight / weight.sum()).tolist(), strict=True))
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        token = own_token(own_move, observation)
+        record = own_record(own_move, observation)
         if self.waits:  # the initial observation is always the same
             self.waits = False
-        elif token is not None:
-            self._weigh(self.number.get(token, NO_TOKEN))
+        elif record is not None:
+            self._weigh(self.number.get(record, NO_RECORD))
         super().observe(own_move, observation)
 
-    def _weigh(self, token: int) -> None:
+    def _weigh(self, record: int) -> None:
         """Update everybody's evidence by a token; from the first token on that some hypothesis excludes, no more."""
-        if not self.explained or token == NO_TOKEN:
+        if not self.explained or record == NO_RECORD:
             self.explained = False
             return
         for hypothesis in self.hypotheses:
-            chance = hypothesis.ranges.chance(self.player, hypothesis.state, token)
+            chance = hypothesis.ranges.chance(self.player, hypothesis.state, record)
             hypothesis.evidence += max(log(chance) if chance > 0 else -inf, IMPOSSIBLE)
-            hypothesis.state = hypothesis.ranges.behind(hypothesis.state, token)
+            hypothesis.state = hypothesis.ranges.behind(hypothesis.state, record)
             self.explained &= chance > 0
 
     def _chosen(self) -> _Hypothesis:

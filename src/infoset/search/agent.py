@@ -74,7 +74,7 @@ READ_BY: dict[str, tuple[str, ...]] = {
     "worlds": (*SOLVED, *KNOWN_ROOTS),
     "consistent": (*SOLVED, *KNOWN_ROOTS),
     "stopping": (*SOLVED, *KNOWN_ROOTS),
-    "nature": (RESOLVING,),
+    "chance_outcome": (RESOLVING,),
 }
 """The methods that use an option, for each option that other methods ignore."""
 SECONDS_AN_EDGE = 1e-5  # time to compute the values of all positions
@@ -116,7 +116,7 @@ class Search:
     default ten; in other subgames at most, by default as many as the effort allows."""
     stopping: str = AVERAGE
     """For subgames where the positions are known; ``random``: the profile after a random number of iterations."""
-    nature: bool = False
+    stop_at_chance: bool = False
     """Whether ``resolving`` also ends where chance is about to act, as betting rounds do."""
     seed: int = 0
     """For sampling before the game, and for the worlds drawn at each move."""
@@ -159,12 +159,12 @@ class SearchAgent(Delegating):
         self.inner, self.plan = self.planned[key]
         self.inner.begin(game, player, rng, deadline)
 
-    def chances(self, legal: tuple[Action, ...]) -> Sequence[float]:
+    def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return its move probabilities.  Raises ``UnsupportedGameError`` where it searches move by move."""
         told = getattr(self.inner, "chances", None)
         if told is None:
-            raise UnsupportedGameError(f"{self.name} does not tell its chances: {self.plan}")
-        found: Sequence[float] = told(legal)
+            raise UnsupportedGameError(f"{self.name} does not report its action probabilities: {self.plan}")
+        found: Sequence[float] = told(legal_actions)
         return found
 
 
@@ -301,7 +301,7 @@ class _Planner:
     def _resolving(self, graph: GameGraph) -> tuple[Agent, str]:
         """Prepare to re-solve at every public state, as asked."""
         p = self.parameters
-        states = PublicStates(graph, Horizon(p.steps or AHEAD, p.nature), p.max_histories)
+        states = PublicStates(graph, Horizon(p.steps or AHEAD, p.stop_at_chance), p.max_histories)
         states.explore(self._until(MARGIN))
         solver = ContinualResolving(Ranges(graph), states, PositionValues(self._worth(graph)))
         return RangeSearch(

@@ -8,11 +8,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, BoolArray, FloatArray, LongArray, Token
+from infoset.base import Action, BoolArray, FloatArray, LongArray, ObservationRecord
 from infoset.errors import BudgetError
 from infoset.interning import distinct, sums
 from infoset.search.ranges import Graph, Movers, Range
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
 from infoset.tree.growing import OPEN
 
 Values: TypeAlias = Callable[[LongArray], FloatArray]
@@ -119,25 +119,25 @@ class Below:
         edge = np.concatenate([nothing, *[layer.edge for layer in layers]])
         player = graph.player[position]
         cut = np.flatnonzero((sizes == 0) & (player != TERMINAL))
-        content, menus, payoffs = _contents(graph, position, player)
+        content, action_sets, payoffs = _contents(graph, position, player)
         player[cut], content[cut] = TERMINAL, len(payoffs) + np.arange(len(cut))
-        token, tokens = _tokens(graph, edge)
-        labels, label = _labels(worlds, len(tokens), self.told)
+        record, records = _records(graph, edge)
+        labels, label = _labels(worlds, len(records), self.told)
         return GameGraph(
             name=f"subgame of {graph.name}",
             players=graph.players,
             player=np.concatenate([[CHANCE], player]).astype(np.int8),
-            content=np.concatenate([[len(menus)], content]).astype(np.int32),
+            content=np.concatenate([[len(action_sets)], content]).astype(np.int32),
             label=np.full(len(player) + 1, -1, dtype=np.int32),
             first_edge=np.concatenate([[0], np.cumsum([worlds.size, *sizes])]).astype(np.int32),
             child=1 + np.concatenate([self.root, *[layer.child for layer in layers]]).astype(np.int32),
             probability=np.concatenate([worlds.weight, graph.probability[edge]]),
-            token=np.concatenate([label, token]).astype(np.int32),
-            menus=[*menus, tuple(range(worlds.size))],
+            record=np.concatenate([label, record]).astype(np.int32),
+            action_sets=[*action_sets, tuple(range(worlds.size))],
             payoffs=np.concatenate([payoffs, values(position[cut]).reshape(-1, len(graph.players))]),
-            tokens=[*tokens, *labels],
+            records=[*records, *labels],
             labels=[],
-            start_tokens=(NO_TOKEN,) * len(graph.players),
+            start_records=(NO_RECORD,) * len(graph.players),
             map_name="",
         )
 
@@ -151,29 +151,29 @@ def _contents(
     """
     content = graph.content[position].astype(np.int64)
     if isinstance(graph, GameGraph):
-        return content, graph.menus, graph.payoffs
+        return content, graph.action_sets, graph.payoffs
     ends = player == TERMINAL
-    menus, content[~ends] = distinct(content[~ends])
+    action_sets, content[~ends] = distinct(content[~ends])
     paid, content[ends] = distinct(content[ends])
-    return content, [graph.menus[k] for k in menus.tolist()], graph.payoffs[paid]
+    return content, [graph.action_sets[k] for k in action_sets.tolist()], graph.payoffs[paid]
 
 
-def _tokens(graph: Graph, edge: LongArray) -> tuple[LongArray, list[Token]]:
+def _records(graph: Graph, edge: LongArray) -> tuple[LongArray, list[ObservationRecord]]:
     """Return the tokens (E, n) on edges and their values, numbered in the same way."""
-    token = graph.token[edge].astype(np.int64)
+    record = graph.record[edge].astype(np.int64)
     if isinstance(graph, GameGraph):
-        return token, graph.tokens
-    seen = token != NO_TOKEN
-    met, token[seen] = distinct(token[seen])
-    return token, [graph.tokens[k] for k in met.tolist()]
+        return record, graph.records
+    seen = record != NO_RECORD
+    met, record[seen] = distinct(record[seen])
+    return record, [graph.records[k] for k in met.tolist()]
 
 
-def _labels(worlds: Range, base: int, told: bool) -> tuple[list[Token], LongArray]:
+def _labels(worlds: Range, base: int, told: bool) -> tuple[list[ObservationRecord], LongArray]:
     """Return the tokens that tell everybody the choice of a world, and their numbers (K, n) from ``base`` on."""
     known = worlds.known
     if told:
         states = known.tolist()
-        tokens: list[Token] = [(None, (state, k)) for k, row in enumerate(states) for state in row]
-        return tokens, base + np.arange(known.size).reshape(known.shape)
+        records: list[ObservationRecord] = [(None, (state, k)) for k, row in enumerate(states) for state in row]
+        return records, base + np.arange(known.size).reshape(known.shape)
     unique, inverse = distinct(known.ravel())
     return [(None, state) for state in unique.tolist()], base + inverse.reshape(known.shape)

@@ -53,15 +53,15 @@ class LearningAgent:
         if own_move is not None or observation is not None:
             self.known = (*self.known, (own_move, () if observation is None else observation))
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        if len(legal) == 1:
-            return legal[0]
-        counts, sums = self.tried.setdefault(self.known, [[0.0] * len(legal), [0.0] * len(legal)])
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal_actions) == 1:
+            return legal_actions[0]
+        counts, sums = self.tried.setdefault(self.known, [[0.0] * len(legal_actions), [0.0] * len(legal_actions)])
         if self.greedy:
-            return legal[max(range(len(legal)), key=lambda k: (counts[k], sums[k]))]
+            return legal_actions[max(range(len(legal_actions)), key=lambda k: (counts[k], sums[k]))]
         move = self._promising(counts, sums)
         self.path.append(([counts, sums], move))
-        return legal[move]
+        return legal_actions[move]
 
     def _promising(self, counts: Sequence[float], sums: Sequence[float]) -> int:
         """Return the move by UCB1; a move without visits comes first."""
@@ -129,10 +129,10 @@ def _learnt(compiled: Compiled, plays: Policy | Agent, player: int, until: float
 def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed: int) -> Agent:
     graph, walk = compiled.graph, compiled.plain_walk
 
-    def chances(player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
-        return policy.row(player, known, legal) or [1 / len(legal)] * len(legal)
+    def probabilities(player: int, known: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
+        return policy.strategy_at(player, known, legal_actions) or [1 / len(legal_actions)] * len(legal_actions)
 
-    work = SampledResponse(walk, player, by_number(chances, graph), seed)
+    work = SampledResponse(walk, player, by_number(probabilities, graph), seed)
     while not work.iteration or time.monotonic() < until:
         work.step(1000, until if work.iteration else math.inf)
     return PolicyAgent(WalkPolicy(graph, walk, work.policy()), "learnt")

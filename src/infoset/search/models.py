@@ -18,16 +18,16 @@ from infoset.search.ranges import Moves
 from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import NO_TOKEN, GameGraph
+from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.sequence_form import SequenceForm
 
 Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequence[float]]
 """An opponent model: from player, information state and moves to probabilities that sum to one."""
 
 
-def uniform(player: int, known: InformationState, legal: tuple[Action, ...]) -> Sequence[float]:
+def uniform(player: int, known: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
     """Return equal probabilities for all moves."""
-    return [1 / len(legal)] * len(legal)
+    return [1 / len(legal_actions)] * len(legal_actions)
 
 
 def model_of(game: Game, name: str) -> Model:
@@ -38,29 +38,31 @@ def model_of(game: Game, name: str) -> Model:
 def by_number(model: Model, graph: GameGraph) -> NumberedModel:
     """Return a model of information states as a model of the token numbers that sampling uses."""
 
-    def chances(player: int, tokens: list[int], menu: int) -> Sequence[float]:
-        start = graph.start_tokens[player]
-        known = tuple([graph.tokens[token] for token in ([] if start == NO_TOKEN else [start]) + tokens])
-        return model(player, known, graph.menus[menu])
+    def probabilities(player: int, records: list[int], action_set: int) -> Sequence[float]:
+        start = graph.start_records[player]
+        known = tuple([graph.records[record] for record in ([] if start == NO_RECORD else [start]) + records])
+        return model(player, known, graph.action_sets[action_set])
 
-    return chances
+    return probabilities
 
 
 def by_edge(model: Model, graph: GameGraph, states: Any) -> Moves:
     """Return a model as ranges use it: a function of edges and of the movers' information states before them."""
     rows: dict[tuple[int, int], Sequence[float]] = {}
 
-    def chances(edges: LongArray, known: LongArray) -> FloatArray:
+    def probabilities(edges: LongArray, known: LongArray) -> FloatArray:
         source = np.searchsorted(graph.first_edge, edges, side="right") - 1
         found = np.ones(len(edges))
         for k, (position, state) in enumerate(zip(source.tolist(), known.tolist(), strict=True)):
-            menu = int(graph.content[position])
-            if (state, menu) not in rows:
-                rows[state, menu] = model(int(graph.player[position]), states.state(state), graph.menus[menu])
-            found[k] = rows[state, menu][int(edges[k] - graph.first_edge[position])]
+            action_set = int(graph.content[position])
+            if (state, action_set) not in rows:
+                rows[state, action_set] = model(
+                    int(graph.player[position]), states.state(state), graph.action_sets[action_set]
+                )
+            found[k] = rows[state, action_set][int(edges[k] - graph.first_edge[position])]
         return found
 
-    return chances
+    return probabilities
 
 
 def response_to(model: Model, player: int) -> Callable[[GameTree, SequenceForm], FloatArray]:

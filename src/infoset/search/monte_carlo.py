@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, BoolArray, FloatArray, Game, Observation, Token, own_token
+from infoset.base import Action, BoolArray, FloatArray, Game, Observation, ObservationRecord, own_record
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.memory import free_memory
@@ -26,8 +26,8 @@ from infoset.search.beliefs import Beliefs, account
 from infoset.search.ranges import EDGES, Range, Ranges, drawn
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
-from infoset.tree.graph import NO_TOKEN
-from infoset.tree.growing import NO_MENU, GrowingGraph, growing_graph
+from infoset.tree.graph import NO_RECORD
+from infoset.tree.growing import NO_ACTION_SET, GrowingGraph, growing_graph
 from infoset.warm_up import ready
 
 SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock kept for a busy core; at most so much
@@ -109,13 +109,13 @@ class GraphAgent:
         self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
         self.begun = self.hurried = False
         self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
-        self.heard: deque[Token] = deque()
+        self.heard: deque[ObservationRecord] = deque()
         clock = Clock(inf if deadline is None else before(deadline))
         self.graph, self.state = shared_graph(game, self.budget.memory << 20, clock=clock), player
         self.check(self.graph)
         entries = self.graph.memory // 2 // (16 + 8 * len(game.players))
         self.ranges = Ranges(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
-        self.waits = self.graph.start_tokens[player] != NO_TOKEN
+        self.waits = self.graph.start_records[player] != NO_RECORD
         self.prepare()
         self.begun = True
 
@@ -126,27 +126,31 @@ class GraphAgent:
         """Prepare for a game that begins, or that continues on a new graph."""
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        token = own_token(own_move, observation)
+        record = own_record(own_move, observation)
         if not self.begun:
             return
         if self.waits:  # the initial observation is always the same
             self.waits = False
-        elif token is not None:
-            self.heard.append(token)
+        elif record is not None:
+            self.heard.append(record)
 
     @uninterrupted()
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        if len(legal) == 1:
-            return legal[0]
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal_actions) == 1:
+            return legal_actions[0]
         if not self.begun:
             self.faults.append("the clock of the start ran out before the game was looked at")
             self.unknown += 1
-            return legal[int(self.rng.random() * len(legal))]
+            return legal_actions[int(self.rng.random() * len(legal_actions))]
         self.began = time.monotonic()
-        row = self._row_in_time(legal, self._until(deadline))
+        row = self._row_in_time(legal_actions, self._until(deadline))
         self.moved += 1
         self.unknown += row is None
-        return legal[int(self.rng.random() * len(legal))] if row is None else draw(legal, row, self.rng)
+        return (
+            legal_actions[int(self.rng.random() * len(legal_actions))]
+            if row is None
+            else draw(legal_actions, row, self.rng)
+        )
 
     def _until(self, deadline: float | None) -> float:
         """Return the time by which a move requested now has to be found."""
@@ -154,14 +158,14 @@ class GraphAgent:
             return before(deadline)
         return inf if self.budget.nodes else before(self.began + self.budget.seconds_per_move)
 
-    def _row_in_time(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
+    def _row_in_time(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
         """Return the probabilities of its moves, on a new graph if needed; ``None`` where it has to move at random."""
         problem = ""
         for self.tries in range(TRIES):
             try:
                 if self.tries:
                     self._renew(Clock(until))
-                return self.move_chances(legal, until)
+                return self.choose_probabilities(legal_actions, until)
             except ClockError as error:
                 problem = str(error)
                 break
@@ -181,27 +185,27 @@ class GraphAgent:
         self.graph = graph
         self.prepare()
 
-    def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
+    def choose_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
         """Return the probabilities of its moves; ``None`` where no history explains what it saw.
 
         Raises ``ClockError`` where the clock ran out before a leaf was evaluated, ``BudgetError`` where the graph is
         full.
         """
         self.full = ""
-        roots = self.roots(legal, until)
+        roots = self.roots(legal_actions, until)
         if roots is None:
             return None
-        menu = self.graph.menu(int(roots.position[0]), self.player)
-        self.offered = np.array([move in legal for move in menu])
-        chances = self.search(roots, len(menu), until)
-        if not chances.any():
+        action_set = self.graph.action_set(int(roots.position[0]), self.player)
+        self.offered = np.array([move in legal_actions for move in action_set])
+        probabilities = self.search(roots, len(action_set), until)
+        if not probabilities.any():
             if self.full:
                 raise BudgetError(self.full)
             raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
-        return by_name(menu, chances, legal)
+        return by_name(action_set, probabilities, legal_actions)
 
-    def roots(self, legal: tuple[Action, ...], until: float) -> Range | None:
-        """Return the histories in which it has the moves ``legal``; ``None`` where none explains its observations.
+    def roots(self, legal_actions: tuple[Action, ...], until: float) -> Range | None:
+        """Return the histories in which it has the moves ``legal_actions``; ``None`` where none explains its observations.
 
         The number of histories is sized to fit into a quarter of the remaining time.  Where that does not suffice, or
         no history is found, it tries again with fewer histories in half of the time that is left; these need not
@@ -214,8 +218,8 @@ class GraphAgent:
             began, looked = time.monotonic(), self.ranges.looked
             try:
                 with self.graph.held(Clock((began + until) / 2)):
-                    found = self._offered(self._asked(), legal)
-                if found is not None or self.state == NO_TOKEN or self.ranges.relaxed:
+                    found = self._offered(self._asked(), legal_actions)
+                if found is not None or self.state == NO_RECORD or self.ranges.relaxed:
                     break
             except ClockError:
                 if attempt == HURRIES:
@@ -232,19 +236,19 @@ class GraphAgent:
         self.beliefs.note(found, self.state not in self.ranges.thinned, self.state in self.ranges.near)
         return found
 
-    def _offered(self, found: Range | None, legal: tuple[Action, ...]) -> Range | None:
+    def _offered(self, found: Range | None, legal_actions: tuple[Action, ...]) -> Range | None:
         """Return the histories in which the agent is offered these moves, reweighted to sum to one; ``None`` if none.
 
         Where no history explains the last observation, those whose moves are most alike are returned.
         """
         if found is None or not found.size:
             return None
-        menus = self.graph.menus_of(found.position, self.player)
-        numbers = [number for number in np.unique(menus).tolist() if number != NO_MENU]
-        right = [number for number in numbers if self.graph.source.menu(number) == legal]
+        action_sets = self.graph.action_sets_of(found.position, self.player)
+        numbers = [number for number in np.unique(action_sets).tolist() if number != NO_ACTION_SET]
+        right = [number for number in numbers if self.graph.source.action_set(number) == legal_actions]
         if not right and self.ranges.relaxed and numbers:
-            right = sorted(numbers, key=lambda number: alike(self.graph.source.menu(number), legal))[-1:]
-        rows = np.flatnonzero(np.isin(menus, right))
+            right = sorted(numbers, key=lambda number: alike(self.graph.source.action_set(number), legal_actions))[-1:]
+        rows = np.flatnonzero(np.isin(action_sets, right))
         if not len(rows):
             return None
         found = found.take(rows)
@@ -262,11 +266,11 @@ class GraphAgent:
 
     def _asked(self) -> Range | None:
         """Return the histories in which it has to move, after processing the observations that are pending."""
-        while self.heard and self.state != NO_TOKEN:
-            number = self.graph.source.token_number(self.player, self.heard[0])
-            self.state = NO_TOKEN if number == NO_TOKEN else self.ranges.behind(self.state, number)
+        while self.heard and self.state != NO_RECORD:
+            number = self.graph.source.record_number(self.player, self.heard[0])
+            self.state = NO_RECORD if number == NO_RECORD else self.ranges.behind(self.state, number)
             self.heard.popleft()
-        return self.ranges.asked(self.player, self.state) if self.state != NO_TOKEN else None
+        return self.ranges.asked(self.player, self.state) if self.state != NO_RECORD else None
 
     def walk(self, search: TreeSearch, roots: Range, leaves: int, until: float) -> None:
         """Let a search evaluate ``leaves`` leaves.
@@ -304,18 +308,20 @@ class GraphAgent:
         return self.budget.nodes or ROUNDS
 
 
-def alike(menu: tuple[Action, ...], legal: tuple[Action, ...]) -> tuple[bool, int]:
+def alike(action_set: tuple[Action, ...], legal_actions: tuple[Action, ...]) -> tuple[bool, int]:
     """Return whether all moves of a menu are legal, and how many of them are."""
-    shared = len(set(legal).intersection(menu))
-    return shared == len(menu), shared
+    shared = len(set(legal_actions).intersection(action_set))
+    return shared == len(action_set), shared
 
 
-def by_name(menu: tuple[Action, ...], chances: FloatArray, legal: tuple[Action, ...]) -> list[float] | None:
+def by_name(
+    action_set: tuple[Action, ...], probabilities: FloatArray, legal_actions: tuple[Action, ...]
+) -> list[float] | None:
     """Return a menu's probabilities mapped to the legal moves; ``None`` where they are zero on all of them."""
-    if menu == legal:
-        return chances.tolist()  # type: ignore[no-any-return]
-    known = dict(zip(menu, chances.tolist(), strict=True))
-    row = [known.get(move, 0.0) for move in legal]
+    if action_set == legal_actions:
+        return probabilities.tolist()  # type: ignore[no-any-return]
+    known = dict(zip(action_set, probabilities.tolist(), strict=True))
+    row = [known.get(move, 0.0) for move in legal_actions]
     total = sum(row)
     return [chance / total for chance in row] if total else None
 
@@ -440,7 +446,7 @@ class IsMctsAgent(GraphAgent):
     def prepare(self) -> None:
         self.kept = self.grown(STATE if self.graph.open else self.by, self.exploration)
         if self.kept.rule.by == OWN:
-            self.ranges.moves = self.kept.chances
+            self.ranges.moves = self.kept.probabilities
 
     def search(self, roots: Range, size: int, until: float) -> FloatArray:
         self.walk(self.kept, roots, self.leaves(), until)

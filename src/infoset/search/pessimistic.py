@@ -72,9 +72,9 @@ class _Doings:
                 self.rank[mover, move] = float(self.rng.random())
         return max(range(len(moves)), key=lambda k: self.rank[mover, moves[k]])
 
-    def answer(self, chances: FloatArray) -> int:
+    def answer(self, probabilities: FloatArray) -> int:
         """Return which of chance's outcomes occurs, by their probabilities."""
-        return int(np.searchsorted(np.cumsum(chances[:-1]), self.point, side="right"))
+        return int(np.searchsorted(np.cumsum(probabilities[:-1]), self.point, side="right"))
 
 
 class PessimisticAgent(GraphAgent):
@@ -144,9 +144,9 @@ class PessimisticAgent(GraphAgent):
         chosen = np.zeros(len(now), dtype=np.int64)
         for k in np.flatnonzero((mover == CHANCE) & (size > 1)).tolist():
             chosen[k] = doings.answer(graph.probability[first[k] : first[k] + size[k]])
-        menus, menu = distinct(content.astype(np.int64) * (len(graph.players) + 1) + mover)
-        for number in range(len(menus)):
-            alike = np.flatnonzero(menu == number)
+        action_sets, action_set = distinct(content.astype(np.int64) * (len(graph.players) + 1) + mover)
+        for number in range(len(action_sets)):
+            alike = np.flatnonzero(action_set == number)
             at = int(alike[0])
             if mover[at] not in (CHANCE, self.player) and size[at] > 1:
                 chosen[alike] = doings.move(int(mover[at]), graph.moves(int(now[at])))

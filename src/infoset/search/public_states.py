@@ -20,7 +20,7 @@ from infoset.names import check_range
 from infoset.search.below import Below
 from infoset.search.ranges import Range, whole
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, spread
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
 from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
 
 MAX_HISTORIES = 2_000_000  # of one look-ahead
@@ -34,16 +34,16 @@ GATE = ("follow", "stop")
 class Horizon:
     """The end of the look-ahead from a public state.
 
-    It lies ``steps`` steps of the game ahead, or, with ``nature``, where chance is about to act if that is earlier.
+    It lies ``steps`` steps of the game ahead, or, with ``stop_at_chance``, where chance is about to act if that is earlier.
 
     >>> from infoset.search.public_states import Horizon
     >>> Horizon(steps=2)
-    Horizon(steps=2, nature=False)
+    Horizon(steps=2, chance=False)
     """
 
     steps: int = 1000
     """Number of steps to look ahead; steps at the beginning in which only chance moves are not counted."""
-    nature: bool = False
+    stop_at_chance: bool = False
     """Also end where chance is about to act: after a betting round of poker, for example."""
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class PublicStates:
 
     >>> from infoset.search.public_states import Horizon, PublicStates
     >>> from infoset.tree.graph import explore
-    >>> states = PublicStates(explore(infoset.load("leduc_poker")), Horizon(nature=True))
+    >>> states = PublicStates(explore(infoset.load("leduc_poker")), Horizon(stop_at_chance=True))
     >>> states.explore()
     >>> len(states.states)
     4
@@ -168,7 +168,7 @@ class PublicStates:
 
     def _look(self, state: PublicState) -> Lookahead:
         """Look ahead to the horizon, and further where somebody could not tell whether it was reached."""
-        steps, rests = self.horizon.steps + self._led_by_nature(state.position), self._rests
+        steps, rests = self.horizon.steps + self._led_by_chance(state.position), self._rests
         while True:
             found = self._look_so_far(state, steps, rests)
             unclear = _unclear(found)
@@ -180,7 +180,7 @@ class PublicStates:
             else:
                 steps += 1
 
-    def _led_by_nature(self, position: LongArray) -> int:
+    def _led_by_chance(self, position: LongArray) -> int:
         """Return the number of steps in which only chance moves, before the first in which somebody else does."""
         steps = 0
         while len(position) and (self.graph.player[position] == CHANCE).all():
@@ -190,7 +190,7 @@ class PublicStates:
     @cached_property
     def _rests(self) -> BoolArray | None:
         """Whether chance acts after the players at each position (P,)."""
-        if not self.horizon.nature:
+        if not self.horizon.stop_at_chance:
             return None
         graph = self.graph
         rests = np.zeros(len(graph.player), dtype=np.bool_)
@@ -210,7 +210,7 @@ class PublicStates:
         bare = below.game(nothing)
         tree = GameTree.unroll(_gated(bare, len(state.position)), self.max_histories)
         form = SequenceForm.of(tree)
-        gates, starts = _gates(tree, form, state, len(graph.tokens), len(bare.tokens))
+        gates, starts = _gates(tree, form, state, len(graph.records), len(bare.records))
         leaves, exits = self._leaves(tree, form, cut[0])
         return Lookahead(tree, form, gates, starts, leaves, exits)
 
@@ -273,23 +273,23 @@ def _gated(graph: GameGraph, worlds: int) -> GameGraph:
     child = graph.child.copy()
     child[:worlds] = gates[:, 0]
     follow = np.concatenate([gates[:, 1:], entry[:, None]], axis=1)
-    label = np.full((worlds, n, 2, n), NO_TOKEN, dtype=np.int32)
-    label[:, np.arange(n), FOLLOW, np.arange(n)] = len(graph.tokens)
+    label = np.full((worlds, n, 2, n), NO_RECORD, dtype=np.int32)
+    label[:, np.arange(n), FOLLOW, np.arange(n)] = len(graph.records)
     edges = len(child) + 2 * np.arange(1, worlds * n + 1)
     return replace(
         graph,
         player=np.concatenate([graph.player, np.tile(np.arange(n), worlds), [TERMINAL]]).astype(np.int8),
-        content=np.concatenate([graph.content, np.full(worlds * n, len(graph.menus)), [len(graph.payoffs)]]).astype(
-            np.int32
-        ),
+        content=np.concatenate(
+            [graph.content, np.full(worlds * n, len(graph.action_sets)), [len(graph.payoffs)]]
+        ).astype(np.int32),
         label=np.full(stop + 1, -1, dtype=np.int32),
         first_edge=np.concatenate([graph.first_edge, edges, edges[-1:]]).astype(np.int32),
         child=np.concatenate([child, np.stack([follow, np.full_like(follow, stop)], axis=2).ravel()]).astype(np.int32),
         probability=np.concatenate([graph.probability, np.ones(2 * worlds * n)]),
-        token=np.concatenate([graph.token, label.reshape(-1, n)]),
-        menus=[*graph.menus, GATE],
+        record=np.concatenate([graph.record, label.reshape(-1, n)]),
+        action_sets=[*graph.action_sets, GATE],
         payoffs=np.concatenate([graph.payoffs, np.zeros((1, n))]),
-        tokens=[*graph.tokens, ("follow", None)],
+        records=[*graph.records, ("follow", None)],
     )
 
 
@@ -322,7 +322,7 @@ def _ends(
     for above, begin, end in zip([0, *tree.levels], tree.levels[:-1], tree.levels[1:], strict=False):
         nodes = np.arange(begin, end, dtype=np.int32)
         if begin:
-            known = tree.states.behind(known[tree.parent[nodes] - above], graph.token[tree.edges(nodes)])
+            known = tree.states.behind(known[tree.parent[nodes] - above], graph.record[tree.edges(nodes)])
             held, reach = descend(tree, nodes, held, reach, first_of)
         position = tree.position[begin:end]
         content = graph.content[position] - payoffs

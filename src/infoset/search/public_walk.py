@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from infoset.base import Action, Game, InformationState, JointMove, Mapped, State, Token
+from infoset.base import Action, Game, InformationState, JointMove, Mapped, ObservationRecord, State
 from infoset.errors import BudgetError
 from infoset.names import format_action, information_key, move_words
 
-NATURE = -1
+CHANCE_OUTCOME = -1
 SEVERAL = -2
 """The author of a step that no single player made."""
 MAX_WORLDS = 20_000
@@ -45,8 +45,8 @@ class Cause(NamedTuple):
     movers: tuple[int, ...]
     """The players who had a choice."""
     moves: tuple[Action | None, ...]
-    nature: Action | None
-    tokens: tuple[object, ...]
+    chance_outcome: Action | None
+    records: tuple[object, ...]
     """Each player's observation."""
 
 
@@ -58,7 +58,7 @@ class InfosetHere:
     key: str
     known: InformationState
     moves: tuple[str, ...]
-    chances: list[float] | None
+    probabilities: list[float] | None
     """``None`` where the policy gives none: then all moves are equally likely."""
     reach: float = 0.0
 
@@ -69,7 +69,7 @@ class Branch:
 
     label: str
     by: int
-    """The player who moved, ``NATURE`` or ``SEVERAL``."""
+    """The player who moved, ``CHANCE_OUTCOME`` or ``SEVERAL``."""
     reach: float
     ends: bool
     worlds: dict[World, float] = field(repr=False)
@@ -123,22 +123,24 @@ class PublicNode:
             )
 
     def _end(self, share: float, cause: Cause) -> None:
-        key = (cause.movers, cause.moves) if cause.nature is None else (cause.movers, cause.nature)
+        key = (cause.movers, cause.moves) if cause.chance_outcome is None else (cause.movers, cause.chance_outcome)
         self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
 
     def _steps(self, world: World, weight: float) -> Iterator[tuple[World, float, Cause]]:
         state, players = world.state, range(len(world.known))
-        movers = tuple([p for p in players if state.legal(p)])
-        menus = [state.legal(p) for p in movers]
-        chances = [self._chances(p, world, menu, weight) for p, menu in zip(movers, menus, strict=True)]
-        choosing = tuple([p for p, menu in zip(movers, menus, strict=True) if len(menu) > 1])
-        for picks in product(*[range(len(menu)) for menu in menus]):
+        movers = tuple([p for p in players if state.legal_actions(p)])
+        action_sets = [state.legal_actions(p) for p in movers]
+        probabilities = [
+            self._probabilities(p, world, action_set, weight) for p, action_set in zip(movers, action_sets, strict=True)
+        ]
+        choosing = tuple([p for p, action_set in zip(movers, action_sets, strict=True) if len(action_set) > 1])
+        for picks in product(*[range(len(action_set)) for action_set in action_sets]):
             moves: list[Action | None] = [None] * len(world.known)
             share = weight
-            for p, menu, row, k in zip(movers, menus, chances, picks, strict=True):
-                moves[p] = menu[k]
+            for p, action_set, row, k in zip(movers, action_sets, probabilities, picks, strict=True):
+                moves[p] = action_set[k]
                 share *= row[k]
-            for answer, probability in state.chance(moves) or ((None, 1.0),):
+            for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
                 yield self._after(world, choosing, moves, answer, share * probability)
 
     def _after(
@@ -155,18 +157,20 @@ class PublicNode:
         done = tuple([moves[p] for p in choosing])
         return World(step.state, known), share, Cause(choosing, done, answer, tuple(seen))
 
-    def _chances(self, player: int, world: World, menu: tuple[Action, ...], weight: float) -> Sequence[float]:
-        if len(menu) == 1:
+    def _probabilities(
+        self, player: int, world: World, action_set: tuple[Action, ...], weight: float
+    ) -> Sequence[float]:
+        if len(action_set) == 1:
             return [1.0]
         known = world.known[player]
         key = self.walk.key(player, world)
         here = self.infosets.get((player, key))
         if here is None:
-            row = self.walk.row(player, known, key, menu)
-            here = InfosetHere(player, key, known, move_words(menu), None if row is None else list(row))
+            row = self.walk.strategy_at(player, known, key, action_set)
+            here = InfosetHere(player, key, known, move_words(action_set), None if row is None else list(row))
             self.infosets[player, key] = here
         here.reach += weight
-        return here.chances or [1 / len(menu)] * len(menu)
+        return here.probabilities or [1 / len(action_set)] * len(action_set)
 
     def _branches(self) -> list[Branch]:
         found: list[Branch] = []
@@ -208,14 +212,16 @@ class PublicNode:
         """Return a label of what happened, as far as it is public, and who did it."""
         movers = {cause.movers for cause in causes}
         alone = next(iter(movers)) if len(movers) == 1 else (0, 0)
-        by = SEVERAL if len(alone) > 1 else alone[0] if alone else NATURE
-        for what in ({(cause.moves, cause.nature) for cause in causes}, {(c.moves, None) for c in causes}):
+        by = SEVERAL if len(alone) > 1 else alone[0] if alone else CHANCE_OUTCOME
+        for what in ({(cause.moves, cause.chance_outcome) for cause in causes}, {(c.moves, None) for c in causes}):
             if len(what) == 1:
-                moves, nature = next(iter(what))
-                if words := [format_word(part) for part in (*moves, *([] if nature is None else [nature]))]:
+                moves, chance_outcome = next(iter(what))
+                if words := [
+                    format_word(part) for part in (*moves, *([] if chance_outcome is None else [chance_outcome]))
+                ]:
                     return " · ".join(words), by
         for player in range(len(self.walk.game.players)):
-            seen = {cause.tokens[player] for cause in causes}
+            seen = {cause.records[player] for cause in causes}
             if len(seen) == 1 and (one := next(iter(seen))) not in (None, ()):
                 return format_word(one), by
         words = sorted({" · ".join(map(format_word, cause.moves)) for cause in causes} - {""})
@@ -240,7 +246,7 @@ class PublicNode:
         rank = self.walk.rank
         return sorted(
             self.infosets.values(),
-            key=lambda here: (here.player, [rank.get(token, 0) for token in here.known]),
+            key=lambda here: (here.player, [rank.get(record, 0) for record in here.known]),
         )
 
     def behind(self, number: int) -> PublicNode:
@@ -266,7 +272,7 @@ class PublicWalk:
 
     def __init__(self, game: Game, row: Row) -> None:
         self.game, self.row = game, row
-        self.rank: dict[Token, int] = {}
+        self.rank: dict[ObservationRecord, int] = {}
         self.map = game.information_map if isinstance(game, Mapped) else None
         step = game.start()
         known = []

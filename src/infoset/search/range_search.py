@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, LongArray, Observation, Token, own_token
+from infoset.base import Action, FloatArray, Game, LongArray, Observation, ObservationRecord, own_record
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
@@ -22,7 +22,7 @@ from infoset.search.roots import common_root, order_two
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import NO_TOKEN
+from infoset.tree.graph import NO_RECORD
 from infoset.tree.growing import GrowingGraph
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -80,7 +80,7 @@ class RowSolver(Protocol):
     def allow(self, seconds: float) -> None:
         """Allow ``seconds`` for the next rows."""
 
-    def row(self, player: int, state: int) -> list[float] | None:
+    def strategy_at(self, player: int, state: int) -> list[float] | None:
         """Return a probability for each move; ``None`` where none are found."""
 
 
@@ -111,7 +111,7 @@ class SubgameSolver:
         self.until, self.most, self.cut = inf, self.effort.histories, False
         self.consistent = consistent
         if consistent:
-            ranges.moves = self.chances
+            ranges.moves = self.probabilities
 
     def allow(self, seconds: float) -> None:
         """Allow ``seconds`` for the next rows."""
@@ -125,7 +125,7 @@ class SubgameSolver:
         seconds = max(until - time.monotonic(), 0.0) / MARGIN
         self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * seconds))
 
-    def row(self, player: int, state: int) -> list[float] | None:
+    def strategy_at(self, player: int, state: int) -> list[float] | None:
         """Return the average profile's row at an information set; ``None`` where no subgame fits or none is reached."""
         kept = self.found.get(state)
         if kept is not None and kept.most >= self.most:
@@ -138,14 +138,14 @@ class SubgameSolver:
             self.found[state] = _Kept(row, self.most if self.cut else self.effort.histories)
         return row
 
-    def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
+    def probabilities(self, edges: LongArray, known: LongArray) -> FloatArray:
         """Return the probabilities of edges by their movers' rows (``ranges.Moves``)."""
         graph = self.ranges.graph
         source = np.searchsorted(graph.first_edge, edges, side="right") - 1
         size = graph.num_edges[source]
         found = 1.0 / size
         for k in np.flatnonzero(size > 1).tolist():
-            row = self.row(int(graph.player[source[k]]), int(known[k]))
+            row = self.strategy_at(int(graph.player[source[k]]), int(known[k]))
             if row is not None and len(row) == size[k]:
                 chance = row[int(edges[k] - graph.first_edge[source[k]])]
                 found[k] = (1 - TREMBLE) * chance + TREMBLE / size[k]
@@ -234,17 +234,17 @@ def _played(
     graph, total = tree.graph, worlds.weight[mine].sum()
     share: dict[int, float] = {}
     for k in mine.tolist():
-        token = int(graph.token[k, player])
-        share[token] = share.get(token, 0.0) + float(worlds.weight[k] / total)
-    chances: FloatArray | None = None
+        record = int(graph.record[k, player])
+        share[record] = share.get(record, 0.0) + float(worlds.weight[k] / total)
+    probabilities: FloatArray | None = None
     for k in form.player_infosets(player):
         at = form.tree_infoset[k]
-        token = tree.states.token[tree.infoset_state[at]]
-        if token in share and tree.states.parent[tree.infoset_state[at]] == player:
+        record = tree.states.record[tree.infoset_state[at]]
+        if record in share and tree.states.parent[tree.infoset_state[at]] == player:
             first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
-            part = share[token] * strategy[first : first + size]
-            chances = part if chances is None else chances + part
-    return None if chances is None else chances.tolist()
+            part = share[record] * strategy[first : first + size]
+            probabilities = part if probabilities is None else probabilities + part
+    return None if probabilities is None else probabilities.tolist()
 
 
 class RangeSearch:
@@ -257,7 +257,7 @@ class RangeSearch:
     def __init__(self, solver: RowSolver, seconds_per_move: float = 1.0) -> None:
         self.solver, self.seconds_per_move = solver, seconds_per_move
         self.graph, self.name = solver.ranges.graph, solver.root
-        self.number = {token: k for k, token in enumerate(self.graph.tokens)}
+        self.number = {record: k for k, record in enumerate(self.graph.records)}
         self.unknown = 0
         self.faults: list[str] = []
         self.beliefs = Beliefs()
@@ -266,36 +266,38 @@ class RangeSearch:
         if game.players != self.graph.players:
             raise UnsupportedGameError(f"{self.name} was made for {self.graph.name}, not for {game.name}")
         self.player, self.rng = player, rng
-        self.waits = self.graph.start_tokens[player] != NO_TOKEN
+        self.waits = self.graph.start_records[player] != NO_RECORD
         self.state = self.before = player
-        self.last: Token = (None, None)
+        self.last: ObservationRecord = (None, None)
         self.lost = False
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        token = own_token(own_move, observation)
+        record = own_record(own_move, observation)
         if self.waits:  # the initial observation is always the same
             self.waits = False
-        elif token is not None and self.state != NO_TOKEN:
+        elif record is not None and self.state != NO_RECORD:
             self.before, self.last = self.state, (own_move, observation)
-            number = self.number.get(token, NO_TOKEN)
-            self.state = NO_TOKEN if number == NO_TOKEN else self.solver.ranges.behind(self.state, number)
+            number = self.number.get(record, NO_RECORD)
+            self.state = NO_RECORD if number == NO_RECORD else self.solver.ranges.behind(self.state, number)
 
     @uninterrupted()
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        if len(legal) == 1:
-            return legal[0]
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        if len(legal_actions) == 1:
+            return legal_actions[0]
         self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
-        row = self.move_chances(legal)
+        row = self.choose_probabilities(legal_actions)
         if row is None:
             self.unknown += 1
-            row = [1.0] * len(legal)
-        return draw(legal, row, self.rng)
+            row = [1.0] * len(legal_actions)
+        return draw(legal_actions, row, self.rng)
 
-    def chances(self, legal: tuple[Action, ...]) -> list[float]:
+    def probabilities(self, legal_actions: tuple[Action, ...]) -> list[float]:
         """Return its move probabilities, without a limit on time."""
         self.solver.allow(self.seconds_per_move)
         self.solver.until = inf
-        return (self.move_chances(legal) if len(legal) > 1 else None) or [1 / len(legal)] * len(legal)
+        return (self.choose_probabilities(legal_actions) if len(legal_actions) > 1 else None) or [
+            1 / len(legal_actions)
+        ] * len(legal_actions)
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -304,9 +306,9 @@ class RangeSearch:
         """Return a line on the beliefs with which it moved, and on its random moves."""
         return account(self.beliefs, self.unknown, self.faults)
 
-    def move_chances(self, legal: tuple[Action, ...]) -> list[float] | None:
+    def choose_probabilities(self, legal_actions: tuple[Action, ...]) -> list[float] | None:
         """Return the probabilities of the moves; ``None`` where none are found."""
-        found = self.solver.ranges.of(self.player, self.state) if self.state != NO_TOKEN else None
+        found = self.solver.ranges.of(self.player, self.state) if self.state != NO_RECORD else None
         if found is None or not found.size:
             self.beliefs.lose()
             if not self.lost:
@@ -315,8 +317,8 @@ class RangeSearch:
             self.lost = True
             return None
         self.beliefs.note(found, self.state not in self.solver.ranges.thinned)
-        row = self.solver.row(self.player, self.state)
-        return row if row is not None and len(row) == len(legal) else None
+        row = self.solver.strategy_at(self.player, self.state)
+        return row if row is not None and len(row) == len(legal_actions) else None
 
 
 def induced_policy(
@@ -330,10 +332,10 @@ def induced_policy(
     for k, at in enumerate(form.tree_infoset.tolist()):
         player, state = int(tree.infoset_player[at]), int(tree.infoset_state[at])
         found, path = tree.states.path(state)
-        for token in path:
-            found = solver.ranges.behind(found, token)
+        for record in path:
+            found = solver.ranges.behind(found, record)
         first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
-        row = solver.row(player, found)
+        row = solver.strategy_at(player, found)
         strategy[first : first + size] = row if row is not None and len(row) == size else 1 / size
         if progress:
             progress(k + 1)

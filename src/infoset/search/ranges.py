@@ -21,10 +21,10 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, Token
+from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import InformationStates
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, spread
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, spread
 from infoset.tree.growing import GrowingGraph, GrowingStates, Numbered
 
 MAX_RANGE = 100_000  # the most histories of a belief; of more, that many are sampled
@@ -120,13 +120,13 @@ class Graph(Protocol):
     @property
     def probability(self) -> FloatArray: ...
     @property
-    def token(self) -> IntArray: ...
+    def record(self) -> IntArray: ...
     @property
     def payoffs(self) -> FloatArray: ...
     @property
-    def menus(self) -> Numbered[tuple[Action, ...]] | list[tuple[Action, ...]]: ...
+    def action_sets(self) -> Numbered[tuple[Action, ...]] | list[tuple[Action, ...]]: ...
     @property
-    def tokens(self) -> Numbered[Token] | list[Token]: ...
+    def records(self) -> Numbered[ObservationRecord] | list[ObservationRecord]: ...
     def ask(self, edges: LongArray) -> None: ...
     def ends(self, edges: LongArray) -> BoolArray: ...
     def moves(self, position: int) -> tuple[Action, ...]: ...
@@ -139,7 +139,7 @@ class Ranges:
     >>> from infoset.search.ranges import Ranges
     >>> from infoset.tree.graph import explore
     >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
-    >>> king = ranges.behind(0, ranges.graph.tokens.index((None, "K")))         # player 1 holds it
+    >>> king = ranges.behind(0, ranges.graph.records.index((None, "K")))         # player 1 holds it
     >>> ranges.asked(0, king).weight                                            # player 2 one of the others
     array([0.5, 0.5])
     """
@@ -168,9 +168,9 @@ class Ranges:
         """Return the readable key of an information state."""
         return self.graph.key(state) if isinstance(self.states, GrowingStates) else self.states.key(state)
 
-    def behind(self, state: int, token: int) -> int:
+    def behind(self, state: int, record: int) -> int:
         """Return the information state that follows a state by one token."""
-        return self.states.after(state, token)
+        return self.states.after(state, record)
 
     def generator(self, state: int) -> np.random.Generator:
         """Return the random generator of an information state: always the same one, whatever was asked before."""
@@ -212,11 +212,11 @@ class Ranges:
         known[:, player] = state
         return few._replace(known=known)
 
-    def chance(self, player: int, state: int, token: int) -> float:
+    def chance(self, player: int, state: int, record: int) -> float:
         """Return the probability of a player's next token, given its own moves; the game may end with it."""
         now, total = self.of(player, state), 0.0
         while now.size:
-            after, over = self._edge(now, player, token)
+            after, over = self._edge(now, player, record)
             total += float(after.weight[over].sum())
             now = after.take(np.flatnonzero(~over & (self.graph.player[after.position] != TERMINAL)))
         return total
@@ -238,14 +238,14 @@ class Ranges:
             now = found.take(np.flatnonzero(waits))
             edges, source = self._spread(now.position)
             graph.ask(edges)
-            silent = graph.token[edges, watcher] == NO_TOKEN
+            silent = graph.record[edges, watcher] == NO_RECORD
             stays = np.bincount(source[silent], minlength=now.size) == 0
             parts.append(now.take(np.flatnonzero(stays)))
             edges, source = edges[silent], source[silent]
             mover = graph.player[now.position[source]]
-            chance = self._chances(edges, mover, now, source, watcher)
+            chance = self._probabilities(edges, mover, now, source, watcher)
             weight: FloatArray = now.weight[source] * chance
-            known = self.states.behind(now.known[source], graph.token[edges])
+            known = self.states.behind(now.known[source], graph.record[edges])
             found = Range(graph.child[edges].astype(np.int64), known, weight)
             found = found.take(np.flatnonzero(weight > 0))
         return Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
@@ -303,9 +303,9 @@ class Ranges:
         """
         if self.states.parent[state] in self.thinned:
             self.thinned.add(state)
-        now, ended, token = self._few(found, state), [], self.states.token[state]
+        now, ended, record = self._few(found, state), [], self.states.record[state]
         while now.size:
-            after, over = self._edge(now, player, token, state, loosely)
+            after, over = self._edge(now, player, record, state, loosely)
             alive = self.graph.player[after.position] != TERMINAL
             ended.append(after.take(np.flatnonzero(over & alive)))
             now = after.take(np.flatnonzero(~over & alive))
@@ -315,7 +315,7 @@ class Ranges:
         return self._few(merged(all_ended), state)
 
     def _edge(
-        self, now: Range, player: int, token: int, state: int = NO_TOKEN, loosely: bool = False
+        self, now: Range, player: int, record: int, state: int = NO_RECORD, loosely: bool = False
     ) -> tuple[Range, BoolArray]:
         """Follow all edges of histories that agree with a token; also return where the token was observed.
 
@@ -325,29 +325,29 @@ class Ranges:
         graph = self.graph
         edges, source = self._spread(now.position)
         mover = graph.player[now.position[source]]
-        weight = now.weight[source] * self._chances(edges, mover, now, source, player)
-        own = (mover != player) | self._moved(edges, now.position[source], self._own_move(token))
+        weight = now.weight[source] * self._probabilities(edges, mover, now, source, player)
+        own = (mover != player) | self._moved(edges, now.position[source], self._own_move(record))
         fits = (weight > 0) & (own | (loosely and not own.any()))
         edges, source, weight = edges[fits], source[fits], weight[fits]
-        if state != NO_TOKEN and len(edges) > EDGES * self.most:
+        if state != NO_RECORD and len(edges) > EDGES * self.most:
             self.thinned.add(state)
             picked = systematic(weight, EDGES * self.most, self.generator(state))
             edges, source, weight = edges[picked], source[picked], np.ones(len(picked))
         graph.ask(edges)
         self.looked += len(edges)
-        tokens = graph.token[edges]
-        over = tokens[:, player] != NO_TOKEN
+        records = graph.record[edges]
+        over = records[:, player] != NO_RECORD
         if loosely:
-            tokens[over, player] = token
-        fits = (tokens[:, player] == token) | ~over
+            records[over, player] = record
+        fits = (records[:, player] == record) | ~over
         child = graph.child[edges[fits]].astype(np.int64)
-        known = self.states.behind(now.known[source[fits]], tokens[fits])
+        known = self.states.behind(now.known[source[fits]], records[fits])
         return Range(child, known, weight[fits]), over[fits]
 
-    def _own_move(self, token: int) -> object:
-        return self.graph.tokens[token][0]
+    def _own_move(self, record: int) -> object:
+        return self.graph.records[record][0]
 
-    def _chances(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
+    def _probabilities(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
         """Return the edges' probabilities: chance's by the rules, one for own moves, the others' by the model."""
         graph = self.graph
         chance: FloatArray = np.where(mover == CHANCE, graph.probability[edges], 1.0)
@@ -363,8 +363,8 @@ class Ranges:
         graph = self.graph
         content = graph.content[positions]
         decided = np.flatnonzero(graph.player[positions] >= 0)
-        menus, first, inverse = np.unique(content[decided], return_index=True, return_inverse=True)
-        place = np.full(len(menus), -1)
+        action_sets, first, inverse = np.unique(content[decided], return_index=True, return_inverse=True)
+        place = np.full(len(action_sets), -1)
         for k, at in enumerate(positions[decided[first]].tolist()):
             moves = graph.moves(at)
             place[k] = moves.index(own) if own in moves else -1
@@ -393,7 +393,7 @@ class Draws:
     >>> from infoset.search.ranges import Draws, Ranges
     >>> from infoset.tree.growing import growing_graph
     >>> ranges = Ranges(growing_graph(infoset.load("gdl:monty_hall")))
-    >>> number = ranges.graph.source.token_number
+    >>> number = ranges.graph.source.record_number
     >>> door = ranges.behind(0, number(0, (("choose", 1), ())))
     >>> len(Draws(ranges, door, np.random.default_rng(1)).draw(20).weight)      # the car is behind one of three
     3
@@ -401,11 +401,11 @@ class Draws:
 
     def __init__(self, ranges: Ranges, state: int, rng: np.random.Generator, true: bool = True) -> None:
         self.ranges, self.state, self.rng, self.true = ranges, state, rng, true
-        self.player, tokens = ranges.states.path(state)
+        self.player, records = ranges.states.path(state)
         way = [self.player]
-        for token in tokens:
-            way.append(ranges.behind(way[-1], token))
-        self.next = dict(zip(way, tokens, strict=False))
+        for record in records:
+            way.append(ranges.behind(way[-1], record))
+        self.next = dict(zip(way, records, strict=False))
         self.places: dict[tuple[int, ...], _Place] = {}
         self.walks = 0
 

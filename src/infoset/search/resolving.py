@@ -177,16 +177,16 @@ class ContinualResolving:
         """Allow ``seconds`` for the next row."""
         self.until = time.monotonic() + MARGIN * seconds
 
-    def row(self, player: int, state: int) -> list[float] | None:
+    def strategy_at(self, player: int, state: int) -> list[float] | None:
         """Return the player's row at an information state of ``ranges``; ``None`` where there is none."""
         way: tuple[int, ...] = ()
         work = self._resolved(player, way)
         at = int(work.ahead.starts[player][0])
-        for token in [
+        for record in [
             None,
             *self.ranges.states.path(state)[1],
         ]:  # a player that observes nothing may be at the horizon before its first token
-            at = at if token is None else work.ahead.tree.states.find(at, token)
+            at = at if record is None else work.ahead.tree.states.find(at, record)
             while at in work.ahead.exits:
                 way = (*way, work.ahead.exits[at].child)
                 place, work = work.ahead.exits[at].place, self._resolved(player, way)

@@ -28,17 +28,17 @@ class SubgameAgent(GraphAgent):
         self.ranges.seed = self.budget.seed
         self.solver = SubgameSolver(self.ranges, self._worth, self.root, self.effort)
 
-    def move_chances(self, legal: tuple[Action, ...], until: float) -> list[float] | None:
+    def choose_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
         """Return the probabilities of the deepest subgame that was solved in time."""
-        roots = self.roots(legal, until)
-        if roots is None or self.graph.menu(int(roots.position[0]), self.player) != legal:
+        roots = self.roots(legal_actions, until)
+        if roots is None or self.graph.action_set(int(roots.position[0]), self.player) != legal_actions:
             return None
         if self.state in self.ranges.near:  # histories with different menus have no common subgame
             return None
         self.plays = int(self.ranges.generator(self.state).integers(2**31))
         if until < inf:
             self.solver.allow_until(until)
-        row = self.solver.row(self.player, self.state)
+        row = self.solver.strategy_at(self.player, self.state)
         if row is None:
             raise ClockError(f"the clock ran out before a subgame was solved, after {self.moved} moves")
         return row

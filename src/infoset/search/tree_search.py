@@ -31,7 +31,7 @@ from infoset.interning import distinct, hash_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
 from infoset.search.ranges import Range
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, GrowingGraph, Growth, enter, grown
 
 NO_NODE = -1
@@ -273,7 +273,7 @@ def _reply(g, offered, states, tree, rule, walks, b, p):
     world (subset-armed bandits, Cowling et al. 2012).
     """
     mover, size, first = g.player[p], g.size[p], offered.begin[g.content[p]]
-    here = grown(states, walks.known[b, rule.searcher], NO_TOKEN - 1 - mover)
+    here = grown(states, walks.known[b, rule.searcher], NO_RECORD - 1 - mover)
     if tree.node[here] == NO_NODE:
         _make_node(tree, here, 0)
         if _ends(g, walks, b, p):
@@ -324,7 +324,7 @@ def _decide(g, offered, states, tree, rule, walks, b, p):
     tree.times[key] += 1.0
     _goes_by(tree, walks, b, key, k, mover, True)
     last = walks.length[b] - 1
-    if rule.proves and last and key // g.menus.shape[1] == walks.key[b, last - 1] // g.menus.shape[1]:
+    if rule.proves and last and key // g.action_sets.shape[1] == walks.key[b, last - 1] // g.action_sets.shape[1]:
         walks.alone[b, last - 1], walks.alone[b, last] = False, False
     if tree.proof[k] != OPEN:
         walks.position[b] = tree.proof[k]
@@ -348,8 +348,8 @@ def _cross(g, states, rule, walks, b):
     edge = walks.edge[b]
     for i in range(walks.known.shape[1]):
         told = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
-        if told and g.token[edge, i] != NO_TOKEN:
-            walks.known[b, i] = grown(states, walks.known[b, i], g.token[edge, i])
+        if told and g.record[edge, i] != NO_RECORD:
+            walks.known[b, i] = grown(states, walks.known[b, i], g.record[edge, i])
     walks.position[b], walks.edge[b] = g.child[edge], OPEN
 
 
@@ -382,7 +382,7 @@ def _step(g, offered, states, tree, rule, walks, b):
 def _has_room(g, states, tree, rule, need):
     """Return whether the arrays have room for one step of all walks."""
     size = g.filled
-    keys = size[STATES] * g.menus.shape[1] if rule.by == STATE else states.size[0] + need.states
+    keys = size[STATES] * g.action_sets.shape[1] if rule.by == STATE else states.size[0] + need.states
     return (
         size[POSITIONS] + need.positions <= len(g.player)
         and size[EDGES] + need.edges <= len(g.child)
@@ -417,12 +417,12 @@ def _walk(g, offered, states, tree, rule, walks, need, asked):
 @borrowing
 def _best_proof(g, tree, rule, key, end):
     """Return the proved end of a node, one of whose moves leads to ``end``; OPEN where none is proved."""
-    n = g.menus.shape[1]
+    n = g.action_sets.shape[1]
     mover = key % n
     if g.payoffs[g.content[end], mover] >= rule.best:
         return end
     best, node = end, tree.node[key]
-    for k in range(node, node + g.choices[g.menus[key // n, mover]]):
+    for k in range(node, node + g.choices[g.action_sets[key // n, mover]]):
         if tree.proof[k] == OPEN:
             return np.int64(OPEN)
         if g.payoffs[g.content[tree.proof[k]], mover] > g.payoffs[g.content[best], mover]:
@@ -463,7 +463,7 @@ def _set_priors(g, tree, walks, row, prior):
         s = g.state[walks.place[b]] if walks.place[b] != OPEN else 0
         for i in range(walks.made.shape[1]):
             if walks.made[b, i] != NO_NODE:
-                for k in range(g.choices[g.menus[s, i]]):
+                for k in range(g.choices[g.action_sets[s, i]]):
                     tree.prior[walks.made[b, i] + k] = prior[row[b], i, k]
 
 
@@ -600,10 +600,10 @@ class TreeSearch:
                 prior[~ends] = said
         return worth, prior
 
-    def mix(self, key: int, chances: FloatArray, share: float) -> None:
+    def mix(self, key: int, probabilities: FloatArray, share: float) -> None:
         """Mix other probabilities into the prior of a node, with weight ``share``."""
-        node = slice(int(self.tree.node[key]), int(self.tree.node[key]) + len(chances))
-        self.tree.prior[node] = (1.0 - share) * self.tree.prior[node] + share * chances
+        node = slice(int(self.tree.node[key]), int(self.tree.node[key]) + len(probabilities))
+        self.tree.prior[node] = (1.0 - share) * self.tree.prior[node] + share * probabilities
 
     def guide(self, roots: Range, movers: LongArray, until: float = inf) -> None:
         """Give the nodes of ``movers`` (K,), to whose beliefs these worlds belong, the mean prior of their worlds.
@@ -617,7 +617,7 @@ class TreeSearch:
             prior = self.leaves.priors(positions)
             assert prior is not None
             g = graph.arrays
-            sizes = g.choices[g.menus[g.state[roots.position], movers]].astype(np.int64)
+            sizes = g.choices[g.action_sets[g.state[roots.position], movers]].astype(np.int64)
             keys = self.keys(roots, movers)
             self.tree = self._room(g, 0, int(sizes.sum()))
             _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
@@ -632,7 +632,7 @@ class TreeSearch:
         """Return the searcher's node in the step that begins in these worlds."""
         return int(self.keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
 
-    def chances(self, edges: LongArray, known: LongArray) -> FloatArray:
+    def probabilities(self, edges: LongArray, known: LongArray) -> FloatArray:
         """Return the probabilities of edges (K,) by the searches' visit counts, for movers who know ``known`` (K,).
 
         They are close to uniform where there were few visits.  Requires a node for each mover's information state

@@ -114,13 +114,13 @@ def _shifted_values(form: SequenceForm, plan: FloatArray) -> tuple[FloatArray, F
     return values, best
 
 
-def evaluate_images(factored: FactoredForm, chances: FloatArray) -> Evaluation:
+def evaluate_images(factored: FactoredForm, probabilities: FloatArray) -> Evaluation:
     """Return exact figures of behaviour (S, G) on all images of a factored form's sequences under its kept elements."""
     if factored.group.order == 1:
-        return evaluate_plan(factored.form, realisation(factored.form, chances[:, 0].copy()))
+        return evaluate_plan(factored.form, realisation(factored.form, probabilities[:, 0].copy()))
     arrays, images, n = factored.form.arrays, Images.of(factored), len(factored.rules.players)
-    plan, worth = np.empty_like(chances), np.empty_like(chances)
-    plan_images(arrays, images, chances, plan)
+    plan, worth = np.empty_like(probabilities), np.empty_like(probabilities)
+    plan_images(arrays, images, probabilities, plan)
     gradient_images(arrays, images, plan, worth)
     values, best = np.empty(n), np.empty(n)
     for player in range(n):

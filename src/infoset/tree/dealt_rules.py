@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, LongArray, State, Token, own_token
+from infoset.base import Action, LongArray, ObservationRecord, State, own_record
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.games.poker_hands import disjoint
 from infoset.tree.factored_rules import FactoredRules
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, Interner
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, Interner
 from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays, ways_to
 from infoset.tree.showdowns import PLAYERS, Pieces, Showdown, pieces
 
@@ -32,7 +32,7 @@ class _Edges(NamedTuple):
     cell: LongArray
     place: LongArray
     move: int
-    token: int
+    record: int
 
 
 class _Event(NamedTuple):
@@ -58,8 +58,8 @@ class AskedDealt:
         self.fits = disjoint(*[[game.cards(own) for own in some] for some in self.hands])
         shares = [np.array([weight for *_, weight in some]) for some in dealt]
         self.shares = [own / own.sum() for own in shares]
-        self.menus: Interner[tuple[Action, ...]] = Interner()
-        self.tokens: Interner[Token] = Interner()
+        self.action_sets: Interner[tuple[Action, ...]] = Interner()
+        self.records: Interner[ObservationRecord] = Interner()
         self.number: dict[Hashable, int] = {}
         self.cores: list[AnyCore | None] = [None]
         self.todo: deque[tuple[int, Hashable, Hands]] = deque()
@@ -84,10 +84,10 @@ class AskedDealt:
             if self.progress is not None:
                 self.progress(self.cells)
         first = game.start()
-        seen = [self._token(None, first.observation(p)) for p in range(PLAYERS)]
+        seen = [self._record(None, first.observation(p)) for p in range(PLAYERS)]
         arrays = rule_arrays([core for core in self.cores if core is not None])
         return FactoredRules(
-            game.name, game.players, arrays, self.menus.values(), self.tokens.values(), tuple(seen), (0, 1),
+            game.name, game.players, arrays, self.action_sets.values(), self.records.values(), tuple(seen), (0, 1),
             np.array(sorted(self.payoffs)), counted=self._counted(arrays),
         )  # fmt: skip
 
@@ -111,14 +111,16 @@ class AskedDealt:
         reached = np.array([self._core(self.start, (one, two)), NOTHING])
         sides = []
         for own, seen, share in zip((one, two), self.seen, self.shares, strict=True):
-            nothing, tokens = np.zeros(len(own), np.int64), np.array([self._token(None, told) for told in seen])
-            menu = np.full(1, NOTHING)
-            sides.append(Side.of(menu, reached, nothing, nothing, own, np.full(len(own), NOTHING), tokens, share))
+            nothing, records = np.zeros(len(own), np.int64), np.array([self._record(None, told) for told in seen])
+            action_set = np.full(1, NOTHING)
+            sides.append(
+                Side.of(action_set, reached, nothing, nothing, own, np.full(len(own), NOTHING), records, share)
+            )
         return Decided(CHANCE, reached[:1], np.array([1 / together]), sides)
 
-    def _token(self, move: Action | None, observation: Any) -> int:
-        token = own_token(move, observation)
-        return NO_TOKEN if token is None else self.tokens(token)
+    def _record(self, move: Action | None, observation: Any) -> int:
+        record = own_record(move, observation)
+        return NO_RECORD if record is None else self.records(record)
 
     def _core(self, core: Hashable, hands: Hands) -> int:
         """Return the number of a core, and schedule new ones to be examined.
@@ -162,25 +164,25 @@ class AskedDealt:
         pair = self._pair(hands)
         assert pair is not None  # since the core was reached
         state = self._state(core, *pair)
-        movers = [p for p in range(PLAYERS) if state.legal(p)]
+        movers = [p for p in range(PLAYERS) if state.legal_actions(p)]
         if len(movers) > 1:
             raise GameRuleError(f"{self.game.name}: behind the deal one player moves, not so at {shorten(repr(state))}")
         mover = movers[0] if movers else CHANCE
-        events = list(self._moves(core, hands, state, mover) if movers else self._nature(core, hands, pair))
+        events = list(self._moves(core, hands, state, mover) if movers else self._chance(core, hands, pair))
         reached = np.array([*[event.reached for event in events], NOTHING])
         sides = []
         for p, own in enumerate(hands):
             edges = [event.edges[p] for event in events]
             sizes = [len(some.cell) for some in edges]
             self.edges += sum(sizes)
-            menu = np.full(len(own), self.menus(state.legal(p)) if p == mover else NOTHING)
+            action_set = np.full(len(own), self.action_sets(state.legal_actions(p)) if p == mover else NOTHING)
             cell = np.concatenate([some.cell for some in edges])
             place = np.concatenate([some.place for some in edges]).astype(np.int32)  # there are many
-            event, move, token = (
+            event, move, record = (
                 np.repeat(some, sizes)
-                for some in (np.arange(len(edges)), [some.move for some in edges], [some.token for some in edges])
+                for some in (np.arange(len(edges)), [some.move for some in edges], [some.record for some in edges])
             )
-            sides.append(Side.of(menu, reached, cell, event, place, move, token, np.ones(len(cell))))
+            sides.append(Side.of(action_set, reached, cell, event, place, move, record, np.ones(len(cell))))
         if self.edges > MOST_EDGES:
             raise BudgetError(
                 f"{self.game.name}: more than {MOST_EDGES:,} edges; it is too large for the factored form"
@@ -189,7 +191,7 @@ class AskedDealt:
 
     def _moves(self, core: Hashable, hands: Hands, state: State, mover: int) -> Iterator[_Event]:
         """Yield the events of public moves, which continue or end the game whatever the hands."""
-        for k, move in enumerate(state.legal(mover)):
+        for k, move in enumerate(state.legal_actions(mover)):
             moves: list[Action | None] = [None, None]
             moves[mover] = move
             places = [k if p == mover else NOTHING for p in range(PLAYERS)]
@@ -199,19 +201,19 @@ class AskedDealt:
                 continue
             reached = self._core(self.game.split(step.state)[0], hands)
             yield _Event(reached, 1.0, tuple([
-                _Edges(np.arange(len(own)), np.arange(len(own)), place, self._token(moves[p], step.observation(p)))
+                _Edges(np.arange(len(own)), np.arange(len(own)), place, self._record(moves[p], step.observation(p)))
                 for p, (own, place) in enumerate(zip(hands, places, strict=True))
             ]))  # fmt: skip
 
     def _play(self, state: Any, moves: list[Action | None], answer: Action | None) -> Any:
         return getattr(state, "play_unchecked", state.play)(moves, answer)
 
-    def _nature(self, core: Hashable, hands: Hands, pair: tuple[int, int]) -> Iterator[_Event]:
+    def _chance(self, core: Hashable, hands: Hands, pair: tuple[int, int]) -> Iterator[_Event]:
         """Yield the events of opened cards, which are equally likely for all pairs of hands without them."""
-        answers = dict(self._state(core, *pair).chance((None, None)))
+        answers = dict(self._state(core, *pair).chance_outcomes((None, None)))
         for card in self.cards[0][pair[0]] | self.cards[1][pair[1]]:  # which cannot be opened with these hands
             if (other := self._pair(hands, frozenset([card]))) is not None:
-                answers |= dict(self._state(core, *other).chance((None, None)))
+                answers |= dict(self._state(core, *other).chance_outcomes((None, None)))
         for answer, chance in answers.items():
             opened = frozenset(self.game.cards(answer))
             kept = [
@@ -221,18 +223,18 @@ class AskedDealt:
             if found is None:
                 continue
             state = self._state(core, *found)
-            if abs(dict(state.chance((None, None))).get(answer, 0.0) - chance) > 1e-12:
+            if abs(dict(state.chance_outcomes((None, None))).get(answer, 0.0) - chance) > 1e-12:
                 raise GameRuleError(
-                    f"{self.game.name}: nature's answers must be as likely beside all hands, not so {answer!r} at "
+                    f"{self.game.name}: chance's answers must be as likely beside all hands, not so {answer!r} at "
                     f"{shorten(repr(state))}"
                 )
             step = self._play(state, [None, None], answer)
             if step.state.terminal:
-                raise UnsupportedGameError(f"{self.game.name}: nature ends the game, which the factored form has not")
+                raise UnsupportedGameError(f"{self.game.name}: chance ends the game, which the factored form has not")
             left = (hands[0][kept[0]], hands[1][kept[1]])
             reached = self._core(self.game.split(step.state)[0], left)
             yield _Event(reached, chance, tuple([
-                _Edges(own, np.arange(len(own)), NOTHING, self._token(None, step.observation(p)))
+                _Edges(own, np.arange(len(own)), NOTHING, self._record(None, step.observation(p)))
                 for p, own in enumerate(kept)
             ]))  # fmt: skip
 
@@ -253,7 +255,7 @@ class AskedDealt:
             place = np.repeat(np.arange(count, dtype=np.int32)[:, None], PLAYERS, axis=1)
             self.cores.append(Ended((count + 1,) * PLAYERS, Terms(place, showdown.paid(found))))
         return _Event(self.number[end], 1.0, tuple([
-            _Edges(*self._lists(key, p), place, NO_TOKEN) for p, place in enumerate(places)
+            _Edges(*self._lists(key, p), place, NO_RECORD) for p, place in enumerate(places)
         ]))  # fmt: skip
 
     def _lists(self, key: Hashable, player: int) -> tuple[LongArray, LongArray]:

@@ -55,14 +55,14 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     return found
 
 
-def exact_chances(chances: Sequence[float | Fraction]) -> tuple[Fraction, ...]:
+def exact_chances(probabilities: Sequence[float | Fraction]) -> tuple[Fraction, ...]:
     """Return probabilities that sum to about one as fractions that sum to exactly one.
 
     Floats are taken as the fractions they stand for (``simplest``).  Where these do not sum to one, all are moved, by
     no more than the missing amount and rounding, to the simplest fractions or decimals that do: 0.7 and 1 - 0.7 are
     7/10 and 3/10, and three times 0.3333333333 are thirds.
     """
-    meant = [simplest(one) if isinstance(one, float) else Fraction(one) for one in chances]
+    meant = [simplest(one) if isinstance(one, float) else Fraction(one) for one in probabilities]
     missing = 1 - sum(meant, Fraction(0))
     if not missing:
         return tuple(meant)
@@ -89,8 +89,8 @@ def exact_probabilities(graph: GameGraph) -> dict[int, Fraction]:
     found: dict[int, Fraction] = {}
     for position in (graph.player == CHANCE).nonzero()[0].tolist():
         edges = range(first[position], first[position + 1])
-        chances = tuple(probability[edges.start : edges.stop])
-        if chances not in known:
-            known[chances] = exact_chances(chances)
-        found.update(zip(edges, known[chances], strict=True))
+        probabilities = tuple(probability[edges.start : edges.stop])
+        if probabilities not in known:
+            known[probabilities] = exact_chances(probabilities)
+        found.update(zip(edges, known[probabilities], strict=True))
     return found

@@ -81,11 +81,11 @@ class FactoredForm:
 
     def known(self, element: int = 0) -> Iterator[tuple[int, InformationState]]:
         """Yield the states with a choice in order, each with its information state, or its image by ``element``."""
-        tokens = [self.rules.tokens[token] for token in self.group.token[element].tolist()]
+        records = [self.rules.records[record] for record in self.group.record[element].tolist()]
         start = known_first(self.rules)
-        parent, token = self.states.parent[: self.num_states].tolist(), self.states.token[: self.num_states].tolist()
+        parent, record = self.states.parent[: self.num_states].tolist(), self.states.record[: self.num_states].tolist()
         for state in np.flatnonzero(self.states.first[: self.num_states] != NO_ROW).tolist():
-            yield state, known_at(start, tokens, parent, token, state)
+            yield state, known_at(start, records, parent, record, state)
 
     def first_infosets(self, player: int, most: int) -> list[tuple[InformationState, tuple[Action, ...]]]:
         """Return information states and moves of up to ``most`` of ``player``'s sets, those with the fewest tokens."""
@@ -94,9 +94,12 @@ class FactoredForm:
         measure_depths(s.parent[:count], depth)
         mine = np.flatnonzero((s.first[:count] != NO_ROW) & (self.owner == player))
         mine = mine[np.argsort(depth[mine], kind="stable")][:most]
-        parent, token, start = s.parent.tolist(), s.token.tolist(), known_first(self.rules)
-        known = [known_at(start, self.rules.tokens, parent, token, state) for state in mine.tolist()]
-        return [(one, self.rules.menus[menu]) for one, menu in zip(known, s.menu[mine].tolist(), strict=True)]
+        parent, record, start = s.parent.tolist(), s.record.tolist(), known_first(self.rules)
+        known = [known_at(start, self.rules.records, parent, record, state) for state in mine.tolist()]
+        return [
+            (one, self.rules.action_sets[action_set])
+            for one, action_set in zip(known, s.action_set[mine].tolist(), strict=True)
+        ]
 
     @property
     def chosen(self) -> LongArray:
@@ -177,9 +180,9 @@ def _share(group, s, owner, sequences, shares):
     """Write, for each sequence, the fraction of its orbit's realisation weight that falls on one member."""
     for state in range(len(owner)):
         if s.first[state] != NO_ROW:
-            menu, begin = s.menu[state], sequences[owner[state]] + s.first[state]
-            for move in range(group.first_entry[menu + 1] - group.first_entry[menu]):
-                number, size = class_of(group, s.fixing[state], menu, move)
+            action_set, begin = s.action_set[state], sequences[owner[state]] + s.first[state]
+            for move in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
+                number, size = class_of(group, s.fixing[state], action_set, move)
                 shares[begin + number] = s.share[state] / size
 
 
@@ -223,10 +226,10 @@ def _owners(s: States) -> IntArray:
 
 def _names(rules: FactoredRules, s: States, chosen: LongArray) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return the keys and the moves of the information sets."""
-    parent, token, start = s.parent.tolist(), s.token.tolist(), known_first(rules)
-    words = [move_words(menu) for menu in rules.menus]
-    keys = [policy_key(known_at(start, rules.tokens, parent, token, state), "") for state in chosen.tolist()]
-    return keys, [words[menu] for menu in s.menu[chosen].tolist()]
+    parent, record, start = s.parent.tolist(), s.record.tolist(), known_first(rules)
+    words = [move_words(action_set) for action_set in rules.action_sets]
+    keys = [policy_key(known_at(start, rules.records, parent, record, state), "") for state in chosen.tolist()]
+    return keys, [words[action_set] for action_set in s.action_set[chosen].tolist()]
 
 
 def _index(array: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:

@@ -39,10 +39,10 @@ class Images(NamedTuple):
     def of(cls, factored: FactoredForm) -> Images:
         """Collect the data of a form whose elements were kept."""
         group, s, form = factored.group, factored.states, factored.form
-        chosen, menus = factored.chosen, s.menu[factored.chosen]
+        chosen, action_sets = factored.chosen, s.action_set[factored.chosen]
         same = np.ones(form.num_sequences, np.int64)
         same[form.arrays.sequences[:-1]] = (np.int64(1) << group.order) - 1
-        _find_same(group, s.fixing[chosen], menus, form.arrays.first, same)
+        _find_same(group, s.fixing[chosen], action_sets, form.arrays.first, same)
         return cls(
             group.product[:, group.inverse].T.copy(),
             factored.elements,
@@ -55,14 +55,14 @@ class Images(NamedTuple):
 
 @kernel
 @borrowing
-def _find_same(group, fixing, menu, first, same):
+def _find_same(group, fixing, action_set, first, same):
     """Write for each sequence the symmetries that leave it unchanged."""
     for k in range(len(first)):
         if fixing[k] == 1:
             continue
-        q, begin = first[k], group.first_entry[menu[k]]
-        for move in range(group.first_entry[menu[k] + 1] - begin):
-            if least_of(group, fixing[k], menu[k], move) == move:
+        q, begin = first[k], group.first_entry[action_set[k]]
+        for move in range(group.first_entry[action_set[k] + 1] - begin):
+            if least_of(group, fixing[k], action_set[k], move) == move:
                 same[q] = 0
                 for h in range(len(group.inverse)):
                     if fixing[k] >> h & 1 and group.entry[h, begin + move] == move:
@@ -72,7 +72,7 @@ def _find_same(group, fixing, menu, first, same):
 
 @kernel
 @borrowing
-def plan_images(a: FormArrays, images: Images, chances: FloatArray, plan: FloatArray) -> None:
+def plan_images(a: FormArrays, images: Images, probabilities: FloatArray, plan: FloatArray) -> None:
     """Write realisation weights (S, G) of behaviour: each image's probability times its parent's weight."""
     for p in range(len(a.sequences) - 1):
         plan[a.sequences[p]] = 1.0
@@ -80,7 +80,7 @@ def plan_images(a: FormArrays, images: Images, chances: FloatArray, plan: FloatA
         lane, parent = images.lane[images.turn[k]], a.parent[k]
         for q in range(a.first[k], a.first[k] + a.size[k]):
             for g in range(len(lane)):
-                plan[q, g] = chances[q, g] * plan[parent, lane[g]]
+                plan[q, g] = probabilities[q, g] * plan[parent, lane[g]]
 
 
 @linked_kernel

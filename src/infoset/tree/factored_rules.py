@@ -26,15 +26,15 @@ from infoset.base import (
     Game,
     IntArray,
     LongArray,
+    ObservationRecord,
     Observed,
     State,
-    Token,
-    own_token,
+    own_record,
 )
 from infoset.errors import BudgetError, GameRuleError, UnsupportedGameError, shorten
 from infoset.testing import check_game
 from infoset.tree.factored_sizes import Sizes, count_sizes
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL, GameGraph, Interner
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, Interner
 from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, RuleArrays, Side, Terms, rule_arrays, ways_to
 from infoset.warm_up import ready
 
@@ -63,16 +63,16 @@ class FactoredRules:
 
     >>> from infoset.tree.factored_rules import FactoredRules
     >>> rules = FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)"))
-    >>> len(rules.arrays.mover), len(rules.arrays.menu)             # cores with their ends, cells
+    >>> len(rules.arrays.mover), len(rules.arrays.action_set)             # cores with their ends, cells
     (34, 130)
     """
 
     name: str
     players: tuple[str, ...]
     arrays: RuleArrays = field(repr=False)
-    menus: list[tuple[Action, ...]] = field(repr=False)
-    tokens: list[Token] = field(repr=False)
-    start_tokens: tuple[int, ...] = field(repr=False)
+    action_sets: list[tuple[Action, ...]] = field(repr=False)
+    records: list[ObservationRecord] = field(repr=False)
+    start_records: tuple[int, ...] = field(repr=False)
     start_cells: tuple[int, ...] = field(repr=False)
     payoffs: FloatArray = field(repr=False)
     """(k, n) the possible payoffs of the ends."""
@@ -169,14 +169,14 @@ class _Result(NamedTuple):
 
     core: Any  # None at an end whose payoffs depend on private states
     own: tuple[Own, ...]
-    tokens: tuple[int, ...]
+    records: tuple[int, ...]
     paid: tuple[float, ...] | None
 
 
 class Edge(NamedTuple):
     cell: Own
     move: int
-    token: int
+    record: int
     chance: float
 
 
@@ -194,7 +194,7 @@ class Core:
     own: list[dict[Any, int]]
     number: int = -1
     mover: int = TERMINAL
-    menus: dict[Own, tuple[Action, ...]] = field(default_factory=dict)
+    action_sets: dict[Own, tuple[Action, ...]] = field(default_factory=dict)
     excursions: dict[Own, list[Edge]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     terms: Terms | None = None
@@ -206,12 +206,12 @@ class Asked:
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
         self.game, self.progress, self.n = game, progress, len(game.players)
-        self.menus: Interner[tuple[Action, ...]] = Interner()
-        self.tokens: Interner[Token] = Interner()
+        self.action_sets: Interner[tuple[Action, ...]] = Interner()
+        self.records: Interner[ObservationRecord] = Interner()
         self.cores: dict[Hashable, Core] = {}
         self.todo: deque[Hashable] = deque()
         self.count = 0
-        self.silent = (NO_TOKEN,) * self.n
+        self.silent = (NO_RECORD,) * self.n
         self.payoffs: set[tuple[float, ...]] = set()
 
     def rules(self) -> FactoredRules:
@@ -226,7 +226,7 @@ class Asked:
         finally:
             if collecting:
                 gc.enable()
-        seen = [self._token(None, first.observation(p)) for p in range(self.n)]
+        seen = [self._record(None, first.observation(p)) for p in range(self.n)]
         return _rules(self, self.cores[core], own, tuple(seen))
 
     def _begin(self, state: State) -> tuple[Hashable, tuple[Own, ...]]:
@@ -244,9 +244,9 @@ class Asked:
             if self.progress is not None and looked % CORES_A_REPORT == 0:
                 self.progress(self.count)
 
-    def _token(self, move: Action | None, observation: Any) -> int:
-        token = own_token(move, observation)
-        return NO_TOKEN if token is None else self.tokens(token)
+    def _record(self, move: Action | None, observation: Any) -> int:
+        record = own_record(move, observation)
+        return NO_RECORD if record is None else self.records(record)
 
     def _arrive(self, core: Hashable, own: Sequence[Own]) -> None:
         """Record that the players reach a core with these private states; a core with new ones is examined (again)."""
@@ -269,16 +269,16 @@ class Asked:
         """Examine all moves of a core, for all private states of its players."""
         one = [next(iter(own)) for own in at.own]
         state = self.game.join(core, tuple(one))
-        movers = [p for p in range(self.n) if state.legal(p)]
+        movers = [p for p in range(self.n) if state.legal_actions(p)]
         if len(movers) > 1:
             raise UnsupportedGameError(f"{self.game.name}: players move at once, which does not factor")
-        at.events, at.excursions, at.menus = [], {}, {}
+        at.events, at.excursions, at.action_sets = [], {}, {}
         if movers:
             at.mover = movers[0]
             self._moves(core, at, one)
         else:
             at.mover = CHANCE
-            self._nature(core, at, one, state)
+            self._chance(core, at, one, state)
 
     def _beside(self, core: Hashable, at: Core, one: list[Own], player: int) -> Iterator[tuple[Own, State]]:
         """Yield a core's states for each private state of ``player``, including those found during the iteration."""
@@ -299,28 +299,28 @@ class Asked:
             plain = self.game.split(step.state) is not None
             return _Result(_End(paid), ((),) * self.n, self.silent, None) if plain else _Result(None, (), (), paid)
         seen = step.observations if type(step) is Observed else tuple(map(step.observation, range(self.n)))
-        tokens = self.silent
+        records = self.silent
         for p in range(self.n):
             if p == player or seen[p] is not None:
-                tokens = (*tokens[:p], self._token(moves[p], seen[p]), *tokens[p + 1 :])
+                records = (*records[:p], self._record(moves[p], seen[p]), *records[p + 1 :])
         core, own = self.game.split(step.state)
-        return _Result(core, own, tokens, None)
+        return _Result(core, own, records, None)
 
     def _moves(self, core: Hashable, at: Core, one: list[Own]) -> None:
         """Collect the mover's moves: excursions, events, ends."""
         mover, others = at.mover, [p for p in range(self.n) if p != at.mover]
         made: dict[Action, dict[Own, _Result]] = {}
         for own, state in self._beside(core, at, one, mover):
-            at.menus[own] = menu = state.legal(mover)
-            for k, move in enumerate(menu):
+            at.action_sets[own] = action_set = state.legal_actions(mover)
+            for k, move in enumerate(action_set):
                 found = self._play(state, mover, move)
                 if found.core == core and all(
-                    found.own[p] == one[p] and found.tokens[p] == NO_TOKEN for p in others
+                    found.own[p] == one[p] and found.records[p] == NO_RECORD for p in others
                 ):  # fmt: skip
                     if found.own[mover] == own:
                         raise GameRuleError(f"{self.game.name}: {move!r} changes nothing at {shorten(repr(state))}")
                     self._arrive_here(at, mover, found.own[mover])
-                    edge = Edge(found.own[mover], k, found.tokens[mover], 1.0)
+                    edge = Edge(found.own[mover], k, found.records[mover], 1.0)
                     at.excursions.setdefault(own, []).append(edge)
                 else:
                     made.setdefault(move, {})[own] = found
@@ -362,9 +362,9 @@ class Asked:
         end = Core([{k: k for k in range(paid.shape[p])} for p in range(self.n)], terms=Terms.of(paid))
         edges: list[dict[Own, list[Edge]]] = []
         for p in range(self.n):
-            places = [at.menus[own].index(move) if p == at.mover else NOTHING for own in rows[p]]
+            places = [at.action_sets[own].index(move) if p == at.mover else NOTHING for own in rows[p]]
             found = zip(rows[p], kinds[p], places, strict=True)
-            edges.append({own: [Edge(kind, place, NO_TOKEN, 1.0)] for own, kind, place in found})
+            edges.append({own: [Edge(kind, place, NO_RECORD, 1.0)] for own, kind, place in found})
         at.events.append(Event(end, 1.0, edges))
 
     def _paid(
@@ -399,7 +399,7 @@ class Asked:
         for p, found in enumerate(beside):
             for own, result in found.items():
                 if result.core == reached:
-                    edges[p][own] = [Edge(result.own[p], NOTHING, result.tokens[p], 1.0)]
+                    edges[p][own] = [Edge(result.own[p], NOTHING, result.records[p], 1.0)]
                     if len(edges[p]) == 1:
                         with_[p] = own
         for own, beside_one in results.items():
@@ -408,8 +408,8 @@ class Asked:
                 state = self.game.join(core, (*with_[:mover], own, *with_[mover + 1 :]))
                 result = self._play(state, mover, move)
             if result.core == reached:
-                place = at.menus[own].index(move)
-                edges[mover][own] = [Edge(result.own[mover], place, result.tokens[mover], 1.0)]
+                place = at.action_sets[own].index(move)
+                edges[mover][own] = [Edge(result.own[mover], place, result.records[mover], 1.0)]
         if not self._joins(at, reached, edges):
             self._lead(at, reached, 1.0, edges)
 
@@ -442,20 +442,20 @@ class Asked:
                 for edge in found:
                     self._arrive(reached, [*first[:p], edge.cell, *first[p + 1 :]])
 
-    def _nature(self, core: Hashable, at: Core, one: list[Own], state: State) -> None:
+    def _chance(self, core: Hashable, at: Core, one: list[Own], state: State) -> None:
         """Collect the chance outcomes, which must not depend on private states.
 
         Outcomes that only one player tells apart form one event.
         """
-        answers = state.chance((None,) * self.n)
+        answers = state.chance_outcomes((None,) * self.n)
         if not answers:
-            raise GameRuleError(f"{self.game.name}: nobody can move and nature has no answer at {shorten(repr(state))}")
+            raise GameRuleError(f"{self.game.name}: nobody can move and chance has no answer at {shorten(repr(state))}")
         beside = [list(self._beside(core, at, one, p)) for p in range(self.n)]
         for p, found in enumerate(beside):
             for _, other in found:
-                if other.chance((None,) * self.n) != answers:
+                if other.chance_outcomes((None,) * self.n) != answers:
                     raise UnsupportedGameError(
-                        f"{self.game.name} does not factor: nature's answers at {shorten(repr(other), 60)} are other "
+                        f"{self.game.name} does not factor: chance's answers at {shorten(repr(other), 60)} are other "
                         f"ones than at {shorten(repr(state), 60)}, so they depend on what {self.game.players[p]} has"
                     )
         groups: dict[Hashable, list[tuple[float, list[dict[Own, Edge]]]]] = {}
@@ -466,10 +466,10 @@ class Asked:
                 results = {own: self._play(other, CHANCE, None, answer) for own, other in found}
                 if any(r.paid is not None or isinstance(r.core, _End) for r in results.values()):
                     raise UnsupportedGameError(
-                        f"{self.game.name}: nature ends the game, which the factored form has not"
+                        f"{self.game.name}: chance ends the game, which the factored form has not"
                     )
                 (reached,) = {result.core for result in results.values()}
-                found_edges.append({o: Edge(r.own[p], NOTHING, r.tokens[p], 1.0) for o, r in results.items()})
+                found_edges.append({o: Edge(r.own[p], NOTHING, r.records[p], 1.0) for o, r in results.items()})
             groups.setdefault(reached, []).append((chance, found_edges))
         for reached, group in groups.items():
             telling = [p for p in range(self.n) if any(edges[p] != group[0][1][p] for _, edges in group)]
@@ -483,7 +483,7 @@ class Asked:
             self._lead(at, reached, 1.0 if telling else sum(c for c, _ in group), merged)
 
 
-def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[int, ...]) -> FactoredRules:
+def _rules(asked: Asked, start: Core, own: Sequence[Own], start_records: tuple[int, ...]) -> FactoredRules:
     """Return everything that was found, with cores numbered and each core's cells ordered by player."""
     n, cores = asked.n, list(asked.cores.values())
     shared = set(map(id, cores))
@@ -497,19 +497,21 @@ def _rules(asked: Asked, start: Core, own: Sequence[Own], start_tokens: tuple[in
             continue
         reached = np.array([event.core.number for event in core.events], np.int64)
         chance = np.array([event.chance for event in core.events])
-        found.append(Decided(core.mover, reached, chance, [_side(core, p, reached, asked.menus) for p in range(n)]))
+        found.append(
+            Decided(core.mover, reached, chance, [_side(core, p, reached, asked.action_sets) for p in range(n)])
+        )
     arrays = rule_arrays(found)
     _count_below(arrays)
     ways_to(asked.game.name, arrays)
     before = np.cumsum([0, *map(len, start.own)])[:-1] + sum(sum(map(len, core.own)) for core in cores[: start.number])
     cell = [int(before[p]) + start.own[p][own[p]] for p in range(n)]
     return FactoredRules(
-        asked.game.name, asked.game.players, arrays, asked.menus.values(), asked.tokens.values(), start_tokens,
+        asked.game.name, asked.game.players, arrays, asked.action_sets.values(), asked.records.values(), start_records,
         tuple(cell), np.array(sorted(asked.payoffs)),
     )  # fmt: skip
 
 
-def _side(core: Core, player: int, reached: LongArray, menus: Interner[tuple[Action, ...]]) -> Side:
+def _side(core: Core, player: int, reached: LongArray, action_sets: Interner[tuple[Action, ...]]) -> Side:
     """Return a player's part of a core; excursions stay in the core."""
     known, moves = core.own[player], core.mover == player
     sources = [(-1, core, core.excursions)] if moves else []
@@ -519,18 +521,18 @@ def _side(core: Core, player: int, reached: LongArray, menus: Interner[tuple[Act
         there = to.own[player]
         for has, found in edges.items():
             cell = known[has]
-            rows += [(cell, event, there[e.cell], e.move, e.token, e.chance) for e in found]
+            rows += [(cell, event, there[e.cell], e.move, e.record, e.chance) for e in found]
     columns = zip(*rows, strict=True) if rows else [()] * 6
     *whole, chance = (np.array(column) for column in columns)
-    cells, events, place, move, token = (column.astype(np.int64) for column in whole)
-    menu = [menus(core.menus[has]) if moves else NOTHING for has in known]
+    cells, events, place, move, record = (column.astype(np.int64) for column in whole)
+    action_set = [action_sets(core.action_sets[has]) if moves else NOTHING for has in known]
     to_core = np.append(reached, core.number)
-    return Side.of(np.array(menu), to_core, cells, events, place, move, token, chance.astype(np.float64))
+    return Side.of(np.array(action_set), to_core, cells, events, place, move, record, chance.astype(np.float64))
 
 
 def _count_below(a: RuleArrays) -> None:
     """Fill in ``below``, the number of elements that excursions from each cell add, successors first."""
-    done = np.zeros(len(a.menu), dtype=bool)
+    done = np.zeros(len(a.action_set), dtype=bool)
     for root in np.flatnonzero(a.edge_first[a.slot + 1] > a.edge_first[a.slot]).tolist():
         stack = [root]
         while stack:

@@ -41,7 +41,7 @@ class _Count:
     def __init__(self, rules: FactoredRules) -> None:
         self.rules, self.n = rules, len(rules.players)
         self.ways: dict[int, FloatArray] = {}
-        self.lists = np.zeros(len(rules.arrays.menu))
+        self.lists = np.zeros(len(rules.arrays.action_set))
         self.total = self.ends = self.entries = 0.0
 
     def run(self) -> Sizes:

@@ -9,7 +9,7 @@ import numpy as np
 from infoset.base import IntArray
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.tree.factored_rules import FactoredRules
-from infoset.tree.graph import CHANCE, EVERYBODY, NO_TOKEN, TERMINAL
+from infoset.tree.graph import CHANCE, EVERYBODY, NO_RECORD, TERMINAL
 from infoset.tree.symmetry import UNSEEN, Element, Group, Moves, closure, group_of, relabellings
 
 SAME = 1e-12
@@ -18,7 +18,7 @@ BROKEN, SETTLED, CHANGED = range(3)
 
 def no_symmetry(rules: FactoredRules) -> tuple[Group, IntArray]:
     """Return the trivial group, and the images of the events under it, (1, V)."""
-    return _group(rules, Moves(rules.menus), [])
+    return _group(rules, Moves(rules.action_sets), [])
 
 
 def find_symmetry(rules: FactoredRules) -> tuple[Group, IntArray]:
@@ -29,7 +29,7 @@ def find_symmetry(rules: FactoredRules) -> tuple[Group, IntArray]:
     >>> find_symmetry(FactoredRules.of(infoset.load("dark_hex(rows=2,columns=2)")))[0].order        # turned by half
     2
     """
-    moves = Moves(rules.menus)
+    moves = Moves(rules.action_sets)
     if not moves.ordered:
         return no_symmetry(rules)
     found = [
@@ -43,7 +43,7 @@ def find_symmetry(rules: FactoredRules) -> tuple[Group, IntArray]:
 def _group(rules: FactoredRules, moves: Moves, generators: list[Element]) -> tuple[Group, IntArray]:
     r = rules.arrays
     cores, events = len(r.mover), len(r.event_core)
-    elements = closure((len(moves.distinct), cores + events + len(r.menu), len(rules.tokens)), generators)
+    elements = closure((len(moves.distinct), cores + events + len(r.action_set), len(rules.records)), generators)
     image = np.stack([element.position[cores : cores + events] - cores for element in elements])
     return group_of(moves, elements), image.astype(np.int32)
 
@@ -51,32 +51,32 @@ def _group(rules: FactoredRules, moves: Moves, generators: list[Element]) -> tup
 def _follow(rules: FactoredRules, moves: Moves, move: IntArray) -> Element | None:
     """Return the symmetry that a relabelling induces, or ``None``."""
     r = rules.arrays
-    images = [np.full(len(size), UNSEEN, np.int32) for size in (r.mover, r.event_core, r.menu, rules.tokens)]
-    core, event, cell, token = images
+    images = [np.full(len(size), UNSEEN, np.int32) for size in (r.mover, r.event_core, r.action_set, rules.records)]
+    core, event, cell, record = images
     core[0] = 0
     for start in rules.start_cells:
         cell[start] = start
-    for start in rules.start_tokens:
-        if start != NO_TOKEN:
-            token[start] = start
+    for start in rules.start_records:
+        if start != NO_RECORD:
+            record[start] = start
     first_cell = np.concatenate([[0], np.cumsum(r.cells.ravel())]).astype(np.int64)
-    while (found := _follow_once(r, first_cell, moves.first, moves.flat, move, core, event, cell, token)) == CHANGED:
+    while (found := _follow_once(r, first_cell, moves.first, moves.flat, move, core, event, cell, record)) == CHANGED:
         pass
     if found == BROKEN or any(len(np.unique(image)) < len(image) or image.min(initial=0) < 0 for image in images[:3]):
         return None
-    token = np.where(token == UNSEEN, np.arange(len(token)), token).astype(np.int32)
-    if len(np.unique(token)) < len(token):
+    record = np.where(record == UNSEEN, np.arange(len(record)), record).astype(np.int32)
+    if len(np.unique(record)) < len(record):
         return None
     offsets = (0, len(core), len(core) + len(event))
     position = list(chain.from_iterable((image + by).tolist() for image, by in zip(images[:3], offsets, strict=True)))
-    return Element(move, np.array(position, np.int32), token)
+    return Element(move, np.array(position, np.int32), record)
 
 
 @kernel
 @borrowing
-def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, token):
+def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, record):
     """Make one pass over the cores with known images: derive what follows from them, and check that it fits."""
-    n, before = r.cells.shape[1], _known(core) + _known(event) + _known(cell) + _known(token)
+    n, before = r.cells.shape[1], _known(core) + _known(event) + _known(cell) + _known(record)
     for c in range(len(core)):
         d = core[c]
         if d == UNSEEN:
@@ -89,7 +89,7 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, toke
         if r.mover[c] == TERMINAL and not _pays_alike(r, first_cell, cell, c, d):
             return BROKEN
         if r.mover[c] == EVERYBODY:
-            if not _follow_together(r, first_cell, first_move, moves, move, core, event, cell, token, c, d):
+            if not _follow_together(r, first_cell, first_move, moves, move, core, event, cell, record, c, d):
                 return BROKEN
             continue
         if r.mover[c] == CHANCE:
@@ -100,15 +100,15 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, toke
             p = (max(r.mover[c], 0) + turn) % n
             for q in range(first_cell[c * n + p], first_cell[c * n + p + 1]):
                 if cell[q] != UNSEEN and not _cell_alike(
-                    r, first_move, moves, move, core, event, cell, token, c, d, q, p == r.mover[c]
+                    r, first_move, moves, move, core, event, cell, record, c, d, q, p == r.mover[c]
                 ):
                     return BROKEN
-    return CHANGED if _known(core) + _known(event) + _known(cell) + _known(token) > before else SETTLED
+    return CHANGED if _known(core) + _known(event) + _known(cell) + _known(record) > before else SETTLED
 
 
 @inner_kernel
 @borrowing
-def _follow_together(r, first_cell, first_move, moves, move, core, event, cell, token, c, d):
+def _follow_together(r, first_cell, first_move, moves, move, core, event, cell, record, c, d):
     """Do the same for one core in which all players move; return whether it fits.
 
     An event is mapped to the only one that fits; where several do, tokens have to be known first.
@@ -119,20 +119,20 @@ def _follow_together(r, first_cell, first_move, moves, move, core, event, cell, 
             begin, end = found, found + 1
         count = 0
         for f in range(begin, end):
-            if _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d, e, f, False):
+            if _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d, e, f, False):
                 found = f
                 count += 1
         if count == 0:
             return False
         if count == 1:
             event[e], core[r.event_core[e]] = found, r.event_core[found]
-            _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d, e, found, True)
+            _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d, e, found, True)
     return True
 
 
 @inner_kernel
 @borrowing
-def _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d, e, f, settle):
+def _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d, e, f, settle):
     """Return whether event ``f`` of core ``d`` may be the image of ``e`` of ``c``.
 
     With ``settle`` it is, and the images that follow from that are recorded.
@@ -151,10 +151,10 @@ def _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d,
         if last - first != r.edge_first[r.slot[image] + at + 1] - r.edge_first[r.slot[image] + at]:
             return False
         for edge in range(first, last):
-            wanted, found, count = move[moves[first_move[r.menu[q]] + r.edge_move[edge]]], -1, 0
+            wanted, found, count = move[moves[first_move[r.action_set[q]] + r.edge_move[edge]]], -1, 0
             for other in range(r.edge_first[r.slot[image] + at], r.edge_first[r.slot[image] + at + 1]):
-                if moves[first_move[r.menu[image]] + r.edge_move[other]] == wanted and _edges_fit(
-                    r, cell, token, edge, other
+                if moves[first_move[r.action_set[image]] + r.edge_move[other]] == wanted and _edges_fit(
+                    r, cell, record, edge, other
                 ):
                     found = other
                     count += 1
@@ -162,19 +162,19 @@ def _event_fits(r, first_cell, first_move, moves, move, core, cell, token, c, d,
                 return False
             if settle and count == 1:
                 cell[r.edge_cell[edge]] = r.edge_cell[found]
-                if r.edge_token[edge] != NO_TOKEN:
-                    token[r.edge_token[edge]] = r.edge_token[found]
+                if r.edge_record[edge] != NO_RECORD:
+                    record[r.edge_record[edge]] = r.edge_record[found]
     return True
 
 
 @linked_kernel
 @borrowing
-def _edges_fit(r, cell, token, edge, other):
+def _edges_fit(r, cell, record, edge, other):
     """Return whether the known images are consistent with ``other`` as the image of an edge."""
-    told, seen = r.edge_token[edge], r.edge_token[other]
-    if (told == NO_TOKEN) != (seen == NO_TOKEN) or abs(r.edge_chance[edge] - r.edge_chance[other]) > SAME:
+    told, seen = r.edge_record[edge], r.edge_record[other]
+    if (told == NO_RECORD) != (seen == NO_RECORD) or abs(r.edge_chance[edge] - r.edge_chance[other]) > SAME:
         return False
-    if told != NO_TOKEN and token[told] != UNSEEN and token[told] != seen:
+    if told != NO_RECORD and record[told] != UNSEEN and record[told] != seen:
         return False
     known = cell[r.edge_cell[edge]]
     return known == UNSEEN or known == r.edge_cell[other]
@@ -238,15 +238,15 @@ def _lead_alike(r, core, event, e, f):
 
 @inner_kernel
 @borrowing
-def _edge_alike(r, cell, token, e, f):
+def _edge_alike(r, cell, record, e, f):
     """Return whether edge ``f`` may be the image of ``e``, and record what follows."""
-    t, u = r.edge_token[e], r.edge_token[f]
+    t, u = r.edge_record[e], r.edge_record[f]
     if (t < 0) != (u < 0) or abs(r.edge_chance[e] - r.edge_chance[f]) > SAME:
         return False
     if t >= 0:
-        if token[t] == UNSEEN:
-            token[t] = u
-        if token[t] != u:
+        if record[t] == UNSEEN:
+            record[t] = u
+        if record[t] != u:
             return False
     if cell[r.edge_cell[e]] == UNSEEN:
         cell[r.edge_cell[e]] = r.edge_cell[f]
@@ -255,17 +255,17 @@ def _edge_alike(r, cell, token, e, f):
 
 @inner_kernel
 @borrowing
-def _cell_alike(r, first_move, moves, move, core, event, cell, token, c, d, q, moving):
+def _cell_alike(r, first_move, moves, move, core, event, cell, record, c, d, q, moving):
     """Return whether the moves and tokens at a cell map to those at its image."""
     image, count = cell[q], r.event_first[c + 1] - r.event_first[c]
     for place in range(count + 1):
         for e in range(r.edge_first[r.slot[q] + place], r.edge_first[r.slot[q] + place + 1]):
             f, at = -1, -1
             if moving:
-                wanted = move[moves[first_move[r.menu[q]] + r.edge_move[e]]]
+                wanted = move[moves[first_move[r.action_set[q]] + r.edge_move[e]]]
                 f = r.edge_first[r.slot[image]]
                 last = r.edge_first[r.slot[image] + count + 1]
-                while f < last and moves[first_move[r.menu[image]] + r.edge_move[f]] != wanted:
+                while f < last and moves[first_move[r.action_set[image]] + r.edge_move[f]] != wanted:
                     f += 1
                 if f == last:
                     return False
@@ -286,6 +286,6 @@ def _cell_alike(r, first_move, moves, move, core, event, cell, token, c, d, q, m
                 f = r.edge_first[r.slot[image] + at] + e - r.edge_first[r.slot[q] + place]
                 if f >= r.edge_first[r.slot[image] + at + 1]:
                     return False
-            if not _edge_alike(r, cell, token, e, f):
+            if not _edge_alike(r, cell, record, e, f):
                 return False
     return True

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray, Token
+from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray, ObservationRecord
 from infoset.errors import BudgetError, GameRuleError
 from infoset.interning import EMPTY, SPARE, Rows, find_slot, intern, longer, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.names import policy_key
 from infoset.tree.factored_rules import FactoredRules
-from infoset.tree.graph import CHANCE, EVERYBODY, NO_TOKEN, TERMINAL
+from infoset.tree.graph import CHANCE, EVERYBODY, NO_RECORD, TERMINAL
 from infoset.tree.rule_arrays import NOTHING
 from infoset.tree.symmetry import Group
 from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
@@ -43,10 +43,10 @@ class States(NamedTuple):
     behind: IntArray  # successors of a state with places here, for each move and each token of that move; 0: none
     place: LongArray  # where a state's places in ``behind`` begin, or NOTHING
     parent: IntArray
-    token: IntArray
+    record: IntArray
     fixing: LongArray  # the symmetries that leave the state unchanged, as bits
     first: IntArray  # its first sequence, numbered within its player's, or NO_ROW without a choice
-    menu: IntArray  # the menu of these moves
+    action_set: IntArray  # the menu of these moves
     held: IntArray  # the player's sequence that leads to the state
     turn: IntArray  # the element that maps the state's board to that of this sequence
     share: FloatArray  # the state's share of its orbit's realisation weight
@@ -61,8 +61,8 @@ class States(NamedTuple):
         states = cls(slots, i, k, i, i, k, i, i, i, i, np.zeros(0), filled).with_room(n, 0)
         for p in range(n):
             states.place[p] = NOTHING
-            states.parent[p], states.token[p], states.fixing[p] = EMPTY, p, everything(group)
-            states.first[p], states.menu[p], states.held[p], states.share[p] = NO_ROW, NOTHING, 0, 1.0
+            states.parent[p], states.record[p], states.fixing[p] = EMPTY, p, everything(group)
+            states.first[p], states.action_set[p], states.held[p], states.share[p] = NO_ROW, NOTHING, 0, 1.0
         filled[STATES] = n
         return states
 
@@ -163,7 +163,7 @@ class Scratch(NamedTuple):
 
 @inner_kernel
 @borrowing
-def _count_orbits(group, fixing, menu, end):
+def _count_orbits(group, fixing, action_set, end):
     """Return how many orbits the first ``end`` moves of a menu belong to."""
     if fixing == 1:
         return end
@@ -171,7 +171,7 @@ def _count_orbits(group, fixing, menu, end):
     for k in range(end):
         fresh = True
         for j in range(k):
-            if same_orbit(group, fixing, menu, j, k):
+            if same_orbit(group, fixing, action_set, j, k):
                 fresh = False
                 break
         number += fresh
@@ -180,16 +180,16 @@ def _count_orbits(group, fixing, menu, end):
 
 @inner_kernel
 @borrowing
-def class_of(group, fixing, menu, move):
+def class_of(group, fixing, action_set, move):
     """Return the number of the orbit of ``move`` among those of a menu's moves, and the size of the orbit."""
     if fixing == 1:
         return move, 1
     least, size = move, 0
-    for k in range(group.first_entry[menu + 1] - group.first_entry[menu]):
-        if same_orbit(group, fixing, menu, k, move):
+    for k in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
+        if same_orbit(group, fixing, action_set, k, move):
             least = min(least, k)
             size += 1
-    return _count_orbits(group, fixing, menu, least), size
+    return _count_orbits(group, fixing, action_set, least), size
 
 
 @kernel
@@ -204,12 +204,12 @@ def _place_again(slots, larger):
 
 @linked_kernel
 @borrowing
-def _add_state(s, group, state, token):
+def _add_state(s, group, state, record):
     """Add a state that follows another one."""
     found = s.filled[STATES]
-    s.parent[found], s.token[found], s.first[found], s.menu[found] = state, token, NO_ROW, NOTHING
+    s.parent[found], s.record[found], s.first[found], s.action_set[found] = state, record, NO_ROW, NOTHING
     s.place[found] = NOTHING
-    s.fixing[found] = still_fixing(group, s.fixing[state], token)
+    s.fixing[found] = still_fixing(group, s.fixing[state], record)
     s.held[found], s.turn[found], s.share[found] = s.held[state], s.turn[state], s.share[state]
     s.filled[STATES] = found + 1
     return found
@@ -217,62 +217,62 @@ def _add_state(s, group, state, token):
 
 @inner_kernel
 @borrowing
-def _observe(s, group, state, element, token):
+def _observe(s, group, state, element, record):
     """Return the state that follows by one token, adding new ones, and the element that maps to its board."""
-    token, element = canonical(group, s.fixing[state], element, token)
-    key = state_key(state, token)
+    record, element = canonical(group, s.fixing[state], element, record)
+    key = state_key(state, record)
     slot = find_slot(s.slots, key)
     if s.slots[slot, 0] == EMPTY:
-        s.slots[slot, 0], s.slots[slot, 1] = key, _add_state(s, group, state, token)
+        s.slots[slot, 0], s.slots[slot, 1] = key, _add_state(s, group, state, record)
         s.filled[HASHED] += 1
     return s.slots[slot, 1], element
 
 
 @inner_kernel
 @borrowing
-def turn_to_least(group, fixing, menu, move):
+def turn_to_least(group, fixing, action_set, move):
     """Return the element that maps a move to the least of its orbit."""
-    least = least_of(group, fixing, menu, move)
+    least = least_of(group, fixing, action_set, move)
     for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + move] == least:
+        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + move] == least:
             return h
     return 0
 
 
 @inner_kernel
 @borrowing
-def least_of(group, fixing, menu, move):
+def least_of(group, fixing, action_set, move):
     """Return the least move of the orbit of a menu's move."""
     for k in range(move):
-        if same_orbit(group, fixing, menu, k, move):
+        if same_orbit(group, fixing, action_set, k, move):
             return k
     return move
 
 
 @inner_kernel
 @borrowing
-def _move(s, group, state, element, menu, move, token):
+def _move(s, group, state, element, action_set, move, record):
     """Return the state that follows by an own move and its token, and the element that maps to its board."""
-    place = group.entry[element, group.first_entry[menu] + move]
-    number, size = class_of(group, s.fixing[state], group.menu[element, menu], place)
-    found, turned = _observe(s, group, state, element, token)
+    place = group.entry[element, group.first_entry[action_set] + move]
+    number, size = class_of(group, s.fixing[state], group.action_set[element, action_set], place)
+    found, turned = _observe(s, group, state, element, record)
     s.share[found] = s.share[state] / size
     if s.first[state] != NO_ROW:
         s.held[found] = s.first[state] + number
-        place = group.entry[turned, group.first_entry[menu] + move]
-        s.turn[found] = turn_to_least(group, s.fixing[state], group.menu[turned, menu], place)
+        place = group.entry[turned, group.first_entry[action_set] + move]
+        s.turn[found] = turn_to_least(group, s.fixing[state], group.action_set[turned, action_set], place)
     return found, turned
 
 
 @linked_kernel
 @borrowing
-def _move_alone(s, group, rank, state, element, place, token):
+def _move_alone(s, group, rank, state, element, place, record):
     """Return the state after an own move where only the identity fixes the state, by its place in ``behind``."""
-    token = group.token[element, token]
-    at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[token]
+    record = group.record[element, record]
+    at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[record]
     found = np.int64(s.behind[at])
     if found == 0:
-        found = _add_state(s, group, state, token)
+        found = _add_state(s, group, state, record)
         s.behind[at] = found
         if s.first[state] != NO_ROW:
             s.held[found], s.turn[found] = s.first[state] + place, 0
@@ -281,13 +281,13 @@ def _move_alone(s, group, rank, state, element, place, token):
 
 @linked_kernel
 @borrowing
-def _choose(s, group, state, element, menu, move):
+def _choose(s, group, state, element, action_set, move):
     """Return the sequence of a move at a state."""
     if s.first[state] == NO_ROW:
         return np.int64(s.held[state])
-    place = np.int64(group.entry[element, group.first_entry[menu] + move])
+    place = np.int64(group.entry[element, group.first_entry[action_set] + move])
     if s.fixing[state] != 1:
-        place = class_of(group, s.fixing[state], group.menu[element, menu], place)[0]
+        place = class_of(group, s.fixing[state], group.action_set[element, action_set], place)[0]
     return s.first[state] + place
 
 
@@ -295,17 +295,17 @@ def _choose(s, group, state, element, menu, move):
 @borrowing
 def _carry(r, s, group, rank, stack, k, edge, moves, to):
     """Write to ``to`` the successor of stack element ``k`` by an edge; ``moves``: it is its player's own move."""
-    state, element, token = np.int64(stack.state[k]), np.int64(stack.element[k]), r.edge_token[edge]
-    if token != NO_TOKEN:
+    state, element, record = np.int64(stack.state[k]), np.int64(stack.element[k]), r.edge_record[edge]
+    if record != NO_RECORD:
         if moves:
-            menu, move = r.menu[stack.cell[k]], r.edge_move[edge]
+            action_set, move = r.action_set[stack.cell[k]], r.edge_move[edge]
             if s.fixing[state] == 1:
-                place = group.entry[element, group.first_entry[menu] + move]
-                state = _move_alone(s, group, rank, state, element, place, token)
+                place = group.entry[element, group.first_entry[action_set] + move]
+                state = _move_alone(s, group, rank, state, element, place, record)
             else:
-                state, element = _move(s, group, state, element, menu, move, token)
+                state, element = _move(s, group, state, element, action_set, move, record)
         else:
-            state, element = _observe(s, group, state, element, token)
+            state, element = _observe(s, group, state, element, record)
     stack.state[to], stack.element[to], stack.cell[to] = state, element, r.edge_cell[edge]
     stack.weight[to] = stack.weight[k] * r.edge_chance[edge]
 
@@ -373,18 +373,18 @@ def _add_row(r, s, group, rank, stack, k, mover):
     Returns whether the element's menu is the one that the state has elsewhere.
     """
     state = stack.state[k]
-    menu = group.menu[stack.element[k], r.menu[stack.cell[k]]]
-    if s.menu[state] == NOTHING:
-        s.menu[state] = menu
-        moves = group.first_entry[menu + 1] - group.first_entry[menu]
-        size = _count_orbits(group, s.fixing[state], menu, moves)
+    action_set = group.action_set[stack.element[k], r.action_set[stack.cell[k]]]
+    if s.action_set[state] == NOTHING:
+        s.action_set[state] = action_set
+        moves = group.first_entry[action_set + 1] - group.first_entry[action_set]
+        size = _count_orbits(group, s.fixing[state], action_set, moves)
         if s.fixing[state] == 1:
             s.place[state] = s.filled[PLACES]
             s.filled[PLACES] += size * (rank[len(rank) - 1] + 1)
         if moves > 1:
             s.first[state] = s.filled[SEQUENCES + mover]
             s.filled[SEQUENCES + mover] += size
-    return s.menu[state] == menu
+    return s.action_set[state] == action_set
 
 
 @linked_kernel
@@ -445,7 +445,7 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
             for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
                 kind = number + 1 + r.place[r.edge_cell[edge]]
                 if moves:
-                    chosen = _choose(s, group, state, stack.element[k], r.menu[stack.cell[k]], r.edge_move[edge])
+                    chosen = _choose(s, group, state, stack.element[k], r.action_set[stack.cell[k]], r.edge_move[edge])
                 out.entries[rows[kind]] = chosen
                 if len(out.elements):
                     out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, moves)
@@ -465,9 +465,9 @@ def _leads(r, s, group, stack, k, edge, moves):
         return group.product[s.turn[state], element]
     if s.fixing[state] == 1:
         return element
-    menu, move = r.menu[stack.cell[k]], r.edge_move[edge]
-    place = group.entry[element, group.first_entry[menu] + move]
-    return group.product[turn_to_least(group, s.fixing[state], group.menu[element, menu], place), element]
+    action_set, move = r.action_set[stack.cell[k]], r.edge_move[edge]
+    place = group.entry[element, group.first_entry[action_set] + move]
+    return group.product[turn_to_least(group, s.fixing[state], group.action_set[element, action_set], place), element]
 
 
 @inner_kernel
@@ -686,11 +686,11 @@ def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, sc
     return DONE
 
 
-def _ranks(tokens: list[Token]) -> IntArray:
+def _ranks(records: list[ObservationRecord]) -> IntArray:
     """Return (T + 1,) each token's number among those with the same move, followed by the largest of these numbers."""
     met: dict[Action, int] = {}
     ranks = []
-    for move, _ in tokens:
+    for move, _ in records:
         ranks.append(0 if move is None else met.get(move, 0))
         if move is not None:
             met[move] = ranks[-1] + 1
@@ -710,7 +710,7 @@ class PathWalk:
     ) -> None:
         n = len(rules.players)
         self.n, self.rules, self.group, self.image, self.progress = n, rules, group, image, progress
-        self.states, self.rank = States.empty(n, group), _ranks(rules.tokens)
+        self.states, self.rank = States.empty(n, group), _ranks(rules.records)
         self.counted, self.scratch = EndEdges.of(rules), Scratch.of(rules)
         self.stack = Stack(
             np.zeros((1, LISTS + 2 * n), np.int64), np.ones(1), np.arange(n, dtype=np.int32), np.zeros(n, np.int32),
@@ -743,15 +743,15 @@ class PathWalk:
             self._grow(need)
         if int(self.out.weights.size[0]) == MOST_WEIGHTS:
             raise BudgetError(
-                f"{self.rules.name}: nature weighs sequences in more than {MOST_WEIGHTS:,} ways, too many for the "
+                f"{self.rules.name}: chance weighs sequences in more than {MOST_WEIGHTS:,} ways, too many for the "
                 "factored form"
             )
         if found == BROKEN:
-            s, state, tokens = self.states, int(need[0]), self.rules.tokens
-            known = known_at(known_first(self.rules), tokens, s.parent.tolist(), s.token.tolist(), state)
+            s, state, records = self.states, int(need[0]), self.rules.records
+            known = known_at(known_first(self.rules), records, s.parent.tolist(), s.record.tolist(), state)
             raise GameRuleError(
                 f"{self.rules.name}: a player's moves must follow from what it knows; after {policy_key(known, '')!r} "
-                f"they are {self.rules.menus[s.menu[state]]!r} in one place and others in another"
+                f"they are {self.rules.action_sets[s.action_set[state]]!r} in one place and others in another"
             )
 
     def _walk(self, need: LongArray) -> int:
@@ -782,15 +782,15 @@ class PathWalk:
 
 def known_first(rules: FactoredRules) -> list[InformationState]:
     """Return what each player observes before the first move."""
-    return [() if token == NO_TOKEN else (rules.tokens[token],) for token in rules.start_tokens]
+    return [() if record == NO_RECORD else (rules.records[record],) for record in rules.start_records]
 
 
 def known_at(
-    start: list[InformationState], tokens: list[Token], parent: list[int], token: list[int], state: int
+    start: list[InformationState], records: list[ObservationRecord], parent: list[int], record: list[int], state: int
 ) -> InformationState:
     """Return the information state with a given number, from the tables of parents and last tokens."""
     known = []
     while state >= len(start):
-        known.append(tokens[token[state]])
+        known.append(records[record[state]])
         state = parent[state]
     return (*start[state], *known[::-1])

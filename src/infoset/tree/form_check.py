@@ -16,12 +16,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from infoset import signs
-from infoset.base import Action, FloatArray, Game, InformationState, LongArray, Step, own_token
+from infoset.base import Action, FloatArray, Game, InformationState, LongArray, Step, own_record
 from infoset.errors import GameRuleError, shorten
 from infoset.names import policy_key
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import NO_ROW, known_first
-from infoset.tree.graph import NO_TOKEN
+from infoset.tree.graph import NO_RECORD
 from infoset.tree.sequence_form import FormArrays
 
 PLAYS = 200
@@ -39,7 +39,7 @@ class LastChoice(NamedTuple):
     """
 
     known: InformationState
-    menu: tuple[Action, ...]
+    action_set: tuple[Action, ...]
     move: Action
 
 
@@ -90,8 +90,8 @@ def _round(payoffs: FloatArray) -> str:
 
 def _observe(known: InformationState, move: Action | None, step: Step, player: int) -> InformationState:
     """Return a player's information state after one more step."""
-    token = own_token(move, step.observation(player))
-    return known if token is None else (*known, token)
+    record = own_record(move, step.observation(player))
+    return known if record is None else (*known, record)
 
 
 def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
@@ -100,11 +100,11 @@ def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
     known = [_observe((), None, step, p) for p in range(n)]
     last: list[LastChoice | None] = [None] * n
     while not step.state.terminal:
-        menus = [step.state.legal(p) for p in range(n)]
-        moves = [menu[int(rng.integers(len(menu)))] if menu else None for menu in menus]
-        for p, menu in enumerate(menus):
-            if len(menu) > 1:
-                last[p] = LastChoice(known[p], menu, moves[p])  # type: ignore[arg-type]
+        action_sets = [step.state.legal_actions(p) for p in range(n)]
+        moves = [action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets]
+        for p, action_set in enumerate(action_sets):
+            if len(action_set) > 1:
+                last[p] = LastChoice(known[p], action_set, moves[p])  # type: ignore[arg-type]
         step = step.state.play(moves, step.state.draw(moves, rng))
         known = [_observe(known[p], moves[p], step, p) for p in range(n)]
     return tuple(last)
@@ -127,9 +127,9 @@ class _RulePlayer:
                 if all(_is_complete(*one) for one in zip(tuple_, known, strict=True)):
                     total += chance * np.array(state.returns())
                 continue
-            menus = [_moves_along(tuple_[p], known[p], state.legal(p)) for p in range(self.n)]
-            for moves in product(*menus):
-                for answer, probability in state.chance(moves) or ((None, 1.0),):
+            action_sets = [_moves_along(tuple_[p], known[p], state.legal_actions(p)) for p in range(self.n)]
+            for moves in product(*action_sets):
+                for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
                     after = getattr(state, "play_unchecked", state.play)(moves, answer)
                     self.steps += 1
                     knows = [_observe(known[p], moves[p], after, p) for p in range(self.n)]
@@ -139,15 +139,15 @@ class _RulePlayer:
 
 
 def _moves_along(
-    sequence: LastChoice | None, known: InformationState, menu: tuple[Action, ...]
+    sequence: LastChoice | None, known: InformationState, action_set: tuple[Action, ...]
 ) -> tuple[Action | None, ...]:
     """Return the moves of a menu that keep to a sequence: all where there is no choice, else one or none."""
-    if len(menu) <= 1:
-        return menu or (None,)
+    if len(action_set) <= 1:
+        return action_set or (None,)
     if sequence is None or len(known) > len(sequence.known):
         return ()
     move = sequence.move if len(known) == len(sequence.known) else sequence.known[len(known)][0]
-    return (move,) if move in menu else ()
+    return (move,) if move in action_set else ()
 
 
 def _fits(sequence: LastChoice | None, known: InformationState) -> bool:
@@ -168,22 +168,22 @@ def _images(factored: FactoredForm, sequence: LastChoice | None) -> list[LastCho
     if sequence is None or factored.group.order == 1:
         return [sequence]
     group, rules = factored.group, factored.rules
-    start, tokens = _split_start(factored, sequence.known)
-    menu = rules.menus.index(sequence.menu)
-    places = group.entry[:, group.first_entry[menu] + sequence.menu.index(sequence.move)].tolist()
+    start, records = _split_start(factored, sequence.known)
+    action_set = rules.action_sets.index(sequence.action_set)
+    places = group.entry[:, group.first_entry[action_set] + sequence.action_set.index(sequence.move)].tolist()
     images = []
     for element, place in enumerate(places):
-        known = [rules.tokens[token] for token in group.token[element, tokens].tolist()]
-        image = rules.menus[group.menu[element, menu]]
+        known = [rules.records[record] for record in group.record[element, records].tolist()]
+        image = rules.action_sets[group.action_set[element, action_set]]
         images.append(LastChoice((*start, *known), image, image[place]))
     return list(dict.fromkeys(images))
 
 
 def _split_start(factored: FactoredForm, known: InformationState) -> tuple[InformationState, LongArray]:
     """Return the tokens before the first step, and the numbers of the later ones; -1 for one that the form lacks."""
-    number = factored.kept.setdefault("token numbers", {token: k for k, token in enumerate(factored.rules.tokens)})
+    number = factored.kept.setdefault("token numbers", {record: k for k, record in enumerate(factored.rules.records)})
     begin = 1 if known and known[:1] in known_first(factored.rules) else 0
-    return known[:begin], np.array([number.get(token, NO_TOKEN) for token in known[begin:]], np.int64)
+    return known[:begin], np.array([number.get(record, NO_RECORD) for record in known[begin:]], np.int64)
 
 
 def _pay_orbit(player: _RulePlayer, factored: FactoredForm, tuple_: Tuple) -> FloatArray:
@@ -210,7 +210,7 @@ def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]])
         wanted, child = np.zeros(count, np.bool_), {}
         wanted[[at[key][0] for key in going]] = True
         for state in (np.flatnonzero(wanted[parent]) + n).tolist():
-            child[int(s.parent[state]), int(s.token[state])] = state
+            child[int(s.parent[state]), int(s.record[state])] = state
         for key in going:
             state, element = at.pop(key)
             found = _canonical(factored, state, element, int(path[key][depth]))
@@ -220,9 +220,12 @@ def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]])
     for (player, sequence), (state, element) in at.items():
         if s.first[state] == NO_ROW:
             continue
-        menu, move = factored.rules.menus.index(sequence.menu), sequence.menu.index(sequence.move)
-        place = int(group.entry[element, group.first_entry[menu] + move])
-        begin, end = group.first_entry[s.menu[state] : s.menu[state] + 2].tolist()
+        action_set, move = (
+            factored.rules.action_sets.index(sequence.action_set),
+            sequence.action_set.index(sequence.move),
+        )
+        place = int(group.entry[element, group.first_entry[action_set] + move])
+        begin, end = group.first_entry[s.action_set[state] : s.action_set[state] + 2].tolist()
         least = group.entry[_fixing(factored, state), begin:end].min(axis=0)
         numbers[player, sequence] = int(s.first[state]) + int(np.searchsorted(np.unique(least), least[place]))
     return numbers
@@ -234,14 +237,14 @@ def _fixing(factored: FactoredForm, state: int) -> list[int]:
     return [h for h in range(factored.group.order) if fixing >> h & 1]
 
 
-def _canonical(factored: FactoredForm, state: int, element: int, token: int) -> tuple[int, int] | None:
+def _canonical(factored: FactoredForm, state: int, element: int, record: int) -> tuple[int, int] | None:
     """Return the token by which the form continues from a state, and its symmetry; ``None`` for no token."""
-    if token == NO_TOKEN:
+    if record == NO_RECORD:
         return None
     group = factored.group
     elements = group.product[_fixing(factored, state), element]
-    best = int(np.argmin(group.token[elements, token]))
-    return int(group.token[elements[best], token]), int(elements[best])
+    best = int(np.argmin(group.record[elements, record]))
+    return int(group.record[elements[best], record]), int(elements[best])
 
 
 def _pay_by_form(factored: FactoredForm, tuples: Sequence[Tuple]) -> tuple[FloatArray, FloatArray]:

@@ -15,7 +15,7 @@ from infoset.errors import BudgetError, GameRuleError
 from infoset.names import NOTHING_YET, information_key
 from infoset.tree.graph import (
     CHANCE,
-    NO_TOKEN,
+    NO_RECORD,
     TERMINAL,
     GameGraph,
     default_max_histories,
@@ -44,7 +44,7 @@ class GameTree:
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
     >>> len(tree.parent), tree.num_terminals, len(tree.infoset_player)
     (58, 30, 12)
-    >>> tree.key(0), tree.menu(0)
+    >>> tree.key(0), tree.action_set(0)
     ('J', ('pass', 'bet'))
     """
 
@@ -119,9 +119,9 @@ class GameTree:
         above = self.parent[nodes]
         return self.graph.first_edge[self.position[above]] + nodes - self.first_child[above]
 
-    def menu(self, infoset: int) -> tuple[Action, ...]:
+    def action_set(self, infoset: int) -> tuple[Action, ...]:
         """Return the legal actions in an information set."""
-        return self.graph.menus[int(self.graph.content[self.position[self.infoset_node[infoset]]])]
+        return self.graph.action_sets[int(self.graph.content[self.position[self.infoset_node[infoset]]])]
 
     def key(self, infoset: int) -> str:
         """Return the readable name of an information set: what its player saw and did, or the map's own label."""
@@ -149,8 +149,8 @@ class GameTree:
         path: list[object] = []
         while node != ROOT:
             above = int(self.parent[node])
-            menu = self.graph.menus[int(self.graph.content[self.position[above]])]
-            path.append(menu[node - int(self.first_child[above])])
+            action_set = self.graph.action_sets[int(self.graph.content[self.position[above]])]
+            path.append(action_set[node - int(self.first_child[above])])
             node = above
         return path[::-1]
 
@@ -188,12 +188,12 @@ class InformationStates:
     """
 
     def __init__(self, graph: GameGraph) -> None:
-        self.tokens = graph.tokens
+        self.records = graph.records
         self.parent: list[int] = [-1] * len(graph.players)
-        self.token: list[int] = list(graph.start_tokens)
+        self.record: list[int] = list(graph.start_records)
         self._number: dict[int, int] = {}
         self._text: dict[int, str] = {-1: ""}
-        self._word = cache(lambda token: information_key((graph.tokens[token],)))
+        self._word = cache(lambda record: information_key((graph.records[record],)))
 
     def key(self, number: int) -> str:
         """Return the readable key of a state: its parent's key and one more word."""
@@ -203,21 +203,21 @@ class InformationStates:
             number = self.parent[number]
         text = self._text[number]
         for state in reversed(path):
-            if self.token[state] != NO_TOKEN:
-                text = f"{text} {self._word(self.token[state])}".lstrip()
+            if self.record[state] != NO_RECORD:
+                text = f"{text} {self._word(self.record[state])}".lstrip()
             self._text[state] = text
         return text or NOTHING_YET
 
     def characters(self) -> int:
         """Return the total length in characters of all states' keys, which grows as the square of a game's depth."""
         lengths: list[int] = []
-        for above, token in zip(self.parent, self.token, strict=True):
+        for above, record in zip(self.parent, self.record, strict=True):
             before = lengths[above] if above >= 0 else 0
-            lengths.append(before if token == NO_TOKEN else before + 1 + len(self._word(token)))
+            lengths.append(before if record == NO_RECORD else before + 1 + len(self._word(record)))
         return sum(lengths)
 
     def extend(self, keys: list[int]) -> list[int]:
-        """Return the state for each key ``parent << 32 | token``, creating those that are new."""
+        """Return the state for each key ``parent << 32 | record``, creating those that are new."""
         number, size = self._number, len(self.parent)
         found = [number.get(key, -1) for key in keys]
         for k, key in enumerate(keys):
@@ -225,39 +225,39 @@ class InformationStates:
                 number[key] = found[k] = size
                 size += 1
                 self.parent.append(key >> TOKEN_BITS)
-                self.token.append(key & LAST_TOKEN)
+                self.record.append(key & LAST_TOKEN)
         return found
 
-    def after(self, state: int, token: int) -> int:
+    def after(self, state: int, record: int) -> int:
         """Return the state that follows ``state`` by one token, creating it where it is new."""
-        return self.extend([state << TOKEN_BITS | token])[0]
+        return self.extend([state << TOKEN_BITS | record])[0]
 
     def path(self, state: int) -> tuple[int, list[int]]:
         """Return the player whose state it is and the tokens that lead to it, without its view of the start."""
-        tokens = []
+        records = []
         while self.parent[state] >= 0:
-            tokens.append(self.token[state])
+            records.append(self.record[state])
             state = self.parent[state]
-        return state, tokens[::-1]
+        return state, records[::-1]
 
-    def find(self, state: int, token: int) -> int:
+    def find(self, state: int, record: int) -> int:
         """Return the state that follows ``state`` by one token, or -1 where that token was never met there."""
-        return self._number.get(state << TOKEN_BITS | token, -1)
+        return self._number.get(state << TOKEN_BITS | record, -1)
 
-    def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
+    def behind(self, known: LongArray, records: IntArray) -> LongArray:
         """Return the players' information states (K, n) after they observe tokens (K, n), NO_TOKEN for none."""
         known = known.copy()
         for p in range(known.shape[1]):
-            grows = np.flatnonzero(tokens[:, p] != NO_TOKEN)
-            keys = known[grows, p] << TOKEN_BITS | tokens[grows, p]
+            grows = np.flatnonzero(records[:, p] != NO_RECORD)
+            keys = known[grows, p] << TOKEN_BITS | records[grows, p]
             unique, inverse = np.unique(keys, return_inverse=True)
             known[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
         return known
 
-    def behind_few(self, known: list[list[int]], tokens: list[list[int]]) -> None:
+    def behind_few(self, known: list[list[int]], records: list[list[int]]) -> None:
         """Do the work of ``behind`` for a few nodes, in place of ``known``."""
         for p in range(len(known[0]) if known else 0):
-            keys = {k: known[k][p] << TOKEN_BITS | row[p] for k, row in enumerate(tokens) if row[p] != NO_TOKEN}
+            keys = {k: known[k][p] << TOKEN_BITS | row[p] for k, row in enumerate(records) if row[p] != NO_RECORD}
             unique = sorted(set(keys.values()))
             number = dict(zip(unique, self.extend(unique), strict=True))
             for k, key in keys.items():
@@ -265,12 +265,12 @@ class InformationStates:
 
     def state(self, number: int) -> InformationState:
         """Return the tokens of a state in order."""
-        tokens = []
+        records = []
         while number >= 0:
-            if self.token[number] != NO_TOKEN:
-                tokens.append(self.tokens[self.token[number]])
+            if self.record[number] != NO_RECORD:
+                records.append(self.records[self.record[number]])
             number = self.parent[number]
-        return tuple(tokens[::-1])
+        return tuple(records[::-1])
 
 
 class _Unroller:
@@ -307,7 +307,7 @@ class _Unroller:
             graph, self.parent, first_child, self.position, infoset, np.array(levels, dtype=np.int32),
             graph.player[self.position[first]].astype(np.int32), first, self.state[first], self.states,
         )  # fmt: skip
-        _check_menus(tree)
+        _check_action_sets(tree)
         return tree
 
     def _grow_wide(self, begin: int, end: int, informed: LongArray) -> tuple[int, LongArray]:
@@ -321,15 +321,15 @@ class _Unroller:
         below = graph.child[edges]
         self.parent[end : end + total] = source + begin
         self.position[end : end + total] = below
-        informed, tokens = informed[source], graph.token[edges]
+        informed, records = informed[source], graph.record[edges]
         alive = graph.player[below] != TERMINAL
-        return end + total, self.states.behind(informed, np.where(alive[:, None], tokens, NO_TOKEN))
+        return end + total, self.states.behind(informed, np.where(alive[:, None], records, NO_RECORD))
 
     def _grow_narrow(self, begin: int, end: int, informed: list[list[int]]) -> tuple[int, list[list[int]]]:
         """Do the same as ``_grow_wide``, node by node."""
-        graph, place, silent = self.graph, end, [NO_TOKEN] * self.n
+        graph, place, silent = self.graph, end, [NO_RECORD] * self.n
         known: list[list[int]] = []
-        tokens: list[list[int]] = []
+        records: list[list[int]] = []
         for node, knows in enumerate(informed, start=begin):
             position = self.position.item(node)
             mover = graph.player.item(position)
@@ -339,9 +339,9 @@ class _Unroller:
                 below = graph.child.item(edge)
                 self.parent[place], self.position[place] = node, below
                 known.append(knows.copy())
-                tokens.append(silent if graph.player.item(below) == TERMINAL else graph.token[edge].tolist())
+                records.append(silent if graph.player.item(below) == TERMINAL else graph.record[edge].tolist())
                 place += 1
-        self.states.behind_few(known, tokens)
+        self.states.behind_few(known, records)
         return place, known
 
     def _infosets(self) -> tuple[IntArray, IntArray]:
@@ -361,12 +361,12 @@ def _listed(informed: LongArray | list[list[int]]) -> list[list[int]]:
     return informed if isinstance(informed, list) else informed.tolist()
 
 
-def _check_menus(tree: GameTree) -> None:
+def _check_action_sets(tree: GameTree) -> None:
     """Raise ``GameRuleError``, naming two histories, where one information set has two different menus."""
     nodes = np.flatnonzero(tree.infoset != NO_INFOSET)
     first = tree.infoset_node[tree.infoset[nodes]]
-    menu = tree.graph.content[tree.position]
-    wrong = np.flatnonzero(menu[nodes] != menu[first])
+    action_set = tree.graph.content[tree.position]
+    wrong = np.flatnonzero(action_set[nodes] != action_set[first])
     if len(wrong):
         one, two = int(first[wrong[0]]), int(nodes[wrong[0]])
         raise GameRuleError(

@@ -28,11 +28,11 @@ from infoset.base import (
     Game,
     IntArray,
     LongArray,
+    ObservationRecord,
     Observed,
     Positions,
     State,
     Step,
-    Token,
 )
 from infoset.errors import BudgetError, GameRuleError, InfosetError, one_line, shorten
 from infoset.jit import kernel
@@ -42,7 +42,7 @@ from infoset.names import format_action
 CHANCE = -1
 TERMINAL = -2
 EVERYBODY = -3  # mover of a core in which all players move at once
-NO_TOKEN = -1
+NO_RECORD = -1
 TOLERANCE = 1e-9
 ROOM_FOR_SUMS = 1e6  # payoffs on one path add up
 LARGEST_PAYOFF = 1e100
@@ -80,7 +80,7 @@ class Interner(Generic[K]):
 class GameGraph:
     """Flat arrays over ``P`` positions and ``E`` edges; position 0 is the start.
 
-    ``content[p]`` is a row of ``menus`` at a decision or chance move, and a row of ``payoffs`` at an end.
+    ``content[p]`` is a row of ``action_sets`` at a decision or chance move, and a row of ``payoffs`` at an end.
     ``label[p]`` is the number of the information set by the information map; -1 without a map.
     """
 
@@ -92,12 +92,12 @@ class GameGraph:
     first_edge: IntArray  # (P + 1,)
     child: IntArray  # (E,)
     probability: FloatArray  # (E,) 1 on the edges of decisions
-    token: IntArray  # (E, n) row of tokens, or NO_TOKEN
-    menus: list[tuple[Action, ...]]
+    record: IntArray  # (E, n) row of tokens, or NO_TOKEN
+    action_sets: list[tuple[Action, ...]]
     payoffs: FloatArray  # (number of distinct payoff vectors, n)
-    tokens: list[Token]
+    records: list[ObservationRecord]
     labels: list[str]
-    start_tokens: tuple[int, ...]  # (n,) each player's observation before the first move
+    start_records: tuple[int, ...]  # (n,) each player's observation before the first move
     map_name: str  # "" where information sets are information states
     facts: Facts | None = None  # present only if requested
 
@@ -126,7 +126,7 @@ class GameGraph:
 
     def moves(self, position: int) -> tuple[Action, ...]:
         """Return the moves of the mover at a position, or the chance outcomes."""
-        return self.menus[int(self.content[position])]
+        return self.action_sets[int(self.content[position])]
 
     def ends(self, edges: LongArray) -> BoolArray:
         """Return (K,) whether edges end a step."""
@@ -151,7 +151,7 @@ class GameGraph:
     @cached_property
     def completes(self) -> BoolArray:
         """(E,) whether an edge ends a step: a player observes something, or it is a chance outcome."""
-        return np.asarray((self.token != NO_TOKEN).any(axis=1) | (self.player[self.source] == CHANCE))
+        return np.asarray((self.record != NO_RECORD).any(axis=1) | (self.player[self.source] == CHANCE))
 
     @cached_property
     def order(self) -> IntArray:
@@ -300,7 +300,7 @@ def _graph(game: Game, found: Positions) -> GameGraph:
         **found._asdict(),
         label=np.full(len(found.player), -1, dtype=np.int32),
         labels=[],
-        start_tokens=(NO_TOKEN,) * len(game.players),
+        start_records=(NO_RECORD,) * len(game.players),
         map_name="",
     )
 
@@ -369,14 +369,14 @@ class _Explorer:
 
     def __post_init__(self) -> None:
         self.n = len(self.game.players)
-        self.silent = (NO_TOKEN,) * self.n
+        self.silent = (NO_RECORD,) * self.n
         self.map = getattr(self.game, "information_map", None)
-        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.action_sets: Interner[tuple[Action, ...]] = Interner()
         self.payoffs: Interner[tuple[float, ...]] = Interner()
-        self.tokens: Interner[Token] = Interner()
+        self.records: Interner[ObservationRecord] = Interner()
         self.labels: Interner[tuple[int, Hashable]] = Interner()
         step = self.game.start()
-        self.start = self._tokens(step, (None,) * self.n)
+        self.start = self._records(step, (None,) * self.n)
         self._visit(step.state)
 
     def run(self, edges: float = inf) -> bool:
@@ -419,37 +419,39 @@ class _Explorer:
                 )
             self.content[position] = self.payoffs(payoffs)
             return True
-        menus = [state.legal(p) for p in range(self.n)]
-        joint = prod(len(menu) for menu in menus if menu)
+        action_sets = [state.legal_actions(p) for p in range(self.n)]
+        joint = prod(len(action_set) for action_set in action_sets if action_set)
         if joint > self.most:
             return False
         if self.num_edges + joint > self.watch.limit:
             self.watch.refuse_joint(joint, len(self.player), self.num_edges)
         self.todo.pop()
         self.play = getattr(state, "play_unchecked", state.play)
-        self._decide(state, position, menus, 0, [None] * self.n)
+        self._decide(state, position, action_sets, 0, [None] * self.n)
         return True
 
     def _decide(
-        self, state: State, position: int, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
+        self, state: State, position: int, action_sets: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
     ) -> None:
         """Fill ``position`` with the decision of the first player from ``mover`` on, or with the chance outcomes."""
-        while mover < self.n and not menus[mover]:
+        while mover < self.n and not action_sets[mover]:
             mover += 1
         if mover == self.n:
             edges = self._answers(state, position, moves)
         else:
-            legal = menus[mover]
-            if len(set(legal)) < len(legal) or None in legal:
-                raise GameRuleError(f"{self.game.name}: moves {legal!r} of player {mover} are not distinct moves")
+            legal_actions = action_sets[mover]
+            if len(set(legal_actions)) < len(legal_actions) or None in legal_actions:
+                raise GameRuleError(
+                    f"{self.game.name}: moves {legal_actions!r} of player {mover} are not distinct moves"
+                )
             self.player[position] = mover
-            self.content[position] = self.menus(legal)
+            self.content[position] = self.action_sets(legal_actions)
             if self.map is not None:
                 self.label[position] = self.labels((mover, self.map.key(state, mover)))
             edges = []
-            for move in legal:
+            for move in legal_actions:
                 moves[mover] = move
-                edges.append(self._follow(state, menus, mover + 1, moves))
+                edges.append(self._follow(state, action_sets, mover + 1, moves))
             moves[mover] = None
         self.edges[position] = edges
         self._count(len(edges))
@@ -462,53 +464,53 @@ class _Explorer:
             self.watch(len(self.player), self.num_edges)
 
     def _follow(
-        self, state: State, menus: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
+        self, state: State, action_sets: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
     ) -> tuple[int, float, tuple[int, ...]]:
         """Return the edge of one move: to the next mover, to chance, or directly to the next state."""
-        if not any(menus[mover:]) and not state.chance(moves):
+        if not any(action_sets[mover:]) and not state.chance_outcomes(moves):
             step = self.play(moves, None)
-            return self._visit(step.state), 1.0, self._tokens(step, moves)
+            return self._visit(step.state), 1.0, self._records(step, moves)
         inner = self._add(CHANCE, -1)
-        self._decide(state, inner, menus, mover, moves)
+        self._decide(state, inner, action_sets, mover, moves)
         return inner, 1.0, self.silent
 
     def _answers(
         self, state: State, position: int, moves: list[Action | None]
     ) -> list[tuple[int, float, tuple[int, ...]]]:
-        answers = state.chance(moves)
+        answers = state.chance_outcomes(moves)
         if not answers:
-            raise GameRuleError(f"{self.game.name}: nobody can move and nature has no answer at {shorten(repr(state))}")
+            raise GameRuleError(f"{self.game.name}: nobody can move and chance has no answer at {shorten(repr(state))}")
         total = sum(probability for _, probability in answers)
         if not abs(total - 1) <= TOLERANCE or any(not 0 <= probability <= 1 for _, probability in answers):
             raise GameRuleError(
-                f"{self.game.name}: nature's probabilities {shorten(repr(answers))} sum to {total}, not to 1"
+                f"{self.game.name}: chance's probabilities {shorten(repr(answers))} sum to {total}, not to 1"
             )
-        menu = tuple(answer for answer, _ in answers)
-        if len(set(menu)) < len(menu):
-            raise GameRuleError(f"{self.game.name}: nature's answers {shorten(repr(menu))} are not distinct")
+        action_set = tuple(answer for answer, _ in answers)
+        if len(set(action_set)) < len(action_set):
+            raise GameRuleError(f"{self.game.name}: chance's answers {shorten(repr(action_set))} are not distinct")
         self.player[position] = CHANCE
-        self.content[position] = self.menus(menu)
+        self.content[position] = self.action_sets(action_set)
         edges = []
         for k, (answer, probability) in enumerate(answers, start=1):
             step = self.play(moves, answer)
-            edges.append((self._visit(step.state), float(probability), self._tokens(step, moves)))
+            edges.append((self._visit(step.state), float(probability), self._records(step, moves)))
             if k % EDGES_A_REPORT == 0:
                 self.watch(len(self.player), self.num_edges + k)
         return edges
 
-    def _tokens(self, step: Step, moves: Sequence[Action | None]) -> tuple[int, ...]:
-        number, tokens = self.tokens.number, []
+    def _records(self, step: Step, moves: Sequence[Action | None]) -> tuple[int, ...]:
+        number, records = self.records.number, []
         plain = type(step) is Observed
         seen = step.observations if plain else [step.observation(p) for p in range(self.n)]  # type: ignore[attr-defined]
         for player, move in enumerate(moves):
             observation = seen[player]
             if move is None and observation is None:
-                tokens.append(NO_TOKEN)
+                records.append(NO_RECORD)
                 continue
             if observation is None:
                 observation = ()  # the mover gets a token for its own move even if it observes nothing
-            tokens.append(number.setdefault((move, observation), len(number)))
-        return tuple(tokens)
+            records.append(number.setdefault((move, observation), len(number)))
+        return tuple(records)
 
     def graph(self, facts: bool = False) -> GameGraph:
         """Return the positions found so far as arrays."""
@@ -524,12 +526,12 @@ class _Explorer:
             first_edge=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
             child=np.array([edge[0] for edge in flat], dtype=np.int32),
             probability=np.array([edge[1] for edge in flat], dtype=np.float64),
-            token=np.array([edge[2] for edge in flat], dtype=np.int32).reshape(-1, self.n),
-            menus=self.menus.values(),
+            record=np.array([edge[2] for edge in flat], dtype=np.int32).reshape(-1, self.n),
+            action_sets=self.action_sets.values(),
             payoffs=payoffs,
-            tokens=self.tokens.values(),
+            records=self.records.values(),
             labels=[key if isinstance(key, str) else format_action(key) for _, key in self.labels.values()],
-            start_tokens=self.start,
+            start_records=self.start,
             map_name="" if self.map is None else str(self.map.name) or "unnamed",
             facts=self._facts() if facts else None,
         )
@@ -591,12 +593,12 @@ def _probe(game: Game, rng: np.random.Generator, stop: float) -> float:
             break
         moves: list[Action | None] = []
         for player in range(len(game.players)):
-            legal = state.legal(player)
-            moves.append(legal[int(rng.integers(len(legal)))] if legal else None)
-            if legal:
-                weight *= len(legal)
+            legal_actions = state.legal_actions(player)
+            moves.append(legal_actions[int(rng.integers(len(legal_actions)))] if legal_actions else None)
+            if legal_actions:
+                weight *= len(legal_actions)
                 size += weight
-        answers = state.chance(moves)
+        answers = state.chance_outcomes(moves)
         if answers:
             weight *= len(answers)
             size += weight

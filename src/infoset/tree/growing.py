@@ -20,17 +20,17 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, Token
+from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, ObservationRecord
 from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import Rows, intern, intern_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.memory import free_memory
 from infoset.names import information_key
-from infoset.tree.graph import CHANCE, NO_TOKEN, TERMINAL
+from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 
 OPEN = -1
-NO_MENU = -1
+NO_ACTION_SET = -1
 OUTSIDE = -1
 POSITIONS, EDGES, STATES, PAYOFFS = range(4)
 MAX_ENTRIES = 1 << 30
@@ -53,8 +53,8 @@ class Growth(NamedTuple):
     child: IntArray  # (E,) position, or OPEN
     source: IntArray  # (E,) position
     probability: FloatArray  # (E,) 1 on the edges of decisions
-    token: IntArray  # (E, n) or NO_TOKEN, which it is on open edges
-    menus: IntArray  # (S, n) every player's menu in a state, or NO_MENU
+    record: IntArray  # (E, n) or NO_TOKEN, which it is on open edges
+    action_sets: IntArray  # (S, n) every player's menu in a state, or NO_MENU
     at: IntArray  # (S,) the position of a state
     choices: IntArray  # (menus,) number of moves of each menu
     payoffs: FloatArray  # (distinct payoffs, n)
@@ -88,10 +88,10 @@ class Growth(NamedTuple):
             np.zeros(4, dtype=np.int64),
         )
 
-    def with_room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
-        """Return the arrays with room for more entries of each kind; ``menus`` is the total number of menus."""
+    def with_room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> Growth:
+        """Return the arrays with room for more entries of each kind; ``action_sets`` is the total number of menus."""
         p, e, s, r = (int(size) for size in self.filled)
-        sizes = [p + positions] * 6 + [e + edges] * 4 + [s + states] * 2 + [menus, r + states]
+        sizes = [p + positions] * 6 + [e + edges] * 4 + [s + states] * 2 + [action_sets, r + states]
         longest: list[Any] = [longer(array, size) for array, size in zip(self[:-1], sizes, strict=True)]  # type: ignore[type-var]
         return Growth._make([*longest, self.filled])
 
@@ -105,8 +105,8 @@ def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: 
     g.first[p], g.size[p] = e, size
     for k in range(e, e + size):
         g.child[k], g.source[k], g.probability[k] = OPEN, p, 1.0
-        for i in range(g.token.shape[1]):
-            g.token[k, i] = NO_TOKEN
+        for i in range(g.record.shape[1]):
+            g.record[k, i] = NO_RECORD
     g.filled[POSITIONS], g.filled[EDGES] = p + 1, e + size
     return p
 
@@ -129,10 +129,10 @@ def enter(g, edge):
     if g.player[p] < 0:
         return np.int32(OPEN)
     s = g.state[p]
-    for later in range(g.player[p] + 1, g.menus.shape[1]):
-        menu = g.menus[s, later]
-        if menu != NO_MENU:
-            found = np.int32(add_position(g, later, menu, g.choices[menu], s, edge))
+    for later in range(g.player[p] + 1, g.action_sets.shape[1]):
+        action_set = g.action_sets[s, later]
+        if action_set != NO_ACTION_SET:
+            found = np.int32(add_position(g, later, action_set, g.choices[action_set], s, edge))
             g.child[edge] = found
             return found
     return np.int32(OPEN)
@@ -152,32 +152,32 @@ def enter_all(g, edges, asked):
 
 @kernel
 @borrowing
-def begin_state(g: Any, state: Any, terminal: Any, content: Any, nature: Any) -> Any:
-    """Add the position at which a state's step begins; ``nature`` is the menu of chance where no player moves."""
+def begin_state(g: Any, state: Any, terminal: Any, content: Any, chance_outcome: Any) -> Any:
+    """Add the position at which a state's step begins; ``chance_outcome`` is the menu of chance where no player moves."""
     if terminal:
         return add_position(g, TERMINAL, content, 0, state, OUTSIDE)
-    for player in range(g.menus.shape[1]):
-        menu = g.menus[state, player]
-        if menu != NO_MENU:
-            return add_position(g, player, menu, g.choices[menu], state, OUTSIDE)
-    return add_position(g, CHANCE, nature, g.choices[nature], state, OUTSIDE)
+    for player in range(g.action_sets.shape[1]):
+        action_set = g.action_sets[state, player]
+        if action_set != NO_ACTION_SET:
+            return add_position(g, player, action_set, g.choices[action_set], state, OUTSIDE)
+    return add_position(g, CHANCE, chance_outcome, g.choices[chance_outcome], state, OUTSIDE)
 
 
 @linked_kernel
 @borrowing
-def grown(states, known, token):
+def grown(states, known, record):
     """Return the information state that follows ``known`` by one token; ``states`` must have room for it."""
-    return intern_pair(states, np.int64(known), np.int64(token))
+    return intern_pair(states, np.int64(known), np.int64(record))
 
 
 @kernel
 @borrowing
-def _behind(states, known, tokens):
+def _behind(states, known, records):
     """Advance information states (K, n) by tokens (K, n), in place."""
     for k in range(len(known)):
         for i in range(known.shape[1]):
-            if tokens[k, i] != NO_TOKEN:
-                known[k, i] = grown(states, known[k, i], tokens[k, i])
+            if records[k, i] != NO_RECORD:
+                known[k, i] = grown(states, known[k, i], records[k, i])
 
 
 @kernel
@@ -199,11 +199,11 @@ def _owners(parent, owner):
 
 @kernel
 @borrowing
-def _take_over(states, needed, parent, token, number):
+def _take_over(states, needed, parent, record, number):
     """Add information states of another tree, parents first, with this tree's tokens; write their numbers here."""
     for k in range(len(needed)):
         s = needed[k]
-        number[s] = grown(states, number[parent[s]], token[k]) if parent[s] >= 0 else -1 - parent[s]
+        number[s] = grown(states, number[parent[s]], record[k]) if parent[s] >= 0 else -1 - parent[s]
 
 
 class GrowingStates:
@@ -212,11 +212,11 @@ class GrowingStates:
     The initial state of player ``p`` has number ``p``.  Numbers do not depend on how many tokens are known.
     """
 
-    def __init__(self, start_tokens: tuple[int, ...]) -> None:
+    def __init__(self, start_records: tuple[int, ...]) -> None:
         self.rows = Rows.empty()
-        self.room(len(start_tokens))
-        for player, token in enumerate(start_tokens):
-            intern(self.rows, np.array([-1 - player, token], dtype=np.int64))
+        self.room(len(start_records))
+        for player, record in enumerate(start_records):
+            intern(self.rows, np.array([-1 - player, record], dtype=np.int64))
 
     def __len__(self) -> int:
         return int(self.rows.size[0])
@@ -226,10 +226,10 @@ class GrowingStates:
         self.rows = self.rows.with_room(more, 2 * more)
         return self.rows
 
-    def behind(self, known: LongArray, tokens: IntArray) -> LongArray:
-        """Return the players' information states (K, n) after they observe tokens (K, n), ``NO_TOKEN`` for none."""
+    def behind(self, known: LongArray, records: IntArray) -> LongArray:
+        """Return the players' information states (K, n) after they observe tokens (K, n), ``NO_RECORD`` for none."""
         known = known.copy()
-        _behind(self.room(known.size), known, tokens)
+        _behind(self.room(known.size), known, records)
         return known
 
     def needed(self, numbers: LongArray) -> LongArray:
@@ -245,9 +245,9 @@ class GrowingStates:
         _owners(self.parent, owner)
         return owner
 
-    def after(self, state: int, token: int) -> int:
+    def after(self, state: int, record: int) -> int:
         """Return the state that follows ``state`` by one token."""
-        return int(intern(self.room(1), np.array([state, token], dtype=np.int64)))
+        return int(intern(self.room(1), np.array([state, record], dtype=np.int64)))
 
     @property
     def parent(self) -> LongArray:
@@ -255,18 +255,18 @@ class GrowingStates:
         return self.rows.data[0 : 2 * len(self) : 2]
 
     @property
-    def token(self) -> LongArray:
+    def record(self) -> LongArray:
         """(states,) the last token of each state."""
         return self.rows.data[1 : 2 * len(self) : 2]
 
     def path(self, state: int) -> tuple[int, list[int]]:
         """Return the player whose state it is and the tokens that lead to it, without its view of the start."""
-        tokens = []
+        records = []
         data = self.rows.data
         while data[2 * state] >= 0:
-            tokens.append(int(data[2 * state + 1]))
+            records.append(int(data[2 * state + 1]))
             state = int(data[2 * state])
-        return state, tokens[::-1]
+        return state, records[::-1]
 
 
 class Source(Protocol):
@@ -276,21 +276,21 @@ class Source(Protocol):
     """Whether every player observes everything."""
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
-        """Add the first state and return every player's token of it, ``NO_TOKEN`` for none."""
+        """Add the first state and return every player's token of it, ``NO_RECORD`` for none."""
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
-        """Resolve edges (K,) that complete a step or are chance outcomes: set their ``child`` and ``token``.
+        """Resolve edges (K,) that complete a step or are chance outcomes: set their ``child`` and ``record``.
 
         Where chance responds to a joint move, an edge may lead to that chance move.
         """
 
-    def menu(self, number: int) -> tuple[Action, ...]:
+    def action_set(self, number: int) -> tuple[Action, ...]:
         """Return the moves of a menu."""
 
-    def token_number(self, player: int, token: Token) -> int:
-        """Return the number of a player's token; ``NO_TOKEN`` where no such token can be observed."""
+    def record_number(self, player: int, record: ObservationRecord) -> int:
+        """Return the number of a player's token; ``NO_RECORD`` where no such token can be observed."""
 
-    def token(self, number: int) -> Token:
+    def record(self, number: int) -> ObservationRecord:
         """Return the token with a given number."""
 
     @property
@@ -344,8 +344,8 @@ class GrowingGraph:
         self.players = game.players
         self.lock = threading.RLock()  # an agent that overruns its time continues in its thread while the others move
         self.arrays, self.states = Growth.empty(len(game.players), memory), GrowingStates(())
-        self.start_tokens = source.start(self)
-        self.states, self.clock = GrowingStates(self.start_tokens), ENDLESS
+        self.start_records = source.start(self)
+        self.states, self.clock = GrowingStates(self.start_records), ENDLESS
 
     @contextmanager
     def held(self, clock: Clock = ENDLESS) -> Iterator[None]:
@@ -368,11 +368,11 @@ class GrowingGraph:
         """Whether every player observes everything: its information state is then determined by the state."""
         return self.source.open
 
-    def room(self, positions: int, edges: int, states: int = 0, menus: int = 0) -> Growth:
+    def room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> Growth:
         """Return the arrays, with room for more entries.  Raises ``BudgetError`` where the memory is used up."""
         if self.nbytes > self.memory:
             raise BudgetError(f"{self.game.name}: what was looked at takes more than {self.memory:,} bytes")
-        self.arrays = self.arrays.with_room(positions, edges, states, menus)
+        self.arrays = self.arrays.with_room(positions, edges, states, action_sets)
         return self.arrays
 
     @property
@@ -386,17 +386,17 @@ class GrowingGraph:
 
     def moves(self, position: int) -> tuple[Action, ...]:
         """Return the moves of the mover at a position, or the chance outcomes."""
-        return self.source.menu(int(self.arrays.content[position]))
+        return self.source.action_set(int(self.arrays.content[position]))
 
-    def menus_of(self, positions: LongArray, player: int) -> IntArray:
-        """Return (K,) the numbers of a player's menus in the steps that contain the positions, or ``NO_MENU``."""
+    def action_sets_of(self, positions: LongArray, player: int) -> IntArray:
+        """Return (K,) the numbers of a player's menus in the steps that contain the positions, or ``NO_ACTION_SET``."""
         g = self.arrays
-        return np.asarray(g.menus[g.state[positions], player])
+        return np.asarray(g.action_sets[g.state[positions], player])
 
-    def menu(self, position: int, player: int) -> tuple[Action, ...]:
+    def action_set(self, position: int, player: int) -> tuple[Action, ...]:
         """Return the moves of a player in the step that contains a position."""
-        content = int(self.arrays.menus[self.arrays.state[position], player])
-        return () if content == NO_MENU else self.source.menu(content)
+        content = int(self.arrays.action_sets[self.arrays.state[position], player])
+        return () if content == NO_ACTION_SET else self.source.action_set(content)
 
     def widest(self) -> int:
         """Return the number of moves in the largest menu met so far."""
@@ -435,15 +435,15 @@ class GrowingGraph:
     def states_of(self, other: GrowingGraph, numbers: LongArray) -> LongArray:
         """Return the information states here of information states (K,) of another graph of the same game."""
         needed, owner = other.states.needed(numbers), other.states.owners()
-        seen = np.column_stack([owner, other.states.token])[needed]
+        seen = np.column_stack([owner, other.states.record])[needed]
         pairs, place = np.unique(seen, axis=0, return_inverse=True)
         here = [
-            NO_TOKEN if token == NO_TOKEN else self.source.token_number(player, other.source.token(token))
-            for player, token in pairs.tolist()
+            NO_RECORD if record == NO_RECORD else self.source.record_number(player, other.source.record(record))
+            for player, record in pairs.tolist()
         ]
         found = np.zeros(len(other.states), dtype=np.int64)
-        token = np.array(here, dtype=np.int64)[place.ravel()]
-        _take_over(self.states.room(len(needed)), needed, other.states.parent, token, found)
+        record = np.array(here, dtype=np.int64)[place.ravel()]
+        _take_over(self.states.room(len(needed)), needed, other.states.parent, record, found)
         return found[numbers]
 
     def spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
@@ -462,13 +462,15 @@ class GrowingGraph:
         """Return (K,) whether a player has a move in the step that begins, or continues, at positions (K,)."""
         g = self.arrays
         mover = g.player[positions]
-        return np.asarray((g.menus[g.state[positions], player] != NO_MENU) & (mover >= 0) & (mover <= player))
+        return np.asarray(
+            (g.action_sets[g.state[positions], player] != NO_ACTION_SET) & (mover >= 0) & (mover <= player)
+        )
 
     def key(self, state: int) -> str:
         """Return the readable key of an information state."""
         player, path = self.states.path(state)
-        first = [] if self.start_tokens[player] == NO_TOKEN else [self.start_tokens[player]]
-        return information_key(tuple(map(self.source.token, first + path)))
+        first = [] if self.start_records[player] == NO_RECORD else [self.start_records[player]]
+        return information_key(tuple(map(self.source.record, first + path)))
 
     @property
     def low(self) -> float:
@@ -486,14 +488,14 @@ class GrowingGraph:
         return self.game.name
 
     @property
-    def menus(self) -> Numbered[tuple[Action, ...]]:
+    def action_sets(self) -> Numbered[tuple[Action, ...]]:
         """The menus by their numbers."""
-        return Numbered(self.source.menu)
+        return Numbered(self.source.action_set)
 
     @property
-    def tokens(self) -> Numbered[Token]:
+    def records(self) -> Numbered[ObservationRecord]:
         """The tokens by their numbers."""
-        return Numbered(self.source.token)
+        return Numbered(self.source.record)
 
     @property
     def payoffs(self) -> FloatArray:
@@ -531,9 +533,9 @@ class GrowingGraph:
         return self.arrays.probability
 
     @property
-    def token(self) -> IntArray:
+    def record(self) -> IntArray:
         """(E, n) the tokens of edges, valid for those that were asked for."""
-        return self.arrays.token
+        return self.arrays.record
 
 
 def rules_until(game: Game, clock: Clock) -> AbstractContextManager[None]:
@@ -549,7 +551,7 @@ def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> Growin
 
     >>> from infoset.tree.growing import growing_graph
     >>> graph = growing_graph(infoset.load("kuhn_poker"))
-    >>> graph.moves(0)[:2]                      # nature deals
+    >>> graph.moves(0)[:2]                      # chance_outcome deals
     ('J', 'Q')
     """
     from infoset.tree.rules_source import RulesSource

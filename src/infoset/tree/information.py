@@ -47,10 +47,10 @@ class TreeMap:
         labels = np.full(len(tree.position), UNLABELLED, dtype=np.int32)
         labels[nodes] = rank[inverse]
         found = cls(tree, name, seats, labels)
-        found._check_menus(nodes, nodes[first[inverse]])
+        found._check_action_sets(nodes, nodes[first[inverse]])
         return found
 
-    def _check_menus(self, nodes: LongArray, others: LongArray) -> None:
+    def _check_action_sets(self, nodes: LongArray, others: LongArray) -> None:
         """Raise ``ParameterError`` where nodes with one label differ in player or menu."""
         position, graph = self.tree.position, self.tree.graph
         same = graph.content[position[nodes]] == graph.content[position[others]]
@@ -276,8 +276,8 @@ def _states(tree: GameTree) -> list[tuple[int, ...]]:
         known.append(
             tuple(
                 [
-                    state if token < 0 else numbers.setdefault((p, state, token), n + len(numbers))
-                    for p, (state, token) in enumerate(zip(known[above], graph.token[edge].tolist(), strict=True))
+                    state if record < 0 else numbers.setdefault((p, state, record), n + len(numbers))
+                    for p, (state, record) in enumerate(zip(known[above], graph.record[edge].tolist(), strict=True))
                 ]
             )
         )

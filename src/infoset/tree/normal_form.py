@@ -85,7 +85,7 @@ def strategy_name(form: SequenceForm, player: int, plan: Any) -> str:
 
 
 def plans_table(
-    form: SequenceForm, players: Sequence[int], chances: Sequence[float], plans: Sequence[Any], most: int = 40
+    form: SequenceForm, players: Sequence[int], probabilities: Sequence[float], plans: Sequence[Any], most: int = 40
 ) -> list[str]:
     """Return the lines of a table of some players' plans: a column per information set, a row per plan with its chance.
 
@@ -97,7 +97,7 @@ def plans_table(
     for k in sets[:most]:
         head = f"{form.players[int(form.infoset_player[k])]} {form.keys[k]}"
         columns.append([head, *[_played_at(form, k, plan) for plan in plans]])
-    chance_column = ["chance", *[f"{chance:.6f}" for chance in chances]]
+    chance_column = ["chance", *[f"{chance:.6f}" for chance in probabilities]]
     lines: list[str] = []
     while columns or not lines:
         taken, width = [chance_column], len("0.000000")
@@ -180,8 +180,8 @@ def _plans(form: SequenceForm, player: int) -> tuple[npt.NDArray[np.bool_], tupl
     a, own, sets = form.arrays, form.player_sequences(player), form.player_infosets(player)
     ways: dict[int, list[_Way]] = {}
     for k in reversed(sets):  # later information sets have larger numbers
-        menu = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
-        chosen = [((k, q), *rest) for q in menu for rest in ways.pop(q, [()])]
+        action_set = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+        chosen = [((k, q), *rest) for q in action_set for rest in ways.pop(q, [()])]
         parent = int(a.parent[k])
         ways[parent] = [(*one, *other) for one in chosen for other in ways.get(parent, [()])]
     found = ways.get(own.start, [()])

@@ -9,7 +9,7 @@ import numpy as np
 from infoset.arguments import checks_arguments
 from infoset.base import Action
 from infoset.errors import GameRuleError, ParameterError
-from infoset.games.product_form import PASS, Answers, Nature, Past, ProductForm, Stage
+from infoset.games.product_form import PASS, Answers, Chance, Past, ProductForm, Stage
 from infoset.names import format_action
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -32,13 +32,13 @@ def product_form_of(tree: GameTree) -> ProductForm:
     ('0', '1', '2:P1', '3:P2', '4:P1')
     """
     play = _Play(tree)
-    axes: list[Nature | Stage] = []
+    axes: list[Chance | Stage] = []
     for depth, (begin, end) in enumerate(zip(tree.levels[:-1], tree.levels[1:], strict=True)):
         movers = np.unique(tree.graph.player[tree.position[begin:end]])
         for mover in movers[movers != TERMINAL].tolist():
             name = play.axis(depth, mover)
             if mover == CHANCE:
-                axes.append(Nature(name, play.answers(depth)))
+                axes.append(Chance(name, play.answers(depth)))
             else:
                 axes.append(Stage(name, tree.players[mover], play.moves(mover), play.key(depth, mover)))
     return ProductForm(tree.name, tree.players, tuple(axes), play.payoffs)
@@ -65,7 +65,7 @@ class _Play:
             if self.mover[node] == TERMINAL:
                 break
             value = past[self.axis(level, self.mover[node])]
-            node = int(self.tree.first_child[node]) + _menu(self.tree, node).index(value)
+            node = int(self.tree.first_child[node]) + _action_set(self.tree, node).index(value)
         return node
 
     def answers(self, depth: int) -> Callable[[Past], Answers]:
@@ -74,7 +74,7 @@ class _Play:
             if self.mover[node] != CHANCE:
                 return (PASS,)
             edges = tree.edges(np.arange(tree.first_child[node], tree.first_child[node + 1]))
-            return dict(zip(_menu(self.tree, node), tree.graph.probability[edges].tolist(), strict=True))
+            return dict(zip(_action_set(self.tree, node), tree.graph.probability[edges].tolist(), strict=True))
 
         return answers
 
@@ -89,7 +89,7 @@ class _Play:
 
     def moves(self, mover: int) -> Callable[[Action], tuple[Action, ...]]:
         def moves(key: Action) -> tuple[Action, ...]:
-            return (PASS,) if key == () else self.tree.menu(self.sets[mover, str(key)])
+            return (PASS,) if key == () else self.tree.action_set(self.sets[mover, str(key)])
 
         return moves
 
@@ -113,16 +113,18 @@ def stated_map(tree: GameTree, name: str, players: Collection[int], form: Produc
     seats, states = range(len(form.players)), [form.start().state]
     for node in range(len(tree.parent)):
         mover, state = tree.player(node), states[node]
-        menu = () if mover == TERMINAL else _menu(tree, node)
-        listed = state.chance((None,) * len(seats)) if mover == CHANCE else ()
-        if tree.players != form.players or menu != (tuple([a for a, _ in listed]) or state.legal(max(mover, 0))):
+        action_set = () if mover == TERMINAL else _action_set(tree, node)
+        listed = state.chance_outcomes((None,) * len(seats)) if mover == CHANCE else ()
+        if tree.players != form.players or action_set != (
+            tuple([a for a, _ in listed]) or state.legal_actions(max(mover, 0))
+        ):
             history = " ".join(map(format_action, tree.history(node)))
             raise ParameterError(f"{tree.name} is no tree of {form.name}: after [{history}] another menu is on offer")
-        for move in menu:
+        for move in action_set:
             moves = [move if seat == mover else None for seat in seats]
             states.append(state.play(moves, move if mover == CHANCE else None).state)
     return custom(tree, name, players, lambda node: form.key(states[node], tree.player(node)))
 
 
-def _menu(tree: GameTree, node: int) -> tuple[Action, ...]:
-    return tree.graph.menus[int(tree.graph.content[tree.position[node]])]
+def _action_set(tree: GameTree, node: int) -> tuple[Action, ...]:
+    return tree.graph.action_sets[int(tree.graph.content[tree.position[node]])]

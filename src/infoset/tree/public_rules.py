@@ -88,10 +88,10 @@ class AskedPublic:
             )
         self.steps = steps(graph, graph.completes)
         self.movers = self._movers()
-        self.learnt = [_kinds(self.steps.move[:, p] + 1, self.steps.token[:, p] + 1) for p in range(self.n)]
+        self.learnt = [_kinds(self.steps.move[:, p] + 1, self.steps.record[:, p] + 1) for p in range(self.n)]
         self.layer = self._layers()
         self.paid = graph.payoffs[np.where(self.movers == TERMINAL, graph.content[self.steps.position], 0)]
-        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.action_sets: Interner[tuple[Action, ...]] = Interner()
         self.number: dict[bytes, int] = {}
         self.ends: dict[bytes, tuple[int, list[tuple[LongArray, LongArray]]]] = {}  # by their payoffs
         self.cores: list[AnyCore | None] = []
@@ -127,7 +127,7 @@ class AskedPublic:
         arrays = rule_arrays([core for core in self.cores if core is not None])
         ends = graph.player == TERMINAL
         return FactoredRules(
-            graph.name, graph.players, arrays, self.menus.values(), graph.tokens, graph.start_tokens, tuple(range(n)),
+            graph.name, graph.players, arrays, self.action_sets.values(), graph.records, graph.start_records, tuple(range(n)),
             np.unique(graph.payoffs[graph.content[ends]], axis=0),
             counted=(graph.count_histories(), float(graph.times[ends].sum())),
         )  # fmt: skip
@@ -174,20 +174,22 @@ class AskedPublic:
         reached = np.array([*[event.reached for event in events], NOTHING])
         sides = []
         for p, (_, first, _) in enumerate(states):
-            menu = np.full(shape[p], NOTHING)
+            action_set = np.full(shape[p], NOTHING)
             if table.mover in (p, EVERYBODY):
-                menu[cells[p]] = self._menus(s.menu[step, p])
+                action_set[cells[p]] = self._action_sets(s.action_set[step, p])
             edges = [event.edges[p] for event in events]
             where = np.repeat(np.arange(len(events)), [len(some) for some, _ in edges])
             own, place = (_joined([some[k] for some in edges]) for k in range(2))
             cell, by = cells[p][first[own]], step[first[own]]
-            sides.append(Side.of(menu, reached, cell, where, place, s.move[by, p], s.token[by, p], np.ones(len(own))))
+            sides.append(
+                Side.of(action_set, reached, cell, where, place, s.move[by, p], s.record[by, p], np.ones(len(own)))
+            )
         return Decided(table.mover, reached[:-1], np.array([event.chance for event in events]), sides)
 
-    def _menus(self, content: IntArray) -> LongArray:
+    def _action_sets(self, content: IntArray) -> LongArray:
         """Return (R,) the numbers of menus that players choose from."""
         kinds, kind = np.unique(content, return_inverse=True)
-        return np.array([self.menus(self.graph.menus[k]) for k in kinds.tolist()])[kind]
+        return np.array([self.action_sets(self.graph.action_sets[k]) for k in kinds.tolist()])[kind]
 
     def _layers(self) -> IntArray:
         """Return (F,) each step's number among those from its position that nobody can tell apart.
@@ -231,18 +233,18 @@ class AskedPublic:
             yield self._event(behind.reached[rows], behind.chance[rows], states, index)
 
     def _event(
-        self, reached: LongArray, chances: FloatArray, own: tuple[LongArray, ...], index: tuple[LongArray, ...]
+        self, reached: LongArray, probabilities: FloatArray, own: tuple[LongArray, ...], index: tuple[LongArray, ...]
     ) -> _Event | None:
         """Return the event of some rows; ``None`` where it is an end without payoffs."""
         shape = tuple(map(len, own))
         self._spend(shape, joint=prod(shape))
         if self.movers[reached[0]] == TERMINAL:
             paid = np.zeros((*shape, self.n))
-            np.add.at(paid, index, self.paid[reached] * chances[:, None])
+            np.add.at(paid, index, self.paid[reached] * probabilities[:, None])
             return self._end(own, paid) if paid.any() else None
         position, chance = np.full(shape, NOWHERE, np.int64), np.zeros(shape)
         position[index] = reached
-        np.add.at(chance, index, chances)
+        np.add.at(chance, index, probabilities)
         scale = float(chance.max()) or 1.0  # outcomes of probability 0 are in the tree, too
         chance = np.where(abs(chance / scale - 1) < SAME, 1.0, chance / scale)
         places = []

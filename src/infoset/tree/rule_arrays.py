@@ -27,12 +27,12 @@ class RuleArrays(NamedTuple):
     event_first: IntArray  # (C + 1,)
     event_core: IntArray  # (V,) the core that the event leads to
     event_chance: FloatArray  # (V,) the probability of a chance event whose outcomes no player's cell tells apart
-    menu: IntArray  # (Q,) the menu of a cell whose player moves, else NOTHING
+    action_set: IntArray  # (Q,) the menu of a cell whose player moves, else NOTHING
     slot: LongArray  # (Q,)
     edge_first: LongArray
     edge_cell: IntArray  # (E,) the cell that the edge leads to
     edge_move: IntArray  # (E,) place in the menu, or NOTHING
-    edge_token: IntArray  # (E,) the token of the cell's player, or NO_TOKEN
+    edge_record: IntArray  # (E,) the token of the cell's player, or NO_TOKEN
     edge_chance: FloatArray  # (E,) the probability of a chance outcome that only this player's cell tells apart, else 1
     below: LongArray  # (Q,) number of cells that its excursions reach, counted once per path
     place: IntArray  # (Q,) number of the cell among its player's cells of the core
@@ -58,18 +58,18 @@ class Terms(NamedTuple):
 class Side(NamedTuple):
     """One player's cells at one core, and their edges by cell and event."""
 
-    menu: LongArray  # (cells,) or NOTHING
+    action_set: LongArray  # (cells,) or NOTHING
     counts: LongArray  # (cells * (1 + events),) number of edges; for each cell excursions come first
     reached: IntArray  # (E,) the number of a core
     place: AnyIntArray  # (E,) place of that cell among the player's cells there
     move: IntArray
-    token: IntArray
+    record: IntArray
     chance: FloatArray
 
     @classmethod
     def of(
-        cls, menu: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: AnyIntArray,
-        move: LongArray, token: LongArray, chance: FloatArray,
+        cls, action_set: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: AnyIntArray,
+        move: LongArray, record: LongArray, chance: FloatArray,
     ) -> Side:  # fmt: skip
         """Build a side from edges in any order.
 
@@ -78,9 +78,9 @@ class Side(NamedTuple):
         """
         key = cell * len(reached) + event + 1
         order = np.argsort(key, kind="stable")
-        counts = np.bincount(key, minlength=len(menu) * len(reached))
-        to, own, told = (column[order].astype(np.int32) for column in (reached[event], move, token))
-        return cls(menu, counts, to, place[order], own, told, chance[order])
+        counts = np.bincount(key, minlength=len(action_set) * len(reached))
+        to, own, told = (column[order].astype(np.int32) for column in (reached[event], move, record))
+        return cls(action_set, counts, to, place[order], own, told, chance[order])
 
 
 class Decided(NamedTuple):
@@ -94,7 +94,7 @@ class Decided(NamedTuple):
     @property
     def cells(self) -> list[int]:
         """(n,) the number of cells of each player."""
-        return [len(side.menu) for side in self.sides]
+        return [len(side.action_set) for side in self.sides]
 
 
 class Ended(NamedTuple):
@@ -127,12 +127,12 @@ def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:
     edge_cell = np.concatenate(
         [(first_cell[side.reached, k % n] + side.place).astype(np.int32) for k, side in enumerate(sides)]
     )
-    menu, slot = np.full(flat.sum(), NOTHING, np.int32), np.zeros(flat.sum(), np.int64)
+    action_set, slot = np.full(flat.sum(), NOTHING, np.int32), np.zeros(flat.sum(), np.int64)
     at = 1
     for first, core in zip(first_cell, cores, strict=True):
         for begin, side in zip(first.tolist(), core.sides if isinstance(core, Decided) else (), strict=False):
-            count, each = len(side.menu), len(core.reached) + 1  # type: ignore[union-attr]
-            menu[begin : begin + count] = side.menu
+            count, each = len(side.action_set), len(core.reached) + 1  # type: ignore[union-attr]
+            action_set[begin : begin + count] = side.action_set
             slot[begin : begin + count] = at + each * np.arange(count)
             at += each * count
     terms = [core.terms for core in cores if isinstance(core, Ended)]
@@ -143,13 +143,13 @@ def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:
         event_first=np.cumsum([0, *events]).astype(np.int32),
         event_core=np.concatenate([core.reached for core in decided]).astype(np.int32),
         event_chance=np.concatenate([core.chance for core in decided]),
-        menu=menu, slot=slot,
+        action_set=action_set, slot=slot,
         edge_first=np.concatenate([[0, 0], np.cumsum(counts)]),
         edge_cell=edge_cell, edge_move=np.concatenate([side.move for side in sides]),
-        edge_token=np.concatenate([side.token for side in sides]),
+        edge_record=np.concatenate([side.record for side in sides]),
         edge_chance=np.concatenate([side.chance for side in sides]),
-        below=np.zeros(len(menu), np.int64),
-        place=(np.arange(len(menu)) - np.repeat(first_cell.ravel(), flat)).astype(np.int32),
+        below=np.zeros(len(action_set), np.int64),
+        place=(np.arange(len(action_set)) - np.repeat(first_cell.ravel(), flat)).astype(np.int32),
         cells=sizes,
         term_first=np.cumsum([0, *paid]),
         term_place=np.concatenate([np.zeros((0, n), np.int32), *[some.place for some in terms]]).astype(np.int32),

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, LongArray, Observed, State, Step, Token
+from infoset.base import Action, FloatArray, Game, LongArray, ObservationRecord, Observed, State, Step
 from infoset.clock import Clock
 from infoset.errors import ClockError, UnsupportedGameError
 from infoset.interning import Rows, intern
-from infoset.tree.graph import CHANCE, NO_TOKEN, Interner
+from infoset.tree.graph import CHANCE, NO_RECORD, Interner
 from infoset.tree.growing import (
-    NO_MENU,
+    NO_ACTION_SET,
     OUTSIDE,
     PAYOFFS,
     STATES,
@@ -46,13 +46,13 @@ class RulesSource:
         self.game, self.open = game, everybody_sees
         self.number: dict[tuple[type, State], int] = {}
         self.states: list[State] = []
-        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.action_sets: Interner[tuple[Action, ...]] = Interner()
         self.moves: Interner[Action] = Interner()
         self.offered = Rows.empty()
         self.payoffs: Interner[tuple[float, ...]] = Interner()
-        self.seen: Interner[Token] = Interner()
-        self._menus: list[tuple[Action, ...]] = []
-        self._seen: list[Token] = []
+        self.seen: Interner[ObservationRecord] = Interner()
+        self._action_sets: list[tuple[Action, ...]] = []
+        self._seen: list[ObservationRecord] = []
         self.approximate = 0
         self.bounds = (0.0, 1.0)
         self.nbytes = 0
@@ -65,7 +65,7 @@ class RulesSource:
             self.bounds = _bounds(step.state, graph.clock)
         self.shared = _parts(step.state)
         self._state(graph, step.state)
-        return tuple(self._tokens(step, [None] * len(graph.players)))
+        return tuple(self._records(step, [None] * len(graph.players)))
 
     def _state(self, graph: GrowingGraph, state: State) -> int:
         """Return the position of a state, adding new ones."""
@@ -88,19 +88,19 @@ class RulesSource:
         """Ask the rules for the data of a state, then store them."""
         n = len(graph.players)
         over = state.terminal
-        menus = [() if over else state.legal(p) for p in range(n)]
-        answers = () if over or any(menus) else self._answers(state, [None] * n)
-        contents = [self._menu(menu) if menu else NO_MENU for menu in menus]
-        nature = self._menu(tuple([answer for answer, _ in answers])) if answers else NO_MENU
-        widest = max([len(answers), *map(len, menus)])
+        action_sets = [() if over else state.legal_actions(p) for p in range(n)]
+        answers = () if over or any(action_sets) else self._answers(state, [None] * n)
+        contents = [self._action_set(action_set) if action_set else NO_ACTION_SET for action_set in action_sets]
+        chance_outcome = self._action_set(tuple([answer for answer, _ in answers])) if answers else NO_ACTION_SET
+        widest = max([len(answers), *map(len, action_sets)])
         paid = tuple(map(float, state.returns())) if over else ()
-        g = graph.room(1, widest, 1, len(self._menus))
-        for menu, content in [*zip(menus, contents, strict=True), (answers, nature)]:
-            if content != NO_MENU:
-                g.choices[content] = len(menu)
-        g.menus[number] = contents
+        g = graph.room(1, widest, 1, len(self._action_sets))
+        for action_set, content in [*zip(action_sets, contents, strict=True), (answers, chance_outcome)]:
+            if content != NO_ACTION_SET:
+                g.choices[content] = len(action_set)
+        g.action_sets[number] = contents
         ends = self._end(graph, paid) if over else 0
-        p = g.at[number] = int(begin_state(g, number, over, ends, nature))
+        p = g.at[number] = int(begin_state(g, number, over, ends, chance_outcome))
         for k, (_, chance) in enumerate(answers):
             g.probability[g.first[p] + k] = chance
         g.filled[STATES] += 1
@@ -114,10 +114,10 @@ class RulesSource:
         self.bounds = min(low, *paid), max(high, *paid)
         return row
 
-    def _menu(self, moves: tuple[Action, ...]) -> int:
-        found = self.menus(moves)
-        if found == len(self._menus):
-            self._menus.append(moves)
+    def _action_set(self, moves: tuple[Action, ...]) -> int:
+        found = self.action_sets(moves)
+        if found == len(self._action_sets):
+            self._action_sets.append(moves)
             self.offered = self.offered.with_room(1, len(moves))
             row = np.array([self.moves(move) for move in moves], dtype=np.int64)
             intern(self.offered, row)  # type: ignore[no-untyped-call]
@@ -126,7 +126,7 @@ class RulesSource:
 
     def _answers(self, state: State, moves: list[Action | None]) -> tuple[tuple[Action, float], ...]:
         try:
-            found = state.chance(moves)
+            found = state.chance_outcomes(moves)
             if len(found) <= MANY:
                 return found
         except UnsupportedGameError:
@@ -154,7 +154,7 @@ class RulesSource:
         answer, at = None, edge
         while at != OUTSIDE:
             mover, above = int(g.player[int(g.source[at])]), int(g.source[at])
-            move = self._menus[int(g.content[above])][at - int(g.first[above])]
+            move = self._action_sets[int(g.content[above])][at - int(g.first[above])]
             if mover == CHANCE:
                 answer = move
             else:
@@ -163,8 +163,8 @@ class RulesSource:
         state = self.states[number]
         answers = () if answer is not None else self._answers(state, moves)
         if answers:
-            content = self._menu(tuple([each for each, _ in answers]))
-            g = graph.room(1, len(answers), 0, len(self._menus))
+            content = self._action_set(tuple([each for each, _ in answers]))
+            g = graph.room(1, len(answers), 0, len(self._action_sets))
             g.choices[content] = len(answers)
             chance = add_choice(g, content, len(answers), number, edge)
             g.probability[g.first[chance] : g.first[chance] + len(answers)] = [each for _, each in answers]
@@ -174,37 +174,37 @@ class RulesSource:
         step = play(moves, answer)
         child = self._state(graph, step.state)
         g = graph.arrays
-        g.child[edge], g.token[edge] = child, self._tokens(step, moves)
+        g.child[edge], g.record[edge] = child, self._records(step, moves)
 
-    def _tokens(self, step: Step, moves: list[Action | None]) -> list[int]:
+    def _records(self, step: Step, moves: list[Action | None]) -> list[int]:
         found = []
         seen = step.observations if type(step) is Observed else None
         for player, move in enumerate(moves):
             observation = step.observation(player) if seen is None else seen[player]
             if move is None and observation is None:
-                found.append(NO_TOKEN)
+                found.append(NO_RECORD)
             else:
-                found.append(self._token((move, () if observation is None else observation)))
+                found.append(self._record((move, () if observation is None else observation)))
         return found
 
-    def _token(self, token: Token) -> int:
-        number = self.seen(token)
+    def _record(self, record: ObservationRecord) -> int:
+        number = self.seen(record)
         if number == len(self._seen):
-            self._seen.append(token)
-            self._weigh(number, token)
+            self._seen.append(record)
+            self._weigh(number, record)
         return number
 
-    def menu(self, number: int) -> tuple[Action, ...]:
+    def action_set(self, number: int) -> tuple[Action, ...]:
         """Return the moves of a menu."""
-        return self._menus[number]
+        return self._action_sets[number]
 
-    def token(self, number: int) -> Token:
+    def record(self, number: int) -> ObservationRecord:
         """Return the token with a given number."""
         return self._seen[number]
 
-    def token_number(self, player: int, token: Token) -> int:
+    def record_number(self, player: int, record: ObservationRecord) -> int:
         """Return the number of a player's token."""
-        return self._token(token)
+        return self._record(record)
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return the mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins.
@@ -235,8 +235,8 @@ def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] =
     for _ in range(LONGEST_PLAY):
         if state.terminal:
             break
-        menus = [state.legal(p) for p in players]
-        moves = [menu[int(rng.random() * len(menu))] if menu else None for menu in menus]
+        action_sets = [state.legal_actions(p) for p in players]
+        moves = [action_set[int(rng.random() * len(action_set))] if action_set else None for action_set in action_sets]
         state = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng)).state
         clock()
     return state.returns()

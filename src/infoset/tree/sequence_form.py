@@ -259,14 +259,14 @@ def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, Floa
 def exact_ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, npt.NDArray[np.object_]]:
     """Return every terminal history in fractions: sequences (T, n), payoffs times chance's probability (T, n)."""
     graph, sequences = tree.graph, ends(tree, form)[0]
-    chances = exact_probabilities(graph)
+    probabilities = exact_probabilities(graph)
     reach, parent = [Fraction(1)], tree.parent.tolist()
     mover = graph.player[tree.position].tolist()
     for node in range(1, len(parent)):
         above, times = parent[node], Fraction(1)
         if mover[above] == CHANCE:
             edge = int(graph.first_edge[tree.position[above]]) + node - int(tree.first_child[above])
-            times = chances[edge]
+            times = probabilities[edge]
         reach.append(reach[above] * times)
     paid = [[simplest(value) for value in row] for row in graph.payoffs.tolist()]
     at = _ends(tree).tolist()
@@ -311,7 +311,7 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
         if len(set(zip(owner.tolist(), keys, strict=True))) < len(keys):
             raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
         content = graph.content[tree.position[tree.infoset_node[kept]]].tolist()
-        words = {number: move_words(graph.menus[number]) for number in set(content)}
+        words = {number: move_words(graph.action_sets[number]) for number in set(content)}
         return keys, [words[number] for number in content]
 
     return SequenceForm(

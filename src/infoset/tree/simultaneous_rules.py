@@ -16,11 +16,11 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, Token
+from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.interning import sums
 from infoset.tree.factored_rules import CORES_A_REPORT, MOST_CELLS, FactoredRules
-from infoset.tree.graph import EVERYBODY, NO_TOKEN, Interner
+from infoset.tree.graph import EVERYBODY, NO_RECORD, Interner
 from infoset.tree.rule_arrays import NOTHING, AnyCore, Decided, Ended, Side, Terms, rule_arrays
 from infoset.tree.symmetry import MAX_ORDER
 
@@ -47,7 +47,7 @@ class Outcomes(NamedTuple):
     played: IntArray  # (J, roles)
     moves: LongArray  # (J, n) each player's, numbered within its own
     reached: LongArray  # (J,) the next core
-    tokens: LongArray  # (J, n)
+    records: LongArray  # (J, n)
 
 
 class CoreSource(Protocol):
@@ -65,7 +65,7 @@ class CoreSource(Protocol):
     @property
     def moves(self) -> list[tuple[Action, ...]]: ...
     @property
-    def tokens(self) -> list[Token]: ...  # by number; tokens of two players may be equal
+    def records(self) -> list[ObservationRecord]: ...  # by number; tokens of two players may be equal
 
 
 class Piece(NamedTuple):
@@ -118,7 +118,7 @@ class _Effect(NamedTuple):
     cells: LongArray  # (K,) places among the private states at the core
     move: LongArray  # (K,) place of the move in each cell's menu
     own: LongArray  # (K,) the new private states; 0 at an end
-    token: int
+    record: int
 
 
 class _Event(NamedTuple):
@@ -142,7 +142,7 @@ class AskedTogether:
     def __init__(self, name: str, source: CoreSource, progress: Callable[[int], object] | None) -> None:
         self.name, self.source, self.progress, self.n = name, source, progress, len(source.players)
         self.moves = source.moves
-        self.menus: Interner[tuple[Action, ...]] = Interner()
+        self.action_sets: Interner[tuple[Action, ...]] = Interner()
         self.arrived: dict[int, list[list[Arrived]]] = {}  # private states at cores of the next step, for each player
         self.number: dict[object, int] = {}  # of a core, and of an end by its payoffs and probability
         self.cores: list[_Core | tuple[float, ...]] = []  # by these numbers; an end is given by its payoffs
@@ -221,8 +221,8 @@ class _Asking:
 
     def _effect(self, player: int, j: int, ends: bool) -> int:
         """Return the number of the effect of joint move ``j`` on a player."""
-        move, token = int(self.outcomes.moves[j, player]), int(self.outcomes.tokens[j, player])
-        key = (move,) if ends else (move, token)
+        move, record = int(self.outcomes.moves[j, player]), int(self.outcomes.records[j, player])
+        key = (move,) if ends else (move, record)
         if not ends and self.source.depends(player):
             key = (*key, *self.outcomes.played[j].tolist())
         kind = self.kinds[player](key)
@@ -232,7 +232,7 @@ class _Asking:
             if not ends:
                 after = self.source.after(self.core, player, self.own[player][cells], self.outcomes.played[j])
             place = self.places[player][cells, move]
-            self.effects[player].append(_Effect(cells, place, after, NO_TOKEN if ends else token))
+            self.effects[player].append(_Effect(cells, place, after, NO_RECORD if ends else record))
         return kind
 
     def within(self) -> LongArray:
@@ -243,7 +243,7 @@ class _Asking:
         o, sizes = self.outcomes, [some.shape[1] for some in self.offered]
         joint = np.ravel_multi_index(tuple(o.moves.T), sizes)
         if self.answers > 1:  # chance outcomes with the same results count as one
-            rows = np.unique(np.column_stack([joint, o.reached, o.tokens]), axis=0)
+            rows = np.unique(np.column_stack([joint, o.reached, o.records]), axis=0)
             joint, reached = rows[:, 0], rows[:, 1]
         else:
             reached = o.reached
@@ -284,23 +284,25 @@ class _Asking:
             (effect, weight, place) for place, event in enumerate(events) for effect, weight in event.parts[player]
         ]
         sizes = [len(effect.cells) for effect, *_ in every]
-        menus = [self.asked.menus(tuple([moves[k] for k in np.flatnonzero(row).tolist()])) for row in offered]
+        action_sets = [
+            self.asked.action_sets(tuple([moves[k] for k in np.flatnonzero(row).tolist()])) for row in offered
+        ]
         return Side.of(
-            np.array(menus),
+            np.array(action_sets),
             np.array([*[event.reached for event in events], NOTHING]),
             np.concatenate([effect.cells for effect, *_ in every]),
             np.repeat([place for *_, place in every], sizes),
             np.concatenate([effect.own for effect, *_ in every]),
             np.concatenate([effect.move for effect, *_ in every]),
-            np.repeat([effect.token for effect, *_ in every], sizes),
+            np.repeat([effect.record for effect, *_ in every], sizes),
             np.repeat([weight for _, weight, _ in every], sizes),
         )
 
 
 def _arrays(asked: AskedTogether) -> FactoredRules:
     """Return everything that was found, with the private states of each core numbered in order."""
-    n, tokens = asked.n, Interner[Token]()
-    number = np.array([*[tokens(token) for token in asked.source.tokens], NO_TOKEN])
+    n, records = asked.n, Interner[ObservationRecord]()
+    number = np.array([*[records(record) for record in asked.source.records], NO_RECORD])
     nothing = [np.zeros(1, np.int64)] * n
     own = [core.own if isinstance(core, _Core) else nothing for core in asked.cores]
     begin = np.concatenate([[0], np.cumsum([len(one) for some in own for one in some])])
@@ -309,7 +311,7 @@ def _arrays(asked: AskedTogether) -> FactoredRules:
     def placed(side: Side, player: int) -> Side:
         at = side.reached.astype(np.int64) * n + player
         place = np.searchsorted(key, (at << OWN_BITS) + side.place) - begin[at]
-        return side._replace(place=place, token=number[side.token])
+        return side._replace(place=place, record=number[side.record])
 
     cores: list[AnyCore] = []
     for core in asked.cores:
@@ -322,6 +324,6 @@ def _arrays(asked: AskedTogether) -> FactoredRules:
     start = tuple([int(begin[p]) for p in range(n)])
     within = {k: core.within for k, core in enumerate(asked.cores) if isinstance(core, _Core)}
     return FactoredRules(
-        asked.name, asked.source.players, rule_arrays(cores), asked.menus.values(), tokens.values(), (NO_TOKEN,) * n,
+        asked.name, asked.source.players, rule_arrays(cores), asked.action_sets.values(), records.values(), (NO_RECORD,) * n,
         start, np.array(sorted(asked.payoffs)), within=within,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
-from infoset.tree.graph import NO_TOKEN, GameGraph, spread
+from infoset.tree.graph import NO_RECORD, GameGraph, spread
 
 NONE = -1  # no move
 
@@ -22,8 +22,8 @@ class Steps:
     position: IntArray  # (M,) positions at which steps begin, and ends; the first is the start
     first: LongArray  # (M + 1,)
     target: LongArray  # (F,) rows of ``position``
-    token: IntArray  # (F, n)
-    menu: IntArray  # (F, n) the row of ``menus`` that each player chooses from, or NONE
+    record: IntArray  # (F, n)
+    action_set: IntArray  # (F, n) the row of ``action_sets`` that each player chooses from, or NONE
     move: IntArray  # (F, n) place of the move in that menu, or NONE
     chance: FloatArray  # (F,) probability of the chance outcomes in the step
 
@@ -37,7 +37,7 @@ def steps(graph: GameGraph, ends: BoolArray | None = None) -> Steps:
     [[0, 0], [0, 1], [0, 2], [1, 0]]
     """
     if ends is None:
-        ends = (graph.token != NO_TOKEN).any(axis=1)
+        ends = (graph.record != NO_RECORD).any(axis=1)
     begins = np.zeros(len(graph.player), dtype=np.bool_)
     begins[0] = True
     begins[graph.child[ends]] = True
@@ -45,29 +45,34 @@ def steps(graph: GameGraph, ends: BoolArray | None = None) -> Steps:
     number = np.cumsum(begins) - 1
     n = len(graph.players)
     source, at = np.arange(len(position)), position.astype(np.int64)
-    menu, move = (np.full((len(position), n), NONE, np.int32) for _ in range(2))
+    action_set, move = (np.full((len(position), n), NONE, np.int32) for _ in range(2))
     chance, done = np.ones(len(position)), []
     while len(source):
         edges, row = spread(graph, at)
-        source, menu, move, chance = source[row], menu[row], move[row], chance[row] * graph.probability[edges]
+        source, action_set, move, chance = (
+            source[row],
+            action_set[row],
+            move[row],
+            chance[row] * graph.probability[edges],
+        )
         player = graph.player[at[row]]
         mine = np.flatnonzero(player >= 0)
-        menu[mine, player[mine]] = graph.content[at[row]][mine]
+        action_set[mine, player[mine]] = graph.content[at[row]][mine]
         move[mine, player[mine]] = (edges - graph.first[at[row]])[mine]
         over = ends[edges]
-        done.append((source[over], edges[over], menu[over], move[over], chance[over]))
+        done.append((source[over], edges[over], action_set[over], move[over], chance[over]))
         on = ~over
-        source, menu, move, chance, at = (
+        source, action_set, move, chance, at = (
             source[on],
-            menu[on],
+            action_set[on],
             move[on],
             chance[on],
             graph.child[edges[on]].astype(np.int64),
         )
-    source, edges, menu, move, chance = (np.concatenate(some) for some in zip(*done, strict=True))
+    source, edges, action_set, move, chance = (np.concatenate(some) for some in zip(*done, strict=True))
     order = np.lexsort((edges, source))
     edges = edges[order]
     return Steps(
         position, np.searchsorted(source[order], np.arange(len(position) + 1)), number[graph.child[edges]],
-        graph.token[edges], menu[order], move[order], chance[order],
+        graph.record[edges], action_set[order], move[order], chance[order],
     )  # fmt: skip

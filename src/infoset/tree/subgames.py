@@ -14,7 +14,7 @@ import numpy.typing as npt
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import Rows, intern
 from infoset.jit import kernel
-from infoset.tree.graph import NO_TOKEN, TERMINAL, GameGraph
+from infoset.tree.graph import NO_RECORD, TERMINAL, GameGraph
 from infoset.tree.steps import Steps, steps
 
 MAX_PAIRS = 3_000_000
@@ -22,7 +22,7 @@ ROOM = 1 << 18
 
 
 @kernel
-def _confuse(first, target, token, pairs, todo, limit):
+def _confuse(first, target, record, pairs, todo, limit):
     """Follow pairs that one player cannot tell apart while there is room; return how many were followed."""
     pair = np.empty(2, dtype=np.int64)
     while todo < pairs.size[0]:
@@ -32,16 +32,16 @@ def _confuse(first, target, token, pairs, todo, limit):
             return todo
         todo += 1
         for e in range(first[p], first[p + 1]):
-            if token[e] < 0:
+            if record[e] < 0:
                 pair[0], pair[1] = target[e], q
                 intern(pairs, pair)
                 continue
             for f in range(first[q], first[q + 1]):
-                if token[f] == token[e]:
+                if record[f] == record[e]:
                     pair[0], pair[1] = target[e], target[f]
                     intern(pairs, pair)
         for f in range(first[q], first[q + 1]):
-            if token[f] < 0:
+            if record[f] < 0:
                 pair[0], pair[1] = p, target[f]
                 intern(pairs, pair)
     return todo
@@ -55,7 +55,7 @@ def public_positions(graph: GameGraph, max_pairs: int = MAX_PAIRS) -> IntArray:
     moves = steps(graph)
     lonely = np.ones(len(moves.position), dtype=np.bool_)
     for player in range(len(graph.players)):
-        confused = _pairs(moves, np.ascontiguousarray(moves.token[:, player]), max_pairs)
+        confused = _pairs(moves, np.ascontiguousarray(moves.record[:, player]), max_pairs)
         if confused is None:
             return np.zeros(1, dtype=np.int32)
         lonely[confused[confused[:, 0] != confused[:, 1]].ravel()] = False
@@ -66,14 +66,14 @@ def public_positions(graph: GameGraph, max_pairs: int = MAX_PAIRS) -> IntArray:
     return public[np.argsort(rank[public])]
 
 
-def _pairs(moves: Steps, token: IntArray, max_pairs: int) -> LongArray | None:
-    """Return (K, 2) the pairs that look alike to the player that sees ``token``; ``None`` if there are too many."""
+def _pairs(moves: Steps, record: IntArray, max_pairs: int) -> LongArray | None:
+    """Return (K, 2) the pairs that look alike to the player that sees ``record``; ``None`` if there are too many."""
     pairs = Rows.empty().with_room(ROOM, 2 * ROOM)
     intern(pairs, np.zeros(2, dtype=np.int64))
     todo = 0
     while todo < int(pairs.size[0]):
         room = (len(pairs.begin) - 1, len(pairs.data) // 2, len(pairs.slots) // 2)
-        reached = int(_confuse(moves.first, moves.target, token, pairs, todo, min(room)))
+        reached = int(_confuse(moves.first, moves.target, record, pairs, todo, min(room)))
         if int(pairs.size[0]) > max_pairs:
             return None
         if reached == todo or reached < int(pairs.size[0]):
@@ -108,7 +108,7 @@ def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], worth: Float
         first_edge=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
         child=np.array([number[c] for c in graph.child[edges].tolist()], dtype=np.int32),
         probability=graph.probability[edges],
-        token=graph.token[edges],
+        record=graph.record[edges],
         payoffs=payoffs,
-        start_tokens=graph.start_tokens if root == 0 else (NO_TOKEN,) * len(graph.players),
+        start_records=graph.start_records if root == 0 else (NO_RECORD,) * len(graph.players),
     )

@@ -17,7 +17,7 @@ import numpy as np
 from infoset.base import Action, IntArray, LongArray
 from infoset.errors import GameRuleError
 from infoset.jit import inner_kernel, kernel, linked_kernel
-from infoset.tree.graph import NO_TOKEN, TERMINAL, GameGraph, Interner
+from infoset.tree.graph import NO_RECORD, TERMINAL, GameGraph, Interner
 
 MAX_ORDER = 64  # the elements of a group are the bits of one word
 MAX_IMAGES = 400_000_000  # elements times positions
@@ -30,8 +30,8 @@ class Group(NamedTuple):
 
     product: IntArray  # (G, G) [a, b]: b first, then a
     inverse: IntArray  # (G,)
-    token: IntArray  # (G, T) the image of each token
-    menu: IntArray  # (G, M) the image of each menu
+    record: IntArray  # (G, T) the image of each token
+    action_set: IntArray  # (G, M) the image of each menu
     first_entry: IntArray  # (M + 1,) where a menu's moves begin in ``entry``
     entry: IntArray  # (G, all moves of all menus) the place of each move's image in the image of its menu
 
@@ -51,15 +51,15 @@ class Symmetry:
 class Moves:
     """The moves of all menus by number."""
 
-    def __init__(self, menus: Sequence[tuple[Action, ...]]) -> None:
+    def __init__(self, action_sets: Sequence[tuple[Action, ...]]) -> None:
         number: Interner[Action] = Interner()
-        rows = [[number(move) for move in menu] for menu in menus]
+        rows = [[number(move) for move in action_set] for action_set in action_sets]
         self.number = number.number
         self.distinct = number.values()
         self.first = np.cumsum([0, *map(len, rows)]).astype(np.int32)
         self.flat = np.array([move for row in rows for move in row], dtype=np.int32)
-        self.menu_of = {frozenset(row): k for k, row in enumerate(rows)}
-        self.ordered = len(self.menu_of) == len(set(menus))  # no two menus differ in order only
+        self.action_set_of = {frozenset(row): k for k, row in enumerate(rows)}
+        self.ordered = len(self.action_set_of) == len(set(action_sets))  # no two menus differ in order only
 
     def renamed(self, names: dict[Action, Action]) -> IntArray | None:
         """Return a relabelling by number; ``None`` where it does not permute the game's moves."""
@@ -69,13 +69,13 @@ class Moves:
 
 def no_symmetry(graph: GameGraph) -> Symmetry:
     """Return the symmetry by the trivial group."""
-    sizes = [len(menu) for menu in graph.menus]
+    sizes = [len(action_set) for action_set in graph.action_sets]
     first = np.cumsum([0, *sizes]).astype(np.int32)
     entry = np.concatenate([np.zeros(0), *map(np.arange, sizes)]).astype(np.int32)
-    tokens, menus = np.arange(len(graph.tokens), dtype=np.int32), np.arange(len(sizes), dtype=np.int32)
+    records, action_sets = np.arange(len(graph.records), dtype=np.int32), np.arange(len(sizes), dtype=np.int32)
     one = np.zeros(1, dtype=np.int32)
     positions = np.arange(len(graph.player), dtype=np.int32)
-    return Symmetry(positions[None], Group(one[None], one, tokens[None], menus[None], first, entry[None]))
+    return Symmetry(positions[None], Group(one[None], one, records[None], action_sets[None], first, entry[None]))
 
 
 def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | None = None) -> Symmetry:
@@ -90,7 +90,7 @@ def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | N
     >>> find_symmetry(explore(infoset.load("gdl:monty_hall"))).group.order      # the doors from left or from right
     2
     """
-    moves = Moves(graph.menus)
+    moves = Moves(graph.action_sets)
     if graph.map_name or not moves.ordered:
         return no_symmetry(graph)
     generators = []
@@ -101,7 +101,7 @@ def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | N
             generators.append(element)
         elif declared is not None:
             raise GameRuleError(f"{graph.name}: the declared relabelling {names!r} is no symmetry of the game")
-    elements = closure((len(moves.distinct), len(graph.player), len(graph.tokens)), generators)
+    elements = closure((len(moves.distinct), len(graph.player), len(graph.records)), generators)
     return Symmetry(np.stack([element.position for element in elements]), group_of(moves, elements))
 
 
@@ -129,17 +129,17 @@ class Element:
 
     move: IntArray  # (number of moves,)
     position: IntArray  # (P,)
-    token: IntArray  # (T,)
+    record: IntArray  # (T,)
 
     def after(self, other: Element) -> Element:
-        return Element(self.move[other.move], self.position[other.position], self.token[other.token])
+        return Element(self.move[other.move], self.position[other.position], self.record[other.record])
 
 
 @inner_kernel
-def _renamed_alike(token, e, f, seen):
+def _renamed_alike(record, e, f, seen):
     """Return whether the tokens of edge ``e`` map to those of ``f``, consistently with ``seen``."""
-    for j in range(token.shape[1]):
-        t, u = token[e, j], token[f, j]
+    for j in range(record.shape[1]):
+        t, u = record[e, j], record[f, j]
         if (t < 0) != (u < 0):
             return False
         if t >= 0:
@@ -158,7 +158,7 @@ def _alike(player, content, first_edge, p, q):
 
 
 @kernel
-def _extend(player, content, first_edge, child, probability, token, first_move, moves, move, image, seen):
+def _extend(player, content, first_edge, child, probability, record, first_move, moves, move, image, seen):
     """Fill in the images of positions and tokens from the start on; return whether the relabelling is consistent."""
     todo = np.empty(len(player), dtype=np.int32)
     todo[0] = image[0] = 0
@@ -173,7 +173,7 @@ def _extend(player, content, first_edge, child, probability, token, first_move, 
             f, last = first_edge[q], first_edge[q + 1]
             while f < last and moves[first_move[content[q]] + f - first_edge[q]] != wanted:
                 f += 1
-            if f == last or abs(probability[e] - probability[f]) > SAME or not _renamed_alike(token, e, f, seen):
+            if f == last or abs(probability[e] - probability[f]) > SAME or not _renamed_alike(record, e, f, seen):
                 return False
             if image[child[e]] == UNSEEN:
                 image[child[e]] = child[f]
@@ -187,16 +187,18 @@ def _extend(player, content, first_edge, child, probability, token, first_move, 
 def _follow(graph: GameGraph, moves: Moves, move: IntArray) -> Element | None:
     """Return the symmetry that a relabelling induces, or ``None``."""
     position = np.full(len(graph.player), UNSEEN, dtype=np.int32)
-    token = np.full(len(graph.tokens), UNSEEN, dtype=np.int32)
+    record = np.full(len(graph.records), UNSEEN, dtype=np.int32)
     if not _extend(
-        graph.player, graph.content, graph.first_edge, graph.child, graph.probability, graph.token,
-        moves.first, moves.flat, move, position, token,
+        graph.player, graph.content, graph.first_edge, graph.child, graph.probability, graph.record,
+        moves.first, moves.flat, move, position, record,
     ):  # fmt: skip
         return None
-    token = np.where(token == UNSEEN, np.arange(len(token)), token).astype(np.int32)
-    bijective = all(len(np.unique(image)) == len(image) for image in (position, token)) and position.min(initial=0) >= 0
-    starts = [start for start in graph.start_tokens if start != NO_TOKEN]
-    return Element(move, position, token) if bijective and all(token[start] == start for start in starts) else None
+    record = np.where(record == UNSEEN, np.arange(len(record)), record).astype(np.int32)
+    bijective = (
+        all(len(np.unique(image)) == len(image) for image in (position, record)) and position.min(initial=0) >= 0
+    )
+    starts = [start for start in graph.start_records if start != NO_RECORD]
+    return Element(move, position, record) if bijective and all(record[start] == start for start in starts) else None
 
 
 def closure(sizes: tuple[int, int, int], generators: list[Element]) -> list[Element]:
@@ -230,21 +232,21 @@ def group_of(moves: Moves, elements: list[Element]) -> Group:
         [[number[a.move[b.move].tobytes()] for b in elements] for a in elements], dtype=np.int32
     )  # fmt: skip
     inverse = product.argmin(axis=1).astype(np.int32)
-    tables = [_menus(moves, element.move) for element in elements]
-    token = np.stack([element.token for element in elements])
-    menu, entry = (np.stack(table) for table in zip(*tables, strict=True))
-    return Group(product, inverse, token, menu, moves.first, entry)
+    tables = [_action_sets(moves, element.move) for element in elements]
+    record = np.stack([element.record for element in elements])
+    action_set, entry = (np.stack(table) for table in zip(*tables, strict=True))
+    return Group(product, inverse, record, action_set, moves.first, entry)
 
 
-def _menus(moves: Moves, move: IntArray) -> tuple[IntArray, IntArray]:
+def _action_sets(moves: Moves, move: IntArray) -> tuple[IntArray, IntArray]:
     """Return the images of the menus, and the places of their moves there; -1 for menus without an image."""
-    menu = np.full(len(moves.first) - 1, -1, dtype=np.int32)
+    action_set = np.full(len(moves.first) - 1, -1, dtype=np.int32)
     entry = np.full(len(moves.flat), -1, dtype=np.int32)
     rows: list[LongArray] = np.split(moves.flat, moves.first[1:-1])
     for k, row in enumerate(rows):
-        found = moves.menu_of.get(frozenset(move[row].tolist()))
+        found = moves.action_set_of.get(frozenset(move[row].tolist()))
         if found is not None:
             place = {other: j for j, other in enumerate(rows[found].tolist())}
-            menu[k] = found
+            action_set[k] = found
             entry[moves.first[k] : moves.first[k + 1]] = [place[other] for other in move[row].tolist()]
-    return menu, entry
+    return action_set, entry

@@ -54,7 +54,7 @@ class Walk(NamedTuple):
         child = graph.child[edges]
         columns = graph.player[kept], graph.content[kept], first, sizes
         turn = symmetry.group.inverse[carry[child]]
-        edge = np.column_stack([number[smallest[child]], turn, graph.token[edges]]).astype(np.int32)
+        edge = np.column_stack([number[smallest[child]], turn, graph.record[edges]]).astype(np.int32)
         position = np.column_stack(columns).astype(np.int32)
         return cls(position, edge, graph.probability[edges], graph.payoffs, symmetry.group, graph.depth)
 
@@ -94,39 +94,39 @@ def turned(group, view, turn):
 
 @inner_kernel
 @borrowing
-def canonical(group, fixing, element, token):
+def canonical(group, fixing, element, record):
     """Return the least image of a token under ``element`` followed by what fixes the state, and that element."""
-    best = group.token[element, token]
+    best = group.record[element, record]
     if fixing == 1:  # only the identity
         return best, element
     by = element
     for h in range(1, len(group.inverse)):
         if fixing >> h & 1:
             other = group.product[h, element]
-            if group.token[other, token] < best:
-                best, by = group.token[other, token], other
+            if group.record[other, record] < best:
+                best, by = group.record[other, record], other
     return best, by
 
 
 @linked_kernel
 @borrowing
-def still_fixing(group, fixing, token):
+def still_fixing(group, fixing, record):
     """Return those of the elements that leave a token unchanged."""
     if fixing == 1:
         return fixing
     left = np.int64(1)
     for h in range(1, len(group.inverse)):
-        if fixing >> h & 1 and group.token[h, token] == token:
+        if fixing >> h & 1 and group.record[h, record] == record:
             left |= np.int64(1) << h
     return left
 
 
 @linked_kernel
 @borrowing
-def same_orbit(group, fixing, menu, move, other):
+def same_orbit(group, fixing, action_set, move, other):
     """Return whether one of the elements maps ``other`` to ``move``, both by their places in the menu."""
     for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[menu] + other] == move:
+        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + other] == move:
             return True
     return False
 

@@ -168,10 +168,10 @@ def plot_logit_path(found: LogitPath, axes: Any = None) -> Any:
         ends: dict[float, list[str]] = {}
         for number, k in enumerate(form.player_infosets(player)):
             for move in range(int(form.arrays.size[k]) - 1):
-                chances = found.strategies[shown, int(form.arrays.first[k]) + move]
-                panel.semilogx(rationality, chances, color=hue(number), lw=1.6)
+                probabilities = found.strategies[shown, int(form.arrays.first[k]) + move]
+                panel.semilogx(rationality, probabilities, color=hue(number), lw=1.6)
                 name = f"{form.keys[k]}: {form.actions[k][move]}"
-                ends.setdefault(round(float(chances[-1]) * NAMES_HIGH) / NAMES_HIGH, []).append(label(name, 24))
+                ends.setdefault(round(float(probabilities[-1]) * NAMES_HIGH) / NAMES_HIGH, []).append(label(name, 24))
         for height, names in ends.items():
             more = f" +{len(names) - 1}" if len(names) > 1 else ""
             _name_end(panel, rationality[-1], height, f"{names[0]}{more}", INK)

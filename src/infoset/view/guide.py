@@ -177,16 +177,18 @@ def _example(game: Game, text: str) -> Iterator[str]:
             break
         joint: list[Action | None] = []
         for player, who in enumerate(game.players):
-            menu = state.legal(player)
-            chosen = menu[0] if len(menu) == 1 else _take(game, who, menu, words) if menu else None
+            action_set = state.legal_actions(player)
+            chosen = (
+                action_set[0] if len(action_set) == 1 else _take(game, who, action_set, words) if action_set else None
+            )
             joint.append(chosen)
-            if len(menu) > 1:
+            if len(action_set) > 1:
                 yield f"{who}: {_words(game, chosen)}"
         answers = _answers(state, joint)
-        nature = answers[0] if len(answers) == 1 else _take(game, CHANCE, answers, words) if answers else None
+        chance_outcome = answers[0] if len(answers) == 1 else _take(game, CHANCE, answers, words) if answers else None
         if len(answers) > 1:
-            yield f"{CHANCE}: {action_words(nature)}"
-        state = state.play(joint, nature).state
+            yield f"{CHANCE}: {action_words(chance_outcome)}"
+        state = state.play(joint, chance_outcome).state
     if words:
         raise IllegalMoveError(f"{game.name}: the game is over before {words[0]!r}")
     if state.terminal:
@@ -197,17 +199,17 @@ def _example(game: Game, text: str) -> Iterator[str]:
 
 
 def _answers(state: Any, joint: JointMove) -> tuple[Action, ...]:
-    return tuple([answer for answer, _ in state.chance(joint)])
+    return tuple([answer for answer, _ in state.chance_outcomes(joint)])
 
 
-def _take(game: Game, who: str, menu: tuple[Action, ...], words: list[str]) -> Action:
+def _take(game: Game, who: str, action_set: tuple[Action, ...], words: list[str]) -> Action:
     """Return the move that the next words name, and consume them."""
-    for move in menu if words else ():
+    for move in action_set if words else ():
         if words[0] in (_words(game, move), action_words(move)):
             del words[0]
             return move
     given = words[0] if words else "nothing"
-    raise IllegalMoveError(f"{game.name}: {who} cannot choose {given!r}; allowed: {shorten(str(menu), 200)}")
+    raise IllegalMoveError(f"{game.name}: {who} cannot choose {given!r}; allowed: {shorten(str(action_set), 200)}")
 
 
 def _words(game: Game, move: Action | None) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, InformationState, Policy, own_token
+from infoset.base import Action, FloatArray, InformationState, Policy, own_record
 from infoset.games.holdem import NOBODY, HoldemRules, HoldemState
 from infoset.games.poker_hands import RANKS, hand_name
 
@@ -58,27 +58,27 @@ class _Walk:
         self, state: HoldemState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
         reach: list[FloatArray],
     ) -> None:  # fmt: skip
-        player, menu = state.mover, state.legal(state.mover)
-        rows = np.array([self._row(player, hand, known[player], menu) for hand in self.rules.spot.hands[player]])
+        player, action_set = state.mover, state.legal_actions(state.mover)
+        rows = np.array([self._row(player, hand, known[player], action_set) for hand in self.rules.spot.hands[player]])
         own, other = (self.weights[p] * reach[p] for p in (player, 1 - player))
         meets = own * ((self.fits if player == 0 else self.fits.T) @ other) / self.total
         chance = float(meets.sum())
-        often = meets @ rows / chance if chance > 0 else np.zeros(len(menu))
-        moves = tuple(map(str, menu))
+        often = meets @ rows / chance if chance > 0 else np.zeros(len(action_set))
+        moves = tuple(map(str, action_set))
         self.all.append(Decision(player, said, moves, chance, reach[player], rows, often))
         for k, move in enumerate(moves):
             after = state.after(move)
             if isinstance(after, HoldemState) and after.mover != NOBODY:
-                told = tuple([own_token(move if p == player else None, None if p == player else move) for p in (0, 1)])
+                told = tuple([own_record(move if p == player else None, None if p == player else move) for p in (0, 1)])
                 further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
                 self._visit(after, (*said, move), tuple([(*known[p], told[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
 
     def _row(
-        self, player: int, hand: tuple[int, ...], known: InformationState, menu: tuple[Action, ...]
+        self, player: int, hand: tuple[int, ...], known: InformationState, action_set: tuple[Action, ...]
     ) -> list[float]:
-        token = own_token(None, hand_name(hand))
-        row = self.policy.row(player, (token, *known), menu)  # type: ignore[arg-type]
-        return [1 / len(menu)] * len(menu) if row is None else list(row)
+        record = own_record(None, hand_name(hand))
+        row = self.policy.row(player, (record, *known), action_set)  # type: ignore[arg-type]
+        return [1 / len(action_set)] * len(action_set) if row is None else list(row)
 
 
 def class_name(row: int, column: int) -> str:

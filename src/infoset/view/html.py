@@ -100,31 +100,31 @@ def _moves(state: State, players: Sequence[str]) -> Html:
     if state.terminal:
         rows = [[name, f"{value:+g}"] for name, value in zip(players[:PLAYERS], paid, strict=False)]
         return Html(tag("p", "The game is over.") + table(["player", "payoff"], rows))
-    menus = [state.legal(player) for player in range(len(players))]
-    if not any(menus):
-        return tag("p", _nature(state, len(players)))
+    action_sets = [state.legal_actions(player) for player in range(len(players))]
+    if not any(action_sets):
+        return tag("p", _chance(state, len(players)))
     rows = [
-        [name, name_cell("td", _menu(menu)), *([f"{value:+g}"] if any(paid) else [])]
-        for name, menu, value in zip(players[:PLAYERS], menus, paid, strict=False)
+        [name, name_cell("td", _action_set(action_set)), *([f"{value:+g}"] if any(paid) else [])]
+        for name, action_set, value in zip(players[:PLAYERS], action_sets, paid, strict=False)
     ]
     return table(["player", tag("th", "moves"), *(["payoff so far"] if any(paid) else [])], rows)
 
 
-def _nature(state: State, players: int) -> str:
+def _chance(state: State, players: int) -> str:
     """Return a sentence about the chance outcomes where no player moves."""
     try:
-        answers = state.chance((None,) * players)
+        answers = state.chance_outcomes((None,) * players)
     except UnsupportedGameError:
-        return "Nature draws one of more answers than can be listed."
+        return "Chance draws one of more answers than can be listed."
     if not answers:
         return "Nobody has a choice here."
     words = move_words(tuple([answer for answer, _ in answers]))
     shares = [f"{word} {chance:.3g}" for word, (_, chance) in zip(words, answers, strict=True)]
-    return f"Nature moves: {_cut(shares, MOVES)}."
+    return f"Chance moves: {_cut(shares, MOVES)}."
 
 
-def _menu(menu: tuple[Action, ...]) -> str:
-    return _cut(move_words(menu[:MOVES]), MOVES, len(menu)) if menu else "waits"
+def _action_set(action_set: tuple[Action, ...]) -> str:
+    return _cut(move_words(action_set[:MOVES]), MOVES, len(action_set)) if action_set else "waits"
 
 
 def _cut(words: Sequence[str], most: int, size: int | None = None) -> str:

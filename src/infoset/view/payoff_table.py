@@ -64,14 +64,14 @@ def payoff_table(game: Game) -> PayoffTable | None:
     state, players = game.start().state, range(len(game.players))
     if state.terminal or not 1 < len(players) <= MOST_PLAYERS:
         return None
-    menus = tuple([tuple(state.legal(player)) for player in players])
-    shape = tuple(map(len, menus))
+    action_sets = tuple([tuple(state.legal_actions(player)) for player in players])
+    shape = tuple(map(len, action_sets))
     if not 0 < prod(shape) <= MOST_CELLS:
         return None
     payoffs = np.zeros((*shape, len(players)))
     for cell in product(*map(range, shape)):
-        joint = tuple([menu[k] for menu, k in zip(menus, cell, strict=True)])
-        answers = state.chance(joint)
+        joint = tuple([action_set[k] for action_set, k in zip(action_sets, cell, strict=True)])
+        answers = state.chance_outcomes(joint)
         if len(answers) > 1:
             return None
         after = state.play(joint, answers[0][0] if answers else None).state
@@ -80,7 +80,9 @@ def payoff_table(game: Game) -> PayoffTable | None:
         payoffs[cell] = after.returns()
     slack = TOLERANCE * float(np.ptp(payoffs))
     best = [payoffs[..., p] >= payoffs[..., p].max(axis=p, keepdims=True) - slack for p in players]
-    return PayoffTable(tuple(game.players), tuple(map(move_words, menus)), menus, payoffs, np.stack(best, axis=-1))
+    return PayoffTable(
+        tuple(game.players), tuple(map(move_words, action_sets)), action_sets, payoffs, np.stack(best, axis=-1)
+    )
 
 
 def equilibrium_lines(game: Game, table: PayoffTable) -> list[str]:

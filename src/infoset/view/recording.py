@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import msgspec
 
-from infoset.base import Game, InformationState, Step, Teamed, own_token
+from infoset.base import Game, InformationState, Step, Teamed, own_record
 from infoset.catalog import READERS, load_named
 from infoset.errors import ParameterError, one_line
 from infoset.match.replay import Fault, Match, MatchStep, replay_steps
-from infoset.view.pictures import action_words, seen, token_words, view_hook, whole
+from infoset.view.pictures import action_words, record_words, seen, view_hook, whole
 
 MAX_BYTES = 24_000_000
 """The limit on the data of a page, since browsers read it whole; a longer game is cut."""
@@ -29,7 +29,7 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     ``{"kind": "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players),
     ``returns``, ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one per step: ``whole``,
     a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``moves``, (n,) texts;
-    ``nature``, a text; ``told``, (n,) what happened to each player; ``seconds``, (n,) each player's thinking time;
+    ``chance_outcome``, a text; ``told``, (n,) what happened to each player; ``seconds``, (n,) each player's thinking time;
     ``faults``, lists of player, kind and detail.  Missing entries are ``None``.  ``note`` says where a long game is
     cut.
 
@@ -113,15 +113,15 @@ class Frames:
             self.moves.append(played)
         told: list[str | None] = [None] * n
         for p in range(n):
-            token = own_token(played.moves[p], step.observation(p))
-            if token is not None:
-                told[p] = token_words(game, p, token, self.known[p])
-                self.known[p] = (*self.known[p], token)
+            record = own_record(played.moves[p], step.observation(p))
+            if record is not None:
+                told[p] = record_words(game, p, record, self.known[p])
+                self.known[p] = (*self.known[p], record)
         return {
             "whole": whole(game, self.steps, self.moves),
             "seen": [seen(game, p, self.known[p]) for p in range(n)],
             "moves": [None if move in IDLE else action_words(move) for move in played.moves],
-            "nature": None if played.nature is None else action_words(played.nature),
+            "chance_outcome": None if played.chance_outcome is None else action_words(played.chance_outcome),
             "told": told,
             "seconds": list(played.seconds),
             "faults": [[fault.player, fault.kind, one_line(fault.detail)] for fault in faults],

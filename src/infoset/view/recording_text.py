@@ -61,13 +61,13 @@ def step_text(shown: dict[str, Any], number: int) -> str:
     frame, players = frames[number], shown["players"]
     made = [f"{players[p]}: {move}" for p, move in enumerate(frame["moves"]) if move is not None]
     wrong = [f"{players[p]}: {FAULTS[kind]} ({detail})" for p, kind, detail in frame["faults"]]
-    nature = [] if frame["nature"] is None else [f"chance: {frame['nature']}"]
+    chance_outcome = [] if frame["chance_outcome"] is None else [f"chance: {frame['nature']}"]
     last = number == len(frames) - 1
     ended = [shown["outcome"] if not shown["note"] else f"{shown['note']}"] if last else []
     lines = [
         f"{shown['game']}  step {number} of {len(frames) - 1}",
         *made,
-        *nature,
+        *chance_outcome,
         *wrong,
         picture_text(frame["whole"]),
     ]

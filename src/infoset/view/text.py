@@ -78,7 +78,7 @@ def branches(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> 
     if player == TERMINAL:
         return []
     graph = tree.graph
-    moves = move_words(graph.menus[graph.content[position]])
+    moves = move_words(graph.action_sets[graph.content[position]])
     if player == CHANCE:
         edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
         return list(zip(moves, graph.probability[edges].tolist(), strict=True))
@@ -118,12 +118,12 @@ def plans_text(form: SequenceForm, policy: CorrelatedPolicy) -> str:
     lines = []
     for number, lottery in enumerate(policy.lotteries):
         who = "+".join(form.players[player] for player in lottery.members)
-        count = len(lottery.chances)
+        count = len(lottery.probabilities)
         lines.append(f"{who}: one of {count:,} plans" if count > 1 else f"{who}: one plan")
-        order = np.argsort(-lottery.chances, kind="stable")[:MOST_PLANS].tolist()
+        order = np.argsort(-lottery.probabilities, kind="stable")[:MOST_PLANS].tolist()
         drawn = [[k if n == number else 0 for n in range(len(policy.lotteries))] for k in order]
         plans = [policy.table(one).plan(form) for one in drawn]
-        table = plans_table(form, lottery.members, lottery.chances[order].tolist(), plans)
+        table = plans_table(form, lottery.members, lottery.probabilities[order].tolist(), plans)
         lines += [f"  {line}" for line in table]
         if count > MOST_PLANS:
             lines.append(f"  … and {count - MOST_PLANS:,} more")
@@ -146,7 +146,7 @@ def policy_text(game: SequenceForm | GameTree, policy: TabularPolicy) -> str:
         if row.player != last:
             lines.append(game.players[row.player])
             last = row.player
-        lines.append(_row_text(row.key, width, row.actions, row.chances))
+        lines.append(_row_text(row.key, width, row.actions, row.probabilities))
     return "\n".join(lines)
 
 
@@ -171,7 +171,7 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None, instead:
         rules.name,
         f"players            {', '.join(rules.players)}",
         f"histories          {histories:,.0f} ({ends:,.0f} ends), in factored form",
-        f"cores              {len(rules.arrays.mover):,}, with what players may have there {len(rules.arrays.menu):,}",
+        f"cores              {len(rules.arrays.mover):,}, with what players may have there {len(rules.arrays.action_set):,}",
         f"information sets   {form.num_infosets:,} with a choice ({', '.join(per_player)}){alike}",
         f"form               {form.nbytes / 1e6:,.0f} MB",
         "",
@@ -184,9 +184,9 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None, instead:
         lines.append(name)
         listed = factored.first_infosets(player, MAX_ROWS // len(rules.players))
         keys = [policy_key(known, "") for known, _ in listed]
-        for key, (known, menu) in zip(keys, listed, strict=True):
-            row = policy.row(player, known, menu) or [1 / len(menu)] * len(menu)
-            lines.append(_row_text(key, max(map(len, keys)), move_words(menu), row))
+        for key, (known, action_set) in zip(keys, listed, strict=True):
+            row = policy.row(player, known, action_set) or [1 / len(action_set)] * len(action_set)
+            lines.append(_row_text(key, max(map(len, keys)), move_words(action_set), row))
         lines.append(f"… {len(form.player_infosets(player)) - len(listed):,} more information sets")
     return "\n".join(lines)
 

@@ -328,11 +328,11 @@ class Exploring:
         study, missing, found = source.study, 0, []
         number = source.values().number if study is not None else {}
         for row in nodes.all_rows(source):
-            theirs = nodes.chances_in(other, row)
-            if theirs is None or row.chances is None:
+            theirs = nodes.probabilities_in(other, row)
+            if theirs is None or row.probabilities is None:
                 missing += 1
                 continue
-            apart = sum(abs(p - q) for p, q in zip(row.chances, theirs, strict=True)) / 2
+            apart = sum(abs(p - q) for p, q in zip(row.probabilities, theirs, strict=True)) / 2
             k = number.get((row.player, row.key))
             reach = float(study.reach[k]) if study is not None and k is not None else None
             found.append((apart * (1.0 if reach is None else reach), apart, row._replace(reach=reach)))
@@ -374,7 +374,7 @@ def _gains(found: Evaluation) -> list[float]:
 
 def _cells(about: dict[str, Any], row: Row, k: int) -> list[str]:
     """Return probability, value, regret and reach as texts that parse back to the same numbers."""
-    chance = None if row.chances is None else row.chances[k]
+    chance = None if row.probabilities is None else row.probabilities[k]
     found = [chance, *(about[what][k] if what in about else None for what in ("ev", "regret")), about["reach"]]
     return ["" if value is None or isnan(value) else repr(float(value)) for value in found]
 

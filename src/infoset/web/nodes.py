@@ -19,7 +19,7 @@ import numpy as np
 from infoset.errors import PolicyError, shorten
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import SEVERAL, InfosetHere, PublicNode
-from infoset.web.sources import Chances, Source
+from infoset.web.sources import Probabilities, Source
 
 MAX_BRANCHES = 400  # sent for one step
 MAX_ROWS = 300  # sent at once
@@ -35,7 +35,7 @@ class Row(NamedTuple):
     player: int
     key: str
     moves: tuple[str, ...]
-    chances: Chances
+    probabilities: Probabilities
     reach: float | None
 
 
@@ -111,17 +111,17 @@ def _step(node: PublicNode, chosen: int | None) -> dict[str, Any]:
 
 
 def _public_groups(node: PublicNode) -> list[Group]:
-    by_menu: dict[tuple[int, tuple[str, ...]], list[InfosetHere]] = {}
+    by_action_set: dict[tuple[int, tuple[str, ...]], list[InfosetHere]] = {}
     for here in node.rows():
-        by_menu.setdefault((here.player, here.moves), []).append(here)
+        by_action_set.setdefault((here.player, here.moves), []).append(here)
 
     def group(player: int, moves: tuple[str, ...], rows: list[InfosetHere]) -> Group:
         def row(k: int) -> Row:
-            return Row(player, rows[k].key, moves, rows[k].chances, rows[k].reach)
+            return Row(player, rows[k].key, moves, rows[k].probabilities, rows[k].reach)
 
         return Group(player, moves, len(rows), lambda k: rows[k].key, row)
 
-    return [group(player, moves, rows) for (player, moves), rows in by_menu.items()]
+    return [group(player, moves, rows) for (player, moves), rows in by_action_set.items()]
 
 
 def own_place(source: Source, player: int, at: str) -> Place:
@@ -193,19 +193,19 @@ def _own_groups(source: Source, player: int, begin: int, end: int) -> list[Group
     assert source.table is not None
     table = source.table
     rows = table.sorted_rows[player][begin:end]
-    menus, counts = np.unique(table.menu[rows], return_counts=True)
+    action_sets, counts = np.unique(table.action_set[rows], return_counts=True)
 
-    def group(menu: int, total: int) -> Group:
-        mine = rows if total == len(rows) else rows[table.menu[rows] == menu]
+    def group(action_set: int, total: int) -> Group:
+        mine = rows if total == len(rows) else rows[table.action_set[rows] == action_set]
 
         def row(k: int) -> Row:
             entry = table.at(player, int(mine[k]))
-            return Row(player, entry.key, entry.moves, entry.chances, None)
+            return Row(player, entry.key, entry.moves, entry.probabilities, None)
 
         keys, first = table.keys[player], table.begin[player]
-        return Group(player, table.menus[menu], total, lambda k: keys[mine[k] - first], row)
+        return Group(player, table.action_sets[action_set], total, lambda k: keys[mine[k] - first], row)
 
-    return [group(int(menu), int(total)) for menu, total in zip(menus, counts, strict=True)]
+    return [group(int(action_set), int(total)) for action_set, total in zip(action_sets, counts, strict=True)]
 
 
 def shown(source: Source, other: Source | None, rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -215,11 +215,11 @@ def shown(source: Source, other: Source | None, rows: Sequence[Row]) -> list[dic
 
 
 def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = {"key": row.key, "reach": row.reach, "p": row.chances}
+    found: dict[str, Any] = {"key": row.key, "reach": row.reach, "p": row.probabilities}
     if row.key in source.lock.get(source.players[row.player], ()):
         found["locked"] = True
     if other is not None:
-        found["q"] = chances_in(other, row)
+        found["q"] = probabilities_in(other, row)
     study = source.study
     if study is not None:
         k = source.values().number.get((row.player, row.key))
@@ -234,12 +234,12 @@ def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
     return found
 
 
-def chances_in(other: Source, row: Row) -> Chances:
+def probabilities_in(other: Source, row: Row) -> Probabilities:
     """Return the probabilities with which another strategy plays the moves of a row; ``None`` where it has none."""
     if other.table is not None:
         if row.player >= len(other.table.keys):
             return None
-        return other.table.chances_of(row.player, row.key, row.moves)
+        return other.table.probabilities_of(row.player, row.key, row.moves)
     study = other.study
     k = None if study is None else other.values().number.get((row.player, row.key))
     if study is None or k is None:
@@ -278,7 +278,7 @@ def all_rows(source: Source, first: int = 0, end: int | None = None) -> Iterator
     for row in range(first, table.num_infosets if end is None else min(end, table.num_infosets)):
         player = bisect_right(table.begin, row) - 1
         entry = table.at(player, row)
-        yield Row(player, entry.key, entry.moves, entry.chances, None)
+        yield Row(player, entry.key, entry.moves, entry.probabilities, None)
 
 
 def _asked_rows(source: Source) -> Iterator[Row]:

@@ -17,7 +17,7 @@ import msgspec
 
 from infoset.base import Action, Passing, Picture
 from infoset.match.person import Left, View
-from infoset.view.pictures import action_words, seen, token_words
+from infoset.view.pictures import action_words, record_words, seen
 
 MARGIN = 0.02  # seconds before the end of a tick at which the held key is read
 MOST_TOLD = 400  # number of the latest events that are sent
@@ -77,16 +77,16 @@ def told(public: Public, view: View, end: End | None = None) -> bytes:
     game, player, known = view.game, view.player, view.known
     first = max(0, len(known) - MOST_TOLD)
     paced = public.pace is not None
-    words = [] if paced else [token_words(game, player, known[k], known[:k]) for k in range(first, len(known))]
+    words = [] if paced else [record_words(game, player, known[k], known[:k]) for k in range(first, len(known))]
     return msgspec.json.encode(
         {
             "kind": "seat",
             "turn": turn_of(public, view),
             "public": public,
             "seat": player,
-            "picture": seen(game, player, known, view.legal),
+            "picture": seen(game, player, known, view.legal_actions),
             "told": words,
-            "legal": [action_words(move) for move in view.legal],
+            "legal_actions": [action_words(move) for move in view.legal_actions],
             "end": end,
         }
     )
@@ -112,14 +112,14 @@ class Hand:
                 self._say()
 
     def ask(self, view: View) -> Action:
-        if len(view.legal) == 1:
-            return view.legal[0]
+        if len(view.legal_actions) == 1:
+            return view.legal_actions[0]
         with self.changed:
             self.view, self.answer = view, None
             self._say()
             self.changed.wait_for(lambda: self.answer is not None or self.broken)
             self._check()
-            self.view = replace(view, legal=())
+            self.view = replace(view, legal_actions=())
             self._say()
             assert self.answer is not None
             return self.answer
@@ -130,13 +130,13 @@ class Hand:
             view = self.view
             if self.end is not None:
                 return "the game is over"
-            if view is None or not view.legal or self.answer is not None:
+            if view is None or not view.legal_actions or self.answer is not None:
                 return "it is not your turn"
             if turn != turn_of(self.public, view):
                 return "that turn is over; you see the next one now"
-            if not 0 <= move < len(view.legal):
-                return f"no move {move}; there are {len(view.legal)}"
-            self.answer = view.legal[move]
+            if not 0 <= move < len(view.legal_actions):
+                return f"no move {move}; there are {len(view.legal_actions)}"
+            self.answer = view.legal_actions[move]
             self.changed.notify_all()
             return ""
 
@@ -187,8 +187,10 @@ class Held(Hand):
 
     def tell(self, view: View) -> None:
         with self.changed:
-            asked = self.view is not None and bool(self.view.legal)
-            self.view = view if view.returns is not None or not asked else replace(view, legal=self.view.legal)  # type: ignore[union-attr]
+            asked = self.view is not None and bool(self.view.legal_actions)
+            self.view = (
+                view if view.returns is not None or not asked else replace(view, legal_actions=self.view.legal_actions)
+            )  # type: ignore[union-attr]
             if view.returns is None:
                 self._say()
 
@@ -202,10 +204,10 @@ class Held(Hand):
             self._check()
             pressed = self.tapped if self.tapped is not None else (self.down[-1] if self.down else None)
             self.tapped = None
-            if pressed is not None and pressed < len(view.legal):
-                return view.legal[pressed]
+            if pressed is not None and pressed < len(view.legal_actions):
+                return view.legal_actions[pressed]
             game = view.game
-            return game.pass_move if isinstance(game, Passing) else view.legal[0]
+            return game.pass_move if isinstance(game, Passing) else view.legal_actions[0]
 
     def pressed(self, down: int | None, up: int | None) -> None:
         """Note that the key of a move goes down, or up."""

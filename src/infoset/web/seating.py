@@ -36,7 +36,7 @@ from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs
 from infoset.remote.serving import Refusal
-from infoset.view.pictures import token_words
+from infoset.view.pictures import record_words
 from infoset.web.heads import Heads, kind_of
 from infoset.web.queue import Job, Queue
 from infoset.web.shelf import Item, find, items
@@ -238,7 +238,7 @@ class Agents:
         return self.solvable.get(key, False)
 
     def hint(
-        self, source: str, game: Game, player: int, known: InformationState, legal: tuple[Action, ...],
+        self, source: str, game: Game, player: int, known: InformationState, legal_actions: tuple[Action, ...],
         visitor: str = "",
     ) -> list[float]:  # fmt: skip
         """Return the probabilities of the moves by a policy: ``auto``, or one on the shelf.
@@ -252,8 +252,8 @@ class Agents:
             if not isinstance(agent, PolicyAgent):
                 raise ParameterError(f"{one_line(source)} is no policy that could be asked")
             policy = agent.policy_for(game)
-        row = policy.row(player, known, legal) if len(legal) > 1 else None
-        return [1 / len(legal)] * len(legal) if row is None else [float(chance) for chance in row]
+        row = policy.row(player, known, legal_actions) if len(legal_actions) > 1 else None
+        return [1 / len(legal_actions)] * len(legal_actions) if row is None else [float(chance) for chance in row]
 
     def at_hand(self, game: Game, wait: Wait) -> bool:
         """Return whether a game is solved already, or is solved within ``wait``."""
@@ -283,7 +283,7 @@ class Agents:
 
 
 def _last_words(game: Game, player: int, known: InformationState) -> str:
-    return token_words(game, player, known[-1], known[:-1]) if known else "at the start"
+    return record_words(game, player, known[-1], known[:-1]) if known else "at the start"
 
 
 class Solved:

@@ -47,7 +47,7 @@ PATIENCE = 0.5  # seconds that a question waits
 BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
 GAME_FILES = tuple(READERS)
 
-Chances: TypeAlias = "Sequence[float] | None"
+Probabilities: TypeAlias = "Sequence[float] | None"
 
 _WORKING_OUT = threading.BoundedSemaphore(2)  # sources at once, since threads share the processor
 
@@ -114,13 +114,13 @@ class Source:
                 policy = TableFile.of(policy)
         if isinstance(policy, TableFile):
             self.table = policy
-            for menu in policy.menus:
-                self._learn(menu)
+            for action_set in policy.action_sets:
+                self._learn(action_set)
         self.game_name: str = policy.game
         self.made_by: dict[str, Any] = dict(policy.made_by)
 
-    def _learn(self, menu: Sequence[str]) -> None:
-        for move in menu:
+    def _learn(self, action_set: Sequence[str]) -> None:
+        for move in action_set:
             self.order.setdefault(move, len(self.order))
 
     @property
@@ -169,13 +169,15 @@ class Source:
                 self._preparing = Background(lambda: self._plays, self.compiled)
         return self._preparing.waits(PATIENCE)
 
-    def row(self, player: int, known: InformationState, key: str, menu: tuple[Action, ...]) -> Chances:
+    def action_probabilities(
+        self, player: int, known: InformationState, key: str, action_set: tuple[Action, ...]
+    ) -> Probabilities:
         """Return the probabilities of the moves at an information set; ``None`` where the strategy has none."""
-        words = move_words(menu)
+        words = move_words(action_set)
         self._learn(words)
         if self.table is not None:
-            return self.table.chances_of(player, key, words)
-        found: Chances = self._plays.row(player, known, menu)
+            return self.table.probabilities_of(player, key, words)
+        found: Probabilities = self._plays.action_probabilities(player, known, action_set)
         return found
 
     @cached_property

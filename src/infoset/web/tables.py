@@ -530,7 +530,7 @@ class Table:
 
     def _step(self, round_: Round, state: State) -> None:
         with self.go:
-            dealt = any(state.legal(player) for player in range(len(self.labels)))
+            dealt = any(state.legal_actions(player) for player in range(len(self.labels)))
             self.go.wait_for(lambda: self.stopped or self._all_here() or not dealt)
             if self.stopped is not None:
                 raise self.stopped
@@ -553,9 +553,9 @@ class Table:
         seat = (self.people[0] + self.kept.shift) % len(self.labels)
         state, last = self.game.start().state, 0
         for number, played in enumerate(self.round.steps):
-            if len(state.legal(seat)) > 1:
+            if len(state.legal_actions(seat)) > 1:
                 last = number
-            state = state.play(played.moves, played.nature).state
+            state = state.play(played.moves, played.chance_outcome).state
         return last
 
     def _finish(self, round_: Round, state: State) -> None:
@@ -624,13 +624,13 @@ class Table:
 
     def _hint(self, hand: Hand, source: str) -> dict[str, Any]:
         view = hand.view
-        if view is None or not view.legal or hand.end is not None:
+        if view is None or not view.legal_actions or hand.end is not None:
             return {"kind": "refused", "why": "a hint is for your turn"}
         if not self.kept.plan.practice:
             return {"kind": "refused", "why": "hints are for practice"}
         visitor = self._wait.visitor
-        chances = self.room.agents.hint(source, self.game, view.player, view.known, view.legal, visitor)
-        return {"kind": "hint", "turn": turn_of(hand.public, view), "chances": chances, "by": source}
+        probabilities = self.room.agents.hint(source, self.game, view.player, view.known, view.legal_actions, visitor)
+        return {"kind": "hint", "turn": turn_of(hand.public, view), "chances": probabilities, "by": source}
 
     def _undo(self) -> str:
         if not self.kept.plan.practice:

@@ -11,7 +11,7 @@ class Undercutter:
 
     def observe(self, own_move, observation): ...
 
-    def act(self, legal, deadline):
-        return legal[-2]
+    def act(self, legal_actions, deadline):
+        return legal_actions[-2]
 
     def end(self, returns): ...

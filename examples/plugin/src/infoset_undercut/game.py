@@ -9,13 +9,13 @@ from infoset import Ended, NativeState, Observed
 class Choosing(NativeState):
     highest: int
 
-    def legal(self, player):
+    def legal_actions(self, player):
         return tuple(range(1, self.highest + 1))
 
     def returns(self):
         return (0.0, 0.0)
 
-    def play_unchecked(self, moves, nature=None):
+    def play_unchecked(self, moves, chance_outcome=None):
         lead = moves[0] - moves[1]
         won = float(lead if abs(lead) != 1 else -2 * lead)
         return Observed(Ended((won, -won)), (moves[1], moves[0]))

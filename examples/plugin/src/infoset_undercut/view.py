@@ -6,15 +6,15 @@ def whole(game, steps, moves):
     return _table(game, moves[-1].moves if moves else (None, None))
 
 
-def seen(game, player, known, legal):
+def seen(game, player, known, legal_actions):
     """Return a picture of what ``player`` knows."""
     own, other = known[-1] if known else (None, None)
     return _table(game, (own, other) if player == 0 else (other, own))
 
 
-def told(game, player, token, before):
+def told(game, player, record, before):
     """Return in words what happened to ``player``."""
-    return f"you choose {token[0]}, the other player {token[1]}"
+    return f"you choose {record[0]}, the other player {record[1]}"
 
 
 def _table(game, numbers):

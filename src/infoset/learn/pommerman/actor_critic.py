@@ -127,8 +127,8 @@ class ActorCritic(PommermanLearner):
             if filtered:
                 logits = allowed(logits, torch.from_numpy(r.safe[t]))
             r.move[t] = drawn_moves(logits, self.rng.random(r.move[t].shape))
-            chances = torch.log_softmax(logits, -1).numpy()
-            r.chance[t] = np.take_along_axis(chances, r.move[t][..., None], -1)[..., 0]
+            probabilities = torch.log_softmax(logits, -1).numpy()
+            r.chance[t] = np.take_along_axis(probabilities, r.move[t][..., None], -1)[..., 0]
             r.value[t] = value.numpy()
             stepped = self.move(r.move[t])
             r.reward[t], r.over[t] = stepped.reward, stepped.over

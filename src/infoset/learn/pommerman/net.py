@@ -82,7 +82,7 @@ class Decider:
         self.weights = [tensor.detach().cpu().numpy() for tensor in net.parameters()]
         self.filtered, self.sharpness = bool(net.filtered), float(net.sharpness)
 
-    def chances(self, features: Features, safe: Safe) -> FloatArray:
+    def probabilities(self, features: Features, safe: Safe) -> FloatArray:
         """Return (6,) the probabilities of the moves."""
         first, a, second, b, head, c = self.weights
         inner = np.maximum(second @ np.maximum(first @ features + a, 0) + b, 0)

@@ -24,10 +24,10 @@ class NetPlayer(PommermanPlayer):
         super().begin(game, player, rng, deadline)
         self.rng = rng
 
-    def move_chances(self) -> FloatArray:
+    def choose_probabilities(self) -> FloatArray:
         """Return (6,) the probabilities of its moves in the present state."""
         assert self.seen is not None
-        return self.decider.chances(*self.sight.of(self.seen, self.player))
+        return self.decider.probabilities(*self.sight.of(self.seen, self.player))
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(int(self.rng.choice(MOVES, p=self.move_chances())), self.config)
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
+        return read_move(int(self.rng.choice(MOVES, p=self.choose_probabilities())), self.config)

@@ -76,7 +76,7 @@ class SearchPlayer(PommermanPlayer):
         if self.radio:
             self.radio.hear(self.belief, seen.message)
 
-    def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
+    def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         move = self.decide(deadline)
         if not self.radio:
             return read_move(move, self.config)

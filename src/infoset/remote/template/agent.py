@@ -26,9 +26,9 @@ class MyAgent:
         self.known.append((own_move, observation))
         # in kuhn_poker: [(None, "K"), ("pass", None), (None, "bet")] is a king that passed and now faces a bet
 
-    def act(self, legal, deadline):
-        """Return one of the moves ``legal``, before ``deadline`` (a time of ``time.monotonic()``, or ``None``)."""
-        return legal[int(self.rng.integers(len(legal)))]
+    def act(self, legal_actions, deadline):
+        """Return one of the moves ``legal_actions``, before ``deadline`` (a time of ``time.monotonic()``, or ``None``)."""
+        return legal_actions[int(self.rng.integers(len(legal_actions)))]
 
     def end(self, returns):
         """End the game; ``returns`` holds every player's payoff."""

@@ -84,7 +84,7 @@ class Record(NamedTuple):
 
     parent: LongArray  # (R,) -1 at the start
     fixing: LongArray  # (R,)
-    token: IntArray  # (R,)
+    record: IntArray  # (R,)
     move: IntArray  # (R,) the best move, numbered on the board as the player sees it
     moves: IntArray  # (R,) number of moves, 0 where there is no choice
     size: LongArray  # (1,)
@@ -97,32 +97,32 @@ class Record(NamedTuple):
 
 @linked_kernel
 @borrowing
-def _note_state(record, line, d, token):
-    """Record the state of row ``d``, if a record is kept."""
-    if len(record.parent) == 0:
+def _note_state(note, line, d, record):
+    """Record the state of row ``d``, if notes are kept."""
+    if len(note.parent) == 0:
         return
-    k = record.size[0]
-    record.parent[k] = line.record[d - 1] if d > 0 else -1
-    record.token[k], record.fixing[k], record.moves[k] = token, line.fixing[d], 0
+    k = note.size[0]
+    note.parent[k] = line.record[d - 1] if d > 0 else -1
+    note.record[k], note.fixing[k], note.moves[k] = record, line.fixing[d], 0
     line.record[d] = k
-    record.size[0] = k + 1
+    note.size[0] = k + 1
 
 
 @linked_kernel
 @borrowing
-def _note_move(record, line, d, moves):
+def _note_move(note, line, d, moves):
     """Record the move just tried as the best so far, and drop the records of the successors by the best one before."""
-    if len(record.parent) == 0:
+    if len(note.parent) == 0:
         return
     own, kept, tried = line.record[d], line.kept[d], line.tried[d]
-    for k in range(tried, record.size[0]):
+    for k in range(tried, note.size[0]):
         j = k - tried + kept
-        parent = record.parent[k]
-        record.parent[j] = parent if parent == own else parent - tried + kept
-        record.token[j], record.fixing[j] = record.token[k], record.fixing[k]
-        record.move[j], record.moves[j] = record.move[k], record.moves[k]
-    record.size[0] += kept - tried
-    record.move[own], record.moves[own] = line.move[d], moves
+        parent = note.parent[k]
+        note.parent[j] = parent if parent == own else parent - tried + kept
+        note.record[j], note.fixing[j] = note.record[k], note.fixing[k]
+        note.move[j], note.moves[j] = note.move[k], note.moves[k]
+    note.size[0] += kept - tried
+    note.move[own], note.moves[own] = line.move[d], moves
 
 
 @linked_kernel
@@ -136,14 +136,14 @@ def _all_choose(ahead, entries, begin, end):
 
 @inner_kernel
 @borrowing
-def _open(walk, policy, ahead, player, entries, line, record, begin, end, scratch):
+def _open(walk, policy, ahead, player, entries, line, note, begin, end, scratch):
     """Open the information state with the belief ``begin`` to ``end``; return whether there was room."""
     d = line.depth[0]
-    top, fixing, token = end, line.fixing[0], entries.token[begin]
-    if 0 < len(record.parent) == record.size[0]:
+    top, fixing, record = end, line.fixing[0], entries.record[begin]
+    if 0 < len(note.parent) == note.size[0]:
         return False
     if d > 0:
-        top, fixing = line.last[d - 1], still_fixing(walk.group, line.fixing[d - 1], token)
+        top, fixing = line.last[d - 1], still_fixing(walk.group, line.fixing[d - 1], record)
     line.value[d] = 0.0
     if _all_choose(ahead, entries, begin, end):
         line.begin[d], line.free[d], line.rest[d], line.end[d] = begin, end, top, top
@@ -152,7 +152,7 @@ def _open(walk, policy, ahead, player, entries, line, record, begin, end, scratc
         if out == NO_ROOM:
             return False
         free = top
-        while free < out and entries.token[free] == CHOICE:
+        while free < out and entries.record[free] == CHOICE:
             free += 1
         line.begin[d], line.free[d], line.rest[d], line.end[d] = top, free, free, out
         line.value[d, NOW, BEST] = line.value[d, NOW, MEAN] = value
@@ -160,31 +160,33 @@ def _open(walk, policy, ahead, player, entries, line, record, begin, end, scratc
     line.state[d] = player
     if d > 0:
         above = line.state[d - 1]
-        line.state[d] = state_behind(policy, above, token) if above != UNKNOWN else UNKNOWN
-    _note_state(record, line, d, token)
+        line.state[d] = state_behind(policy, above, record) if above != UNKNOWN else UNKNOWN
+    _note_state(note, line, d, record)
     line.depth[0] = d + 1
     return True
 
 
 @linked_kernel
 @borrowing
-def _own_chance(group, policy, line, d, menu, moves):
+def _own_chance(group, policy, line, d, action_set, moves):
     """Return the probability of the move being tried, or of one equal to it by symmetry, in the player's own policy."""
     row = policy.state[line.state[d], ROW] if line.state[d] != UNKNOWN else NO_ROW
     chance = 0.0
     for k in range(moves):
-        if k == line.move[d] or (line.fixing[d] != 1 and same_orbit(group, line.fixing[d], menu, line.move[d], k)):
+        if k == line.move[d] or (
+            line.fixing[d] != 1 and same_orbit(group, line.fixing[d], action_set, line.move[d], k)
+        ):
             chance += policy.behaviour[row + k] if row != NO_ROW else 1.0 / moves
     return chance
 
 
 @linked_kernel
 @borrowing
-def _first_of_its_kind(group, fixing, menu, move, moves):
+def _first_of_its_kind(group, fixing, action_set, move, moves):
     """Return the next move, from ``move`` on, that is not equal to an earlier one by symmetry."""
     while move < moves:
         earlier = 0
-        while earlier < move and not same_orbit(group, fixing, menu, move, earlier):
+        while earlier < move and not same_orbit(group, fixing, action_set, move, earlier):
             earlier += 1
         if earlier == move:
             break
@@ -194,7 +196,7 @@ def _first_of_its_kind(group, fixing, menu, move, moves):
 
 @linked_kernel
 @borrowing
-def _count_move(walk, policy, line, record, d, menu, moves):
+def _count_move(walk, policy, line, record, d, action_set, moves):
     """Add the value of the current move, whose successors were all followed, to the value of its state."""
     best, mean = line.value[d, NOW, BEST], line.value[d, NOW, MEAN]
     if line.move[d] == BEFORE:
@@ -206,7 +208,7 @@ def _count_move(walk, policy, line, record, d, menu, moves):
         _note_move(record, line, d, moves)
     else:
         record.size[0] = line.tried[d]
-    line.value[d, CHOSEN, MEAN] += _own_chance(walk.group, policy, line, d, menu, moves) * mean
+    line.value[d, CHOSEN, MEAN] += _own_chance(walk.group, policy, line, d, action_set, moves) * mean
 
 
 @inner_kernel
@@ -218,19 +220,19 @@ def _next_move(walk, policy, ahead, player, entries, line, record, scratch):
     """
     d, group = line.depth[0] - 1, walk.group
     begin, free, move, fixing = line.begin[d], line.free[d], line.move[d] + 1, line.fixing[d]
-    moves, menu = 0, 0
+    moves, action_set = 0, 0
     if free > begin:
         position = entries.position[begin]
         moves = walk.position[position, MOVES]
-        menu = group.menu[element_of(entries.views[begin, player]), walk.position[position, CONTENT]]
+        action_set = group.action_set[element_of(entries.views[begin, player]), walk.position[position, CONTENT]]
         if fixing != 1:
-            move = _first_of_its_kind(group, fixing, menu, move, moves)
+            move = _first_of_its_kind(group, fixing, action_set, move, moves)
     out, value = line.end[d], 0.0
     if move < moves:
         out, value = spread_all(walk, policy, ahead, player, fixing, entries, begin, free, move, out, scratch)
         if out == NO_ROOM:
             return 0
-    _count_move(walk, policy, line, record, d, menu, moves)
+    _count_move(walk, policy, line, record, d, action_set, moves)
     if move >= moves:
         return 2
     line.move[d], line.next[d], line.last[d], line.tried[d] = move, line.end[d], out, record.size[0]
@@ -269,7 +271,7 @@ def _respond(walk, policy, ahead, player, entries, line, record, scratch, edges)
         begin = line.next[d]
         if begin < line.last[d]:
             end = begin + 1
-            while end < line.last[d] and entries.token[end] == entries.token[begin]:
+            while end < line.last[d] and entries.record[end] == entries.record[begin]:
                 end += 1
             if not _open(walk, policy, ahead, player, entries, line, record, begin, end, scratch):
                 return 0
@@ -305,7 +307,7 @@ class BeliefResponse:
         """Allocate scratch space and mixtures for the capacity of the entries."""
         walk, known, ahead, player = self.fixed
         room = len(self.entries.position)
-        self.scratch = Scratch.empty(room, walk.num_players, walk.group.token.shape[1])
+        self.scratch = Scratch.empty(room, walk.num_players, walk.group.record.shape[1])
         self.fixed = walk, known.with_room(room, walk.most_moves), ahead, player
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
@@ -365,7 +367,7 @@ class BeliefResponse:
         behaviour = np.zeros(int(ends[-1]))
         behaviour[(row + record.move)[chosen]] = 1.0
         profile = profile or self.policy
-        return profile.with_player(self.player, record.parent, record.token, record.fixing, row, behaviour)
+        return profile.with_player(self.player, record.parent, record.record, record.fixing, row, behaviour)
 
     @property
     def values(self) -> tuple[float, float]:
@@ -376,7 +378,7 @@ class BeliefResponse:
     @property
     def share(self) -> float:
         """The approximate progress, from 0 to 1, by the moves and observations of the first states."""
-        walk, line, token = self.fixed[0], self.line, self.entries.token
+        walk, line, record = self.fixed[0], self.line, self.entries.record
         done, width = 0.0, 1.0
         for d in range(min(int(line.depth[0]), LOOK)):
             begin, free, rest, end, last, group = (int(column[d]) for column in line[:6])
@@ -389,7 +391,7 @@ class BeliefResponse:
             start = rest if line.move[d] == BEFORE else end
             if last > start:
                 current = group - 1
-                while current > start and token[current - 1] == token[group - 1]:
+                while current > start and record[current - 1] == record[group - 1]:
                     current -= 1
                 done += width * (max(current, start) - start) / (last - start)
                 width *= (group - max(current, start)) / (last - start)

@@ -45,7 +45,7 @@ STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states that are not in the 
 MIXTURE = -(1 << 62)  # in place of a view while the components of the mixture are being collected
 OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, only others, the player later, the player now
 GONE, ONE, TWO, LATE, MORE = range(5)  # choices that a player has left; LATE: one, but it observes something before it
-NO_MENU = -1
+NO_ACTION_SET = -1
 LEFT_BITS = 3
 LEFT = (1 << LEFT_BITS) - 1
 LEARNT, BY, AMONG = range(3)
@@ -73,13 +73,13 @@ class Ahead(NamedTuple):
         order, _ = topological(np.append(walk.position[:, FIRST], len(child)).astype(np.int32), child)
         who, worth = np.zeros(size, dtype=np.int64), np.zeros(size)
         _look_ahead(walk, order, player, who, worth)
-        left, menu = np.zeros((2, size, n), dtype=np.int32)
+        left, action_set = np.zeros((2, size, n), dtype=np.int32)
         second, choices, used = np.zeros((size, n, 2), dtype=np.int32), np.zeros((size, 3), dtype=np.int32), 0
         for p in range(n):
             begin = used
-            while (used := _count_choices(walk, order, p, left, menu, second, choices, begin)) == NO_ROOM:
+            while (used := _count_choices(walk, order, p, left, action_set, second, choices, begin)) == NO_ROOM:
                 choices = longer(choices, len(choices) + FEW)
-        behind = (menu << LEFT_BITS | left)[child]
+        behind = (action_set << LEFT_BITS | left)[child]
         behind[:, player] = who[child]
         return cls(who, behind, worth[child], second, choices[:used].copy())
 
@@ -105,14 +105,18 @@ def _look_ahead(walk, order, player, who, worth):
 
 @linked_kernel
 @borrowing
-def _choices_behind(walk, e, p, left, menu):
+def _choices_behind(walk, e, p, left, action_set):
     """Return the kind of ``p``'s choices from an edge on, and their menu on the board before the edge."""
     below = walk.edge[e, CHILD]
     kind, learns = np.int64(left[below, p]), walk.edge[e, TOKENS + p] >= 0
     if kind == GONE or (kind == LATE and not learns):
-        return kind, np.int64(NO_MENU)
-    among = np.int64(walk.group.menu[walk.edge[e, TURN], menu[below, p]]) if kind in (ONE, TWO) else np.int64(NO_MENU)
-    if among == NO_MENU or (learns and kind != ONE):
+        return kind, np.int64(NO_ACTION_SET)
+    among = (
+        np.int64(walk.group.action_set[walk.edge[e, TURN], action_set[below, p]])
+        if kind in (ONE, TWO)
+        else np.int64(NO_ACTION_SET)
+    )
+    if among == NO_ACTION_SET or (learns and kind != ONE):
         return np.int64(MORE), among
     return np.int64(LATE) if learns else kind, among
 
@@ -124,7 +128,7 @@ def _note_choice(choices, begin, end, learnt, by, among):
     for k in range(begin, end):
         if choices[k, LEARNT] == learnt:
             return end if choices[k, BY] == by and choices[k, AMONG] == among else NO_ROOM
-    if end == begin + FEW or among == NO_MENU:
+    if end == begin + FEW or among == NO_ACTION_SET:
         return NO_ROOM
     choices[end, LEARNT], choices[end, BY], choices[end, AMONG] = learnt, by, among
     return end + 1
@@ -132,7 +136,7 @@ def _note_choice(choices, begin, end, learnt, by, among):
 
 @linked_kernel
 @borrowing
-def _note_choices(walk, e, p, own, menu, second, choices, among, begin, end):
+def _note_choices(walk, e, p, own, action_set, second, choices, among, begin, end):
     """Add the second choices after an edge, by the move ``own`` where that is the first; return as ``_note_choice``."""
     below, turn, group = walk.edge[e, CHILD], walk.edge[e, TURN], walk.group
     learnt = walk.edge[e, TOKENS + p]
@@ -140,8 +144,8 @@ def _note_choices(walk, e, p, own, menu, second, choices, among, begin, end):
         return _note_choice(choices, begin, end, learnt, own, among)
     for k in range(second[below, p, 0], second[below, p, 1]):
         by = np.int64(choices[k, BY])
-        by = own if by == NO_MOVE else np.int64(group.entry[turn, group.first_entry[menu[below, p]] + by])
-        learnt, among = group.token[turn, choices[k, LEARNT]], group.menu[turn, choices[k, AMONG]]
+        by = own if by == NO_MOVE else np.int64(group.entry[turn, group.first_entry[action_set[below, p]] + by])
+        learnt, among = group.record[turn, choices[k, LEARNT]], group.action_set[turn, choices[k, AMONG]]
         end = _note_choice(choices, begin, end, learnt, by, np.int64(among))
         if end == NO_ROOM:
             break
@@ -150,24 +154,24 @@ def _note_choices(walk, e, p, own, menu, second, choices, among, begin, end):
 
 @kernel
 @borrowing
-def _count_choices(walk, order, p, left, menu, second, choices, end):
+def _count_choices(walk, order, p, left, action_set, second, choices, end):
     """Fill in the choices that ``p`` has left; return the end of ``choices``, or NO_ROOM."""
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
         first, moves = walk.position[position, FIRST], _moves(walk, position)
         own = moves > 1 and walk.position[position, PLAYER] == p
-        most, among, begin = np.int64(GONE), np.int64(NO_MENU), end
+        most, among, begin = np.int64(GONE), np.int64(NO_ACTION_SET), end
         if end + FEW > len(choices):
             return NO_ROOM
         for e in range(first, first + moves):
-            kind, menu_behind = _choices_behind(walk, e, p, left, menu)
+            kind, action_set_after = _choices_behind(walk, e, p, left, action_set)
             if kind in (TWO, LATE) and most != MORE:
                 by = np.int64(e - first if own else NO_MOVE)
-                end = _note_choices(walk, e, p, by, menu, second, choices, menu_behind, begin, end)
+                end = _note_choices(walk, e, p, by, action_set, second, choices, action_set_after, begin, end)
                 kind = kind if end != NO_ROOM else np.int64(MORE)
             if kind in (ONE, TWO):
-                kind = kind if most != LATE and among in (np.int64(NO_MENU), menu_behind) else np.int64(MORE)
-                among = menu_behind
+                kind = kind if most != LATE and among in (np.int64(NO_ACTION_SET), action_set_after) else np.int64(MORE)
+                among = action_set_after
             elif kind == LATE and most in (ONE, TWO):
                 kind = np.int64(MORE)
             most = max(most, kind)
@@ -176,7 +180,7 @@ def _count_choices(walk, order, p, left, menu, second, choices, end):
             among = np.int64(walk.position[position, CONTENT])
         if most not in (TWO, LATE):
             end = begin
-        left[position, p], menu[position, p] = most, among
+        left[position, p], action_set[position, p] = most, among
         second[position, p, 0], second[position, p, 1] = begin, end
     return end
 
@@ -205,13 +209,13 @@ class Known(NamedTuple):
     def of(cls, policy: InfosetPolicy, walk: Walk, ahead: Ahead) -> Known:
         """Build it without states after which the policy has no rows."""
         lively = np.zeros(len(policy.row), dtype=np.bool_)
-        _find_lively(policy.first_child, policy.row, lively)
+        _find_lively(policy.first_child, policy.action_probabilities, lively)
         lively[: walk.num_players] = True
         kept = np.flatnonzero(lively)
         first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(kept, len(lively))]]
         fixing = policy.fixing[kept]
         row, behaviour = _in_order(policy.row[kept], policy.behaviour)
-        state = np.column_stack([first[:-1], 2 * np.diff(first) + (fixing != 1), policy.token[kept], row])
+        state = np.column_stack([first[:-1], 2 * np.diff(first) + (fixing != 1), policy.record[kept], row])
         width = 1 + int((ahead.second[:, :, 1] - ahead.second[:, :, 0]).max(initial=0))
         return cls(state.astype(np.int32), fixing, behaviour, np.array([len(kept), width]))
 
@@ -249,7 +253,7 @@ class Entries(NamedTuple):
     position: IntArray  # (C,)
     views: LongArray  # (C, n) the others' views, and the player's view of the board
     weight: FloatArray  # (C,) probability by chance and by the others' moves
-    token: IntArray  # (C,) the player's latest token, or CHOICE
+    record: IntArray  # (C,) the player's latest token, or CHOICE
 
     @classmethod
     def empty(cls, size: int, players: int) -> Entries:
@@ -270,9 +274,9 @@ class Scratch(NamedTuple):
     at: LongArray  # (6,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all, OUT
 
     @classmethod
-    def empty(cls, size: int, players: int, tokens: int) -> Scratch:
+    def empty(cls, size: int, players: int, records: int) -> Scratch:
         slots = np.zeros(1 << (2 * size + 1).bit_length(), dtype=np.int64)
-        count, kinds = np.zeros(tokens + 1, dtype=np.int64), np.zeros(tokens + 1, dtype=np.int32)
+        count, kinds = np.zeros(records + 1, dtype=np.int64), np.zeros(records + 1, dtype=np.int32)
         known, at = np.zeros(players, dtype=np.int64), np.zeros(6, dtype=np.int64)
         at[BASE] = 1
         fresh, stack = Entries.empty(size, players), Entries.empty(size, players)
@@ -298,7 +302,7 @@ def _moves(walk, position):
 @linked_kernel
 @borrowing
 def _copy(source, k, target, j):
-    target.position[j], target.weight[j], target.token[j] = source.position[k], source.weight[k], source.token[k]
+    target.position[j], target.weight[j], target.record[j] = source.position[k], source.weight[k], source.record[k]
     for p in range(source.views.shape[1]):
         target.views[j, p] = source.views[k, p]
 
@@ -341,9 +345,9 @@ def _use_more_slots(scratch):
 
 @linked_kernel
 @borrowing
-def _word_of(position, token, known):
+def _word_of(position, record, known):
     """Return a hash of an entry."""
-    word = (np.uint64(position) << np.uint64(32) ^ np.uint64(token)) * FIRST_MIX
+    word = (np.uint64(position) << np.uint64(32) ^ np.uint64(record)) * FIRST_MIX
     for p in range(len(known)):
         word = (word ^ (word >> np.uint64(29)) ^ np.uint64(known[p])) * SECOND_MIX + STRIDE
     return np.int64((word ^ (word >> np.uint64(32))) >> np.uint64(1))
@@ -351,8 +355,8 @@ def _word_of(position, token, known):
 
 @linked_kernel
 @borrowing
-def _is(fresh, k, position, token, known):
-    same = fresh.position[k] == position and fresh.token[k] == token
+def _is(fresh, k, position, record, known):
+    same = fresh.position[k] == position and fresh.record[k] == record
     for p in range(len(known)):
         same = same and fresh.views[k, p] == known[p]
     return same
@@ -360,14 +364,14 @@ def _is(fresh, k, position, token, known):
 
 @linked_kernel
 @borrowing
-def _add(scratch, position, token, weight):
+def _add(scratch, position, record, weight):
     """Add an entry with the views ``known``, merging equal ones; return its place in ``fresh``, or NO_ROOM."""
     fresh, slots, at, known = scratch.fresh, scratch.slots, scratch.at, scratch.known
-    word = _word_of(position, token, known)
+    word = _word_of(position, record, known)
     slot = word & at[LAST]
     while slots[slot] >= at[BASE]:
         k = slots[slot] - at[BASE]
-        if scratch.word[k] == word and _is(fresh, k, position, token, known):
+        if scratch.word[k] == word and _is(fresh, k, position, record, known):
             fresh.weight[k] += weight
             return k
         slot = (slot + 1) & at[LAST]
@@ -375,14 +379,14 @@ def _add(scratch, position, token, weight):
     if at[OUT] + k == len(fresh.position):  # it would be written there, and its mixture is stored by that place
         return np.int64(NO_ROOM)
     slots[slot] = at[BASE] + k
-    fresh.position[k], fresh.token[k], fresh.weight[k], scratch.word[k] = position, token, weight, word
+    fresh.position[k], fresh.record[k], fresh.weight[k], scratch.word[k] = position, record, weight, word
     for p in range(len(known)):
         fresh.views[k, p] = known[p]
     at[SIZE] = k + 1
-    if scratch.counts[token + 1] == 0:
-        scratch.kinds[at[KINDS]] = token
+    if scratch.counts[record + 1] == 0:
+        scratch.kinds[at[KINDS]] = record
         at[KINDS] += 1
-    scratch.counts[token + 1] += 1
+    scratch.counts[record + 1] += 1
     if 2 * at[SIZE] > at[LAST]:
         _use_more_slots(scratch)
     return k
@@ -390,41 +394,41 @@ def _add(scratch, position, token, weight):
 
 @linked_kernel
 @borrowing
-def state_behind(policy, state, token):
+def state_behind(policy, state, record):
     """Return the state that follows by one token, or UNKNOWN."""
     begin = policy.state[state, CHILDREN]
     end = begin + (policy.state[state, SIZES] >> 1)
     while end - begin > FEW:
         middle = (begin + end) // 2
-        if policy.state[middle, OWN_TOKEN] <= token:
+        if policy.state[middle, OWN_TOKEN] <= record:
             begin = middle
         else:
             end = middle
     for k in range(begin, end):
-        if policy.state[k, OWN_TOKEN] == token:
+        if policy.state[k, OWN_TOKEN] == record:
             return np.int64(k)
     return np.int64(UNKNOWN)
 
 
 @linked_kernel
 @borrowing
-def _known_behind(walk, policy, state, element, token):
+def _known_behind(walk, policy, state, element, record):
     """Return the state that follows by one token of the present board, and the element that maps to it."""
     if state == UNKNOWN:
         return np.int64(UNKNOWN), element
     if policy.state[state, SIZES] & 1:
-        own, element = canonical(walk.group, policy.fixing[state], element, token)
+        own, element = canonical(walk.group, policy.fixing[state], element, record)
         return state_behind(policy, state, own), element
-    return state_behind(policy, state, walk.group.token[element, token]), element
+    return state_behind(policy, state, walk.group.record[element, record]), element
 
 
 @linked_kernel
 @borrowing
-def _followed(walk, policy, view, e, token):
+def _followed(walk, policy, view, e, record):
     """Return another player's view after an edge."""
     state, element = state_of(view), element_of(view)
-    if token >= 0 and state > UNKNOWN:
-        state, element = _known_behind(walk, policy, state, element, token)
+    if record >= 0 and state > UNKNOWN:
+        state, element = _known_behind(walk, policy, state, element, record)
     if state == UNKNOWN:
         return np.int64(STRANGE)
     return np.int64(turned(walk.group, view_of(state, element), walk.edge[e, TURN]))
@@ -436,15 +440,15 @@ def _learn(walk, policy, ahead, player, fixing, views, e, known):
     """Set ``known`` after edge ``e``; return ``player``'s token, and whether no view is in the policy any more."""
     group, learnt, strange = walk.group, np.int64(CHOICE), True
     for p in range(len(known)):
-        token = np.int64(walk.edge[e, TOKENS + p])
+        record = np.int64(walk.edge[e, TOKENS + p])
         if p != player:
             gone = ahead.behind[e, p] & LEFT == GONE
-            known[p] = STRANGE if gone else _followed(walk, policy, views[p], e, token)
+            known[p] = STRANGE if gone else _followed(walk, policy, views[p], e, record)
             strange = strange and known[p] == STRANGE
             continue
         element = element_of(views[p])
-        if token >= 0:
-            learnt, element = canonical(group, fixing, element, token)
+        if record >= 0:
+            learnt, element = canonical(group, fixing, element, record)
         known[p] = turned(group, view_of(0, element), walk.edge[e, TURN])
     return learnt, strange
 
@@ -453,15 +457,15 @@ def _learn(walk, policy, ahead, player, fixing, views, e, known):
 def _place(walk, position, view, move):
     """Return the edge of a move that is numbered on the board as the player sees it."""
     group = walk.group
-    menu = group.menu[element_of(view), walk.position[position, CONTENT]]
+    action_set = group.action_set[element_of(view), walk.position[position, CONTENT]]
     back = group.inverse[element_of(view)]
-    return walk.position[position, FIRST] + group.entry[back, group.first_entry[menu] + move]
+    return walk.position[position, FIRST] + group.entry[back, group.first_entry[action_set] + move]
 
 
 @linked_kernel
 @borrowing
 def _chance_of(walk, policy, mover, player, e, row, view, place, moves):
-    """Return the probability of an edge at ``place``, of a position where the mover has a ``row``."""
+    """Return the probability of an edge at ``place``, of a position where the mover has a ``action_probabilities``."""
     if mover == CHANCE:
         return walk.probability[e]
     if mover == player or view < STRANGE:
@@ -479,10 +483,10 @@ def _row_of(policy, view):
 
 @linked_kernel
 @borrowing
-def _mix_row(group, policy, state, element, menu, weight, target):
+def _mix_row(group, policy, state, element, action_set, weight, target):
     """Add a state's behaviour to the mixture's state ``target``."""
     row, own = policy.state[state, ROW] if state != UNKNOWN else NO_ROW, policy.state[target, ROW]
-    first, end = group.first_entry[menu], group.first_entry[menu + 1]
+    first, end = group.first_entry[action_set], group.first_entry[action_set + 1]
     for k in range(first, end):
         chance = policy.behaviour[row + group.entry[element, k]] if row != NO_ROW else 1.0 / (end - first)
         policy.behaviour[own + k - first] += weight * chance
@@ -503,12 +507,12 @@ def _clear_mixture(policy, ahead, begin, end, root):
 def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
     """Add the view of ``p`` after an edge, where it has TWO choices, to a mixture."""
     group, state, element = walk.group, state_of(view), element_of(view)
-    position, menu = walk.edge[e, CHILD], ahead.behind[e, p] >> LEFT_BITS
+    position, action_set = walk.edge[e, CHILD], ahead.behind[e, p] >> LEFT_BITS
     begin, end = ahead.second[position, p, 0], ahead.second[position, p, 1]
     if anew:
         _clear_mixture(policy, ahead, begin, end, root)
-    _mix_row(group, policy, state, element, menu, weight, root)
-    row, first = policy.state[state, ROW], group.first_entry[menu]
+    _mix_row(group, policy, state, element, action_set, weight, root)
+    row, first = policy.state[state, ROW], group.first_entry[action_set]
     for k in range(begin, end):
         place = first + ahead.choices[k, BY]
         chance = policy.behaviour[row + group.entry[element, place]]
@@ -539,7 +543,7 @@ def _finish_mixtures(policy, scratch):
 
 @linked_kernel
 @borrowing
-def _add_all(walk, policy, ahead, player, scratch, e, token, weight):
+def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
     """Add the position that edge ``e`` leads to, one entry per move where another player's next move is its last.
 
     Such a player's information state no longer matters then, so that many entries are equal.  Returns whether there was
@@ -557,20 +561,20 @@ def _add_all(walk, policy, ahead, player, scratch, e, token, weight):
         elif mover == player:  # of two such players one at a time, since all pairs would be many
             mover = p
     if mover == player and mixed == player:
-        return _add(scratch, position, token, weight) != NO_ROOM
+        return _add(scratch, position, record, weight) != NO_ROOM
     if mover == player:
         view, size, known[mixed] = known[mixed], scratch.at[SIZE], MIXTURE
-        k = _add(scratch, position, token, weight)
+        k = _add(scratch, position, record, weight)
         if k != NO_ROOM:
             root = policy.mixtures[0] + (scratch.at[OUT] + k) * policy.mixtures[1]
             _mix(walk, policy, ahead, e, mixed, view, weight, root, k == size)
         return k != NO_ROOM
-    view, menu = known[mover], ahead.behind[e, mover] >> LEFT_BITS
-    row, first = _row_of(policy, view), walk.group.first_entry[menu]
-    for move in range(walk.group.first_entry[menu + 1] - first):
+    view, action_set = known[mover], ahead.behind[e, mover] >> LEFT_BITS
+    row, first = _row_of(policy, view), walk.group.first_entry[action_set]
+    for move in range(walk.group.first_entry[action_set + 1] - first):
         share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
         known[mover] = _last_view(move)
-        if share > 0.0 and _add(scratch, position, token, share) == NO_ROOM:
+        if share > 0.0 and _add(scratch, position, record, share) == NO_ROOM:
             return False
     return True
 
@@ -610,11 +614,11 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
             if share == 0.0 or who == OVER:
                 value += share * ahead.worth[e]
                 continue
-            token, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, known)
+            record, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, known)
             if who == OTHERS and strange:
                 value += share * ahead.worth[e]
-            elif who == HERE or (who == LATER and token >= 0):
-                if not _add_all(walk, policy, ahead, player, scratch, e, token, share):
+            elif who == HERE or (who == LATER and record >= 0):
+                if not _add_all(walk, policy, ahead, player, scratch, e, record, share):
                     return False, 0.0
             else:
                 _push(stack, size, walk.edge[e, CHILD], share, known)
@@ -624,14 +628,14 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
 
 @linked_kernel
 @borrowing
-def _sort(tokens, size):
+def _sort(records, size):
     """Sort a few, or nearly sorted, tokens."""
     for k in range(1, size):
-        token, j = tokens[k], k
-        while j > 0 and tokens[j - 1] > token:
-            tokens[j] = tokens[j - 1]
+        record, j = records[k], k
+        while j > 0 and records[j - 1] > record:
+            records[j] = records[j - 1]
             j -= 1
-        tokens[j] = token
+        records[j] = record
 
 
 @linked_kernel
@@ -641,12 +645,12 @@ def _group(scratch, entries, out):
     fresh, count, at = scratch.fresh, scratch.counts, scratch.at
     _sort(scratch.kinds, at[KINDS])
     for j in range(at[KINDS]):
-        token = scratch.kinds[j]
-        out, count[token + 1] = out + count[token + 1], out
+        record = scratch.kinds[j]
+        out, count[record + 1] = out + count[record + 1], out
     for k in range(at[SIZE]):
-        token = fresh.token[k]
-        _copy(fresh, k, entries, count[token + 1])
-        count[token + 1] += 1
+        record = fresh.record[k]
+        _copy(fresh, k, entries, count[record + 1])
+        count[record + 1] += 1
     for j in range(at[KINDS]):
         count[scratch.kinds[j] + 1] = 0
     return out

@@ -28,10 +28,10 @@ class InfosetTable(NamedTuple):
 
     slots: LongArray  # (a power of two, 2) key and number of a state; the key is complete, so one access suffices
     parent: IntArray  # (states,)
-    token: IntArray  # (states,)
+    record: IntArray  # (states,)
     fixing: LongArray  # (states,) the symmetries that leave the state unchanged, as bits
     row: IntArray  # (states,) first entry of its row, or NO_ROW
-    menu: IntArray  # (states,) the menu of its row
+    action_set: IntArray  # (states,) the menu of its row
     regret: FloatArray  # (entries,)
     average: FloatArray  # (entries,) weighted sum of the strategies played
     filled: LongArray  # (2,)
@@ -43,23 +43,23 @@ class InfosetTable(NamedTuple):
         slots, filled = np.full((1, 2), EMPTY, dtype=np.int64), np.zeros(2, dtype=np.int64)
         table = cls(slots, none, none, long, none, none, np.zeros(0), np.zeros(0), filled).with_room(players, 0)
         for player in range(players):
-            table.parent[player], table.token[player], table.row[player] = EMPTY, player, NO_ROW
+            table.parent[player], table.record[player], table.row[player] = EMPTY, player, NO_ROW
             table.fixing[player] = everything(group)
         table.filled[STATES] = players
-        place_states(table.slots, table.parent, table.token, players)
+        place_states(table.slots, table.parent, table.record, players)
         return table
 
     def with_room(self, states: int, entries: int) -> InfosetTable:
         """Return the table with capacity for ``states`` and ``entries`` more, doubling it where needed."""
         known, used = self.filled.tolist()
         needed, slots = known + states, self.slots
-        parent, token = longer(self.parent, needed), longer(self.token, needed)
+        parent, record = longer(self.parent, needed), longer(self.record, needed)
         if needed * SPARE > len(slots):
             slots = np.full((1 << int(needed * 2 * SPARE).bit_length(), 2), EMPTY, dtype=np.int64)
-            place_states(slots, parent, token, known)
-        fixing, row, menu = longer(self.fixing, needed), longer(self.row, needed), longer(self.menu, needed)
+            place_states(slots, parent, record, known)
+        fixing, row, action_set = longer(self.fixing, needed), longer(self.row, needed), longer(self.action_set, needed)
         regret, average = longer(self.regret, used + entries), longer(self.average, used + entries)
-        return InfosetTable(slots, parent, token, fixing, row, menu, regret, average, self.filled)
+        return InfosetTable(slots, parent, record, fixing, row, action_set, regret, average, self.filled)
 
     @property
     def num_infosets(self) -> int:
@@ -72,13 +72,15 @@ class InfosetTable(NamedTuple):
         Moves with a probability below ``least`` are left out, as remnants of the first iterations.
         """
         behaviour = np.empty(int(self.filled[ENTRIES]))
-        normalise_rows(self.row[: self.filled[STATES]], self.menu, group.first_entry, self.average, least, behaviour)
+        normalise_rows(
+            self.row[: self.filled[STATES]], self.action_set, group.first_entry, self.average, least, behaviour
+        )
         return behaviour
 
     def policy(self, behaviour: FloatArray) -> InfosetPolicy:
         """Return the policy with the table's states and a ``behaviour`` for its entries."""
         size = int(self.filled[STATES])
-        return InfosetPolicy.of(self.parent[:size], self.token[:size], self.fixing[:size], self.row[:size], behaviour)
+        return InfosetPolicy.of(self.parent[:size], self.record[:size], self.fixing[:size], self.row[:size], behaviour)
 
     @property
     def nbytes(self) -> int:
@@ -86,7 +88,7 @@ class InfosetTable(NamedTuple):
 
     def check(self, group: Group) -> None:
         """Raise ``DamageError`` for arrays that are unsafe for kernels, which check no bounds."""
-        columns = (self.parent, self.token, self.fixing, self.row, self.menu)
+        columns = (self.parent, self.record, self.fixing, self.row, self.action_set)
         if self.filled.shape != (2,) or self.slots.ndim != 2 or self.slots.shape[1] != 2:
             raise DamageError("its table of information states has no such shape")
         (known, used), room = self.filled.tolist(), len(self.parent)
@@ -100,15 +102,15 @@ class InfosetTable(NamedTuple):
         if (slots[:, 1] < 0).any() or (slots[:, 1] >= known).any():
             raise DamageError("its table names information states that it does not have")
         parent, chosen = self.parent[:known], np.flatnonzero(self.row[:known] != NO_ROW)
-        if (parent >= number).any() or (parent[:1] >= 0).any() or (self.token[:known] < 0).any():
+        if (parent >= number).any() or (parent[:1] >= 0).any() or (self.record[:known] < 0).any():
             raise DamageError("its information states are no tree")
         inner = parent >= 0
-        if (self.token[:known][inner] >= group.token.shape[1]).any():
+        if (self.record[:known][inner] >= group.record.shape[1]).any():
             raise DamageError("its information states have tokens that the game does not have")
-        menu, row = self.menu[chosen], self.row[chosen].astype(np.int64)
-        if (menu < 0).any() or (menu >= len(group.first_entry) - 1).any():
+        action_set, row = self.action_set[chosen], self.row[chosen].astype(np.int64)
+        if (action_set < 0).any() or (action_set >= len(group.first_entry) - 1).any():
             raise DamageError("its information states have moves that the game does not have")
-        if (row < 0).any() or (row + np.diff(group.first_entry)[menu] > used).any():
+        if (row < 0).any() or (row + np.diff(group.first_entry)[action_set] > used).any():
             raise DamageError("its rows lie outside of its entries")
 
 
@@ -129,21 +131,21 @@ def add_averages(total, table, group, number):
     """Add one table's averages to another's, which has room for its states; ``number`` is scratch, one per state."""
     for k in range(len(number)):
         parent = table.parent[k]
-        number[k] = k if parent < 0 else add_state(total, group, number[parent], table.token[k])
-        first, menu = table.row[k], table.menu[k]
+        number[k] = k if parent < 0 else add_state(total, group, number[parent], table.record[k])
+        first, action_set = table.row[k], table.action_set[k]
         if first != NO_ROW:
-            size = group.first_entry[menu + 1] - group.first_entry[menu]
-            row = add_row(total, number[k], menu, size)
+            size = group.first_entry[action_set + 1] - group.first_entry[action_set]
+            row = add_row(total, number[k], action_set, size)
             for m in range(size):
                 total.average[row + m] += table.average[first + m]
 
 
 @kernel
 @borrowing
-def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
+def normalise_rows(rows, action_sets, first_entry, weights, least, behaviour):
     """Write rows of weights as distributions, without the shares below ``least``."""
     for state in range(len(rows)):
-        row, size = rows[state], first_entry[menus[state] + 1] - first_entry[menus[state]]
+        row, size = rows[state], first_entry[action_sets[state] + 1] - first_entry[action_sets[state]]
         if row == NO_ROW:
             continue
         total = 0.0
@@ -159,35 +161,35 @@ def normalise_rows(rows, menus, first_entry, weights, least, behaviour):
 
 def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
     """Return the player of a state, and the tokens on the way to it."""
-    tokens = []
+    records = []
     while table.parent[state] >= 0:
-        tokens.append(int(table.token[state]))
+        records.append(int(table.record[state]))
         state = int(table.parent[state])
-    return state, tokens[::-1]
+    return state, records[::-1]
 
 
 @inner_kernel
 @borrowing
-def add_state(table, group, parent, token):
-    """Return the state that follows ``parent``, adding new ones; ``token`` is the least of those equal by symmetry."""
-    key = state_key(parent, token)
+def add_state(table, group, parent, record):
+    """Return the state that follows ``parent``, adding new ones; ``record`` is the least of those equal by symmetry."""
+    key = state_key(parent, record)
     slot = find_slot(table.slots, key)
     if table.slots[slot, 0] == EMPTY:
         found = table.filled[STATES]
         table.slots[slot, 0], table.slots[slot, 1] = key, found
-        table.parent[found], table.token[found], table.row[found] = parent, token, NO_ROW
-        table.fixing[found] = still_fixing(group, table.fixing[parent], token)
+        table.parent[found], table.record[found], table.row[found] = parent, record, NO_ROW
+        table.fixing[found] = still_fixing(group, table.fixing[parent], record)
         table.filled[STATES] = found + 1
     return np.int32(table.slots[slot, 1])
 
 
 @linked_kernel
 @borrowing
-def add_row(table, state, menu, size):
+def add_row(table, state, action_set, size):
     """Return the first entry of the state's row, adding the row if it is new."""
     row = table.row[state]
     if row == NO_ROW:
         row = table.filled[ENTRIES]
-        table.row[state], table.menu[state] = row, menu
+        table.row[state], table.action_set[state] = row, action_set
         table.filled[ENTRIES] = row + size
     return row

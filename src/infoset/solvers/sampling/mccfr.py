@@ -107,13 +107,15 @@ def _next_tried(frames, d, move, size):
 def _pick(group, fixing, view, content, size, share, stream):
     """Pick one of each class of moves that are equal by symmetry, uniformly, since the others cannot know which."""
     element, place = element_of(view), group.first_entry[content]
-    menu = group.menu[element, content]
+    action_set = group.action_set[element, content]
     share[:size] = -1.0
     for k in range(size):
         if share[k] < 0.0:
             members, chosen = 0.0, k
             for m in range(k, size):
-                if same_orbit(group, fixing, menu, group.entry[element, place + m], group.entry[element, place + k]):
+                if same_orbit(
+                    group, fixing, action_set, group.entry[element, place + m], group.entry[element, place + k]
+                ):
                     members += 1.0
                     share[m] = 0.0
                     if uniform_number(stream) * members < 1.0:
@@ -135,9 +137,9 @@ def _learn(walk, table, frames, d, learner, iteration, value):
             if fixing == 1:
                 table.regret[row + entry] += gain
                 continue
-            menu = group.menu[element, content]
+            action_set = group.action_set[element, content]
             for other in range(size):
-                if same_orbit(group, fixing, menu, other, entry):
+                if same_orbit(group, fixing, action_set, other, entry):
                     table.regret[row + other] += gain
 
 
@@ -190,7 +192,7 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
             move = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
             view = views[mover]
-            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
+            row = add_row(table, state_of(view), group.action_set[element_of(view), content], size)
             if mover == learner:
                 depth = _enter(walk, table, frames, depth, position, row, learner, views, at[PRUNE], stream)
                 move = frames.move[depth - 1]

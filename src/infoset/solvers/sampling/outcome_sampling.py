@@ -63,7 +63,7 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
             move = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
             view, strategy = views[mover], play.strategy[depth]
-            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
+            row = add_row(table, state_of(view), group.action_set[element_of(view), content], size)
             match_regrets(table, row, group, view, content, size, strategy)
             if mover == (learner + 1) % n:
                 add_to_average(table, row, group, view, content, size, weight / reach, strategy)

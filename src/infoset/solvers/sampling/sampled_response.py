@@ -58,7 +58,7 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
             move = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
             view = views[mover]
-            row = add_row(table, state_of(view), group.menu[element_of(view), content], size)
+            row = add_row(table, state_of(view), group.action_set[element_of(view), content], size)
             if mover == learner:
                 chosen = _promising(table, row, size, exploration)
                 entries[depth] = row + chosen
@@ -128,11 +128,11 @@ class SampledResponse(Sampling):
         for state in new[np.argsort(table.row[new])].tolist():
             if time.monotonic() > until:
                 return False
-            player, tokens = path_to(table, state)
-            menu, row = int(table.menu[state]), int(table.row[state])
-            size = int(first_entry[menu + 1] - first_entry[menu])
+            player, records = path_to(table, state)
+            action_set, row = int(table.action_set[state]), int(table.row[state])
+            size = int(first_entry[action_set + 1] - first_entry[action_set])
             if player != self.player:
-                table.regret[row : row + size] = self.model(player, tokens, menu)
+                table.regret[row : row + size] = self.model(player, records, action_set)
             self.answered = row + size
         return True
 
@@ -159,7 +159,7 @@ def fill_behaviour(table, owner, first_entry, player, behaviour):
         row = table.row[state]
         if row == NO_ROW:
             continue
-        size = first_entry[table.menu[state] + 1] - first_entry[table.menu[state]]
+        size = first_entry[table.action_set[state] + 1] - first_entry[table.action_set[state]]
         best, total = row, 0.0
         for k in range(row, row + size):
             total += table.regret[k]

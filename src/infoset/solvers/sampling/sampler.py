@@ -68,11 +68,11 @@ def follow_edge(walk, table, position, move, views):
     below, group = walk.edge[e, CHILD], walk.group
     if walk.position[below, PLAYER] != TERMINAL:
         for p in range(len(views)):
-            token = walk.edge[e, TOKENS + p]
-            if token >= 0:
+            record = walk.edge[e, TOKENS + p]
+            if record >= 0:
                 state, element = state_of(views[p]), element_of(views[p])
-                token, element = canonical(group, table.fixing[state], element, token)
-                views[p] = view_of(add_state(table, group, state, token), element)
+                record, element = canonical(group, table.fixing[state], element, record)
+                views[p] = view_of(add_state(table, group, state, record), element)
             views[p] = turned(group, views[p], walk.edge[e, TURN])
     return below
 

@@ -76,7 +76,7 @@ def _check(tree: GameTree) -> None:
 def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
     """Return the values of the initial position and the best move of each position, counted from 0."""
     paid = [tuple(map(simplest, row)) for row in graph.payoffs.tolist()]
-    chances = exact_probabilities(graph)
+    probabilities = exact_probabilities(graph)
     worth: dict[int, Values] = {}
     best: dict[int, int] = {}
     for position in _from_the_ends(graph):
@@ -86,7 +86,7 @@ def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
             continue
         after = [worth[int(graph.child[edge])] for edge in edges]
         if mover == CHANCE:
-            weights = [chances[edge] for edge in edges]
+            weights = [probabilities[edge] for edge in edges]
             mixed = [sum(w * one[p] for w, one in zip(weights, after, strict=True)) for p in range(len(graph.players))]
             worth[position] = tuple(map(Fraction, mixed))
             continue

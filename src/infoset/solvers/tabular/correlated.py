@@ -47,7 +47,7 @@ class CorrelatedPlan:
     """A distribution of pure plans from which the mediator draws."""
 
     form: SequenceForm = field(repr=False)
-    chances: FloatArray
+    probabilities: FloatArray
     """(K,) probabilities of the plans; they sum to 1."""
     plans: BoolArray = field(repr=False)
     """(K, S) the sequences of all players that each plan plays."""
@@ -58,7 +58,7 @@ class CorrelatedPlan:
     def values(self) -> tuple[float, ...]:
         """(n,) each player's expected payoff where all obey."""
         ends, paid = self.form.terminals()
-        weight = self.chances @ _together(self.plans, ends.T)
+        weight = self.probabilities @ _together(self.plans, ends.T)
         found, largest = weight @ paid, np.abs(paid).max(axis=0, initial=0.0)
         return tuple((np.where(np.abs(found) > NOUGHT * largest, found, 0.0) + self.form.offsets).tolist())
 
@@ -80,32 +80,32 @@ class CorrelatedPlan:
         concerned = np.flatnonzero(told if told.ndim == 1 else told.all(axis=1))
         if not len(concerned) or not deviation.sets:
             return 0.0
-        chances, plans = self.chances[concerned], self.plans[concerned]
+        probabilities, plans = self.probabilities[concerned], self.plans[concerned]
         others = [p for p in range(self.form.num_players) if p != leaver.player]
         paid = np.zeros(len(leaver.paid))
         for k in deviation.sets:
             rows = leaver.rows_behind(leaver.moves(k))
-            paid[rows] = chances @ _together(plans, leaver.ends[rows][:, others].T) * leaver.paid[rows]
+            paid[rows] = probabilities @ _together(plans, leaver.ends[rows][:, others].T) * leaver.paid[rows]
         ends = leaver.ends[deviation.obeying].T
-        obeying = float(chances @ _together(plans, ends) @ leaver.paid[deviation.obeying])
+        obeying = float(probabilities @ _together(plans, ends) @ leaver.paid[deviation.obeying])
         return max(_best_leaving(leaver, deviation.sets, paid) - obeying, 0.0)
 
     @property
     def policy(self) -> CorrelatedPolicy:
         """The policy of all players, a lottery over the plans."""
         everybody = tuple(range(self.form.num_players))
-        return CorrelatedPolicy.of(self.form, [(everybody, self.chances, list(self.plans.astype(float)))])
+        return CorrelatedPolicy.of(self.form, [(everybody, self.probabilities, list(self.plans.astype(float)))])
 
     @classmethod
     def drawn(cls, form: SequenceForm, policy: CorrelatedPolicy) -> CorrelatedPlan:
         """Return the plans of a policy with one lottery for all players.  Raises ``PolicyError`` for plans not pure."""
         (lottery,), plans = policy.lotteries, []
-        for k in range(len(lottery.chances)):
+        for k in range(len(lottery.probabilities)):
             plan = realisation(form, policy.table([k]).behaviour(form))
             if (np.abs(plan - np.rint(plan)) > PURE).any():
                 raise PolicyError(f"plan {k + 1} draws moves itself; correlated plans are pure")
             plans.append(plan > 0.5)
-        return cls(form, lottery.chances, np.array(plans))
+        return cls(form, lottery.probabilities, np.array(plans))
 
     def evaluation(self) -> Evaluation:
         """Return payoffs and the gains of ``cce``; ``reason`` reports the largest gain of each notion."""
@@ -118,7 +118,7 @@ class CorrelatedPlan:
     def body(self) -> dict[str, Any]:
         """Return the figures as JSON: each plan's chance, and by player its move at each set that the plan reaches."""
         plans = []
-        for chance, plan in zip(self.chances.tolist(), self.plans, strict=True):
+        for chance, plan in zip(self.probabilities.tolist(), self.plans, strict=True):
             told: dict[str, dict[str, str]] = {name: {} for name in self.form.players}
             for k, key in enumerate(self.form.keys):
                 first = int(self.form.arrays.first[k])
@@ -133,7 +133,7 @@ class CorrelatedPlan:
 
     def __str__(self) -> str:
         lines = [", ".join(f"{name} {value:+.9g}" for name, value in zip(self.form.players, self.values, strict=True))]
-        lines += plans_table(self.form, range(self.form.num_players), self.chances.tolist(), list(self.plans))
+        lines += plans_table(self.form, range(self.form.num_players), self.probabilities.tolist(), list(self.plans))
         if self.bound is not None:
             lines.append(
                 f"no plan of the kind pays more than {self.bound:.9g}; whether one pays more than this is open"

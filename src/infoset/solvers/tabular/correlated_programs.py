@@ -61,7 +61,7 @@ class Draw(NamedTuple):
     The bound is ``None`` where this distribution attains it.
     """
 
-    chances: FloatArray
+    probabilities: FloatArray
     """(K,)"""
     plans: BoolArray
     """(K, S)"""
@@ -157,7 +157,7 @@ def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArr
 class _Best(NamedTuple):
     """The optimum of the restricted program over the plans so far."""
 
-    chances: FloatArray
+    probabilities: FloatArray
     """(K,)"""
     value: float
     """The payoff of the favoured players."""
@@ -209,9 +209,13 @@ class _Generation:
             raise UnsupportedGameError(f"{self.name}: {len(self.plans):,} plans hold no draw that everybody obeys")
         if bound == np.inf:
             bound = draw.value + self.together.pure(draw.worth)[1] - draw.least
-        kept = np.flatnonzero(draw.chances > PLAYED)
+        kept = np.flatnonzero(draw.probabilities > PLAYED)
         plans = np.array(list(self.plans.values()))[kept] > 0
-        return Draw(draw.chances[kept] / draw.chances[kept].sum(), plans, None if bound - draw.value <= GAP else bound)
+        return Draw(
+            draw.probabilities[kept] / draw.probabilities[kept].sum(),
+            plans,
+            None if bound - draw.value <= GAP else bound,
+        )
 
     def _improve(self, draw: _Best) -> bool:
         """Add plans that no player can improve and that exceed the drawn ones in value; return whether any is new."""
@@ -243,9 +247,9 @@ class _Generation:
         most = np.concatenate([np.full(count, np.inf), [self.slack]])
         found = _solved(self.name, cost, rows, equal, np.ones(1), most)
         worth = self.over.T @ found.ineqlin.marginals + self.paid * obeyed
-        chances = np.maximum(found.x[:count], 0.0)
+        probabilities = np.maximum(found.x[:count], 0.0)
         return _Best(
-            chances, float(pay @ found.x[:count]), float(found.x[count]), worth, -float(found.eqlin.marginals[0])
+            probabilities, float(pay @ found.x[:count]), float(found.x[count]), worth, -float(found.eqlin.marginals[0])
         )
 
 
@@ -350,7 +354,7 @@ class Tuples:
 
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
         """See ``Variables``.  Raises ``BudgetError`` where the solution cannot be drawn."""
-        left, chances, plans = found.copy(), list[float](), list[FloatArray]()
+        left, probabilities, plans = found.copy(), list[float](), list[FloatArray]()
         begin = self.together.number[self.together.start]
         while left[begin] > UNDRAWN:
             plan = self._likely(left)
@@ -359,11 +363,11 @@ class Tuples:
                     break
                 plan = self.together.pure(left, inside=left > PLAYED)[0]
             played = self.together.played(plan)
-            chances.append(float(left[played].min()))
+            probabilities.append(float(left[played].min()))
             plans.append(plan)
-            left[played] -= chances[-1]
+            left[played] -= probabilities[-1]
         order = np.lexsort(-np.array(plans).T[::-1])  # in lexicographic order, plans with the first moves first
-        return (np.array(chances) / sum(chances))[order], np.array(plans)[order] > 0
+        return (np.array(probabilities) / sum(probabilities))[order], np.array(plans)[order] > 0
 
     def _likely(self, left: FloatArray) -> FloatArray:
         """Return pure plans (S,) with the likeliest move at each set, given what both players chose on the way there.

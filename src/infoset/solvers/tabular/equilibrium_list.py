@@ -73,10 +73,10 @@ class EquilibriumList:
         parts = []
         for p, player in enumerate(self.form.players):
             played = zip(self.table.strategies[p], one.mixtures[p], strict=True)
-            chances = ", ".join(
+            probabilities = ", ".join(
                 f"{shown(name)} {_text(chance)}" if chance != 1 else shown(name) for name, chance in played if chance
             )
-            parts.append(f"{player} {chances} -> {_text(one.values[p])}")
+            parts.append(f"{player} {probabilities} -> {_text(one.values[p])}")
         return "   ".join(parts)
 
 

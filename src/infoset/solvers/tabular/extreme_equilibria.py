@@ -223,9 +223,9 @@ def _lines(found: ExtremeEquilibria) -> list[str]:
         parts = []
         for p, player in enumerate(found.form.players):
             played = zip(found.table.strategies[p], one.mixtures[p], strict=True)
-            chances = ", ".join(
+            probabilities = ", ".join(
                 f"{shown(name)} {chance}" if chance != 1 else shown(name) for name, chance in played if chance
             )
-            parts.append(f"{player} {chances} -> {one.values[p]}")
+            parts.append(f"{player} {probabilities} -> {one.values[p]}")
         lines.append(f"{one.component}  {'   '.join(parts)}")
     return lines

@@ -93,10 +93,10 @@ def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | No
     check_two_players(form)
     room = check_table(form, exact=True)
     sizes = [1 if k < 0 else int(form.arrays.size[k]) for k in form.infoset_of]
-    chances = [Fraction(1, size) for size in sizes]
+    probabilities = [Fraction(1, size) for size in sizes]
     if start is not None:
-        chances = [Fraction(float(p)).limit_denominator(SIMPLE) for p in start]
-    simple = np.array(chances, dtype=object)
+        probabilities = [Fraction(float(p)).limit_denominator(SIMPLE) for p in start]
+    simple = np.array(probabilities, dtype=object)
     sequences, payoffs = exact_ends(tree, form)
     with signs.during(f"following the path of lcp in fractions, with tables of {room}"):
         found = _Path(form, _exact_plan(form, simple), sequences, payoffs, exact=True).follow()

@@ -38,9 +38,9 @@ def _row(where: str, row: object, moves: tuple[str, ...]) -> FloatArray:
     if odd := sorted(set(map(str, row)) - set(moves)):
         raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(moves)}")
     try:
-        chances = np.array([float(row.get(move, 0.0)) for move in moves])
+        probabilities = np.array([float(row.get(move, 0.0)) for move in moves])
     except (TypeError, ValueError, OverflowError):
-        chances = np.array([np.nan])
-    if not (chances >= 0).all() or abs(chances.sum() - 1) > SUM_TOLERANCE:
+        probabilities = np.array([np.nan])
+    if not (probabilities >= 0).all() or abs(probabilities.sum() - 1) > SUM_TOLERANCE:
         raise ParameterError(f"{where}: {row} are no chances from 0 to 1 that sum to 1")
-    return np.asarray(chances / chances.sum())
+    return np.asarray(probabilities / probabilities.sum())

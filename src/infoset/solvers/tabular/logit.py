@@ -215,12 +215,12 @@ class LogitSystem:
         slopes[np.arange(count), np.arange(count)] += 1.0
         slopes[np.arange(count), base] -= 1.0
         slopes[:, -1] = -(paid[self.moves] - paid[reference])
-        chances = np.exp(logs[self.moves])
-        total = np.bincount(sets, chances, minlength=self.form.num_infosets)
+        probabilities = np.exp(logs[self.moves])
+        total = np.bincount(sets, probabilities, minlength=self.form.num_infosets)
         sums = np.flatnonzero(~differs)
         failing[sums] = np.log(total[sets[sums]])
         slopes[sums] = 0.0
-        slopes[base, np.arange(count)] = chances / total[sets]
+        slopes[base, np.arange(count)] = probabilities / total[sets]
         return failing, slopes
 
     def _table(self, entry: LongArray, other: LongArray, weight: FloatArray) -> FloatArray:

@@ -130,7 +130,7 @@ class Profile:
         return np.asarray(np.maximum(self.form.ranges, float(np.finfo(float).tiny)))
 
     @cached_property
-    def chances(self) -> FloatArray:
+    def probabilities(self) -> FloatArray:
         """(N,) the probability of each node given its parent, where all play the profile."""
         tree, above = self.tree, self.tree.parent[1:].astype(np.int64)
         chance = np.ones(len(tree.parent))
@@ -149,7 +149,7 @@ class Profile:
         over = tree.graph.player[tree.position] == TERMINAL
         value[over] = tree.graph.payoffs[tree.graph.content[tree.position[over]]] - self.form.offsets
         for nodes, above in reversed(_down(tree)):
-            np.add.at(value, above, self.chances[nodes, None] * value[nodes])
+            np.add.at(value, above, self.probabilities[nodes, None] * value[nodes])
         return value
 
     @cached_property
@@ -256,7 +256,7 @@ def _gains_by_region(
 ) -> FloatArray:
     """Return (N,), at roots of subgames, the gain by a best response that leaves smaller subgames as they are."""
     tree, form, a = profile.tree, profile.form, profile.form.arrays
-    chance, mover = profile.chances, tree.graph.player[tree.position]
+    chance, mover = profile.probabilities, tree.graph.player[tree.position]
     weight = np.ones(len(tree.parent))
     for nodes, above in _down(tree):
         weight[nodes] = weight[above] * np.where(mover[above] == player, 1.0, chance[nodes])

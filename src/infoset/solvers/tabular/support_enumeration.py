@@ -348,10 +348,10 @@ def _mixtures(system: _System, x: ComplexArray, arrived: bool) -> list[FloatArra
         total = own[0].sum()
         if abs(total) < 1e-8 * np.abs(own).max():
             return None  # at infinity
-        chances = own[0] / total
-        if np.abs(chances.imag).max() > slack or chances.real.min() < -slack:
+        probabilities = own[0] / total
+        if np.abs(probabilities.imag).max() > slack or probabilities.real.min() < -slack:
             return None
-        found.append(chances.real)
+        found.append(probabilities.real)
     return found
 
 
@@ -378,9 +378,9 @@ def _polished(payoffs: FloatArray, support: Support, mixtures: list[FloatArray])
         return None  # a solution of a smaller support
     whole = []
     for p, own in enumerate(support):
-        chances = np.zeros(payoffs.shape[p])
-        chances[list(own)] = x[system.begin[p] : system.begin[p + 1]]
-        whole.append(chances / chances.sum())
+        probabilities = np.zeros(payoffs.shape[p])
+        probabilities[list(own)] = x[system.begin[p] : system.begin[p + 1]]
+        whole.append(probabilities / probabilities.sum())
     singular = np.linalg.svd(matrix, compute_uv=False)
     return _checked(payoffs, support, tuple(whole), bool(singular[-1] > TIE * singular[0]))
 
@@ -407,9 +407,9 @@ def _plausible(payoffs: FloatArray, support: Support, mixtures: list[FloatArray]
     """Return whether a path stalled close to a profile from which nobody gains."""
     whole = []
     for p, own in enumerate(support):
-        chances = np.zeros(payoffs.shape[p])
-        chances[list(own)] = np.maximum(mixtures[p], 0)
-        whole.append(chances / chances.sum())
+        probabilities = np.zeros(payoffs.shape[p])
+        probabilities[list(own)] = np.maximum(mixtures[p], 0)
+        whole.append(probabilities / probabilities.sum())
     for p in range(len(support)):
         paid = _against(payoffs, tuple(whole), p)
         if paid.max() - paid @ whole[p] > 1e-2 * (np.ptp(payoffs[..., p]) or 1.0):

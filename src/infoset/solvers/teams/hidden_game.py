@@ -172,7 +172,7 @@ class HiddenGame:
         tree, a = self.tree, self.arrays
         tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
         for infoset, node in enumerate(tree.infoset_node.tolist()):
-            words = move_words(tree.menu(infoset))
+            words = move_words(tree.action_set(infoset))
             if a.team[node] != NOBODY and len(words) > 1:
                 first = int(a.true_first[a.true[node]])
                 row = projected[first : first + len(words)].tolist()
@@ -243,8 +243,8 @@ def _weigh(tree: GameTree, team: IntArray, policy: TabularPolicy, weight: FloatA
     """Write the probabilities of moves of players in no team into ``weight``."""
     for infoset, (owner, node) in enumerate(zip(tree.infoset_player.tolist(), tree.infoset_node.tolist(), strict=True)):
         if team[node] == NOBODY:
-            words = move_words(tree.menu(infoset))
+            words = move_words(tree.action_set(infoset))
             row = policy.probabilities(owner, tree.key(infoset)) if len(words) > 1 else {words[0]: 1.0}
-            chances = [row.get(word, 0.0) for word in words]
+            probabilities = [row.get(word, 0.0) for word in words]
             for place in np.flatnonzero(tree.infoset == infoset).tolist():
-                weight[tree.first_child[place] : tree.first_child[place + 1]] = chances
+                weight[tree.first_child[place] : tree.first_child[place + 1]] = probabilities

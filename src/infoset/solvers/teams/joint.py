@@ -47,7 +47,7 @@ class JointMoves:
                 if isinstance(end, int):
                     self.gains[:, a, b] = ends[end]
         last = np.asarray(ending.all(axis=1))
-        self.menus = [_worth_trying(gains, last) for gains in self.gains]
+        self.action_sets = [_worth_trying(gains, last) for gains in self.gains]
 
     @property
     def splits(self) -> float:
@@ -57,7 +57,9 @@ class JointMoves:
         sums = (moves + 2) * len({self.twins[b] for b in self.goes_on}) + 1
         numbers = sums * 2.0**others + mine * replies * others
         splits = (len(self.goes_on) - (not self.stops)) * 3.0**others
-        prescriptions = prod(1.0 + len(menu) for menu in self.menus)  # for all sets of the leader's types together
+        prescriptions = prod(
+            1.0 + len(action_set) for action_set in self.action_sets
+        )  # for all sets of the leader's types together
         return float(prescriptions * (splits + SPLITS_PER_NUMBER * numbers) + SPLITS_PER_SET * 2.0**mine)
 
     def table(self, follow: Mapping[Hashable, Table], pool: ThreadPoolExecutor) -> tuple[Table, LongArray]:
@@ -96,15 +98,15 @@ class JointMoves:
 
     def _numbers(self, mine: int) -> Iterator[LongArray]:
         """Yield the numbers of all prescriptions for a set of the leader's types, in batches."""
-        count = prod(len(self.menus[m]) for m in elements(mine))
+        count = prod(len(self.action_sets[m]) for m in elements(mine))
         batch = max(1, BATCH // max(1 << self.types[1], self.gains[0, 0].size))
         return (np.arange(begin, min(begin + batch, count)) for begin in range(0, count, batch))
 
     def _prescribed(self, mine: int, numbers: LongArray) -> list[LongArray]:
         """Return the moves (L,) of each of the leader's types under prescriptions ``numbers`` (L,)."""
-        menus = [self.menus[m] for m in elements(mine)]
-        digits = np.unravel_index(numbers, [len(menu) for menu in menus])
-        return [menu[digit] for menu, digit in zip(menus, digits, strict=True)]
+        action_sets = [self.action_sets[m] for m in elements(mine)]
+        digits = np.unravel_index(numbers, [len(action_set) for action_set in action_sets])
+        return [action_set[digit] for action_set, digit in zip(action_sets, digits, strict=True)]
 
     def _parts(self, follow: Mapping[Hashable, Table], mine: int, numbers: LongArray) -> tuple[list[Table], LongArray]:
         """Return the values of replies for every set of the replier's types, (2**l, L) for each that may go on.

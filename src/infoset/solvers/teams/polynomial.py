@@ -91,8 +91,8 @@ class Polynomial:
         chosen = np.where(inside, first[tree.infoset[above]], -1)
         self.move = np.where(chosen >= 0, chosen + nodes - tree.first_child[above], -1)
         self.weight = np.ones(len(parent))
-        natures = nodes[1:][graph.player[tree.position[above[1:]]] == CHANCE]
-        self.weight[natures] = graph.probability[tree.edges(natures.astype(np.int32))]
+        chance_nodes = nodes[1:][graph.player[tree.position[above[1:]]] == CHANCE]
+        self.weight[chance_nodes] = graph.probability[tree.edges(chance_nodes.astype(np.int32))]
         over = graph.player[tree.position] == TERMINAL
         paid = graph.payoffs[graph.content[tree.position[over]], 0]
         self.middle = float(paid.max() + paid.min()) / 2
@@ -122,10 +122,10 @@ class Polynomial:
                         break
         return tuple(sorted(found))
 
-    def _weights(self, chances: FloatArray) -> FloatArray:
+    def _weights(self, probabilities: FloatArray) -> FloatArray:
         """Return (B, N) the probability of each node given its parent."""
-        weights = np.repeat(self.weight[None], len(chances), axis=0)
-        weights[:, self.moved] = chances[:, self.move[self.moved]]
+        weights = np.repeat(self.weight[None], len(probabilities), axis=0)
+        weights[:, self.moved] = probabilities[:, self.move[self.moved]]
         return weights
 
     def _reach(self, weights: FloatArray) -> FloatArray:
@@ -148,13 +148,13 @@ class Polynomial:
             value[:, above] = sure + rest * sign * np.maximum.reduceat(sign * below, starts, axis=1)
         return value
 
-    def earned(self, chances: FloatArray) -> FloatArray:
+    def earned(self, probabilities: FloatArray) -> FloatArray:
         """Return the values (B,) at probabilities (B, F), in units of ``range`` from the middle."""
-        return self._up(self._weights(chances), 1.0)[:, 0]
+        return self._up(self._weights(probabilities), 1.0)[:, 0]
 
-    def slopes(self, chances: FloatArray) -> FloatArray:
+    def slopes(self, probabilities: FloatArray) -> FloatArray:
         """Return the derivatives (F,) by each probability, compensated by that of the set's last move."""
-        weights = self._weights(chances[None])
+        weights = self._weights(probabilities[None])
         reach, value = self._reach(weights)[0], self._up(weights, 1.0)[0]
         gain = reach[self.above[self.moved]] * (value[self.moved] - value[self.sibling])
         return np.asarray(np.bincount(self.move[self.moved], gain, self.count), dtype=np.float64)
@@ -239,9 +239,9 @@ class Polynomial:
 
         def whole(part: FloatArray) -> FloatArray:
             part = np.clip(part, 0.0, 1.0)
-            chances = start.copy()
-            chances[moves] = part / (sums @ part)[owner]
-            return chances
+            probabilities = start.copy()
+            probabilities[moves] = part / (sums @ part)[owner]
+            return probabilities
 
         found = minimize(
             lambda part: -float(self.earned(whole(part)[None])[0]), start[moves],
@@ -251,13 +251,15 @@ class Polynomial:
         )  # fmt: skip
         return whole(found.x) if np.isfinite(found.x).all() else start
 
-    def policy(self, chances: FloatArray) -> TabularPolicy:
+    def policy(self, probabilities: FloatArray) -> TabularPolicy:
         """Return probabilities (F,) as a policy."""
         tree = self.tree
         tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
         for k, first, size in zip(self.sets.tolist(), self.first.tolist(), self.sizes.tolist(), strict=True):
-            row = chances[first : first + size].tolist()
-            tables[int(tree.infoset_player[k])][tree.key(k)] = dict(zip(move_words(tree.menu(k)), row, strict=True))
+            row = probabilities[first : first + size].tolist()
+            tables[int(tree.infoset_player[k])][tree.key(k)] = dict(
+                zip(move_words(tree.action_set(k)), row, strict=True)
+            )
         return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, {"method": "team:polynomial"})
 
 
@@ -272,7 +274,7 @@ def enclose_optimum(tree: GameTree, seconds: float) -> Enclosure:
     low, high = game.tighten(*game.boxes())
     at_a_time = max(min(BATCH, CELLS // len(tree.parent)), 1)
     upper = np.full(len(low), np.inf)
-    chances, best, boxes = game._middle(np.zeros((1, game.count)), np.ones((1, game.count)))[0], -np.inf, 0
+    probabilities, best, boxes = game._middle(np.zeros((1, game.count)), np.ones((1, game.count)))[0], -np.inf, 0
     while len(low) and upper.max() > best + CLOSE and boxes < MOST_BOXES and (not boxes or time.monotonic() < until):
         order = np.argsort(-upper, kind="stable")
         now, later = order[:at_a_time], order[at_a_time:]
@@ -289,7 +291,7 @@ def enclose_optimum(tree: GameTree, seconds: float) -> Enclosure:
             climbed = game.climb(found.point[k])
             for point in (found.point[k], climbed):
                 if (value := float(game.earned(point[None])[0])) > best:
-                    chances, best = point, value
+                    probabilities, best = point, value
         low, high = np.concatenate([low[later], low_now]), np.concatenate([high[later], high_now])
         upper = np.concatenate([upper[later], found.upper])
         keep = upper > best + CLOSE
@@ -297,7 +299,7 @@ def enclose_optimum(tree: GameTree, seconds: float) -> Enclosure:
     proved = not len(low)
     bound = best + CLOSE if proved else float(upper.max())
     value = game.middle + game.range * best
-    return Enclosure(game.policy(chances), value, max(game.middle + game.range * bound, value), boxes, proved)
+    return Enclosure(game.policy(probabilities), value, max(game.middle + game.range * bound, value), boxes, proved)
 
 
 def _halves(game: Polynomial, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -134,10 +134,10 @@ def _mover(tree: GameTree, group: IntArray) -> int:
     players = tree.graph.player[position]
     if (drawn := group[players == CHANCE]).size:
         raise _refusal(
-            tree, f"does not fit: nature moves after {tree.history(int(drawn[0]))}, not only before the first move"
+            tree, f"does not fit: chance moves after {tree.history(int(drawn[0]))}, not only before the first move"
         )
-    menus = np.where(players == TERMINAL, -1, tree.graph.content[position])
-    if (odd := group[(players != players[0]) | (menus != menus[0])]).size:
+    action_sets = np.where(players == TERMINAL, -1, tree.graph.content[position])
+    if (odd := group[(players != players[0]) | (action_sets != action_sets[0])]).size:
         raise _refusal(
             tree,
             f"does not fit: who may do what is not public, it differs after {tree.history(int(group[0]))} and "

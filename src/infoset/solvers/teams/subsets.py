@@ -312,7 +312,7 @@ class SubsetProgram:
         for v, chosen in choices.items():
             for player, sets, moves in zip(self.public.movers[v], self.public.infosets(v), chosen, strict=True):
                 for infoset, move in zip(sets, moves, strict=False):  # further types are padding
-                    words = move_words(tree.menu(infoset))
+                    words = move_words(tree.action_set(infoset))
                     if len(words) > 1:
                         tables[player][tree.key(infoset)] = {w: float(k == move) for k, w in enumerate(words)}
         return tables

@@ -65,8 +65,8 @@ class _Side:
 
     def played(self, x: FloatArray) -> FloatArray:
         """Return (T,) this side's factor in the probability of each terminal row."""
-        chances, plans = self.lottery(x)
-        return np.asarray(sum(c * self.team.played(plan) for c, plan in zip(chances, plans, strict=True)))
+        probabilities, plans = self.lottery(x)
+        return np.asarray(sum(c * self.team.played(plan) for c, plan in zip(probabilities, plans, strict=True)))
 
 
 class _Alone(_Side):
@@ -292,7 +292,7 @@ def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluati
     sides = [Team(form, members, ends, payoffs[:, list(members)].sum(axis=1)) for members in teams]
     played = [np.zeros(len(ends)), np.zeros(len(ends))]
     for number, lottery in enumerate(policy.lotteries):
-        for k, chance in enumerate(lottery.chances.tolist()):
+        for k, chance in enumerate(lottery.probabilities.tolist()):
             drawn = [k if place == number else 0 for place in range(2)]
             plan = realisation(form, policy.table(drawn).behaviour(form))
             played[number] += chance * sides[number].played(plan)

@@ -126,7 +126,7 @@ class Explorer {
     this.drawMeasures();
   }
 
-  who = (by) => (by >= 0 ? this.about.players[by] : by === -1 ? "nature" : "all");
+  who = (by) => (by >= 0 ? this.about.players[by] : by === -1 ? "chance_outcome" : "all");
 
   drawMeasures() {
     const shown = Object.entries(MEASURES).filter(([, m]) => !m.compares || this.other);

@@ -318,13 +318,13 @@ class Table {
     this.showMoves(view);
     this.showEnd(view);
     this.showActions(view);
-    this.picture.classList.toggle("turn", view.legal.length > 0 && !end && !open.pace);
+    this.picture.classList.toggle("turn", view.legal_actions.length > 0 && !end && !open.pace);
   }
 
   showPicture(view, before) {
     const { public: open } = view;
     const options = {
-      players: open.players, labels: view.legal, onmove: view.legal.length && !open.pace ? (k) => this.move(k) : null,
+      players: open.players, labels: view.legal_actions, onmove: view.legal_actions.length && !open.pace ? (k) => this.move(k) : null,
     };
     const picture = view.end?.whole ?? view.picture; // at the end all cards are face up
     if (before === null) this.picture.replaceChildren(drawPicture(picture, options));
@@ -378,7 +378,7 @@ class Table {
       return;
     }
     this.moves.classList.toggle("many", legal.length > 6);
-    this.moves.replaceChildren(...legal.map((words, k) => make("button", {
+    this.moves.replaceChildren(...legal_actions.map((words, k) => make("button", {
       type: "button", className: "move", dataset: { move: k }, onclick: () => this.move(k),
     }, make("span", { className: "share" }), make("span", { className: "words" }, words),
     k < 9 ? make("kbd", { aria: { hidden: "true" } }, String(k + 1)) : null)));
@@ -387,7 +387,7 @@ class Table {
   }
 
   move(k) {
-    if (this.sent === this.view.turn || k >= this.view.legal.length) return;
+    if (this.sent === this.view.turn || k >= this.view.legal_actions.length) return;
     this.sent = this.view.turn;
     setTimeout(() => { this.sent = ""; }, 400);
     this.send({ move: k, turn: this.view.turn });
@@ -433,7 +433,7 @@ class Table {
       if (!this.running) parts[0].classList.add("main");
     }
     if (open.practice && !end && !open.pace) {
-      parts.push(button("Hint", "H", () => this.send({ hint: "auto" }), !view.legal.length),
+      parts.push(button("Hint", "H", () => this.send({ hint: "auto" }), !view.legal_actions.length),
         button("Take back", "U", () => this.send({ undo: true }), !view.told.length));
     }
     if (open.agents.filter((agent) => agent === YOU).length > 1) parts.push(this.invite);
@@ -452,7 +452,7 @@ class Table {
       button.querySelector(".hint")?.remove();
       button.append(make("span", { className: "hint number" }, percent(chance)));
     }
-    say(`Hint: ${this.view.legal.map((words, k) => `${words} ${percent(chances[k])}`).join(", ")}`);
+    say(`Hint: ${this.view.legal_actions.map((words, k) => `${words} ${percent(chances[k])}`).join(", ")}`);
   }
 
   // --- in real time
@@ -489,7 +489,7 @@ class Table {
 
   /** Return the number of a move; with radio, each move is listed once for every message. */
   numberOf(action) {
-    return action * Math.max(1, Math.floor(this.view.legal.length / 6));
+    return action * Math.max(1, Math.floor(this.view.legal_actions.length / 6));
   }
 
   keyed(event) {

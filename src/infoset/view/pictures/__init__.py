@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
-from infoset.base import Action, Game, InformationState, Narrated, Picture, Pictured, Step, Token, own_token
+from infoset.base import (
+    Action,
+    Game,
+    InformationState,
+    Narrated,
+    ObservationRecord,
+    Picture,
+    Pictured,
+    Step,
+    own_record,
+)
 from infoset.errors import one_line
 from infoset.match.replay import MatchStep
 from infoset.registry import Registry
@@ -40,8 +50,8 @@ class Painter(Protocol):
     """The interface of the module that makes the pictures of a kind of game."""
 
     def whole(self, game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture: ...
-    def seen(self, game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture: ...
-    def told(self, game: Game, player: int, token: Token, before: InformationState) -> str: ...
+    def seen(self, game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture: ...
+    def told(self, game: Game, player: int, record: ObservationRecord, before: InformationState) -> str: ...
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
@@ -57,8 +67,8 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return _painter(game).whole(game, steps, moves)
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action] = ()) -> Picture:
-    """Return a picture of what ``player`` knows: its information state, and its legal actions ``legal``.
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action] = ()) -> Picture:
+    """Return a picture of what ``player`` knows: its information state, and its legal actions ``legal_actions``.
 
     >>> from infoset.view.pictures import seen
     >>> [area["hidden"] for area in seen(infoset.load("kuhn_poker"), 0, ((None, "K"),))["areas"]]
@@ -66,18 +76,18 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
     """
     if isinstance(game, Pictured):
         return game.picture([known if p == player else None for p in range(len(game.players))])
-    return _painter(game).seen(game, player, known, tuple(legal))
+    return _painter(game).seen(game, player, known, tuple(legal_actions))
 
 
-def token_words(game: Game, player: int, token: Token, before: InformationState = ()) -> str:
+def record_words(game: Game, player: int, record: ObservationRecord, before: InformationState = ()) -> str:
     """Return in words what happened to ``player`` in one step; ``before`` is its information state until then.
 
-    >>> from infoset.view.pictures import token_words
-    >>> token_words(infoset.load("kuhn_poker"), 0, (None, "bet"), ((None, "K"), ("pass", ())))
+    >>> from infoset.view.pictures import record_words
+    >>> record_words(infoset.load("kuhn_poker"), 0, (None, "bet"), ((None, "K"), ("pass", ())))
     'P2 bets'
     """
     teller = game.told if isinstance(game, Narrated) else None
-    words = teller(player, token, before) if teller else _painter(game).told(game, player, token, before)
+    words = teller(player, record, before) if teller else _painter(game).told(game, player, record, before)
     return one_line(words, MAX_WORDS)
 
 
@@ -94,5 +104,7 @@ def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> lis
     """Return every player's information state after the last step."""
     players = range(len(game.players))
     own = [(None,) * len(players), *(played.moves for played in moves)]
-    tokens = [[own_token(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players]
-    return [tuple([token for token in told if token is not None]) for told in tokens]
+    records = [
+        [own_record(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players
+    ]
+    return [tuple([record for record in told if record is not None]) for told in records]

@@ -99,11 +99,11 @@ class Board(NamedTuple):
     def _content(self, fact: Fact) -> str:
         return " ".join(fact[bool(self.owner) : self.first] + fact[self.second + 1 :]) or MARK
 
-    def offers(self, legal: Sequence[Action]) -> dict[str, Any]:
+    def offers(self, legal_actions: Sequence[Action]) -> dict[str, Any]:
         """Return the moves that name cells: by cell, or from one cell to another."""
         moves: dict[str, set[int]] = defaultdict(set)
         slides: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-        for number, move in enumerate(legal):
+        for number, move in enumerate(legal_actions):
             match [f"{row},{column}" for row, column in self.cells(move)]:
                 case [cell]:
                     moves[cell].add(number)
@@ -126,14 +126,14 @@ class Board(NamedTuple):
                 yield cell
                 values = values[2:]
 
-    def drops(self, legal: Sequence[Action], cells: Sequence[Sequence[str]]) -> dict[str, int]:
+    def drops(self, legal_actions: Sequence[Action], cells: Sequence[Sequence[str]]) -> dict[str, int]:
         """Return the moves that name one coordinate, such as the column where a disc falls.
 
         Each move is listed under the cells of that line which look empty.
         """
         found = {}
         line = self.columns if self.across else self.rows
-        for number, move in enumerate(legal):
+        for number, move in enumerate(legal_actions):
             if isinstance(move, tuple) and len(move) == 2 and str(move[1]) in line:
                 place = line.index(str(move[1]))
                 for r, row in enumerate(cells):
@@ -184,10 +184,12 @@ def _some_states(rules: GdlRules) -> list[frozenset[Term]]:
             for _ in range(length):
                 if evaluator.terminal(state):
                     break
-                menus = [evaluator.legal(state, role) for role in range(len(evaluator.roles))]
-                if not all(menus):
+                action_sets = [evaluator.legal_actions(state, role) for role in range(len(evaluator.roles))]
+                if not all(action_sets):
                     break
-                state, _ = evaluator.step(state, [menu[int(rng.integers(len(menu)))] for menu in menus])
+                state, _ = evaluator.step(
+                    state, [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets]
+                )
                 states.append(state)
     return [evaluator.facts(state) for state in states]
 

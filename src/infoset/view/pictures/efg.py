@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infoset.base import Action, Game, InformationState, Picture, Step, Token
+from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
 from infoset.formats.efg import EfgState
 from infoset.match.replay import MatchStep
 from infoset.view.pictures.paths import CHANCE, Walked, path
@@ -18,7 +18,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
         here = step.state
         assert isinstance(here, EfgState)
         mover = here.infoset.player if here.infoset is not None else -1
-        move = played.nature if mover < 0 else played.moves[mover]
+        move = played.chance_outcome if mover < 0 else played.moves[mover]
         walked.append(Walked(CHANCE if mover < 0 else game.players[mover], move, "" if mover < 0 else _place(here)))
     last = steps[-1].state
     assert isinstance(last, EfgState)
@@ -36,7 +36,7 @@ def _note(place: str) -> str:
     return f"at {place}" if place else ""
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the player's own moves with their information sets, and the present information set."""
     place, walked = "", []
     for move, observation in known:
@@ -45,11 +45,11 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
             place = ""
         if observation not in (None, ()):
             place = action_words(observation)
-    return path(walked, legal, note=_note(place))
+    return path(walked, legal_actions, note=_note(place))
 
 
-def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the player's own move, and the information set that is reached."""
-    move, observation = token
+    move, observation = record
     did = [] if move is None else [f"you play {action_words(move)}"]
     return "; ".join([*did, *([f"you are at {action_words(observation)}"] if observation not in (None, ()) else [])])

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Hashable, Sequence
 from pathlib import Path
 
-from infoset.base import Action, Game, InformationState, Observation, Picture, Step, Token
+from infoset.base import Action, Game, InformationState, Observation, ObservationRecord, Picture, Step
 from infoset.gdl.game import GdlGame, GdlRules, GdlState
 from infoset.match.replay import MatchStep
 from infoset.view.pictures.boards import UNKNOWN, Fact, Facts, boards_of, by_relation
@@ -30,17 +30,17 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return _group(_laid(game, _shown(game.rules, by_relation(state.facts), by_relation([]), ())))
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the facts that are certain given a player's moves and percepts, and of those themselves."""
     assert isinstance(game, GdlGame)
     rules = game.rules
     states = possible_states(rules, player, known)
     if states is None:
-        parts = _tried(rules, known, legal)
+        parts = _tried(rules, known, legal_actions)
     else:
-        worlds = [rules.evaluator.facts(state) for state in _offering(rules, player, states, legal)]
+        worlds = [rules.evaluator.facts(state) for state in _offering(rules, player, states, legal_actions)]
         certain, possible = frozenset.intersection(*worlds), frozenset.union(*worlds)
-        parts = _shown(rules, by_relation(certain), by_relation(possible - certain), legal)
+        parts = _shown(rules, by_relation(certain), by_relation(possible - certain), legal_actions)
     if not rules.open:
         parts.append(_told_path(game.players[player], known))
     return _group(_laid(game, parts))
@@ -58,23 +58,23 @@ def _laid(game: Game, parts: list[Picture]) -> list[Picture]:
 
 
 def _offering(
-    rules: GdlRules, player: int, states: frozenset[Hashable], legal: Sequence[Action]
+    rules: GdlRules, player: int, states: frozenset[Hashable], legal_actions: Sequence[Action]
 ) -> Collection[Hashable]:
     """Return those states in which the player has exactly these legal moves; all states where it has none to make."""
     seat = rules.seats[player]
-    return [state for state in states if legal and rules.evaluator.legal(state, seat) == tuple(legal)
+    return [state for state in states if legal_actions and rules.evaluator.legal_actions(state, seat) == tuple(legal_actions)
             and not rules.evaluator.terminal(state)] or states  # fmt: skip
 
 
-def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move and percepts; in a game of complete information the moves of the others."""
     assert isinstance(game, GdlGame)
-    observation = token[1]
+    observation = record[1]
     if game.rules.open and isinstance(observation, tuple):
         who = ["you" if p == player else name for p, name in enumerate(game.players)]
         played = [f"{name}: {action_words(m)}" for name, m in zip(who, observation, strict=True) if m not in IDLE]
         return "; ".join(played) or "nobody does anything"
-    own, percepts = _plain(token)
+    own, percepts = _plain(record)
     did = [] if own is None else [f"you: {action_words(own)}"]
     return "; ".join([*did, f"you see {', '.join(map(action_words, percepts)) or 'nothing'}"])
 
@@ -88,9 +88,9 @@ def _told_path(name: str, known: InformationState) -> Picture:
     return path(walked)
 
 
-def _plain(token: Token) -> tuple[Action | None, tuple[Observation, ...]]:
+def _plain(record: ObservationRecord) -> tuple[Action | None, tuple[Observation, ...]]:
     """Return the move and the percepts of a token without the uninformative ones: idle moves, and offered moves."""
-    move, observation = token
+    move, observation = record
     percepts = observation if isinstance(observation, tuple) else ()
     return None if move in IDLE else move, tuple([percept for percept in percepts if not _is_offer(percept)])
 
@@ -99,17 +99,17 @@ def _is_offer(percept: object) -> bool:
     return isinstance(percept, tuple) and percept[:1] == ("offered",)
 
 
-def _shown(rules: GdlRules, certain: Facts, doubtful: Facts, legal: Sequence[Action]) -> list[Picture]:
+def _shown(rules: GdlRules, certain: Facts, doubtful: Facts, legal_actions: Sequence[Action]) -> list[Picture]:
     """Return the boards and the other facts: the certain ones, and where others are possible."""
     grids = [board.picture(certain, doubtful) for board in boards_of(rules)]
-    _offer(rules, grids, legal)
+    _offer(rules, grids, legal_actions)
     boards = {name for board in boards_of(rules) for name in (board.name, *board.marks)}
     names = sorted({*certain, *doubtful} - boards)
     relations = [{"name": name, "rows": _rows(certain[name], name in doubtful)} for name in names]
     return [*grids, *([{"kind": "facts", "relations": relations}] if relations else [])]
 
 
-def _offer(rules: GdlRules, grids: list[Picture], legal: Sequence[Action]) -> None:
+def _offer(rules: GdlRules, grids: list[Picture], legal_actions: Sequence[Action]) -> None:
     """Add the moves that name cells, or a line of them, to the first board, or to the first of each role.
 
     The other boards are marked as small.
@@ -117,7 +117,7 @@ def _offer(rules: GdlRules, grids: list[Picture], legal: Sequence[Action]) -> No
     boards = boards_of(rules)
     for board, grid in zip(boards, grids, strict=True):
         if board.name == boards[0].name:
-            grid.update(board.offers(legal) or {"moves": board.drops(legal, grid["cells"])})
+            grid.update(board.offers(legal_actions) or {"moves": board.drops(legal_actions, grid["cells"])})
         else:
             grid["small"] = True
 
@@ -135,7 +135,7 @@ def _order(fact: tuple[str, ...]) -> list[tuple[bool, int, str]]:
     return [(False, int(a), "") if a.isdecimal() and len(a) < 10 else (True, 0, a) for a in fact]
 
 
-def _tried(rules: GdlRules, known: InformationState, legal: Sequence[Action]) -> list[Picture]:
+def _tried(rules: GdlRules, known: InformationState, legal_actions: Sequence[Action]) -> list[Picture]:
     """Return boards on which only the cells named by the player's own moves are known, with the percepts received."""
     grids = [board.picture(by_relation([]), by_relation([])) for board in boards_of(rules)]
     for board, grid in zip(boards_of(rules), grids, strict=True):
@@ -143,7 +143,7 @@ def _tried(rules: GdlRules, known: InformationState, legal: Sequence[Action]) ->
         for move, percepts in map(_plain, known):
             for row, column in board.cells(move) if grid is grids[0] else ():
                 cells[row][column] = " ".join(map(action_words, percepts)) or "tried"
-    _offer(rules, grids, legal)
+    _offer(rules, grids, legal_actions)
     return grids
 
 

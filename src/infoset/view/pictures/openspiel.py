@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from infoset.base import Action, Game, InformationState, Observation, Picture, State, Step, Token
+from infoset.base import Action, Game, InformationState, Observation, ObservationRecord, Picture, State, Step
 from infoset.errors import shorten
 from infoset.formats.openspiel import OpenSpielState, Undrawn
 from infoset.match.replay import MatchStep
@@ -36,15 +36,15 @@ def _words(state: State, answer: Action | Observation) -> Action | Observation:
     return str(state.spiel.action_to_string(answer))
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the player's own moves and the last text that OpenSpiel gave it."""
     own = [(move, ()) for move, _ in known if move is not None]
     texts = [seen for _, seen in known if isinstance(seen, str)]
-    return path(seen_steps(game, player, own), legal, note=shorten(texts[-1], MAX_NOTE) if texts else "")
+    return path(seen_steps(game, player, own), legal_actions, note=shorten(texts[-1], MAX_NOTE) if texts else "")
 
 
-def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move, and OpenSpiel's text."""
-    move, observation = token
+    move, observation = record
     did = [] if move is None else [f"you play {action_words(move)}"]
     return "; ".join([*did, *([action_words(observation)] if observation not in (None, ()) else [])]) or "time passes"

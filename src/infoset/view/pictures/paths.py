@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from infoset.base import Action, Game, InformationState, Observation, Picture, Step, Token
+from infoset.base import Action, Game, InformationState, Observation, ObservationRecord, Picture, Step
 from infoset.match.replay import MatchStep
 from infoset.view.pictures.words import action_words
 
@@ -28,14 +28,14 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return path(played_steps(game, moves))
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of a player's own moves and observations."""
-    return path(seen_steps(game, player, known), legal)
+    return path(seen_steps(game, player, known), legal_actions)
 
 
-def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move and the observation."""
-    move, observation = token
+    move, observation = record
     said = [] if move is None else [f"you {action_words(move)}"]
     if observation not in (None, ()):
         said.append(f"you see {action_words(observation)}")
@@ -47,11 +47,11 @@ def played_steps(game: Game, moves: Iterable[MatchStep]) -> list[Walked]:
     walked = []
     for played in moves:
         walked += [Walked(game.players[p], move) for p, move in enumerate(played.moves) if move is not None]
-        walked += [] if played.nature is None else [Walked(CHANCE, played.nature)]
+        walked += [] if played.chance_outcome is None else [Walked(CHANCE, played.chance_outcome)]
     return walked
 
 
-def seen_steps(game: Game, player: int, known: Iterable[Token]) -> list[Walked]:
+def seen_steps(game: Game, player: int, known: Iterable[ObservationRecord]) -> list[Walked]:
     """Return a player's own moves and observations."""
     walked = []
     for move, observation in known:
@@ -60,13 +60,13 @@ def seen_steps(game: Game, player: int, known: Iterable[Token]) -> list[Walked]:
     return walked
 
 
-def path(walked: Sequence[Walked], legal: Sequence[Action] = (), note: str = "") -> Picture:
+def path(walked: Sequence[Walked], legal_actions: Sequence[Action] = (), note: str = "") -> Picture:
     """Return the picture of these steps, with the legal moves."""
     left = len(walked) - MAX_STEPS
     if left > 0:
         walked = [Walked("", f"… {left} before"), *walked[left:]]
     steps = [_step(step) for step in walked]
-    picture: Picture = {"kind": "path", "steps": steps, "moves": list(map(action_words, legal))}
+    picture: Picture = {"kind": "path", "steps": steps, "moves": list(map(action_words, legal_actions))}
     return picture | {"note": note} if note else picture
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from infoset.base import Action, Game, InformationState, Picture, Step, Token
+from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
 from infoset.games.matrix import choices_told
 from infoset.match.replay import MatchStep
 from infoset.view.payoff_table import is_payoff_table, payoff_picture, payoff_table
@@ -20,15 +20,15 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return payoff_picture(table, tuple(moves[0].moves) if moves else None)
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the table, which is public, and the choices once all players have made theirs."""
     table = payoff_table(game) if is_payoff_table(game) else None
     if table is None:
-        return paths.seen(game, player, known, legal)
+        return paths.seen(game, player, known, legal_actions)
     joint = cast("tuple[Action, ...]", known[0][1]) if known else None
-    return payoff_picture(table, joint, player if legal else None)
+    return payoff_picture(table, joint, player if legal_actions else None)
 
 
-def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return all choices in words."""
-    return choices_told(tuple(game.players), player, token)
+    return choices_told(tuple(game.players), player, record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from infoset.base import Action, Game, InformationState, Picture, Step, Token
+from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
 from infoset.match.replay import Match, MatchStep
 from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.view.pictures.words import action_words
@@ -26,7 +26,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return position(state) if isinstance(state, PommermanState) else UNSEEN
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of an agent's last observation."""
     from infoset.view.pommerman.seen import picture
 
@@ -52,9 +52,9 @@ def move_words(move: Action | None) -> str:
     return MOVES[move] if isinstance(move, int) else action_words(move)
 
 
-def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return the own move in words; the observation is a board and has no words."""
-    move, said = (token[0][0], token[0][1:]) if isinstance(token[0], tuple) else (token[0], ())
+    move, said = (record[0][0], record[0][1:]) if isinstance(record[0], tuple) else (record[0], ())
     if not isinstance(move, int):
         return "you see the board"
     return f"you {MOVES[move]}" + (f" and say {' '.join(map(str, said))}" if any(said) else "")

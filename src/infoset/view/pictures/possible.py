@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterator
 from itertools import product
 from typing import TypeAlias
 
-from infoset.base import Action, InformationState, Token
+from infoset.base import Action, InformationState, ObservationRecord
 from infoset.errors import InfosetError
 from infoset.gdl.game import GdlRules, GdlState
 from infoset.gdl.lazy import LazyEvaluator
@@ -40,14 +40,14 @@ def possible_states(rules: GdlRules, player: int, known: InformationState) -> St
     return states
 
 
-def _after(rules: GdlRules, player: int, states: frozenset[Hashable], token: Token) -> States:
+def _after(rules: GdlRules, player: int, states: frozenset[Hashable], record: ObservationRecord) -> States:
     """Return the successors of ``states`` that are consistent with the move and the percepts of one step."""
     limit = LAZY_TRIES if isinstance(rules.evaluator, LazyEvaluator) else MAX_TRIES
     found: set[Hashable] = set()
     try:
-        for tried, (state, joint, answer) in enumerate(_tries(rules, player, states, token)):
+        for tried, (state, joint, answer) in enumerate(_tries(rules, player, states, record)):
             step = rules.step(state, joint, answer)
-            if step.observations[player] == token[1]:
+            if step.observations[player] == record[1]:
                 assert isinstance(step.state, GdlState)
                 found.add(step.state.key)
             if tried >= limit or len(found) > MAX_STATES:
@@ -58,23 +58,23 @@ def _after(rules: GdlRules, player: int, states: frozenset[Hashable], token: Tok
 
 
 def _tries(
-    rules: GdlRules, player: int, states: frozenset[Hashable], token: Token
+    rules: GdlRules, player: int, states: frozenset[Hashable], record: ObservationRecord
 ) -> Iterator[tuple[Hashable, tuple[Action, ...], Action | None]]:
     """Yield the joint moves that may have been played.
 
     The own move is known; in a game of complete information all moves are.
     """
-    evaluator, (move, observation) = rules.evaluator, token
+    evaluator, (move, observation) = rules.evaluator, record
     for state in states:
         if evaluator.terminal(state):
             continue
-        menus = [evaluator.legal(state, seat) for seat in rules.seats]
-        if move not in menus[player]:
+        action_sets = [evaluator.legal_actions(state, seat) for seat in rules.seats]
+        if move not in action_sets[player]:
             continue
         if rules.open and isinstance(observation, tuple):
             joints: Iterator[tuple[Action, ...]] = iter([observation])  # type: ignore[list-item]
         else:
-            joints = product(*[(move,) if p == player else menu for p, menu in enumerate(menus)])
+            joints = product(*[(move,) if p == player else action_set for p, action_set in enumerate(action_sets)])
         for joint in joints:
-            for answer in rules.nature(state) or (None,):
+            for answer in rules.chance_outcome(state) or (None,):
                 yield state, joint, answer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from infoset.base import Action, Game, InformationState, Picture, Step, Token
-from infoset.games.product_form import PASS, Nature, ProductForm, ProductState, Stage
+from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
+from infoset.games.product_form import PASS, Chance, ProductForm, ProductState, Stage
 from infoset.games.table import area, table
 from infoset.match.replay import MatchStep
 from infoset.view.pictures import paths
@@ -18,11 +18,11 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     last = [step.state for step in steps if isinstance(step.state, ProductState)]
     values = last[-1].values if last else ()
     if steps[-1].state.terminal and moves:
-        values = (*values, *(choice for choice in (*moves[-1].moves, moves[-1].nature) if choice is not None))
+        values = (*values, *(choice for choice in (*moves[-1].moves, moves[-1].chance_outcome) if choice is not None))
     return _axes(game, dict(game.past(values)), 0)
 
 
-def seen(game: Game, player: int, known: InformationState, legal: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the values that the player's stages showed it, and its own choices.
 
     It is a list of moves where a function determines what the stages show.
@@ -31,7 +31,7 @@ def seen(game: Game, player: int, known: InformationState, legal: Sequence[Actio
     stages = {axis.name: axis for axis in game.axes if isinstance(axis, Stage)}
     own = [stage for stage in stages.values() if stage.player == game.players[player]]
     if any(callable(stage.sees) for stage in own):
-        return paths.seen(game, player, known, legal)
+        return paths.seen(game, player, known, legal_actions)
     values: dict[str, Action] = {}
     here = ""
     for move, label in known:
@@ -47,12 +47,12 @@ def _axes(game: ProductForm, values: Mapping[str, Action], passed: int) -> Pictu
     """Return one area per axis; axes before ``passed`` whose value is not known lie face down."""
     return table(*[
         area(name, [action_words(values[name])] if values.get(name, PASS) != PASS else [],
-             int(name not in values and number < passed), axis.player or "nature")
+             int(name not in values and number < passed), axis.player or "chance_outcome")
         for number, (name, axis) in enumerate(_named(game))
     ])  # fmt: skip
 
 
-def _named(game: ProductForm) -> Iterator[tuple[str, Nature | Stage]]:
+def _named(game: ProductForm) -> Iterator[tuple[str, Chance | Stage]]:
     return ((name, axis) for axis in game.axes for name in _names(axis.name))
 
 
@@ -61,9 +61,9 @@ def _names(given: object) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
 
 
-def told(game: Game, player: int, token: Token, before: InformationState) -> str:
+def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own choice, and what the next stage shows."""
-    move, label = token
+    move, label = record
     did = [] if move is None else [f"you choose {action_words(move)}"]
     at = f"you are asked at {action_words(label[0])}" if isinstance(label, tuple) and label else ""
     shown = f" and see {action_words(label[1:])}" if isinstance(label, tuple) and len(label) > 1 else ""

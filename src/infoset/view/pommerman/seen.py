@@ -72,8 +72,8 @@ def _agent(config: Config, k: int, me: int, now: Seen, before: Seen | None, know
     return [alive, cell, None, None, None, walked[0] if walked else st.DOWN]
 
 
-def _walk(token: tuple[Action | None, object]) -> tuple[Action | None, object]:
-    move, seen = token
+def _walk(record: tuple[Action | None, object]) -> tuple[Action | None, object]:
+    move, seen = record
     return (move[0] if isinstance(move, tuple) else move), seen
 
 

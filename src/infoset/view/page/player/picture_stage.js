@@ -121,7 +121,7 @@ function linesOf(frame, number, players) {
     if (move === null) return;
     line("move", k, `${players[k]}: ${move}`, { ...everything, note: frame.seconds[k] === null ? "" : lasting(frame.seconds[k]) });
   });
-  if (frame.nature !== null) line("nature", null, `chance: ${frame.nature}`, everything);
+  if (frame.chance_outcome !== null) line("chance_outcome", null, `chance: ${frame.chance_outcome}`, everything);
   frame.told.forEach((text, k) => {
     if (text !== null) line("told", k, text, { views: [k] });
   });
