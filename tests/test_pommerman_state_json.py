@@ -26,8 +26,8 @@ from infoset.cli import run_command
 from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError
 from infoset.match.playground_json import read_game, write_game, write_states
 from infoset.pommerman import state as st
-from infoset.pommerman.config import CONFIGS, Config
-from infoset.pommerman.game import PREFIX, Pommerman, PommermanState
+from infoset.pommerman.config import CONFIGS, PREFIX, Config
+from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.pommerman.observation import observations
 from infoset.pommerman.state_json import MAX_TEXT, read_state, state_body, state_text, write_state
 from pommerman_golden import KINDS, config_of, games, to_row

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from infoset.arguments import checks_arguments
 from infoset.base import Game
-from infoset.errors import FormatError, ParameterError, UnknownNameError, UnsupportedGameError, one_line, shorten
+from infoset.errors import (
+    FormatError,
+    InfosetError,
+    ParameterError,
+    PluginError,
+    UnknownNameError,
+    UnsupportedGameError,
+    one_line,
+    shorten,
+)
 from infoset.files import DamageError, decode_json, describe_damage, no_such_path
 from infoset.names import build, parse_name
-from infoset.registry import PYTHON, Entry, Registry, build_own, check_trusted, own_name, path_problem
+from infoset.registry import (
+    PYTHON,
+    Entry,
+    Registry,
+    build_foreign,
+    build_own,
+    check_trusted,
+    entry_of,
+    own_name,
+    path_problem,
+)
 
 GAMES: Registry[Game] = Registry(
     "game",
@@ -38,14 +59,19 @@ GAMES: Registry[Game] = Registry(
         )
     }
     | {name: f"infoset.games.holdem:{name}" for name in ("holdem_river", "holdem_turn")},
+    group="infoset.games",
 )
-"""The native games."""
+"""The native games, and those of installed packages."""
 
 OPENSPIEL = "openspiel:"
 GDL = "gdl:"
+FAMILIES: Registry[Any] = Registry(
+    "family", {"pommerman": "infoset.pommerman.variants:VARIANTS"}, group="infoset.families"
+)
+"""The families of games ``WORD:NAME``: objects that map each ``NAME`` to the maker of a game."""
 POMMERMAN = "pommerman:"
-FILE_PARAMETERS = frozenset({"state"})
-"""Parameters of shipped games whose value is the path of a file."""
+FILE_PARAMETERS = frozenset({"file", "path", "state"})
+"""Parameters of games whose value is the path of a file."""
 CONFIG = "config.json"
 """The file that identifies a run's folder."""
 
@@ -60,6 +86,7 @@ READERS: Registry[Game] = Registry(
         ".gdl": "infoset.gdl.game:read_gdl_game",
         ".kif": "infoset.gdl.game:read_gdl_game",
     },
+    group="infoset.readers",
 )
 """The readers of files of games, by the ends of their names."""
 
@@ -127,31 +154,33 @@ def load(name: str) -> Game:
 def _load_known(name: str, hints: bool = True) -> Game:
     """Load a game that is known by name here; ``hints``: whether files of similar names may be suggested."""
     parsed = parse_name(name)
-    if parsed.word not in GAMES and parsed.word not in known_games():
+    if parsed.word in GAMES:
+        game = GAMES.build(parsed)
+        return game if parsed.word in GAMES.homes else check_is_game(game, name)
+    family, _, member = parsed.word.partition(":")
+    if member and (makers := family_of(family)) is not None and member in makers:
+        named = parsed._replace(word=member)
+        return check_is_game(build_foreign(f"{family} game", named, {member: makers[member]}), name)
+    if parsed.word not in known_games():
         if hints and (problem := path_problem(parsed.word, "names")):
             raise problem
         raise UnknownNameError("game", parsed.word, known_games())
-    if parsed.word.startswith(GDL):
-        from infoset.gdl.library import load_library
+    from infoset.gdl.library import load_library
 
-        found = parsed.word.removeprefix(GDL)
-        return build("game", parsed, {parsed.word: lambda: load_library(found)})
-    if parsed.word.startswith(POMMERMAN):
-        from infoset.pommerman.game import VARIANTS
-
-        variant = parsed._replace(word=parsed.word.removeprefix(POMMERMAN))
-        return build("Pommerman variant", variant, VARIANTS)
-    return build("game", parsed, GAMES)
+    return build("game", parsed, {parsed.word: lambda: load_library(member)})
 
 
 def _load_own(name: str) -> Game:
     """Load a game of the user's own by running its code."""
-    parsed = parse_name(name)
-    game = build_own("game", parsed)
-    if isinstance(game, type) or not isinstance(game, Game):
-        what = f"the class {game.__name__}" if isinstance(game, type) else f"an object of class {type(game).__name__}"
+    return check_is_game(build_own("game", parse_name(name)), name)
+
+
+def check_is_game(made: object, name: str) -> Game:
+    """Return what was made under a name.  Raises ``ParameterError`` where it is no game."""
+    if isinstance(made, type) or not isinstance(made, Game):
+        what = f"the class {made.__name__}" if isinstance(made, type) else f"an object of class {type(made).__name__}"
         raise ParameterError(f"{shorten(name)} makes {what}, not a game; a game needs name, players and start")
-    return game
+    return made
 
 
 def load_named(name: str, where: str) -> Game:
@@ -177,34 +206,62 @@ def load_shipped(name: str, where: str) -> Game:
     return _load_known(name, hints=False)
 
 
+def family_of(word: str) -> Mapping[str, Callable[..., Game]] | None:
+    """Return the makers of the games ``word:NAME`` by name; ``None`` for no family.  Raises ``PluginError``."""
+    return cast("Mapping[str, Callable[..., Game]]", FAMILIES[word]) if word and word in FAMILIES else None
+
+
+def maker_of(word: str) -> Callable[..., Game]:
+    """Return the maker of a native game or of a game of an installed package.  Raises ``UnknownNameError``."""
+    family, _, member = word.partition(":")
+    makers = GAMES if word in GAMES else family_of(family) or {}
+    key = word if word in GAMES else member
+    if key not in makers:
+        raise UnknownNameError("game", word, known_games())
+    return makers[key]
+
+
+def _families() -> dict[str, Mapping[str, Callable[..., Game]]]:
+    """Return every family of games that can be imported, by its word."""
+    found = {}
+    for word in FAMILIES:
+        with suppress(PluginError):
+            found[word] = family_of(word) or {}
+    return found
+
+
 def game_entries() -> list[Entry]:
     """Return every game that has a name, with its parameters and a line about it."""
     from infoset.gdl.library import about, library
-    from infoset.pommerman.config import CONFIGS, parameters
 
     entries = [*GAMES.entries(), *(Entry(GDL + name, {}, about(name)) for name in library())]
-    variants = CONFIGS.items()
-    return entries + [Entry(POMMERMAN + k, parameters(k), f"Pommerman: {rules.about}.") for k, rules in variants]
+    for word in FAMILIES:
+        try:
+            makers = family_of(word) or {}
+            entries += [entry_of(f"{word}:{name}", maker) for name, maker in makers.items()]
+        except InfosetError as error:
+            entries.append(Entry(f"{word}:", {}, str(error)))
+    return entries
 
 
 def about(name: str) -> str:
     """Return a line about a game by its name; empty for files and games of the user's own."""
     from infoset.gdl.library import about, library
-    from infoset.pommerman.config import CONFIGS
 
     word = name.partition("(")[0]
     described = word.removeprefix(GDL)
-    variant = word.removeprefix(POMMERMAN)
     if word in GAMES:
         return GAMES.entry(word).about
-    if word != described and described in library():
-        return about(described)
-    return f"Pommerman: {CONFIGS[variant].about}." if word != variant and variant in CONFIGS else ""
+    if word != described:
+        return about(described) if described in library() else ""
+    family, _, member = word.partition(":")
+    makers = _families().get(family, {})
+    return entry_of(word, makers[member]).about if member in makers else ""
 
 
 def known_games() -> list[str]:
-    """Return every game that has a name: the native ones, the library's descriptions, the variants of Pommerman."""
+    """Return every game that has a name: the native ones, the library's descriptions, those of installed packages."""
     from infoset.gdl.library import library
-    from infoset.pommerman.config import CONFIGS
 
-    return [*GAMES, *(GDL + name for name in library()), *(POMMERMAN + name for name in CONFIGS)]
+    others = [f"{word}:{name}" for word, makers in _families().items() for name in makers]
+    return [*GAMES, *(GDL + name for name in library()), *others]

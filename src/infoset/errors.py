@@ -13,6 +13,7 @@ InfosetError
 ├── PolicyError             (ValueError)    a policy that is broken or belongs to another game
 ├── CheckpointError         (ValueError)    a saved run that cannot be continued
 ├── MissingExtraError       (ImportError)   an optional dependency that is not installed
+├── PluginError             (ImportError)   an installed plug-in that cannot be imported
 ├── RemoteError             (OSError)       a remote program that cannot be reached, or whose answer is invalid
 └── UnsupportedSystemError  (OSError)       something that this operating system cannot do
 
@@ -130,6 +131,10 @@ class MissingExtraError(InfosetError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra '{extra}': pip install 'infoset[{extra}]'")
+
+
+class PluginError(InfosetError, ImportError):
+    """An installed plug-in that cannot be imported; names its package."""
 
 
 class RemoteError(InfosetError, OSError):

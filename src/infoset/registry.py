@@ -1,7 +1,8 @@
 """Registries that map names to makers, each imported when it is first requested.
 
-Lists, help texts and the suggestions in errors are derived from them.  ``python:FILE.py:Class(parameter=value)`` and
-``python:package.module:Class`` name the user's own classes wherever a registry is used.
+Lists, help texts and the suggestions in errors are derived from them.  Installed packages add names by entry points
+(``plugins``).  ``python:FILE.py:Class(parameter=value)`` and ``python:package.module:Class`` name the user's own
+classes wherever a registry is used.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ from infoset.errors import (
 from infoset.files import looks_like_path, no_such_path
 from infoset.interruption import is_users
 from infoset.names import Name, Value, build, check_parameters, parse_name
+from infoset.plugins import Plugin, is_installed, plugins_of
 from infoset.processes import end_copy
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., object])
 
 PYTHON = "python:"
 MAX_HINTS = 3
@@ -52,7 +55,10 @@ class Entry(NamedTuple):
 
 
 class Registry(Mapping[str, Callable[..., T]], Generic[T]):
-    """A mapping from names to makers, given as strings ``module:attribute``.
+    """A mapping from names to makers, given as strings ``module:attribute``, or as a module alone.
+
+    Where a ``group`` is given, the entry points of installed packages in this group belong to it, too; infoset's own
+    names take precedence.
 
     >>> from infoset.catalog import GAMES
     >>> GAMES.build("kuhn_poker(players=3)").players
@@ -61,18 +67,36 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
     {'players': 2}
     """
 
-    def __init__(self, kind: str, homes: Mapping[str, str]) -> None:
-        self.kind, self.homes = kind, homes
+    def __init__(self, kind: str, homes: Mapping[str, str], group: str = "") -> None:
+        self.kind, self.homes, self.group = kind, homes, group
+
+    @property
+    def plugins(self) -> dict[str, Plugin]:
+        """The entry points of installed packages by name, without names that infoset itself has."""
+        return {word: found for word, found in plugins_of(self.group).items() if word not in self.homes}
 
     def __getitem__(self, word: str) -> Callable[..., T]:
+        if word not in self.homes:
+            return cast("Callable[..., T]", plugins_of(self.group)[word].load())
         module, _, attribute = self.homes[word].partition(":")
-        return cast("Callable[..., T]", getattr(import_module(module), attribute))
+        found = import_module(module)
+        return cast("Callable[..., T]", getattr(found, attribute) if attribute else found)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.homes or word in plugins_of(self.group)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.homes)
+        return iter([*self.homes, *self.plugins])
 
     def __len__(self) -> int:
-        return len(self.homes)
+        return len(self.homes) + len(self.plugins)
+
+    def of(self, thing: object) -> Any:
+        """Return what is registered for the class of an object, or the nearest class that it extends, or ``None``.
+
+        The name is the module that defines the class.
+        """
+        return next((self[kind.__module__] for kind in type(thing).__mro__ if kind.__module__ in self), None)
 
     def build(self, name: str | Name) -> T:
         """Build the object that a name refers to.
@@ -80,7 +104,11 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         Raises ``UnknownNameError``, ``ParameterError`` or ``FormatError``.
         """
         parsed = parse_name(name) if isinstance(name, str) else name
-        return build_own(self.kind, parsed) if parsed.word.startswith(PYTHON) else build(self.kind, parsed, self)
+        if parsed.word.startswith(PYTHON):
+            return cast("T", build_own(self.kind, parsed))
+        if parsed.word not in self.homes and parsed.word in self:
+            return cast("T", build_foreign(self.kind, parsed, {parsed.word: self[parsed.word]}))
+        return build(self.kind, parsed, self)
 
     def check(self, name: str | Name) -> None:
         """Raise what ``build`` would for a wrong name or parameter."""
@@ -93,14 +121,33 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         return parsed, self
 
     def entry(self, word: str) -> Entry:
-        """Return the list entry of a maker."""
-        maker = self[word]
-        text = (inspect.getdoc(maker) or "").strip().partition("\n\n")[0]
-        return Entry(word, parameters_of(maker), " ".join(text.replace("``", "").split()))
+        """Return the list entry of a maker; that of a broken plug-in says what is wrong with it."""
+        try:
+            return entry_of(word, self[word])
+        except InfosetError as error:
+            if word in self.homes:
+                raise
+            return Entry(word, {}, str(error))
 
     def entries(self) -> list[Entry]:
         """Return all entries, sorted by name."""
         return [self.entry(word) for word in sorted(self)]
+
+
+def made_for(beginning: str) -> Callable[[F], F]:
+    """Mark the maker of an agent that plays only games whose names begin so, such as ``"kuhn_poker"``."""
+
+    def mark(maker: F) -> F:
+        maker.made_for = beginning  # type: ignore[attr-defined]
+        return maker
+
+    return mark
+
+
+def entry_of(word: str, maker: Callable[..., object]) -> Entry:
+    """Return the list entry of a maker under a name."""
+    text = (inspect.getdoc(maker) or "").strip().partition("\n\n")[0]
+    return Entry(word, parameters_of(maker), " ".join(text.replace("``", "").split()))
 
 
 def parameters_of(maker: Callable[..., object]) -> dict[str, Any]:
@@ -191,7 +238,12 @@ def build_own(kind: str, name: Name) -> Any:
         if name.parameters:
             raise ParameterError(f"{shorten(name.word, 200)} is made already, so that it takes no parameters")
         return found
-    makers, process = {name.word: load_python(name.word)}, os.getpid()
+    return build_foreign(kind, name, {name.word: load_python(name.word)})
+
+
+def build_foreign(kind: str, name: Name, makers: Mapping[str, Callable[..., Any]]) -> Any:
+    """Call a maker that is not infoset's.  Raises ``ParameterError``, in one line, where its code fails."""
+    process = os.getpid()
     try:
         return build(kind, name, makers)
     except InfosetError:
@@ -315,12 +367,13 @@ def check_trusted(name: str, where: str) -> None:
 def own_name(thing: object) -> str:
     """Return the name by which an object of a user's class can be made again; "" where there is none.
 
+    Objects of infoset and of plug-ins go by names of their own.
     Its class must be defined at the top level of a file or module, and its parameters be attributes of the same names,
     as in a dataclass.
     """
     kind = type(thing)
     module = sys.modules.get(kind.__module__)
-    if module is None or "." in kind.__qualname__ or kind.__module__.split(".")[0] == "infoset":
+    if module is None or "." in kind.__qualname__ or is_installed(kind.__module__):
         return ""
     values = {p: getattr(thing, p, inspect.Parameter.empty) for p in parameters_of(kind)}
     simple = all(isinstance(value, (int, float, str, bool, type(None))) for value in values.values())

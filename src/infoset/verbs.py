@@ -16,7 +16,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.catalog import GDL, game_entries, load, load_named, name_of
 from infoset.compiled import AnyGame, Compiled, check_is_game
-from infoset.errors import CheckpointError, FormatError, ParameterError, UnsupportedGameError, shorten
+from infoset.errors import CheckpointError, FormatError, InfosetError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
 from infoset.executors import LOCAL, Where, check_executor
 from infoset.files import MAX_TEXT_BYTES, SUFFIXES, DamageError, check_file, decode_json, replace_file
@@ -56,7 +56,14 @@ def list_methods() -> list[Entry]:
     """
     entries = []
     for entry in METHODS.entries():
-        takes = ", ".join(option for option in OPTIONS if option in parse_method(entry.name).takes)
+        try:
+            method = parse_method(entry.name)
+        except InfosetError:
+            if entry.name in METHODS.homes:
+                raise
+            entries.append(entry)  # of a plug-in that is broken, or has to be given parameters
+            continue
+        takes = ", ".join(option for option in OPTIONS if option in method.takes)
         entries.append(entry._replace(about=f"{entry.about}\n    options: {takes or 'none'}"))
     return entries
 

@@ -26,7 +26,7 @@ from infoset.learn.train import (
 )
 from infoset.learn.workers import shared
 from infoset.names import check_choice, check_range
-from infoset.pommerman.game import PREFIX
+from infoset.pommerman.config import PREFIX
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
 from infoset.solvers.work import Watcher

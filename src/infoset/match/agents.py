@@ -35,7 +35,7 @@ from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
 from infoset.processes import LEFT_BEHIND
-from infoset.registry import PYTHON, Registry, check_python, own_name, path_problem
+from infoset.registry import PYTHON, Registry, check_python, made_for, own_name, path_problem
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -213,6 +213,7 @@ def policy(path: str = "") -> Agent:
     return PolicyAgent(load_policy(path), str(Name("policy", (("path", path),))))
 
 
+@made_for("pommerman:")
 def simple() -> Agent:
     """Pommerman's stock agent."""
     from infoset.pommerman.agents import SimplePlayer  # imported late: it loads compiled kernels
@@ -220,6 +221,7 @@ def simple() -> Agent:
     return SimplePlayer()
 
 
+@made_for("pommerman:")
 def stop() -> Agent:
     """Pommerman: stays where it is."""
     from infoset.pommerman.agents import StopPlayer
@@ -227,6 +229,7 @@ def stop() -> Agent:
     return StopPlayer()
 
 
+@made_for("pommerman:")
 def playground(path: str = "", cls: str = "") -> Agent:
     """Pommerman: an agent written for the playground, from a Python file (.py), which is run."""
     from infoset.pommerman.agents import PlaygroundAgent
@@ -315,6 +318,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "uct": "infoset.search.monte_carlo:Uct",
         "veteran": "infoset.learn.pommerman.learnt_teams:veteran",
     },
+    group="infoset.agents",
 )
 """The makers of agents by name; an agent's parameters are those of its maker."""
 
@@ -324,7 +328,6 @@ GIVEN: dict[str, Agent] = {}
 METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
-ARCADE = ("infoset.pommerman.", "infoset.learn.pommerman.")  # packages of agents that play Pommerman only
 ADDRESSED = {"ggp", "http"}  # agents at a network address
 AROUND = {"filtered", "mixed"}  # agents that wrap others
 APART = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
@@ -477,18 +480,27 @@ def check_agent(name: str) -> Name | None:
     return parsed
 
 
+def game_made_for(word: str) -> str:
+    """Return how the names of the games begin that the agent of this name is made for; "" where it plays any.
+
+    The maker of an agent says so in an attribute ``made_for`` (see ``registry.made_for``).
+    """
+    return str(getattr(AGENTS[word], "made_for", "")) if word in AGENTS else ""
+
+
 def check_made_for(game: Game | str, agents: Sequence[Agent | str]) -> None:
-    """Raise ``UnsupportedGameError`` for Pommerman's agents in other games, before they compile."""
+    """Raise ``UnsupportedGameError`` for agents in games that they are not made for, before they compile."""
     words = [read_name(name) for name in agents if isinstance(name, str) and name not in GIVEN]
-    own = [name for name in words if AGENTS.homes.get(name.word, "").startswith(ARCADE)]
-    if not own or (isinstance(game, str) and game.startswith("pommerman:")):
+    own = [(name, beginning) for name in words if (beginning := game_made_for(name.word))]
+    if not own or (isinstance(game, str) and all(game.startswith(beginning) for _, beginning in own)):
         return
     from infoset.catalog import load
-    from infoset.pommerman.game import Pommerman
 
     rules = load(game) if isinstance(game, str) else game
-    if not isinstance(rules, Pommerman):
-        raise UnsupportedGameError(f"agent {own[0]} is made for pommerman:NAME, not for {rules.name}")
+    for name, beginning in own:
+        if not rules.name.startswith(beginning):
+            games = f"{beginning}NAME" if beginning.endswith(":") else beginning
+            raise UnsupportedGameError(f"agent {name} is made for {games}, not for {rules.name}")
 
 
 def _compiles(parsed: Name) -> bool:

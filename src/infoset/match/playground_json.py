@@ -30,8 +30,8 @@ from infoset.files import MAX_TEXT_BYTES, read_text, replace_file
 from infoset.match.replay import Match, MatchStep, replay_states
 from infoset.names import Name, build, parse_name
 from infoset.pommerman import state as st
-from infoset.pommerman.config import PARAMETERS
-from infoset.pommerman.game import MOVES, PREFIX, VARIANTS, Pommerman, PommermanState
+from infoset.pommerman.config import PARAMETERS, PREFIX
+from infoset.pommerman.game import MOVES, Pommerman, PommermanState
 from infoset.pommerman.state_json import (
     SavedState,
     parse_object,
@@ -41,6 +41,7 @@ from infoset.pommerman.state_json import (
     typed,
     write_state,
 )  # fmt: skip
+from infoset.pommerman.variants import VARIANTS
 
 RESULTS = {st.WIN: (0, "Win"), st.TIE: (2, "Tie")}  # the reference's numbers and names
 

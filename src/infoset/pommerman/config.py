@@ -9,6 +9,7 @@ from typing import Any
 from infoset.errors import ParameterError, UnknownNameError
 from infoset.names import check_range
 
+PREFIX = "pommerman:"
 MAX_AGENTS = 4
 LONG_FUSE = 15  # with a fuse up to this, a position always has room for the bombs, whatever agents pick up
 MAX_BOMBS = 64

@@ -8,26 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from inspect import Parameter, Signature
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from infoset.base import Action, JointMove, Observation
-from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError, shorten
-from infoset.files import read_text
+from infoset.errors import FormatError, GameRuleError, IllegalMoveError, UnsupportedGameError, shorten
 from infoset.games.rules import NotebookGame, check_moves, check_play
-from infoset.names import Value, check_range, format_value, full_name
+from infoset.names import check_range
 from infoset.pommerman import state as st
-from infoset.pommerman.config import CONFIGS, MAX_AGENTS, Config, GameType, config, parameters
+from infoset.pommerman.config import MAX_AGENTS, PREFIX, Config, GameType
 from infoset.pommerman.engine import Engine, advance, begin, close_in, engine
 from infoset.pommerman.observation import observe
 from infoset.pommerman.rules import scratch
-from infoset.pommerman.state_json import read_state, state_text
+from infoset.pommerman.state_json import read_state
 from infoset.warm_up import ready
 
-PREFIX = "pommerman:"
 MOVES: tuple[Action, ...] = tuple(range(st.STOP, st.LAY + 1))
 MAX_SEED = 2**53  # seeds of boards stay below this, so that every program reads them exactly
 ALIVES = slice(st.AGENTS + st.ALIVE, st.MESSAGES, st.AGENT_FIELDS)
@@ -243,37 +239,3 @@ class PommermanState:
 def restore(game: Pommerman, key: bytes) -> PommermanState:
     """Rebuild a state from its pickled form."""
     return PommermanState(game, np.frombuffer(key, dtype=np.int16).copy())
-
-
-def _maker(variant: str) -> Callable[..., Pommerman]:
-    def make(seed: int | None = None, state: str | None = None, **changes: Value) -> Pommerman:
-        """Make a game; ``state`` is the path of a state file, ``changes`` are rules other than the variant's."""
-        name = PREFIX + full_name(variant, make, **changes, seed=seed, state=state)
-        for key, value, kind in (("seed", seed, "an integer"), ("view", changes.get("view"), "an integer or none")):
-            if value is not None and type(value) is not int:
-                raise ParameterError(f"{variant}: {key}={shorten(format_value(value))} is not {kind}")
-        rules = config(variant, **changes)
-        if state is None:
-            return Pommerman(name, rules, seed)
-        if seed is not None:
-            raise ParameterError(f"{variant}: seed={seed} and state={state} both say where to begin; give one")
-        row = read_state(read_text(Path(str(state))), rules, str(state))
-        return Pommerman(name, rules, state=state_text(row, rules))
-
-    make.__signature__ = signature_of(variant)  # type: ignore[attr-defined]  # names are checked against it
-    return make
-
-
-def signature_of(variant: str) -> Signature:
-    """Return the parameters of a variant's name as a signature.
-
-    ``view`` is annotated to accept any value, as it may be none in every variant.
-    """
-    return Signature([
-        Parameter(key, Parameter.KEYWORD_ONLY, default=value, annotation="Value" if key == "view" else Parameter.empty)
-        for key, value in parameters(variant).items()
-    ])  # fmt: skip
-
-
-VARIANTS: dict[str, Callable[..., Pommerman]] = {variant: _maker(variant) for variant in CONFIGS}
-"""Makers by the reference's names."""

@@ -201,7 +201,7 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
         )
         return _chosen("logit", options, why)
     if not _takes(PORTFOLIO[0], options):
-        able = ", ".join(name for name in METHODS if name != "auto" and _takes(name, options))
+        able = ", ".join(name for name in METHODS.homes if name != "auto" and _takes(name, options))
         raise ParameterError(
             f"no method that auto takes for {compiled.name} has {_given(options)}; those that do: {able}"
         )

@@ -126,6 +126,7 @@ METHODS: Registry[AnyMethod] = Registry(
         "team-maxmin": "infoset.solvers.teams.team_maxmin:TeamMaxmin",
         "vad-cfr": "infoset.solvers.tabular.cfr:vad_cfr",
     },
+    group="infoset.methods",
 )
 """Every method by name."""
 

@@ -13,10 +13,10 @@ from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from infoset.base import Action, Game
-from infoset.catalog import GAMES, GDL, POMMERMAN, about, known_games, load
+from infoset.catalog import GAMES, GDL, about, known_games, load, maker_of
 from infoset.errors import IllegalMoveError, one_line, shorten
 from infoset.files import read_text
 from infoset.formats.efg import EfgGame
@@ -26,7 +26,7 @@ from infoset.gdl.game import GdlGame
 from infoset.gdl.library import gdl_title, library
 from infoset.names import format_value
 from infoset.registry import parameters_of
-from infoset.view.pictures.pommerman import MOVES
+from infoset.view.pictures import VIEWS
 from infoset.view.pictures.words import action_words
 
 TITLES = {
@@ -70,16 +70,19 @@ def guide(name: str, game: Game | None = None) -> Guide:
     if game is None and name != word:
         load(name)  # raises where the parameters are wrong
     texts = _texts(word)
-    played = texts.get("game", f"{word}(seed=1)" if word.startswith(POMMERMAN) else word)
+    if not texts:
+        return _stranger(name, load(name) if game is None else game)
+    played = texts.get("game", word)
     example = (*(() if played == word else (f"{played}:",)), *_example(load(played), texts["example"]))
     return Guide(name, about(word), _parts(texts), example, texts.get("note", ""))
 
 
 def _texts(word: str) -> Texts:
-    """Return the texts about a named game."""
+    """Return the texts about a named game; none about the game of a plug-in whose maker has no ``guide``."""
+    if word not in GAMES.homes and not word.startswith(GDL):
+        told = getattr(maker_of(word), "guide", None)
+        return cast("Texts", told()) if told else {}
     own = _data().get(word, {})
-    if word.startswith(POMMERMAN):
-        return _pommerman(word.removeprefix(POMMERMAN))
     if word.startswith(GDL):
         return {**gdl_header(library()[word.removeprefix(GDL)].read_text(encoding="utf-8")), **own}
     values = ", ".join(f"{key}={format_value(value)}" for key, value in parameters_of(GAMES[word]).items())
@@ -90,23 +93,6 @@ def _texts(word: str) -> Texts:
 def _data() -> dict[str, Texts]:
     text = (files("infoset.games") / "guides.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
-
-
-def _pommerman(variant: str) -> Texts:
-    """Return the texts about a variant, with its numbers."""
-    from infoset.pommerman.config import CONFIGS
-
-    config = CONFIGS[variant]
-    general, own = _data()[POMMERMAN], _data()[POMMERMAN + config.game_type.name]
-    sight = f"They see {2 * (config.view or 0) + 1} x {2 * (config.view or 0) + 1} cells around them."
-    steps = ", ".join(map(str, config.collapses))
-    numbers: dict[str, Any] = {
-        **vars(config),
-        "sight": "They see the whole board." if config.view is None else sight,
-        "collapse": f" After the steps {steps} a ring of the board becomes wall, the outermost first." if steps else "",
-    }
-    joined = {key: " ".join(filter(None, (general.get(key), own.get(key)))) for key in {**general, **own}}
-    return {key: text.format(**numbers) for key, text in joined.items()}
 
 
 def gdl_header(text: str) -> Texts:
@@ -223,7 +209,7 @@ def _take(game: Game, who: str, action_set: tuple[Action, ...], words: list[str]
 
 
 def _words(game: Game, move: Action | None) -> str:
-    return MOVES[move] if game.name.startswith(POMMERMAN) and isinstance(move, int) else action_words(move)
+    return getattr(VIEWS.of(game), "move_words", action_words)(move)
 
 
 def guide_text(told: Guide) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -12,7 +12,7 @@ from infoset.base import Game, InformationState, Step, Teamed, own_record
 from infoset.catalog import READERS, load_named
 from infoset.errors import ParameterError, one_line
 from infoset.match.replay import Fault, Match, MatchStep, replay_steps
-from infoset.view.pictures import action_words, record_words, seen, whole
+from infoset.view.pictures import action_words, record_words, seen, view_hook, whole
 
 MAX_BYTES = 24_000_000
 """The limit on the data of a page, since browsers read it whole; a longer game is cut."""
@@ -25,7 +25,7 @@ LONGEST_NAME = 60
 def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     """Return the recording of ``match``, checked by replaying it; ``game`` is loaded by its name unless given.
 
-    For Pommerman it is ``{"kind": "pommerman", …}``, see ``view.pommerman.recording``.  For any other game it is
+    A view of the game may make recordings of its own, such as ``view.pommerman.recording``.  For any other game it is
     ``{"kind": "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players),
     ``returns``, ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one per step: ``whole``,
     a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``moves``, (n,) texts;
@@ -40,12 +40,9 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     >>> shown["kind"], len(shown["frames"]), shown["frames"][1]["seen"][0]["kind"]
     ('pictures', 5, 'table')
     """
-    from infoset.pommerman.game import Pommerman
-    from infoset.view.pommerman.recording import recording as of_pommerman
-
     game = load_named(match.game, "the replay") if game is None else game
-    if isinstance(game, Pommerman):
-        return of_pommerman(match, game)
+    if own := view_hook(game, "recording"):
+        return cast("dict[str, Any]", own(match, game))
     steps = replay_steps(match, game)
     frames: list[dict[str, Any]] = []
     room = MAX_BYTES

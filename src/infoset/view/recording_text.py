@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from infoset.catalog import POMMERMAN
+from infoset.catalog import load_named
 from infoset.errors import printable
 from infoset.match.replay import Match
-from infoset.view.pictures import picture_text
+from infoset.view.pictures import picture_text, view_hook
 from infoset.view.recording import recording, start_of
-from infoset.view.speed import SLOW, SPEED, check_speed
+from infoset.view.speed import SLOW, check_speed
 
 FAULTS = {"illegal": "an illegal move", "late": "a late move", "error": "an error"}
 
@@ -26,12 +26,11 @@ def show_text(match: Match, console: Console, step: int | None = None, speed: fl
     steps are printed one after another.  Raises ``ParameterError``, and what ``recording`` raises.
     """
     check_speed(speed)
-    if match.game.startswith(POMMERMAN):
-        from infoset.view.pommerman.text import show_text as show_pommerman
-
-        show_pommerman(match, console, step, speed or SPEED)
+    game = load_named(match.game, "the replay")
+    if own := view_hook(game, "show_text"):
+        own(match, console, step, speed)
         return
-    shown = recording(match)
+    shown = recording(match, game)
     start = start_of(shown, step)
     texts = [Text(step_text(shown, number)) for number in range(len(shown["frames"]))]
     if start is not None:

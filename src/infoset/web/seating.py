@@ -22,6 +22,7 @@ from infoset.errors import (
     BudgetError,
     InfosetError,
     ParameterError,
+    PluginError,
     UnknownNameError,
     UnsupportedGameError,
     one_line,
@@ -30,7 +31,7 @@ from infoset.errors import (
 from infoset.files import POLICY
 from infoset.formats.efg import EfgGame
 from infoset.formats.nfg import NfgGame
-from infoset.match.agents import AGENTS, ARCADE, PolicyAgent, load_agent
+from infoset.match.agents import AGENTS, PolicyAgent, game_made_for, load_agent
 from infoset.match.person import HUMAN
 from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
@@ -39,8 +40,6 @@ from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
-from infoset.solvers.study import Move, Study
-from infoset.solvers.work import Watcher
 from infoset.view.pictures import record_words
 from infoset.web.heads import Heads, kind_of
 from infoset.web.queue import Job, Queue
@@ -357,22 +356,22 @@ def listed() -> list[dict[str, str]]:
     return found
 
 
-POMMERMAN_ONLY = "made for Pommerman"
+LEARNT = frozenset({"navocado", "skynet", "veteran"})
 OWN_GAMES = {"meier": "gdl:meier", "blind_tic_tac_toe": "gdl:blind_tic_tac_toe"}
-STOCK = ("simple", "stop")  # the stock agents, which are listed among those of every game
 
 
 def why_not(word: str, game: Game) -> str:
     """Return why the agent of this name cannot play ``game`` at a table, in a few words; "" where it can."""
-    home = AGENTS.homes[word]
-    if home.startswith(ARCADE) or word in STOCK:
-        if not isinstance(game, Pommerman):
-            return POMMERMAN_ONLY
-        return _why_not_learnt(word, game) if home.startswith("infoset.learn.") else ""
+    try:
+        own = game_made_for(word) or OWN_GAMES.get(word, "")
+    except PluginError as error:
+        return str(error)
+    if not game.name.startswith(own):
+        return f"made for {FAMILIES.get(own.removesuffix(':'), own)}"
+    if own == POMMERMAN:
+        return _why_not_learnt(word, cast("Pommerman", game)) if word in LEARNT else ""
     if word != "random" and is_paced(game):
         return "not made for games in real time"
-    if not game.name.startswith(own := OWN_GAMES.get(word, "")):
-        return f"made for {own}"
     if word == "uct" and not getattr(game, "everybody_sees", False):
         return "for games in which everybody sees everything"
     return ""
@@ -404,7 +403,7 @@ def unfitting(game: Game) -> dict[str, list[str]]:
 
 def _seated() -> list[str]:
     """Return the names of the agents that a table may have."""
-    return [word for word in AGENTS.homes if word not in ELSEWHERE and word != HUMAN]
+    return [word for word in AGENTS if word not in ELSEWHERE and word != HUMAN]
 
 
 def is_for(named: str, game: Game) -> bool:

@@ -14,8 +14,8 @@ from infoset.learn.pommerman.net import MoveNet, learnt_net
 from infoset.learn.pommerman.starts import Lessons
 from infoset.match.agents import load_agent
 from infoset.pommerman import state as st
-from infoset.pommerman.config import Config
-from infoset.pommerman.game import PREFIX, Pommerman
+from infoset.pommerman.config import PREFIX, Config
+from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import observe
 from infoset.pommerman.sight import Features, Safe, Sight, Sights
 from infoset.pommerman.simple_vec import SimpleVec

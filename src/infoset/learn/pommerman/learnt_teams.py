@@ -12,18 +12,23 @@ from __future__ import annotations
 from infoset.base import Agent
 from infoset.learn.agent import Trained
 from infoset.learn.pommerman.net import WEIGHTS
+from infoset.pommerman.config import PREFIX
+from infoset.registry import made_for
 
 
+@made_for(PREFIX)
 def navocado() -> Agent:
     """Pommerman's team game: learnt by advantage actor-critic, from the ends of games backward, and self-play."""
     return _learnt("navocado")
 
 
+@made_for(PREFIX)
 def skynet() -> Agent:
     """Pommerman's team game: learnt by PPO behind an action filter, with shaped rewards, and self-play."""
     return _learnt("skynet")
 
 
+@made_for(PREFIX)
 def veteran() -> Agent:
     """Pommerman's team game: learnt on from ``skynet`` by PPO, against the learnt teams, stock agents and itself."""
     return _learnt("veteran")

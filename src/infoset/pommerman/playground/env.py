@@ -15,9 +15,9 @@ from infoset.errors import GameRuleError, IllegalMoveError, ParameterError, shor
 from infoset.files import read_text, replace_file
 from infoset.names import check_choice, check_range
 from infoset.pommerman import state as st
-from infoset.pommerman.config import CONFIGS, Config, GameType, collapse_steps, config
+from infoset.pommerman.config import CONFIGS, PREFIX, Config, GameType, collapse_steps, config
 from infoset.pommerman.drawing import draw_board
-from infoset.pommerman.game import MAX_SEED, PREFIX, Pommerman, PommermanState
+from infoset.pommerman.game import MAX_SEED, Pommerman, PommermanState
 from infoset.pommerman.observation import observations
 from infoset.pommerman.playground import constants
 from infoset.pommerman.playground.agents import BaseAgent, follow

@@ -17,12 +17,13 @@ from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, agent_name, load_agent
 from infoset.names import Value
 from infoset.pommerman import state as st
-from infoset.pommerman.config import MAX_AGENTS, Config
+from infoset.pommerman.config import MAX_AGENTS, PREFIX, Config
 from infoset.pommerman.game import MOVES
 from infoset.pommerman.observation import Seen, observe
 from infoset.pommerman.playground.spaces import read_move
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.players import SearchPlayer
+from infoset.registry import made_for
 
 LEGAL: tuple[Action, ...] = tuple(range(len(MOVES)))
 TYPES: tuple[Value, ...] = ("simple", "dypm", "champion")
@@ -30,6 +31,7 @@ BELIEVED = 0.6  # least credit at which a candidate is believed
 PATIENCE = 0.98  # discount of earlier evidence with every further move
 
 
+@made_for(PREFIX)
 def ad_hoc(agent: Value = "champion", teammates: tuple[Value, ...] = TYPES) -> AdHoc:
     """Pommerman's teams: an agent that finds out whom it plays with: ad-hoc(agent=dypm,teammates=[simple,stop])."""
     inner = load_agent(str(agent))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from infoset.base import Agent
+from infoset.pommerman.config import PREFIX
 
 if TYPE_CHECKING:
     from infoset.pommerman.config import Config
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 class Maker:
     """Base class of the parameters of all searching agents."""
+
+    made_for: ClassVar = PREFIX
 
     def agent(self) -> Agent:
         """Return a new agent with these parameters."""

@@ -6,9 +6,8 @@ and the public rules alone, never from a state, so no hidden fact can reach the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from importlib import import_module
-from typing import Protocol, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
 
 from infoset.base import (
     Action,
@@ -23,21 +22,27 @@ from infoset.base import (
 )
 from infoset.errors import one_line
 from infoset.match.replay import MatchStep
+from infoset.registry import Registry
+from infoset.view.pictures import paths
 from infoset.view.pictures.text import picture_text
 from infoset.view.pictures.words import MAX_WORDS, action_words
 
-__all__ = ["action_words", "picture_text", "seen", "token_words", "whole"]
+__all__ = ["action_words", "picture_text", "seen", "token_words", "view_hook", "whole"]
 
 HERE = "infoset.view.pictures"
-PAINTERS = {
-    "infoset.gdl.game": f"{HERE}.gdl",
-    "infoset.games.product_form": f"{HERE}.product",
-    "infoset.formats.efg": f"{HERE}.efg",
-    "infoset.formats.nfg": f"{HERE}.payoffs",
-    "infoset.games.matrix": f"{HERE}.payoffs",
-    "infoset.formats.openspiel": f"{HERE}.openspiel",
-    "infoset.pommerman.game": f"{HERE}.pommerman",
-}
+VIEWS: Registry[Painter] = Registry(
+    "view",
+    {
+        "infoset.gdl.game": f"{HERE}.gdl",
+        "infoset.games.product_form": f"{HERE}.product",
+        "infoset.formats.efg": f"{HERE}.efg",
+        "infoset.formats.nfg": f"{HERE}.payoffs",
+        "infoset.games.matrix": f"{HERE}.payoffs",
+        "infoset.formats.openspiel": f"{HERE}.openspiel",
+        "infoset.pommerman.game": f"{HERE}.pommerman",
+    },
+    group="infoset.views",
+)
 """The module that makes the pictures of a kind of game, by the module of its class; ``paths`` for all others."""
 
 
@@ -86,8 +91,13 @@ def record_words(game: Game, player: int, record: ObservationRecord, before: Inf
     return one_line(words, MAX_WORDS)
 
 
+def view_hook(game: Game, name: str) -> Callable[..., Any] | None:
+    """Return an optional function of the view of a game: ``recording`` or ``show_text``."""
+    return getattr(VIEWS.of(game), name, None)
+
+
 def _painter(game: Game) -> Painter:
-    return cast(Painter, import_module(PAINTERS.get(type(game).__module__, f"{HERE}.paths")))
+    return cast(Painter, VIEWS.of(game) or paths)
 
 
 def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
-from infoset.match.replay import MatchStep
+from infoset.match.replay import Match, MatchStep
 from infoset.pommerman.game import Pommerman, PommermanState
+from infoset.view.pictures.words import action_words
+from infoset.view.speed import SPEED
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
@@ -26,6 +31,25 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     from infoset.view.pommerman.seen import picture
 
     return picture(cast(Pommerman, game).config, player, known)
+
+
+def recording(match: Match, game: Pommerman) -> dict[str, Any]:
+    """Return the recording of a match for the board's painter."""
+    from infoset.view.pommerman.recording import recording
+
+    return recording(match, game)
+
+
+def show_text(match: Match, console: Console, step: int | None, speed: float | None) -> None:
+    """Write one step of a match, or the whole match, to the console."""
+    from infoset.view.pommerman.text import show_text
+
+    show_text(match, console, step, speed or SPEED)
+
+
+def move_words(move: Action | None) -> str:
+    """Return a move in words as the guide writes it."""
+    return MOVES[move] if isinstance(move, int) else action_words(move)
 
 
 def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:

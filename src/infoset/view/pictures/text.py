@@ -21,7 +21,7 @@ def picture_text(picture: Picture) -> str:
     P2   [?]   1 chip
     pot        2 chips
     """
-    return "\n".join(WRITERS[picture["kind"]](picture))
+    return "\n".join(WRITERS.get(picture["kind"], _elsewhere)(picture))
 
 
 def _table(picture: Picture) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _group(picture: Picture) -> Iterator[str]:
     """Yield boards side by side where they fit, and everything else one below another."""
     blocks: list[tuple[bool, list[str]]] = []
     for part in picture["parts"]:
-        lines, board = list(WRITERS[part["kind"]](part)), part["kind"] == "grid"
+        lines, board = list(WRITERS.get(part["kind"], _elsewhere)(part)), part["kind"] == "grid"
         beside = _beside(blocks[-1][1], lines) if board and blocks and blocks[-1][0] else []
         if beside and max(map(len, beside)) <= WIDTH:
             blocks[-1] = (True, beside)
@@ -187,5 +187,4 @@ def _centre(text: str, width: int) -> str:
 
 WRITERS: dict[str, Callable[[Picture], Iterator[str]]] = {
     "table": _table, "grid": _grid, "payoffs": _payoffs, "facts": _facts, "path": _path, "group": _group,
-    "pommerman": _elsewhere,
 }  # fmt: skip
