@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 from infoset.base import Action, Game
 from infoset.catalog import GAMES, GDL, about, known_games, load, maker_of

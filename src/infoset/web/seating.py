@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from infoset.base import Action, Agent, Game, InformationState
 from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load, load_shipped
@@ -40,6 +40,8 @@ from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
+from infoset.solvers.study import Move, Study
+from infoset.solvers.work import Watcher
 from infoset.view.pictures import record_words
 from infoset.web.heads import Heads, kind_of
 from infoset.web.queue import Job, Queue

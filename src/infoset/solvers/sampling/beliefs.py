@@ -209,7 +209,7 @@ class Known(NamedTuple):
     def of(cls, policy: InfosetPolicy, walk: Walk, ahead: Ahead) -> Known:
         """Build it without states after which the policy has no rows."""
         lively = np.zeros(len(policy.row), dtype=np.bool_)
-        _find_lively(policy.first_child, policy.action_probabilities, lively)
+        _find_lively(policy.first_child, policy.row, lively)
         lively[: walk.num_players] = True
         kept = np.flatnonzero(lively)
         first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(kept, len(lively))]]
