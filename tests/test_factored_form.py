@@ -150,7 +150,7 @@ def test_halves_have_the_gradient_of_the_whole(name: str, monkeypatch: pytest.Mo
     assert np.allclose(values, gradients(form, plan), atol=1e-12)
     methods = ("pcfr+", "cfr(alternating=false)")  # in turn, and all at once
     whole = [infoset.solve(name, method, iterations=50, form="factored").exploitability for method in methods]
-    monkeypatch.setattr("infoset.tree.sequence_form.MANY_ENTRIES", 0)
+    monkeypatch.setattr("infoset.tree.factored_form.MANY_ENTRIES", 0)
     halved = [infoset.solve(name, method, iterations=50, form="factored").exploitability for method in methods]
     assert halved == pytest.approx(whole, abs=1e-9)
 

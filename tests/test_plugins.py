@@ -137,7 +137,10 @@ HALF = "def wrong():\n    '''No game.'''\n    return 5\ndef failing():\n    '''F
         (lambda: infoset.load("empty"), "empty of the package half 1.0 cannot be imported: AttributeError: module 'h"),
         (lambda: infoset.load("lost:game"), "lost of the package half 1.0 cannot be imported: ModuleNotFoundError"),
         (lambda: infoset.load("x.gone"), ".gone of the package half 1.0 cannot be imported: ModuleNotFoundError"),
-        (lambda: infoset.load("wrong"), "wrong makes an object of class int, not a game; a game needs name, players and"),
+        (
+            lambda: infoset.load("wrong"),
+            "wrong makes an object of class int, not a game; a game needs name, players and",
+        ),
         (lambda: infoset.load("failing"), "failing cannot be made: ZeroDivisionError: division by zero"),
         (lambda: infoset.load_agent("gone"), "gone of the package half 1.0 cannot be imported: ModuleNotFoundError"),
         (lambda: infoset.load_agent("failing"), "failing cannot be made: ZeroDivisionError: division by zero"),

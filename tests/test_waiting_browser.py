@@ -171,15 +171,15 @@ def test_who_waits_where_the_question_was_asked_gets_the_answer_there(page: Any,
 def test_a_table_waits_in_the_queue_until_its_person_cancels(page: Any, server: Server) -> None:
     show(page, "#/play?game=openspiel:nothing&against=equilibrium")
     page.locator(".complaint").wait_for()
-    show(page, "#/play?game=gdl:meier&against=equilibrium")
+    show(page, "#/play?game=goofspiel(num_cards=5)&against=equilibrium")
     page.locator(".note", has_text="One moment").wait_for()
-    playwright.expect(page.locator(".side h1")).to_have_text("Meier")
+    playwright.expect(page.locator(".side h1")).to_contain_text("Goofspiel")
     page.locator(".side .rules summary").click()
     page.locator(".side .rules dd").first.wait_for()
     page.locator(".note").get_by_role("button", name="Cancel").click()
     page.locator(".note", has_text="Left before the game began").wait_for()
     page.get_by_role("link", name="Try again").click()
-    page.locator("h1", has_text="Meier").wait_for()
+    page.locator("h1", has_text="Goofspiel").wait_for()
 
 
 def test_a_question_that_was_refused_is_asked_again_and_the_person_is_told(page: Any) -> None:
