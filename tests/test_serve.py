@@ -490,7 +490,7 @@ def test_idle_it_costs_next_to_nothing(tmp_path: Path) -> None:
         assert process.memory_info().rss < 100e6
         before = sum(process.cpu_times()[:2])
         time.sleep(2)
-        assert sum(process.cpu_times()[:2]) - before < 0.02 + 0.01
+        assert sum(process.cpu_times()[:2]) - before < 0.2
     finally:
         server.stop()
 
