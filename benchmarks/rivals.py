@@ -449,7 +449,7 @@ class Duel:
             moves=[len(times) for times in thought], seconds=[round(sum(times), 6) for times in thought],
             longest=[round(max(times, default=0.0), 6) for times in thought],
             late=[sum(spent > limit for spent in times) for times in thought],
-            faults=[f"{(self.action_probabilities.agent, self.action_probabilities.rival)[f.player ^ seat]}: {f.kind}: {f.detail}" for f in match.faults],
+            faults=[f"{(self.row.agent, self.row.rival)[f.player ^ seat]}: {f.kind}: {f.detail}" for f in match.faults],
             simulations=[sum(count) for count in counts],
         )  # fmt: skip
 
@@ -591,7 +591,7 @@ class Progress:
         left = (time.monotonic() - self.begun) / self.done * (self.weight - self.done)
         hours, minutes = divmod(round(left / 60), 60)
         score = str(Share.of([game.share for game in games]))
-        text = f"{title(one.action_probabilities.game)}, {one.action_probabilities.agent} v {one.action_probabilities.rival}: game {one.number + 1}, {score}; "
+        text = f"{title(one.row.game)}, {one.row.agent} v {one.row.rival}: game {one.number + 1}, {score}; "
         text += f"about {hours}:{minutes:02} h left"
         end = "" if sys.stderr.isatty() else "\n"
         print(f"\r\x1b[K{text}" if sys.stderr.isatty() else text, end=end, file=sys.stderr, flush=True)
