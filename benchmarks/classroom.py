@@ -37,7 +37,7 @@ GAMES = ("kuhn_poker", "leduc_poker")
 VISITORS, MINUTES = 30, 10.0
 THINK = (0.3, 2.0)  # seconds from what is seen to what is done
 PATIENCE = 120.0  # seconds after which an answer counts as refused
-LOCKED = (0.1, 0.3, 0.5, 0.7, 0.9)  # chances of a move that somebody is locked to
+LOCKED = (0.1, 0.3, 0.5, 0.7, 0.9)  # probabilities of a move that somebody is locked to
 MAX_SECONDS, MAX_VISITORS = 3600.0, 100
 
 

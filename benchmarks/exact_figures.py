@@ -6,8 +6,8 @@
 
 Ours is ``infoset.evaluate`` on the form that it takes by itself; theirs runs in a process of its own that is ended after
 ``--patience`` seconds.  The first figure of a game makes its form, and compiles theirs; the next one does not.  The policy
-plays every move of a menu but one a sixty-fourth of the time, and which one it prefers depends on what the player did
-before: these chances are the same numbers in any precision, so that both figures agree to the last digits.  Ratios are
+plays every move of an action set but one a sixty-fourth of the time, and which one it prefers depends on what the player did
+before: these probabilities are the same numbers in any precision, so that both figures agree to the last digits.  Ratios are
 above 1 where ours is faster; the next figure of ours is of the values alone, the policy asked everywhere before, while
 theirs asks it again.  noregret's profiles are what its own CFR comes to.
 """

@@ -48,7 +48,7 @@ class HideAndSeek:
 
 @dataclass
 class Stubborn:
-    """Always chooses the same box; it tells its chances, so that it can be evaluated exactly."""
+    """Always chooses the same box; it tells its probabilities, so that it can be evaluated exactly."""
 
     box: int = 0
 

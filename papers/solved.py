@@ -89,7 +89,7 @@ class Args:
 
 
 Opening: TypeAlias = tuple[str, dict[Any, float], dict[Any, str]]
-"""What it is, the chances of cells, and the stones that lie there."""
+"""What it is, the probabilities of cells, and the stones that lie there."""
 
 
 class Measured(NamedTuple):
@@ -213,7 +213,7 @@ def openings(found: list[Measured], path: Path) -> None:
 
 
 def board(axes: Any, title: str, probabilities: dict[Any, float], stones: dict[Any, str]) -> None:
-    """The chances of cells, as numbers and as shades."""
+    """The probabilities of cells, as numbers and as shades."""
     cells = np.full((3, 3), np.nan)
     for (row, column), chance in probabilities.items():
         cells[row - 1, column - 1] = chance

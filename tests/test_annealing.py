@@ -71,7 +71,7 @@ def twin(form: SequenceForm, s: AnnealingState, responder: int, temperatures: li
 @pytest.mark.parametrize("responder", [0, 1])
 @pytest.mark.parametrize("name", [*[f"tiny_hanabi(game={game})" for game in "ABCDE"], "trade_comm(items=2,messages=2)"])
 def test_the_steps_of_the_slow_twin(name: str, responder: int) -> None:
-    """Payoffs and chances are fractions with powers of two, so no rounding can part them."""
+    """Payoffs and probabilities are fractions with powers of two, so no rounding can part them."""
     form, temperatures = form_of(name), [np.inf, 1.0, 0.3, 0.1, 0.03, 0.001]
     fast, slow = (begin(form, np.random.SeedSequence(responder)) for _ in range(2))
     leaders = find_leaders(form, responder)

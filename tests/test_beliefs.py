@@ -134,7 +134,7 @@ def test_the_nearest_are_kept_where_there_is_no_time_for_others() -> None:
 
 
 def test_moves_are_made_by_histories_that_offer_other_ones() -> None:
-    """What is not on offer is left out; where all is, the chances are as they were."""
+    """What is not on offer is left out; where all is, the probabilities are as they were."""
     assert by_name(("a", "b", "c"), np.array([0.5, 0.5, 0.0]), ("b", "c", "d")) == [1.0, 0.0, 0.0]
     assert by_name(("a", "b"), np.array([0.25, 0.75]), ("a", "b")) == [0.25, 0.75]
     assert by_name(("a",), np.ones(1), ("b", "c")) is None

@@ -1,4 +1,4 @@
-"""Floats as the fractions that were meant: the shortest that round to them, and chances that sum to one."""
+"""Floats as the fractions that were meant: the shortest that round to them, and probabilities that sum to one."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_a_bluff_is_found_locked_and_answered_as_the_library_does(chromium: Any,
         page.locator('td[aria-label^="Jh, raise"]').click()
         page.locator("summary", has_text="Lock").click()
         page.get_by_label("chance of raise in percent").fill("30")
-        page.get_by_role("button", name="Lock these chances").click()
+        page.get_by_role("button", name="Lock these probabilities").click()
         page.get_by_label("Until exploitability").fill("0.001")
         page.get_by_label("Method").select_option("pcfr+")
         page.get_by_role("button", name="Solve again").click()

@@ -202,7 +202,7 @@ def loaded_agent(policy: FactoredPolicy) -> Any:
 
 
 def test_policies_of_other_kinds_are_asked_everywhere() -> None:
-    """A policy without symmetries, by its chances alone, has the tree's exact figures."""
+    """A policy without symmetries, by its probabilities alone, has the tree's exact figures."""
     name = "dark_hex(rows=2,columns=3)"
     tree = form_of(name)
     policy = infoset.TabularPolicy.from_behaviour(tree, random_interior(tree, 5))

@@ -174,7 +174,7 @@ def test_symmetric_profiles_are_solved_and_have_the_same_figures_on_the_tree(nam
 
 
 def assert_it_knows_everything(game: GdlGame, policy: FactoredPolicy) -> None:
-    """A policy has chances wherever there is a choice, also once it was saved."""
+    """A policy has probabilities wherever there is a choice, also once it was saved."""
     compiled = Compiled.of(game)
     tree, play = compiled.tree, policy.on(compiled)
     for k, player in enumerate(tree.infoset_player.tolist()):

@@ -578,7 +578,7 @@ def test_a_function_is_asked_by_the_keys_that_policies_have() -> None:
 
 @pytest.mark.parametrize("agent", ["is-mcts(nodes=20)", "flat-mc(nodes=20)", "search(method=own)"])
 def test_agents_that_search_are_evaluated(agent: str) -> None:
-    """Exactly where they tell their chances, else by responses that are learnt and played; never as policies."""
+    """Exactly where they tell their probabilities, else by responses that are learnt and played; never as policies."""
     found = evaluate("kuhn_poker", agent, seconds=0.5)
     assert found.exact or "does not report its action probabilities" in found.reason
     assert sum(found.values) == pytest.approx(0, abs=1e-9)

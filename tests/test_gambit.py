@@ -1,4 +1,4 @@
-"""Files that Gambit takes: labels, chances and payoffs as pygambit reads them back."""
+"""Files that Gambit takes: labels, probabilities and payoffs as pygambit reads them back."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def written(game: str | Path, path: Path) -> Path:
 
 
 def check_tree(path: Path) -> None:
-    """Gambit finds as many nodes and information sets of each player, and the same chances and payoffs."""
+    """Gambit finds as many nodes and information sets of each player, and the same probabilities and payoffs."""
     ours, theirs = parse_efg(path.read_text()), read(path)
     assert len(list(theirs.nodes)) == len(ours.nodes)
     used = {ours.nodes[k].infoset for k in range(len(ours.nodes))} - {-1}

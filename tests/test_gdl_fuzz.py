@@ -323,7 +323,7 @@ def outcome(text: str, build: bool, seed: int) -> tuple[str, str]:
 
 
 def smaller(text: str, build: bool, seed: int, seconds: float = 20.0) -> str:
-    """The text with rules, then tokens, left out while it still fails in the same way."""
+    """The text with rules, then records, left out while it still fails in the same way."""
     wanted, _ = outcome(text, build, seed)
     end = time.monotonic() + seconds
     records = TOKENS.findall(text)

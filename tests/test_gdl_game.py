@@ -105,7 +105,7 @@ LEAK = """
 
 
 def test_legal_moves_that_tell_something_are_observed() -> None:
-    """b never sees what a did, but its own menu shows it; a's menu tells a nothing."""
+    """b never sees what a did, but its own action set shows it; a's action set tells a nothing."""
     leaky = game(LEAK)
     assert leaky.rules.offers == (False, True)
     step = leaky.start().state.play(("left", "wait"))

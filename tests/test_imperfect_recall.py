@@ -1,4 +1,4 @@
-"""Players who forget: the best chances of one of them or of a team, enclosed and shown; what is no proof is said."""
+"""Players who forget: the best probabilities of one of them or of a team, enclosed and shown; what is no proof is said."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def forgetful_game(seed: int, players: int = 1) -> EfgGame:
 
 
 def earned_by(tree: GameTree, probabilities: dict[str, float], node: int = 0) -> float:
-    """Work out by recursion what is earned where move a has these chances: the polynomial's slow twin."""
+    """Work out by recursion what is earned where move a has these probabilities: the polynomial's slow twin."""
     if tree.player(node) < 0:
         return float(tree.graph.payoffs[tree.graph.content[tree.position[node]]][0])
     first, chance = int(tree.first_child[node]), probabilities[tree.key(int(tree.infoset[node]))]
@@ -148,7 +148,7 @@ def test_a_game_that_is_too_large_is_searched_and_that_is_said(driver: str, monk
     choice = choose(Compiled.of(driver), Options())
     assert choice.method.name == "progressive-hiding"
     assert "may be a local optimum" in choice.why
-    with pytest.raises(BudgetError, match="1 free chances are too many"):
+    with pytest.raises(BudgetError, match="1 free probabilities are too many"):
         team_optimum(load(driver))
 
 
@@ -163,6 +163,6 @@ def test_of_players_who_are_paid_differently_no_equilibrium_is_promised() -> Non
 
 def test_a_game_in_which_nobody_forgets_may_be_too_large_as_well() -> None:
     with pytest.raises(
-        BudgetError, match=r"^trade_comm: [\d,]+ pure choices with 0 free chances are too many to enclose"
+        BudgetError, match=r"^trade_comm: [\d,]+ pure choices with 0 free probabilities are too many to enclose"
     ):
         team_optimum(load("trade_comm"), "polynomial")

@@ -114,7 +114,7 @@ def test_payoffs_of_any_size(scale: float) -> None:
 
 
 def test_kuhn_poker_in_fractions() -> None:
-    """Kuhn 1950: the value is -1/18, and chances are multiples of a third."""
+    """Kuhn 1950: the value is -1/18, and probabilities are multiples of a third."""
     solution = solve(KUHN, "lcp(exact=true)")
     assert solution.notes["exact_values"] == ["-1/18", "1/18"]
     assert solution.epsilon < 1e-15

@@ -194,7 +194,7 @@ HIDE_AND_SEEK = """
 
 def test_a_single_observer_knows_what_others_may_do_in_each_world(tmp_path) -> None:
     """The hider, who never may take the door that was dealt, likes the first best: a seeker who knows that finds it there
-    in two worlds of three, although the moves of the hider's menus differ between them."""
+    in two worlds of three, although the moves of the hider's action sets differ between them."""
     path = tmp_path / "hide.gdl"
     path.write_text(HIDE_AND_SEEK)
     graph = growing_graph(load(str(path)))

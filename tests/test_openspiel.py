@@ -192,7 +192,7 @@ def test_a_game_of_other_chances_is_refused(tmp_path: Path) -> None:
     (tmp_path / "coin.efg").write_text(COIN.format("1/2", "1/2"))
     game = load(str(tmp_path / "coin.efg"))
     export_policy("random", game, pyspiel.load_efg_game(COIN.format("1/2", "1/2")))
-    with pytest.raises(PolicyError, match="chances differ"):
+    with pytest.raises(PolicyError, match="probabilities differ"):
         export_policy("random", game, pyspiel.load_efg_game(COIN.format("3/4", "1/4")))
 
 

@@ -46,7 +46,7 @@ def resolving_of(graph) -> ContinualResolving:
 
 
 def asked(tree: GameTree) -> list[tuple[int, tuple[int, ...]]]:
-    """Some information sets of a game: whose, and the tokens that lead there."""
+    """Some information sets of a game: whose, and the records that lead there."""
     states = tree.infoset_state.tolist()
     return [(p, tuple(path)) for p, path in map(tree.states.path, states[:: max(len(states) // ASKED, 1)])]
 
@@ -175,12 +175,12 @@ def searching(draws: int, seed: int = 0, **effort) -> SubgameAgent:
 
 
 def row_after(agent: SubgameAgent, asked: bool = False) -> list[float] | None:
-    """Its chances after a call that was raised; with ``asked``, it searched before its call as well."""
+    """Its probabilities after a call that was raised; with ``asked``, it searched before its call as well."""
     for own_move, observation in RAISED:
         if asked and own_move is not None:
             agent.act(("call", "raise"), None)
         agent.observe(own_move, observation)
-    return agent.choose_probabilities(("fold", "call", "raise"), np.inf)
+    return agent.compute_probabilities(("fold", "call", "raise"), np.inf)
 
 
 def test_an_agent_that_knows_no_positions_finds_the_same_in_every_game() -> None:

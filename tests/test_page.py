@@ -55,7 +55,7 @@ def server(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def page(chromium: Any, server: Server) -> Iterator[Any]:
-    """A page that knows the token; nothing may go wrong in it, nor be asked of another host."""
+    """A page that knows the record; nothing may go wrong in it, nor be asked of another host."""
     context = chromium.new_context(viewport={"width": 1200, "height": 900}, accept_downloads=True)
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
@@ -159,7 +159,7 @@ def test_a_bluff_is_found_locked_and_solved_again(page: Any, server: Server, fol
     row.click()
     page.locator("details summary", has_text="Lock").click()
     page.get_by_label("chance of raise in percent").fill("50")
-    page.get_by_role("button", name="Lock these chances").click()
+    page.get_by_role("button", name="Lock these probabilities").click()
     page.get_by_label("Method").select_option("pcfr+")
     page.get_by_role("button", name="Solve again").click()
     page.wait_for_url(re.compile("lock="))

@@ -33,7 +33,7 @@ def exploitability(walk: Walk, work: Mccfr | PooledMccfr) -> float:
 
 
 def averages(table, group) -> Counter:
-    """By player, tokens and move."""
+    """By player, records and move."""
     found = Counter()
     for state in np.flatnonzero(table.row[: table.filled[STATES]] >= 0).tolist():
         player, records = path_to(table, state)

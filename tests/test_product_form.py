@@ -103,7 +103,7 @@ def kuhn() -> ProductForm:
 
 
 def same_trees(one: GameTree, other: GameTree) -> bool:
-    """Whether histories, movers, menus' sizes, payoffs and information sets are the same, node by node."""
+    """Whether histories, movers, action sets' sizes, payoffs and information sets are the same, node by node."""
     arrays = ("parent", "first_child", "infoset", "infoset_player", "infoset_node")
     return (
         all(np.array_equal(getattr(one, a), getattr(other, a)) for a in arrays)
@@ -357,15 +357,15 @@ def acting(actions: Any) -> Any:
         (seeing(lambda past: "reply" in past), GameRuleError, "reads axis 'reply', which lies ahead; allowed: coin"),
         (seeing(lambda past: past["coins"]), UnknownNameError, "'coins'; did you mean 'coin'?"),
         (seeing(lambda past: None), GameRuleError, "stage 'guess' of small after [H]: it sees None"),
-        (acting(()), GameRuleError, "stage 'guess' of small: the menu () is not one or more distinct"),
-        (acting(("h", "h")), GameRuleError, "the menu ('h', 'h') is not one or more distinct"),
-        (acting(["h", ["t"]]), GameRuleError, "the menu ['h', ['t']] is not one or more distinct"),
-        (acting(lambda seen: ()), GameRuleError, "stage 'guess' of small after [H]: the menu () is not"),
-        (acting(lambda seen: 3), GameRuleError, "the menu 3 is not"),
+        (acting(()), GameRuleError, "stage 'guess' of small: the action set () is not one or more distinct"),
+        (acting(("h", "h")), GameRuleError, "the action set ('h', 'h') is not one or more distinct"),
+        (acting(["h", ["t"]]), GameRuleError, "the action set ['h', ['t']] is not one or more distinct"),
+        (acting(lambda seen: ()), GameRuleError, "stage 'guess' of small after [H]: the action set () is not"),
+        (acting(lambda seen: 3), GameRuleError, "the action set 3 is not"),
         (
             {"reply": Stage("reply", "Bob", lambda seen: (seen["coin"], "x"), "guess")},
             GameRuleError,
-            "the menu of stage 'reply' of small reads axis 'coin', which is not seen there; allowed: guess",
+            "the action set of stage 'reply' of small reads axis 'coin', which is not seen there; allowed: guess",
         ),
         (
             {"reply": Stage("reply", "Bo", ("h",), ())},
@@ -390,7 +390,7 @@ def acting(actions: Any) -> Any:
             "are not numbers from 0 that sum to 1",
         ),
         ({"coin": Chance("coin", lambda past: {"H": 0.9})}, GameRuleError, "the probabilities of {'H': 0.9} are not"),
-        ({"coin": Chance("coin", ())}, GameRuleError, "axis 'coin' of small: the menu () is not"),
+        ({"coin": Chance("coin", ())}, GameRuleError, "axis 'coin' of small: the action set () is not"),
         (
             {"coin": Chance(("coin", "die"), [("H", 1), ("T",)])},
             GameRuleError,

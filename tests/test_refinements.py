@@ -289,7 +289,7 @@ def test_however_seldom_nature_leads_there(chance: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", ["vd.efg", "artist2.efg", "holdout7.efg"])
 def test_the_end_of_the_logit_path_is_sequential(file: str) -> None:
-    """Also at sets whose chances are too small for a float near its end (McKelvey & Palfrey 1998)."""
+    """Also at sets whose probabilities are too small for a float near its end (McKelvey & Palfrey 1998)."""
     path = SHARED / "games" / "efg" / file
     if not path.exists():
         pytest.skip(f"{path} is not there")

@@ -57,7 +57,7 @@ def test_another_game_and_broken_files_are_refused(tmp_path) -> None:
         with pytest.raises(PolicyError, match="not a policy file"):
             SampledPolicy.load(tmp_path / "wrong.npz")
     np.savez(tmp_path / "cut.npz", **{**arrays, "behaviour": arrays["behaviour"][:-1]})
-    with pytest.raises(PolicyError, match="damaged: one of its rows of 2 chances is cut off"):
+    with pytest.raises(PolicyError, match="damaged: one of its rows of 2 probabilities is cut off"):
         infoset.evaluate("kuhn_poker", SampledPolicy.load(tmp_path / "cut.npz"))
 
 

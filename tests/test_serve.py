@@ -488,9 +488,14 @@ def test_idle_it_costs_next_to_nothing(tmp_path: Path) -> None:
         process = psutil.Process(server.process.pid)
         assert not process.children()
         assert process.memory_info().rss < 100e6
-        before = sum(process.cpu_times()[:2])
-        time.sleep(2)
-        assert sum(process.cpu_times()[:2]) - before < 0.2
+
+        def seconds_used() -> float:
+            """Processor time of two seconds."""
+            before = sum(process.cpu_times()[:2])
+            time.sleep(2)
+            return sum(process.cpu_times()[:2]) - before
+
+        assert any(seconds_used() < 0.02 + 0.01 for _ in range(5))  # other processes may still be ending in the first
     finally:
         server.stop()
 
@@ -714,3 +719,19 @@ def test_a_game_of_a_file_can_be_watched_afterwards_and_is_solved_anew_once_it_c
     assert key_of(table.game) != key_of(infoset.load("kuhn_poker")) == "kuhn_poker"
     named_alike = infoset.table_game([[1]], name="kuhn_poker")
     assert key_of(named_alike) is named_alike
+
+
+def test_without_its_extra_the_page_is_refused_in_one_line_and_lists_still_come(tmp_path: Path) -> None:
+    """Modules that are not installed: the page needs them, lists of agents only name the extra."""
+    blocked = "import sys; sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'torch')))\n"
+    blocked += "from infoset.cli import main; sys.argv = ['infoset', *sys.argv[1:]]; main()"
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", blocked, *words]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=120)
+
+    served, listed = run("serve", "--port", "0"), run("agents")
+    assert served.returncode == 1
+    assert served.stderr == "infoset: serving the page needs the extra 'web': pip install 'infoset[web]'\n"
+    assert listed.returncode == 0
+    assert re.search(r"trained\n +learning needs the extra 'learn'", listed.stdout)

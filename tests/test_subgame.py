@@ -67,7 +67,7 @@ def test_monty_hall_switches_as_its_root_says(ranges_of, root, least, most) -> N
     agent.begin(load("gdl:monty_hall"), 0, np.random.default_rng(1), None)
     for record in DOOR:
         agent.observe(*record)
-    assert least <= agent.choose_probabilities(("noop", "switch"), np.inf)[1] <= most
+    assert least <= agent.compute_probabilities(("noop", "switch"), np.inf)[1] <= most
 
 
 def test_worlds_without_weights_switch_half_the_time_when_averaged(ranges_of) -> None:

@@ -272,7 +272,7 @@ def test_deals_of_tiny_bridge(abstracted: bool) -> None:
 
 
 def test_classes_are_dealt_jointly() -> None:
-    """Who holds both aces leaves none: the classes are not independent, and their chances are exact."""
+    """Who holds both aces leaves none: the classes are not independent, and their probabilities are exact."""
     state = load(BRIDGE).start().state
     west = dict(state.chance_outcomes((None, None)))
     assert west == {name: len(members(name)) / 28 for name in CLASSES}

@@ -139,7 +139,7 @@ def test_an_answer_does_not_take_who_asked_away_from_another_place(page: Any, se
     page.locator('td[aria-label^="J, bet"]').click()
     page.locator("summary", has_text="Lock and solve again").click()
     page.get_by_label("chance of bet in percent").fill("50")
-    page.get_by_role("button", name="Lock these chances").click()
+    page.get_by_role("button", name="Lock these probabilities").click()
     server.keep_busy()
     page.get_by_role("button", name="Solve again").click()
     page.locator("#main .ex-progress", has_text="In the queue").wait_for()

@@ -167,7 +167,7 @@ def test_a_strategy_is_explored_locked_and_answered(theme: str, tmp_path: Path) 
         page.locator("summary", has_text="Lock").click()
         page.locator('tr[data-row="0"] td[data-move="1"]').click()  # a jack that bets
         page.get_by_label("chance of bet in percent").fill("90")
-        page.get_by_role("button", name="Lock these chances").click()
+        page.get_by_role("button", name="Lock these probabilities").click()
         page.get_by_label("Until exploitability").fill("0.001")
         page.get_by_label("Method").select_option("pcfr+")
         page.get_by_role("button", name="Solve again").click()

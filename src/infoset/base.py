@@ -276,7 +276,7 @@ class Agent(Protocol):
         """Record one step: the player's own move as it was executed (``None`` without one) and its observation.
 
         Called for the start if that yields an observation, and after every step in which the player moves or observes
-        something: these are the tokens of its information state, in order.
+        something: these are the records of its information state, in order.
         """
         ...
 
@@ -440,7 +440,7 @@ class Rehearsed(Protocol):
 
 
 def own_record(move: Action | None, observation: Observation) -> ObservationRecord | None:
-    """Return the token that a step appends to an information state; ``None`` where the step leaves it unchanged."""
+    """Return the record that a step appends to an information state; ``None`` where the step leaves it unchanged."""
     if move is None and observation is None:
         return None
     return (move, () if observation is None else observation)

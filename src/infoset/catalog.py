@@ -213,12 +213,13 @@ def family_of(word: str) -> Mapping[str, Callable[..., Game]] | None:
 
 def maker_of(word: str) -> Callable[..., Game]:
     """Return the maker of a native game or of a game of an installed package.  Raises ``UnknownNameError``."""
+    if word in GAMES:
+        return GAMES[word]
     family, _, member = word.partition(":")
-    makers = GAMES if word in GAMES else family_of(family) or {}
-    key = word if word in GAMES else member
-    if key not in makers:
+    makers = family_of(family) or {}
+    if member not in makers:
         raise UnknownNameError("game", word, known_games())
-    return makers[key]
+    return makers[member]
 
 
 def _families() -> dict[str, Mapping[str, Callable[..., Game]]]:

@@ -117,7 +117,7 @@ def evaluate(
 def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
     """Evaluate teams that draw plans, or a mediator.  Raises ``ParameterError`` where responses are asked for."""
     if respond:
-        raise ParameterError("respond: where plans are drawn, an answer is a plan too, not chances of moves")
+        raise ParameterError("respond: where plans are drawn, an answer is a plan too, not probabilities of moves")
     if len(policy.policy.lotteries) == 1:
         return CorrelatedPlan.drawn(compiled.form, policy.policy).evaluation()
     with signs.during("looking for the teams' best answers"):

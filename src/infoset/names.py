@@ -274,7 +274,7 @@ def _token_text(token: tuple[object, object]) -> str:
 
 
 def move_words(action_set: tuple[object, ...]) -> tuple[str, ...]:
-    """Return the moves of one menu as words: texts as they are, unless two moves would then look alike."""
+    """Return the moves of one action set as words: texts as they are, unless two moves would then look alike."""
     words = tuple([move if isinstance(move, str) else format_action(move) for move in action_set])
     return words if len(set(words)) == len(words) else tuple(map(format_action, action_set))
 

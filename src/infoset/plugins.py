@@ -7,14 +7,12 @@ imported when one of its objects is used.
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from infoset.errors import PluginError, one_line
-from infoset.interruption import is_users
-from infoset.processes import end_copy
+from infoset.errors import PluginError
+from infoset.interruption import running_foreign_code
 
 GROUPS = "infoset."
 """The common beginning of the names of all groups."""
@@ -33,17 +31,10 @@ class Plugin(NamedTuple):
     def load(self) -> Any:
         """Import and return the object.  Raises ``PluginError``, in one line, where that fails."""
         module, _, attribute = self.place.partition(":")
-        process = os.getpid()
-        try:
+        what = f"{self.name} of the package {self.package}"
+        with running_foreign_code(lambda _, why: PluginError(f"{what} cannot be imported: {why}")):
             found = import_module(module)
             return getattr(found, attribute) if attribute else found
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
-            if is_users(error):
-                raise
-            why = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
-            raise PluginError(f"{self.name} of the package {self.package} cannot be imported: {why}") from error
-        finally:
-            end_copy(process)
 
 
 def plugins_of(group: str) -> dict[str, Plugin]:

@@ -26,14 +26,12 @@ from infoset.errors import (
     ParameterError,
     UnknownNameError,
     UnsupportedGameError,
-    one_line,
     shorten,
 )
 from infoset.files import looks_like_path, no_such_path
-from infoset.interruption import is_users
+from infoset.interruption import running_foreign_code
 from infoset.names import Name, Value, build, check_parameters, parse_name
 from infoset.plugins import Plugin, is_installed, plugins_of
-from infoset.processes import end_copy
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
@@ -121,12 +119,10 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         return parsed, self
 
     def entry(self, word: str) -> Entry:
-        """Return the list entry of a maker; that of a broken plug-in says what is wrong with it."""
+        """Return the list entry of a maker; that of one that cannot be imported says why, as for a missing extra."""
         try:
             return entry_of(word, self[word])
         except InfosetError as error:
-            if word in self.homes:
-                raise
             return Entry(word, {}, str(error))
 
     def entries(self) -> list[Entry]:
@@ -243,18 +239,13 @@ def build_own(kind: str, name: Name) -> Any:
 
 def build_foreign(kind: str, name: Name, makers: Mapping[str, Callable[..., Any]]) -> Any:
     """Call a maker that is not infoset's.  Raises ``ParameterError``, in one line, where its code fails."""
-    process = os.getpid()
-    try:
+
+    def convert(error: BaseException, why: str) -> BaseException:
+        failed = ParameterError(f"{shorten(name.word, 200)} cannot be made: {why}")
+        return error if isinstance(error, InfosetError) else failed
+
+    with running_foreign_code(convert):
         return build(kind, name, makers)
-    except InfosetError:
-        raise
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
-        if is_users(error):
-            raise
-        why = ": ".join(filter(None, (type(error).__name__, one_line(str(error), 200))))
-        raise ParameterError(f"{shorten(name.word, 200)} cannot be made: {why}") from error
-    finally:
-        end_copy(process)
 
 
 def load_python(word: str) -> Callable[..., Any]:
@@ -317,32 +308,24 @@ def _module_of_file(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look for it there
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
-    process = os.getpid()
+
+    def convert(error: BaseException, why: str) -> FormatError:
+        return FormatError(why, str(path), error.lineno or 0 if isinstance(error, SyntaxError) else 0)
+
     try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        with running_foreign_code(convert):
+            spec.loader.exec_module(module)
+    except BaseException:
         del sys.modules[name]
-        if is_users(error):
-            raise
-        line = error.lineno or 0 if isinstance(error, SyntaxError) else 0
-        raise FormatError(f"{type(error).__name__}: {one_line(str(error), 200)}", str(path), line) from error
-    finally:
-        end_copy(process)
+        raise
     return module
 
 
 def _module(name: str) -> ModuleType:
     if str(Path.cwd()) not in sys.path:
         sys.path.append(str(Path.cwd()))
-    process = os.getpid()
-    try:
+    with running_foreign_code(lambda _, why: FormatError(why, name)):
         return import_module(name)
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
-        if is_users(error):
-            raise
-        raise FormatError(f"{type(error).__name__}: {one_line(str(error), 200)}", name) from error
-    finally:
-        end_copy(process)
 
 
 def absolute(name: str) -> str:

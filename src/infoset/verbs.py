@@ -59,8 +59,6 @@ def list_methods() -> list[Entry]:
         try:
             method = parse_method(entry.name)
         except InfosetError:
-            if entry.name in METHODS.homes:
-                raise
             entries.append(entry)  # of a plug-in that is broken, or has to be given parameters
             continue
         takes = ", ".join(option for option in OPTIONS if option in method.takes)
@@ -145,7 +143,7 @@ def show_first(
         played = policy_text(tree if compiled.forgets else compiled.form, policy)
         text = "\n\n".join(filter(None, (payoffs, played)))
     if isinstance(what, CorrelatedPolicy):
-        text = f"{plans_text(compiled.form, what)}\n\neach player's own chances\n\n{text}"
+        text = f"{plans_text(compiled.form, what)}\n\neach player's own probabilities\n\n{text}"
     if drawn:
         from infoset.view.tree_picture import tree_picture
 

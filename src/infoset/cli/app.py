@@ -178,7 +178,7 @@ def solve(
     lock: Annotated[
         list[str] | None,
         typer.Option(
-            help="Fix a strategy, solve for the rest: P1=random, P1=POLICY, or a .json of players, sets, chances."
+            help="Fix a strategy, solve for the rest: P1=random, P1=POLICY, or a .json of players, sets, probabilities."
         ),
     ] = None,
     form: Annotated[
@@ -997,7 +997,7 @@ def convert(
         bool,
         typer.Option(
             "--normalise",
-            help="Write chances of an .efg file that sum only to about 1 as the fractions meant.",
+            help="Write probabilities of an .efg file that sum only to about 1 as the fractions meant.",
         ),
     ] = False,
 ) -> None:

@@ -20,7 +20,7 @@ from infoset.cli.terminal import (
     BOLD,
     DIM,
     Terminal,
-    action_words_of,
+    action_set_words,
     check_terminal,
     hand_for,
     is_pommerman,
@@ -217,12 +217,12 @@ class Tutor:
                 if self.policy
                 else f"{self.game.name} is not solved; see --hints."
             ]
-        width = max(map(len, action_words_of(view.legal_actions)))
+        width = max(map(len, action_set_words(view.legal_actions)))
         worth = {move.move: move.value for move in self.moves(view.player, view.known)}
         shown = [
             f"  {word.ljust(width)}  {chance:6.1%}{_worth_text(worth.get(move))}"
             for word, move, chance in zip(
-                action_words_of(view.legal_actions), move_words(view.legal_actions), row, strict=True
+                action_set_words(view.legal_actions), move_words(view.legal_actions), row, strict=True
             )
         ]
         return [f"By {self.source}:", *shown]

@@ -140,7 +140,7 @@ class Terminal:
     def ask(self, view: View) -> Action:
         """Show the player's knowledge and legal moves, and ask until there is a move."""
         self._show(view)
-        words = action_words_of(view.legal_actions)
+        words = action_set_words(view.legal_actions)
         while True:
             try:
                 typed = self._read(view.deadline)
@@ -166,7 +166,7 @@ class Terminal:
     def _show(self, view: View) -> None:
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
         self.say(picture_text(seen(view.game, view.player, view.known, view.legal_actions)).strip("\n"))
-        self._action_set(action_words_of(view.legal_actions))
+        self._action_set(action_set_words(view.legal_actions))
 
     def _action_set(self, words: Sequence[str]) -> None:
         for line in menu_lines(words, shutil.get_terminal_size().columns):
@@ -198,7 +198,7 @@ def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
     return ", ".join(f"{one_line(name)} {value:+.6g}" for name, value in zip(players, returns, strict=True))
 
 
-def action_words_of(legal_actions: Sequence[Action]) -> tuple[str, ...]:
+def action_set_words(legal_actions: Sequence[Action]) -> tuple[str, ...]:
     """Return the moves as distinct texts for people to read and type."""
     words = tuple(map(action_words, legal_actions))
     return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal_actions))

@@ -41,13 +41,13 @@ def learn(known: list[ObservationRecord], move: Action | None, observation: Obse
 
 
 class HistoryEncoder:
-    """A one-hot encoder: row ``k`` marks the ``k``-th token of the information state.
+    """A one-hot encoder: row ``k`` marks the ``k``-th record of the information state.
 
-    Rows of future tokens are zero.  ``records`` names the columns.
+    Rows of future records are zero.  ``records`` names the columns.
     """
 
     def __init__(self, records: Sequence[ObservationRecord], length: int) -> None:
-        """Take the tokens; ``length`` is the number of tokens in the longest information state."""
+        """Take the records; ``length`` is the number of records in the longest information state."""
         self.records = tuple(records)
         self.space = spaces.Box(0, 1, (length, len(self.records)), np.int8)
         self._column = {record: k for k, record in enumerate(self.records)}
@@ -57,7 +57,7 @@ class HistoryEncoder:
         return cls(graph.records, longest_state(graph))
 
     def __call__(self, player: int, known: Sequence[ObservationRecord]) -> npt.NDArray[np.int8]:
-        """Return the encoding (length, tokens)."""
+        """Return the encoding (length, records)."""
         rows = np.zeros(self.space.shape, dtype=np.int8)
         for row, record in enumerate(known):
             rows[row, self._column[record]] = 1
@@ -65,7 +65,7 @@ class HistoryEncoder:
 
 
 def longest_state(graph: GameGraph) -> int:
-    """Return the most tokens in an information state of any player.  Raises ``GameRuleError`` for endless play."""
+    """Return the most records in an information state of any player.  Raises ``GameRuleError`` for endless play."""
     graph.count_histories()
     grows = (graph.record != NO_RECORD).astype(np.int32)  # (E, n)
     source = np.repeat(np.arange(len(graph.player)), graph.num_edges)

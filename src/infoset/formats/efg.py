@@ -272,7 +272,7 @@ class EfgGame(NotebookGame):
         self.places: list[dict[Action | None, int]] = [
             {m: k for k, m in enumerate(action_set)} for action_set in action_sets
         ]
-        action_sets.append(())  # the menu of terminal nodes, whose information set is number -1
+        action_sets.append(())  # the action set of terminal nodes, whose information set is number -1
         self.moves: list[tuple[Action, ...]] = [action_sets[node.infoset] for node in efg.nodes]
         self.labels = _labels(efg)
         self.information_map = self

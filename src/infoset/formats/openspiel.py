@@ -370,7 +370,7 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
             numbers, probabilities = zip(*spiel.chance_outcomes(), strict=True)
             position, edges = int(tree.position[node]), tree.graph.first_edge
             if not np.allclose(tree.graph.probability[int(edges[position]) : int(edges[position + 1])], probabilities):
-                raise PolicyError(f"{tree.name}: OpenSpiel's chances differ after {tree.history(node)}")
+                raise PolicyError(f"{tree.name}: OpenSpiel's probabilities differ after {tree.history(node)}")
         elif len(children) > 1:
             infoset = int(tree.infoset[node])
             row, words = table.probabilities(player, tree.key(infoset)), move_words(tree.action_set(infoset))

@@ -61,8 +61,8 @@ class Past(Mapping[str, Action]):
         return len(self._values)
 
     def only(self, axes: tuple[str, ...]) -> Past:
-        """Return the part of the past on these ``axes``, as the menu of the reader may see it."""
-        return Past(f"the menu of {self.reader}", {a: self[a] for a in axes}, self._others, "is not seen there")
+        """Return the part of the past on these ``axes``, as the action set of the reader may see it."""
+        return Past(f"the action set of {self.reader}", {a: self[a] for a in axes}, self._others, "is not seen there")
 
     def fail(self, what: str) -> GameRuleError:
         """Make an error that names the reader and the values chosen so far."""
@@ -70,12 +70,14 @@ class Past(Mapping[str, Action]):
         return GameRuleError(f"{self.reader}{shorten(after, 200)}: {what}")
 
     def distinct(self, action_set: Iterable[Action]) -> tuple[Action, ...]:
-        """Return the menu as a tuple.  Raises ``GameRuleError`` where it is empty or has equal or invalid actions."""
+        """Return the action set as a tuple.  Raises ``GameRuleError`` if it is empty or has repeated or invalid actions."""
         with suppress(TypeError):
             found = _several(action_set)
             if found and None not in found and len(set(found)) == len(found):
                 return found
-        raise self.fail(f"the menu {shorten(repr(action_set))} is not one or more distinct ints, strings or tuples")
+        raise self.fail(
+            f"the action set {shorten(repr(action_set))} is not one or more distinct ints, strings or tuples"
+        )
 
 
 @dataclass(frozen=True)
@@ -179,7 +181,7 @@ class ProductForm(NotebookGame):
     refuse a game in which a player forgets because of that.
 
     Raises ``ParameterError`` for names that are not distinct, ``UnknownNameError`` for a player or an axis that does
-    not exist, and ``GameRuleError`` for an axis that is seen before it is chosen, a menu that is empty or has
+    not exist, and ``GameRuleError`` for an axis that is seen before it is chosen, an action set that is empty or has
     repetitions, and probabilities that do not sum to one: on construction where these are values, during play where
     functions return them.
 

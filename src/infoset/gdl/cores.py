@@ -1,7 +1,8 @@
 """The cores of a ground game's states, and the players' own propositions besides, computed by compiled code.
 
 A core is the propositions that are nobody's own (see ``private``), and the step number, since all players notice that
-time passes.  Cores, players' own propositions, moves and tokens are numbers; ``tree.simultaneous_rules`` combines them.
+time passes.  Cores, players' own propositions, moves and records are numbers; ``tree.simultaneous_rules`` combines
+them.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _offer(net, run, core, own, first, goals, offered):
 
 @kernel
 def _play(net, run, numbered, seats, first_percept, core, when, others, choices, begin, moves, found):
-    """Write each joint move's outcome, of ``choices`` that include chance's: core and everybody's tokens (J, 1 + n).
+    """Write each joint move's outcome, of ``choices`` that include chance's: core and everybody's records (J, 1 + n).
 
     ``moves`` (J, roles) receives the joint moves; ``others`` masks the propositions that are nobody's own.
     """
@@ -211,7 +212,7 @@ class GroundCores:
 
     @property
     def records(self) -> list[ObservationRecord]:
-        """The tokens by their numbers; tokens of two players may be equal."""
+        """The records by their numbers; records of two players may be equal."""
         words, actions = self.evaluator.percepts, self.evaluator.actions
         seen = [tuple([words[k] for k in row]) for row in self.numbered.percepts.lists()]
         return [(actions[move], seen[percepts]) for move, percepts in self.numbered.records.lists()]

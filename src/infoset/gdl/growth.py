@@ -164,7 +164,7 @@ def _number_states(states, after, child, fresh):
 
 @inner_kernel
 def _read_action_sets(first_move, legal, rows, w, inside, over, action_sets, content, choices, stuck):
-    """Read the menus of all roles in the lanes of a word that are not ``over``.
+    """Read the action sets of all roles in the lanes of a word that are not ``over``.
 
     Return these lanes together with those in which somebody has no move.
     """
@@ -218,7 +218,7 @@ def _payoff_row(g, payoffs, row):
 
 @kernel
 def _look_at(g, net, shape, chance_outcome, interned, rows, numbers, stuck):
-    """Evaluate new states: the payoffs of terminal ones, everybody's menus in others; at most one for each lane.
+    """Evaluate new states: the payoffs of terminal ones, everybody's action sets in others; at most one for each lane.
 
     A state that is not terminal but in which somebody has no move is treated as terminal, and counted.
     """
@@ -249,7 +249,7 @@ def _look_at(g, net, shape, chance_outcome, interned, rows, numbers, stuck):
 
 @kernel
 def _tell(g, shape, interned, moves, seen, num_seen, child, record):
-    """Write the players' tokens of joint moves."""
+    """Write the players' records of joint moves."""
     n = len(shape.seats)
     row, pair = np.empty(seen.shape[1] + moves.shape[1] + 2, dtype=np.int64), np.empty(2, dtype=np.int64)
     for j in range(len(moves)):
@@ -354,7 +354,7 @@ class GroundSource:
         self.broken = 0
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
-        """Make the initial state and return everybody's tokens: nobody observes anything before the first move."""
+        """Make the initial state and return everybody's records: nobody observes anything before the first move."""
         self._room(graph, 1)
         intern(self.interned.states, self.evaluator.net.initial.view(np.int64))
         self._look(graph, np.zeros(1, dtype=np.int64))
@@ -362,7 +362,7 @@ class GroundSource:
 
     @property
     def offered(self) -> Rows:
-        """The moves of all menus, as the network numbers them."""
+        """The moves of all action sets, as the network numbers them."""
         return self.interned.action_sets
 
     def _room(self, graph: GrowingGraph, joint: int) -> None:
@@ -456,7 +456,7 @@ class GroundSource:
             )
 
     def action_set(self, number: int) -> tuple[Action, ...]:
-        """Return the moves of a menu."""
+        """Return the moves of an action set."""
         action_sets = self.interned.action_sets
         return tuple(
             [
@@ -466,13 +466,13 @@ class GroundSource:
         )
 
     def record(self, number: int) -> ObservationRecord:
-        """Return the token of a number."""
+        """Return the record of a number."""
         move, row = self.interned.records.data[2 * number : 2 * number + 2].tolist()
         return self.evaluator.actions[move], self._seen(row)
 
     def record_number(self, player: int, record: ObservationRecord) -> int:
-        """Return the number of a player's token; ``NO_RECORD`` where it is not possible."""
-        # make room for a token that was observed
+        """Return the number of a player's record; ``NO_RECORD`` where it is not possible."""
+        # make room for a record that was observed
         words = len(self.propnet.roles) + 2 + len(self.propnet.percepts)
         i = self.interned
         self.interned = i._replace(

@@ -47,7 +47,9 @@ class Interned(NamedTuple):
     states: Rows  # words of the state
     action_sets: Rows  # moves
     payoffs: Rows  # one for each player
-    percepts: Rows  # of a step, or its joint move where the game is open; -1 and a menu where legal moves are observed
+    percepts: (
+        Rows  # of a step, or its joint move where the game is open; -1 and an action set where legal moves are observed
+    )
     records: Rows  # (own move, percepts)
 
 
@@ -70,7 +72,7 @@ class Found(NamedTuple):
 
 @linked_kernel
 def _edge(found, source, child, probability):
-    """Add an edge without tokens and return its number."""
+    """Add an edge without records and return its number."""
     e = found.filled[EDGES]
     found.source[e], found.child[e], found.probability[e] = source, child, probability
     found.record[e] = SILENT
@@ -111,7 +113,7 @@ def _end(shape, net, interned, found, position, holding):
 
 @inner_kernel
 def _tell(shape, run, interned, moves, row, records):
-    """Write the players' tokens of the step just made."""
+    """Write the players' records of the step just made."""
     for p in range(len(shape.seats)):
         role, size = shape.seats[p], 0
         if shape.open:
@@ -131,7 +133,7 @@ def _tell(shape, run, interned, moves, row, records):
 def _answer(shape, net, run, interned, found, state, moves, action_set, scratch):
     """Write the distinct outcomes of the joint ``moves`` and return how many there are.
 
-    ``scratch`` holds a row for each: child, weight, move of chance, tokens.
+    ``scratch`` holds a row for each: child, weight, move of chance, records.
     """
     n, count = len(shape.seats), 0
     row = np.empty(max(len(run.seen), len(moves)) + 2, dtype=np.int64)

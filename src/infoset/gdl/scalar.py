@@ -22,7 +22,7 @@ from infoset.gdl.tally import MAX_STEPS, UNFINISHED, WORD, Playouts, Tally, add_
 from infoset.jit import inline_kernel, inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, below, streams
 
-ACTION_SETS = 1 << 14  # menus cached as moves; large games have a new one in almost every state
+ACTION_SETS = 1 << 14  # action sets cached as moves; large games have a new one in almost every state
 
 
 ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)  # unsigned indices need no check for negative ones in kernels

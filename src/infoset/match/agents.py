@@ -109,7 +109,7 @@ class PolicyAgent:
 
     def __init__(self, policy: Policy | SavedPolicy, name: str = "policy") -> None:
         if isinstance(policy, type) or not (hasattr(policy, "action_probabilities") or hasattr(policy, "on")):
-            raise ParameterError(f"policy={shorten(repr(policy))} is no policy; it has no rows of chances")
+            raise ParameterError(f"policy={shorten(repr(policy))} is no policy; it has no rows of probabilities")
         if not isinstance(name, str):
             raise ParameterError(f"name={shorten(repr(name))} is no text")
         self.policy, self.name = policy, name

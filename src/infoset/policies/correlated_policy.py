@@ -247,9 +247,9 @@ def _check_probabilities(lottery: Lottery, sizes: list[int]) -> None:
     totals = np.add.reduceat(lottery.plans, begins, axis=1) if sizes else np.ones((1, 1))
     for found in (totals, lottery.probabilities.sum(keepdims=True)):
         if not (np.abs(found - 1) <= SUM_TOLERANCE).all():
-            raise PolicyError("chances of moves or of plans that do not sum to 1")
+            raise PolicyError("probabilities of moves or of plans that do not sum to 1")
     if min(lottery.plans.min(initial=0), lottery.probabilities.min()) < 0:
-        raise PolicyError("negative chances of moves or of plans")
+        raise PolicyError("negative probabilities of moves or of plans")
 
 
 def _place(probabilities: FloatArray, point: float) -> int:

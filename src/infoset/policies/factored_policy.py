@@ -34,7 +34,7 @@ class _Header(Header):
 
 @dataclass(frozen=True, eq=False)
 class FactoredPolicy:
-    """A policy by information states up to the game's symmetries, with its own numbering of tokens and menus."""
+    """A policy by information states up to the game's symmetries, with its own numbering of records and action sets."""
 
     game: str
     players: tuple[str, ...]
@@ -111,7 +111,9 @@ class FactoredPlay(StatePolicy):
         strategy, owner = _gathered(factored, mine.behaviour), factored.form.infoset_of
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], factored.form.num_infosets)
         if not (np.abs(totals - 1) <= SUM_TOLERANCE).all():
-            raise PolicyError(f"the chances of {int((np.abs(totals - 1) > SUM_TOLERANCE).sum())} sets do not sum to 1")
+            raise PolicyError(
+                f"the probabilities of {int((np.abs(totals - 1) > SUM_TOLERANCE).sum())} sets do not sum to 1"
+            )
         return strategy
 
 
@@ -131,7 +133,7 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
     group, first, owner = factored.group, factored.states.first, factored.owner
     strategy, begin = np.ones((factored.form.num_sequences, group.order)), factored.form.arrays.sequences
     count, total = 0, factored.form.num_infosets * group.order
-    with signs.during("asking for chances"):
+    with signs.during("asking for probabilities"):
         for element in range(group.order):
             for state, known in factored.known(element):
                 action_set, player = int(factored.states.action_set[state]), int(owner[state])
@@ -141,12 +143,12 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
                 strategy[at : at + len(places), element] = np.array(checked_row(row(player, known, here), here))[places]
                 count += 1
                 if count % 1000 == 0:
-                    signs.detail(f"asking for chances: {count:,} of {total:,} information sets")
+                    signs.detail(f"asking for probabilities: {count:,} of {total:,} information sets")
     return strategy
 
 
 def least_moves(factored: FactoredForm, state: int) -> list[int]:
-    """Return the indices of the least move of each orbit, in the menu of a state."""
+    """Return the indices of the least move of each orbit, in the action set of a state."""
     group, fixing, action_set = (
         factored.group,
         int(factored.states.fixing[state]),
@@ -238,7 +240,9 @@ def _check(
     order, sizes = len(group.inverse), np.array([len(action_set) for action_set in action_sets])
     for names in (records, *action_sets):
         if (twice := find_twice(names)) is not None:
-            raise DamageError(f"{shorten(repr(twice))} occurs twice in it, among its tokens or the moves of a menu")
+            raise DamageError(
+                f"{shorten(repr(twice))} occurs twice in it, among its records or the moves of a action_set"
+            )
     moves = int(sizes.sum())
     shapes = [
         (order, order),
@@ -249,16 +253,16 @@ def _check(
         (order, moves),
     ]
     if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:
-        raise DamageError("its symmetries do not fit its moves and tokens")
+        raise DamageError("its symmetries do not fit its moves and records")
     if (np.diff(group.first_entry) != sizes).any() or group.first_entry[0] != 0:
-        raise DamageError("its menus do not fit its moves")
+        raise DamageError("its action sets do not fit its moves")
     limits = (order, order, len(records), len(action_sets), moves + 1, int(sizes.max(initial=1)))
     if any(array.size and (array.min() < -1 or array.max() >= most) for array, most in zip(group, limits, strict=True)):
-        raise DamageError("its symmetries lead out of its moves and tokens")
+        raise DamageError("its symmetries lead out of its moves and records")
     if not all(isinstance(record, tuple) and len(record) == 2 for record in records):
-        raise DamageError("its tokens are no pairs of a move and an observation")
+        raise DamageError("its records are no pairs of a move and an observation")
     n = len(header.players)
     if len(header.start_records) != n or not all(-1 <= record < len(records) for record in header.start_records):
-        raise DamageError("its start does not fit its tokens")
+        raise DamageError("its start does not fit its records")
     if len(policy.record) < n or (policy.record < 0).any() or (policy.record[n:] >= len(records)).any():
-        raise DamageError("its states have tokens that are none")
+        raise DamageError("its states have records that are none")

@@ -18,8 +18,9 @@ FEW = 8  # the number of children up to which the search is linear
 class InfosetPolicy(NamedTuple):
     """A policy on states in breadth-first order, so that siblings are contiguous; player p starts in state p.
 
-    The probabilities of a state's moves begin at ``behaviour[row]``, in the order of the menu; moves of states that are
-    not listed, or have no row, are uniform.  Of states that are equal by the game's symmetries only one is listed.
+    The probabilities of a state's moves begin at ``behaviour[row]``, in the order of the action set; moves of states
+    that are not listed, or have no row, are uniform.  Of states that are equal by the game's symmetries only one is
+    listed.
     """
 
     first_child: IntArray  # (S + 1,)
@@ -73,7 +74,7 @@ class InfosetPolicy(NamedTuple):
 
 
 def _breadth_first(parent: IntArray | LongArray, record: IntArray) -> tuple[LongArray, LongArray]:
-    """Return the states sorted by depth, parent and token, and the index of each in that order."""
+    """Return the states sorted by depth, parent and record, and the index of each in that order."""
     depth = np.zeros(len(parent), dtype=np.int32)
     measure_depths(parent, depth)
     order = np.argsort(depth, kind="stable")
@@ -90,7 +91,7 @@ def _breadth_first(parent: IntArray | LongArray, record: IntArray) -> tuple[Long
 
 @inline_kernel
 def behind(first_child, records, state, record):
-    """Return the state after one more token, or UNKNOWN."""
+    """Return the state after one more record, or UNKNOWN."""
     found = UNKNOWN
     if state != UNKNOWN:
         begin, end = first_child[state], first_child[state + 1]
@@ -109,7 +110,7 @@ def behind(first_child, records, state, record):
 
 @kernel
 def follow(policy, group, view, record):
-    """Return the view after one more token; it stays UNKNOWN once it is."""
+    """Return the view after one more record; it stays UNKNOWN once it is."""
     state, element = state_of(view), element_of(view)
     if state != UNKNOWN:
         record, element = canonical(group, policy.fixing[state], element, record)

@@ -125,12 +125,12 @@ class PublicPlay:
     def action_probabilities(
         self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
-        """Return the probabilities of the current piece, given the player's tokens within it."""
+        """Return the probabilities of the current piece, given the player's records within it."""
         place = self._place(player, known)
         return self.policy.pieces[place.piece].action_probabilities(player, known[place.begin :], legal_actions)
 
     def _place(self, player: int, known: InformationState) -> _Place:
-        """Return the player's place after these tokens, computed from their longest known prefix."""
+        """Return the player's place after these records, computed from their longest known prefix."""
         if len(self.places) > KEPT:
             self.places.clear()
         end = len(known)
@@ -173,7 +173,7 @@ class PublicPlay:
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of a player: possible rows of the steps, the current piece, and the number of tokens before it."""
+    """The place of a player: possible rows of the steps, the current piece, and the number of records before it."""
 
     support: frozenset[int]
     piece: int

@@ -73,7 +73,7 @@ class SampledPolicy:
 
 
 class StatePolicy:
-    """Probabilities at information states, by numbers of tokens; states that are equal by symmetry are stored once."""
+    """Probabilities at information states, by numbers of records; states that are equal by symmetry are stored once."""
 
     def __init__(
         self, records: list[ObservationRecord], action_sets: list[tuple[Action, ...]], start_records: tuple[int, ...],
@@ -100,7 +100,9 @@ class StatePolicy:
         if first + len(legal_actions) > len(
             self.policy.behaviour
         ):  # of a damaged file: how long rows are, the game alone says
-            raise PolicyError(f"the policy is damaged: one of its rows of {len(legal_actions)} chances is cut off")
+            raise PolicyError(
+                f"the policy is damaged: one of its rows of {len(legal_actions)} probabilities is cut off"
+            )
         group, place = self.group, self.group.first_entry[action_set]
         row: list[float] = self.policy.behaviour[
             first + group.entry[element, place : place + len(legal_actions)]
@@ -108,7 +110,7 @@ class StatePolicy:
         return row
 
     def _view(self, player: int, known: InformationState) -> int:
-        """Return the view after these tokens, computed from their longest known prefix."""
+        """Return the view after these records, computed from their longest known prefix."""
         if not self.views or len(self.views) > KEPT:
             self.views = self._starts()
         end = len(known)
@@ -167,7 +169,7 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
     if len(first) != states + 1 or (np.diff(first) < 0).any() or not 0 <= first[0] <= first[-1] <= states:
         raise DamageError("its states are no tree")
     if ((row < NO_ROW) | (row >= entries)).any() or not ((policy.behaviour >= 0) & (policy.behaviour <= 1)).all():
-        raise DamageError("its rows are no chances")
+        raise DamageError("its rows are no probabilities")
     return policy
 
 

@@ -50,7 +50,7 @@ class UniformPolicy(FunctionPolicy):
 class AskedPolicy:
     """A policy by an agent that reports its probabilities: for each information state it is begun anew.
 
-    It is then shown the tokens one by one.  Raises ``UnsupportedGameError`` for an agent that does not report them.
+    It is then shown the records one by one.  Raises ``UnsupportedGameError`` for an agent that does not report them.
     """
 
     def __init__(self, game: Game, agent: Agent) -> None:
@@ -87,12 +87,12 @@ def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray
     Raises ``ParameterError`` for an answer that is no distribution.
     """
     strategy = np.ones(form.num_sequences)
-    with signs.during("asking for chances"):
+    with signs.during("asking for probabilities"):
         for k, infoset in enumerate(form.tree_infoset.tolist()):
             first = int(form.arrays.first[k])
             strategy[first : first + int(form.arrays.size[k])] = row_at(row, tree, infoset)
             if k % 100 == 0:
-                signs.detail(f"asking for chances: {k:,} of {form.num_infosets:,} information sets")
+                signs.detail(f"asking for probabilities: {k:,} of {form.num_infosets:,} information sets")
     return realisation(form, strategy)
 
 
@@ -111,5 +111,5 @@ def checked_row(found: Sequence[float] | None, action_set: tuple[Action, ...]) -
         return [1 / len(action_set)] * len(action_set)
     total = sum(found)
     if len(found) != len(action_set) or min(found) < 0 or abs(total - 1) > SUM_TOLERANCE:
-        raise ParameterError(f"{list(found)} are no chances of the moves {list(move_words(action_set))}")
+        raise ParameterError(f"{list(found)} are no probabilities of the moves {list(move_words(action_set))}")
     return [chance / total for chance in found]

@@ -1,4 +1,4 @@
-"""A tabular policy as stored in its file: keys, menus and probabilities in flat arrays, read without building rows.
+"""A tabular policy as stored in its file: keys, action sets and probabilities in flat arrays.
 
 A viewer of a policy needs no dictionaries: a million rows are read in a good half of a second.
 """
@@ -64,7 +64,7 @@ class TableFile:
     >>> from infoset.policies.table_file import TableFile
     >>> table = TableFile.read(infoset.solve("kuhn_poker", "lp").policy.save("kuhn.npz"))
     >>> table.entry(1, "K bet")
-    Entry(key='K bet', moves=('pass', 'bet'), chances=[0.0, 1.0])
+    Entry(key='K bet', moves=('pass', 'bet'), probabilities=[0.0, 1.0])
     """
 
     game: str

@@ -427,7 +427,7 @@ def answer_of(
         raise PolicyError(f"{name} fails at {shorten(repr(key))}: {why}") from error
     if not isinstance(found, Mapping) or not all(map(is_number, found.values())):
         raise PolicyError(
-            f"{name} answers {one_line(repr(found))} at {shorten(repr(key))}; allowed: chances by moves, of "
+            f"{name} answers {one_line(repr(found))} at {shorten(repr(key))}; allowed: probabilities by moves, of "
             f"{one_line(', '.join(moves))}"
         )
     return found
@@ -445,7 +445,7 @@ def _check_tables(policy: TabularPolicy) -> None:
     if not isinstance(tables, (tuple, list)) or len(tables) != len(players):
         raise PolicyError(f"tables of a policy are a tuple with one for each of its {len(players)} players")
     if not all(isinstance(table, Mapping) for table in tables):
-        raise PolicyError("a player's table maps information sets to the chances of moves")
+        raise PolicyError("a player's table maps information sets to the probabilities of moves")
 
 
 def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:

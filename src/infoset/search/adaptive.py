@@ -108,7 +108,7 @@ class AdaptiveAgent(Delegating):
         super().observe(own_move, observation)
 
     def _weigh(self, record: int) -> None:
-        """Update everybody's evidence by a token; from the first token on that some hypothesis excludes, no more."""
+        """Update everybody's evidence by a record; from the first record on that some hypothesis excludes, no more."""
         if not self.explained or record == NO_RECORD:
             self.explained = False
             return

@@ -32,7 +32,7 @@ class Below:
     """A subgame: chance chooses one of some worlds, everybody learns its information state there, and the game goes on.
 
     ``histories[d]`` is the number of histories if the subgame ends ``d`` steps later; ``rests`` (P,) marks positions
-    after the first step at which it ends, too.  A player's observation of world k is the token ``(None, s)`` of its
+    after the first step at which it ends, too.  A player's observation of world k is the record ``(None, s)`` of its
     information state s, or ``(None, (s, k))`` where everybody is ``told`` the world.
 
     >>> import numpy as np
@@ -145,7 +145,7 @@ class Below:
 def _contents(
     graph: Graph, position: LongArray, player: Movers
 ) -> tuple[LongArray, list[tuple[Action, ...]], FloatArray]:
-    """Return the contents of positions (K,): menu numbers and payoff rows, and the menus and payoffs themselves.
+    """Return the contents of positions (K,): numbers of action sets and payoff rows, and these themselves.
 
     On a growing graph they are numbered anew as they are met, since their own numbers depend on earlier queries.
     """
@@ -159,7 +159,7 @@ def _contents(
 
 
 def _records(graph: Graph, edge: LongArray) -> tuple[LongArray, list[ObservationRecord]]:
-    """Return the tokens (E, n) on edges and their values, numbered in the same way."""
+    """Return the records (E, n) on edges and their values, numbered in the same way."""
     record = graph.record[edge].astype(np.int64)
     if isinstance(graph, GameGraph):
         return record, graph.records
@@ -169,7 +169,7 @@ def _records(graph: Graph, edge: LongArray) -> tuple[LongArray, list[Observation
 
 
 def _labels(worlds: Range, base: int, told: bool) -> tuple[list[ObservationRecord], LongArray]:
-    """Return the tokens that tell everybody the choice of a world, and their numbers (K, n) from ``base`` on."""
+    """Return the records that tell everybody the choice of a world, and their numbers (K, n) from ``base`` on."""
     known = worlds.known
     if told:
         states = known.tolist()

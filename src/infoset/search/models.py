@@ -36,7 +36,7 @@ def model_of(game: Game, name: str) -> Model:
 
 
 def by_number(model: Model, graph: GameGraph) -> NumberedModel:
-    """Return a model of information states as a model of the token numbers that sampling uses."""
+    """Return a model of information states as a model of the record numbers that sampling uses."""
 
     def probabilities(player: int, records: list[int], action_set: int) -> Sequence[float]:
         start = graph.start_records[player]

@@ -166,7 +166,7 @@ class GraphAgent:
             try:
                 if self.tries:
                     self._renew(Clock(until))
-                return self.choose_probabilities(legal_actions, until)
+                return self.compute_probabilities(legal_actions, until)
             except ClockError as error:
                 problem = str(error)
                 break
@@ -186,7 +186,7 @@ class GraphAgent:
         self.graph = graph
         self.prepare()
 
-    def choose_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
+    def compute_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
         """Return the probabilities of its moves; ``None`` where no history explains what it saw.
 
         Raises ``ClockError`` where the clock ran out before a leaf was evaluated, ``BudgetError`` where the graph is
@@ -312,7 +312,7 @@ class GraphAgent:
 
 
 def alike(action_set: tuple[Action, ...], legal_actions: tuple[Action, ...]) -> tuple[bool, int]:
-    """Return whether all moves of a menu are legal, and how many of them are."""
+    """Return whether all moves of an action set are legal, and how many of them are."""
     shared = len(set(legal_actions).intersection(action_set))
     return shared == len(action_set), shared
 
@@ -320,7 +320,7 @@ def alike(action_set: tuple[Action, ...], legal_actions: tuple[Action, ...]) -> 
 def by_name(
     action_set: tuple[Action, ...], probabilities: FloatArray, legal_actions: tuple[Action, ...]
 ) -> list[float] | None:
-    """Return a menu's probabilities mapped to the legal moves; ``None`` where they are zero on all of them."""
+    """Return an action set's probabilities mapped to the legal moves; ``None`` where they are zero on all of them."""
     if action_set == legal_actions:
         return probabilities.tolist()  # type: ignore[no-any-return]
     known = dict(zip(action_set, probabilities.tolist(), strict=True))

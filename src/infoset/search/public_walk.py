@@ -229,7 +229,7 @@ class PublicNode:
         return (" / ".join(words) if 0 < len(words) <= SHOWN_WORDS else HIDDEN), by
 
     def _in_order(self, branches: list[Branch]) -> list[Branch]:
-        """Return the branches in the order of the moves in the menus."""
+        """Return the branches in the order of the moves in the action sets."""
         order = [move for here in self.infosets.values() for move in here.moves]
         place = {move: k for k, move in reversed(list(enumerate(order)))}
         return sorted(branches, key=lambda branch: (place.get(branch.label, len(order)), branch.ends))

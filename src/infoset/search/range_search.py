@@ -285,7 +285,7 @@ class RangeSearch:
         if len(legal_actions) == 1:
             return legal_actions[0]
         self.solver.allow(self.seconds_per_move if deadline is None else deadline - time.monotonic())
-        row = self.choose_probabilities(legal_actions)
+        row = self.compute_probabilities(legal_actions)
         if row is None:
             self.unknown += 1
             row = [1.0] * len(legal_actions)
@@ -295,7 +295,7 @@ class RangeSearch:
         """Return its move probabilities, without a limit on time."""
         self.solver.allow(self.seconds_per_move)
         self.solver.until = inf
-        return (self.choose_probabilities(legal_actions) if len(legal_actions) > 1 else None) or [
+        return (self.compute_probabilities(legal_actions) if len(legal_actions) > 1 else None) or [
             1 / len(legal_actions)
         ] * len(legal_actions)
 
@@ -306,7 +306,7 @@ class RangeSearch:
         """Return a line on the beliefs with which it moved, and on its random moves."""
         return account(self.beliefs, self.unknown, self.faults)
 
-    def choose_probabilities(self, legal_actions: tuple[Action, ...]) -> list[float] | None:
+    def compute_probabilities(self, legal_actions: tuple[Action, ...]) -> list[float] | None:
         """Return the probabilities of the moves; ``None`` where none are found."""
         found = self.solver.ranges.of(self.player, self.state) if self.state != NO_RECORD else None
         if found is None or not found.size:

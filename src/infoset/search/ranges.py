@@ -7,7 +7,8 @@ are sampled; where none of those explains the next observation, others are sampl
 
 Information states are numbered in the order in which they are met, so their numbers serve only to tell them apart: the
 result for a state must not depend, to the last bit, on earlier queries.  Rows therefore stand in the order in which the
-graph leads to them, and all samples are drawn from a generator seeded by the state's own tokens (``Ranges.generator``).
+graph leads to them, and all samples are drawn from a generator seeded by the state's own records
+(``Ranges.generator``).
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ class Ranges:
         self.thinned: set[int] = set()  # states whose beliefs are incomplete
         self.drawn_again = 0  # how often no history of a belief was left, and others were sampled
         self.relaxed = False
-        """Whether, in that case, histories are kept instead that explain all but the last token."""
+        """Whether, in that case, histories are kept instead that explain all but the last record."""
         self.near: set[int] = set()  # states whose beliefs consist of such histories
         self.looked = 0  # edges that were followed
 
@@ -169,19 +170,19 @@ class Ranges:
         return self.graph.key(state) if isinstance(self.states, GrowingStates) else self.states.key(state)
 
     def behind(self, state: int, record: int) -> int:
-        """Return the information state that follows a state by one token."""
+        """Return the information state that follows a state by one record."""
         return self.states.after(state, record)
 
     def generator(self, state: int) -> np.random.Generator:
         """Return the random generator of an information state: always the same one, whatever was asked before."""
         player, path = self.states.path(state)
-        if isinstance(self.graph, GrowingGraph):  # tokens are numbered as they are met: use the key
+        if isinstance(self.graph, GrowingGraph):  # records are numbered as they are met: use the key
             key = hashlib.blake2b(self.graph.key(state).encode(), digest_size=16)
             return np.random.default_rng([self.seed, player, int.from_bytes(key.digest(), "big")])
         return np.random.default_rng([self.seed, player, *path])
 
     def of(self, player: int, state: int) -> Range:
-        """Return the histories right after the last token of the state; none where no history explains it."""
+        """Return the histories right after the last record of the state; none where no history explains it."""
         path = []
         while state not in self.kept and self.states.parent[state] >= 0:
             path.append(state)
@@ -213,7 +214,7 @@ class Ranges:
         return few._replace(known=known)
 
     def chance(self, player: int, state: int, record: int) -> float:
-        """Return the probability of a player's next token, given its own moves; the game may end with it."""
+        """Return the probability of a player's next record, given its own moves; the game may end with it."""
         now, total = self.of(player, state), 0.0
         while now.size:
             after, over = self._edge(now, player, record)
@@ -297,9 +298,9 @@ class Ranges:
             self.entries -= self.kept.popitem(last=False)[1].size
 
     def _advance(self, found: Range, player: int, state: int, loosely: bool = False) -> Range:
-        """Return the belief one token further, at ``state``, by the probabilities of what the others did meanwhile.
+        """Return the belief one record further, at ``state``, by the probabilities of what the others did meanwhile.
 
-        ``loosely``: any next observation of the player counts as the token; its own move is made where it is legal.
+        ``loosely``: any next observation of the player counts as the record; its own move is made where it is legal.
         """
         if self.states.parent[state] in self.thinned:
             self.thinned.add(state)
@@ -317,7 +318,7 @@ class Ranges:
     def _edge(
         self, now: Range, player: int, record: int, state: int = NO_RECORD, loosely: bool = False
     ) -> tuple[Range, BoolArray]:
-        """Follow all edges of histories that agree with a token; also return where the token was observed.
+        """Follow all edges of histories that agree with a record; also return where the record was observed.
 
         On the way to a ``state``, only a sample of very many edges is followed: with many outcomes of chance, no clock
         would suffice for all of them.
@@ -356,7 +357,7 @@ class Ranges:
         return chance
 
     def _moved(self, edges: LongArray, positions: LongArray, own: object) -> BoolArray:
-        """Return whether edges are the player's own move, by their places in the menus."""
+        """Return whether edges are the player's own move, by their places in the action sets."""
         graph = self.graph
         content = graph.content[positions]
         decided = np.flatnonzero(graph.player[positions] >= 0)

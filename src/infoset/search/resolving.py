@@ -185,7 +185,7 @@ class ContinualResolving:
         for record in [
             None,
             *self.ranges.states.path(state)[1],
-        ]:  # a player that observes nothing may be at the horizon before its first token
+        ]:  # a player that observes nothing may be at the horizon before its first record
             at = at if record is None else work.ahead.tree.states.find(at, record)
             while at in work.ahead.exits:
                 way = (*way, work.ahead.exits[at].child)

@@ -28,12 +28,12 @@ class SubgameAgent(GraphAgent):
         self.ranges.seed = self.budget.seed
         self.solver = SubgameSolver(self.ranges, self._worth, self.root, self.effort)
 
-    def choose_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
+    def compute_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
         """Return the probabilities of the deepest subgame that was solved in time."""
         roots = self.roots(legal_actions, until)
         if roots is None or self.graph.action_set(int(roots.position[0]), self.player) != legal_actions:
             return None
-        if self.state in self.ranges.near:  # histories with different menus have no common subgame
+        if self.state in self.ranges.near:  # histories with different action sets have no common subgame
             return None
         self.plays = int(self.ranges.generator(self.state).integers(2**31))
         if until < inf:

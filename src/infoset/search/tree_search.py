@@ -50,7 +50,7 @@ class Leaves(Protocol):
         """Return the values (K, n) of positions (K,) for everybody, and their ``priors``."""
 
     def priors(self, positions: LongArray) -> FloatArray | None:
-        """Return everybody's move probabilities (K, n, m) in the order of their menus; ``None`` where none are known.
+        """Return all players' move probabilities (K, n, m) in the order of their action sets; ``None`` where unknown.
 
         They are known for all positions or for none.
         """
@@ -120,7 +120,7 @@ class Need(NamedTuple):
 
     positions: int
     edges: int
-    states: int  # everybody receives one token at most; others move by nodes of the searcher's information state
+    states: int  # everybody receives one record at most; others move by nodes of the searcher's information state
     moves: int  # of nodes
 
 

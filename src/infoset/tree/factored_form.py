@@ -91,7 +91,7 @@ class FactoredForm:
             yield state, known_at(start, records, parent, record, state)
 
     def first_infosets(self, player: int, most: int) -> list[tuple[InformationState, tuple[Action, ...]]]:
-        """Return information states and moves of up to ``most`` of ``player``'s sets, those with the fewest tokens."""
+        """Return information states and moves of up to ``most`` of ``player``'s sets, those with the fewest records."""
         s, count = self.states, self.num_states
         depth = np.zeros(count, dtype=np.int32)
         measure_depths(s.parent[:count], depth)

@@ -43,7 +43,7 @@ Own: TypeAlias = Hashable
 
 @dataclass(frozen=True, eq=False)
 class FactoredRules:
-    """``arrays``, and the menus and tokens that their numbers refer to.
+    """``arrays``, and the action sets and records that their numbers refer to.
 
     >>> from infoset.tree.factoring import factor_game
     >>> rules = factor_game(infoset.load("dark_hex(rows=2,columns=2)"))
@@ -106,7 +106,7 @@ class _End(NamedTuple):
 
 
 class _Result(NamedTuple):
-    """The effect of a move: the next core, and each player's new private state and token."""
+    """The effect of a move: the next core, and each player's new private state and record."""
 
     core: Any  # None at an end whose payoffs depend on private states
     own: tuple[Own, ...]

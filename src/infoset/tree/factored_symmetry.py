@@ -111,7 +111,7 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, reco
 def _follow_together(r, first_cell, first_move, moves, move, core, event, cell, record, c, d):
     """Do the same for one core in which all players move; return whether it fits.
 
-    An event is mapped to the only one that fits; where several do, tokens have to be known first.
+    An event is mapped to the only one that fits; where several do, records have to be known first.
     """
     for e in range(r.event_first[c], r.event_first[c + 1]):
         found, begin, end = event[e], r.event_first[d], r.event_first[d + 1]
@@ -256,7 +256,7 @@ def _edge_alike(r, cell, record, e, f):
 @inner_kernel
 @borrowing
 def _cell_alike(r, first_move, moves, move, core, event, cell, record, c, d, q, moving):
-    """Return whether the moves and tokens at a cell map to those at its image."""
+    """Return whether the moves and records at a cell map to those at its image."""
     image, count = cell[q], r.event_first[c + 1] - r.event_first[c]
     for place in range(count + 1):
         for e in range(r.edge_first[r.slot[q] + place], r.edge_first[r.slot[q] + place + 1]):

@@ -37,16 +37,16 @@ ALONE = -1  # an event that is not an end, or an end with no payoffs
 
 
 class States(NamedTuple):
-    """Information states: a tree of tokens in which player p starts in state p, with one state of each orbit."""
+    """Information states: a tree of records in which player p starts in state p, with one state of each orbit."""
 
     slots: LongArray  # (a power of two, 2) key and number of the states that are not found through ``behind``
-    behind: IntArray  # successors of a state with places here, for each move and each token of that move; 0: none
+    behind: IntArray  # successors of a state with places here, for each move and each record of that move; 0: none
     place: LongArray  # where a state's places in ``behind`` begin, or NOTHING
     parent: IntArray
     record: IntArray
     fixing: LongArray  # the symmetries that leave the state unchanged, as bits
     first: IntArray  # its first sequence, numbered within its player's, or NO_ROW without a choice
-    action_set: IntArray  # the menu of these moves
+    action_set: IntArray  # the action set of these moves
     held: IntArray  # the player's sequence that leads to the state
     turn: IntArray  # the element that maps the state's board to that of this sequence
     share: FloatArray  # the state's share of its orbit's realisation weight
@@ -164,7 +164,7 @@ class Scratch(NamedTuple):
 @inner_kernel
 @borrowing
 def _count_orbits(group, fixing, action_set, end):
-    """Return how many orbits the first ``end`` moves of a menu belong to."""
+    """Return how many orbits the first ``end`` moves of an action set belong to."""
     if fixing == 1:
         return end
     number = 0
@@ -181,7 +181,7 @@ def _count_orbits(group, fixing, action_set, end):
 @inner_kernel
 @borrowing
 def class_of(group, fixing, action_set, move):
-    """Return the number of the orbit of ``move`` among those of a menu's moves, and the size of the orbit."""
+    """Return the number of the orbit of ``move`` among those of an action set's moves, and the size of the orbit."""
     if fixing == 1:
         return move, 1
     least, size = move, 0
@@ -218,7 +218,7 @@ def _add_state(s, group, state, record):
 @inner_kernel
 @borrowing
 def _observe(s, group, state, element, record):
-    """Return the state that follows by one token, adding new ones, and the element that maps to its board."""
+    """Return the state that follows by one record, adding new ones, and the element that maps to its board."""
     record, element = canonical(group, s.fixing[state], element, record)
     key = state_key(state, record)
     slot = find_slot(s.slots, key)
@@ -242,7 +242,7 @@ def turn_to_least(group, fixing, action_set, move):
 @inner_kernel
 @borrowing
 def least_of(group, fixing, action_set, move):
-    """Return the least move of the orbit of a menu's move."""
+    """Return the least move of the orbit of an action set's move."""
     for k in range(move):
         if same_orbit(group, fixing, action_set, k, move):
             return k
@@ -252,7 +252,7 @@ def least_of(group, fixing, action_set, move):
 @inner_kernel
 @borrowing
 def _move(s, group, state, element, action_set, move, record):
-    """Return the state that follows by an own move and its token, and the element that maps to its board."""
+    """Return the state that follows by an own move and its record, and the element that maps to its board."""
     place = group.entry[element, group.first_entry[action_set] + move]
     number, size = class_of(group, s.fixing[state], group.action_set[element, action_set], place)
     found, turned = _observe(s, group, state, element, record)
@@ -330,7 +330,8 @@ def _merged(stack, first, top):
 def _extend(r, s, group, rank, stack, frame, mover, top):
     """Extend the mover's list by all its excursions, and add rows for its states, or for those of all players.
 
-    Returns the new top of the stack; -1 - k for an element ``k`` whose menu does not follow from its information state.
+    Returns the new top of the stack; -1 - k for an element ``k`` whose action set does not follow from its information
+    state.
     """
     if mover < 0:
         return _add_rows(r, s, group, rank, stack, frame, top) if mover == EVERYBODY else top
@@ -370,7 +371,7 @@ def _acts(r, core, player):
 def _add_row(r, s, group, rank, stack, k, mover):
     """Give a new state of an element places for its successors, and a row if it has several moves.
 
-    Returns whether the element's menu is the one that the state has elsewhere.
+    Returns whether the element's action set is the one that the state has elsewhere.
     """
     state = stack.state[k]
     action_set = group.action_set[stack.element[k], r.action_set[stack.cell[k]]]
@@ -687,7 +688,7 @@ def walk_paths(r, counted, group, rank, image, s, stack, out, counters, need, sc
 
 
 def _ranks(records: list[ObservationRecord]) -> IntArray:
-    """Return (T + 1,) each token's number among those with the same move, followed by the largest of these numbers."""
+    """Return (T + 1,) each record's number among those with the same move, followed by the largest of these numbers."""
     met: dict[Action, int] = {}
     ranks = []
     for move, _ in records:
@@ -788,7 +789,7 @@ def known_first(rules: FactoredRules) -> list[InformationState]:
 def known_at(
     start: list[InformationState], records: list[ObservationRecord], parent: list[int], record: list[int], state: int
 ) -> InformationState:
-    """Return the information state with a given number, from the tables of parents and last tokens."""
+    """Return the information state with a given number, from the tables of parents and last records."""
     known = []
     while state >= len(start):
         known.append(records[record[state]])

@@ -141,7 +141,7 @@ class _RulePlayer:
 def _moves_along(
     sequence: LastChoice | None, known: InformationState, action_set: tuple[Action, ...]
 ) -> tuple[Action | None, ...]:
-    """Return the moves of a menu that keep to a sequence: all where there is no choice, else one or none."""
+    """Return the moves of an action set that keep to a sequence: all where there is no choice, else one or none."""
     if len(action_set) <= 1:
         return action_set or (None,)
     if sequence is None or len(known) > len(sequence.known):
@@ -180,8 +180,8 @@ def _images(factored: FactoredForm, sequence: LastChoice | None) -> list[LastCho
 
 
 def _split_start(factored: FactoredForm, known: InformationState) -> tuple[InformationState, LongArray]:
-    """Return the tokens before the first step, and the numbers of the later ones; -1 for one that the form lacks."""
-    number = factored.kept.setdefault("token numbers", {record: k for k, record in enumerate(factored.rules.records)})
+    """Return the records before the first step, and the numbers of the later ones; -1 for one that the form lacks."""
+    number = factored.kept.setdefault("record numbers", {record: k for k, record in enumerate(factored.rules.records)})
     begin = 1 if known and known[:1] in known_first(factored.rules) else 0
     return known[:begin], np.array([number.get(record, NO_RECORD) for record in known[begin:]], np.int64)
 
@@ -238,7 +238,7 @@ def _fixing(factored: FactoredForm, state: int) -> list[int]:
 
 
 def _canonical(factored: FactoredForm, state: int, element: int, record: int) -> tuple[int, int] | None:
-    """Return the token by which the form continues from a state, and its symmetry; ``None`` for no token."""
+    """Return the record by which the form continues from a state, and its symmetry; ``None`` for no record."""
     if record == NO_RECORD:
         return None
     group = factored.group

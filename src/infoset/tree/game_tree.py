@@ -38,7 +38,7 @@ HISTORIES_A_REPORT = 10_000
 class GameTree:
     """Every history of a game; node 0 is the root, parents come before children, levels are contiguous.
 
-    The children of node ``v`` are ``first_child[v]`` up to ``first_child[v + 1]``, in the order of its menu.
+    The children of node ``v`` are ``first_child[v]`` up to ``first_child[v + 1]``, in the order of its action set.
     Information sets are numbered in order of first appearance over all players.
 
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
@@ -176,11 +176,11 @@ class _LookAhead:
             self.progress(positions)
 
 
-TOKEN_BITS, LAST_TOKEN = 32, (1 << 32) - 1
+RECORD_BITS, LAST_RECORD = 32, (1 << 32) - 1
 
 
 class InformationStates:
-    """The tree of all players' information states: each is its parent followed by one more token.
+    """The tree of all players' information states: each is its parent followed by one more record.
 
     The initial state of player ``p`` has number ``p``; numbers increase along every branch.
     """
@@ -222,16 +222,16 @@ class InformationStates:
             if found[k] < 0:
                 number[key] = found[k] = size
                 size += 1
-                self.parent.append(key >> TOKEN_BITS)
-                self.record.append(key & LAST_TOKEN)
+                self.parent.append(key >> RECORD_BITS)
+                self.record.append(key & LAST_RECORD)
         return found
 
     def after(self, state: int, record: int) -> int:
-        """Return the state that follows ``state`` by one token, creating it where it is new."""
-        return self.extend([state << TOKEN_BITS | record])[0]
+        """Return the state that follows ``state`` by one record, creating it where it is new."""
+        return self.extend([state << RECORD_BITS | record])[0]
 
     def path(self, state: int) -> tuple[int, list[int]]:
-        """Return the player whose state it is and the tokens that lead to it, without its view of the start."""
+        """Return the player whose state it is and the records that lead to it, without its view of the start."""
         records = []
         while self.parent[state] >= 0:
             records.append(self.record[state])
@@ -239,15 +239,15 @@ class InformationStates:
         return state, records[::-1]
 
     def find(self, state: int, record: int) -> int:
-        """Return the state that follows ``state`` by one token, or -1 where that token was never met there."""
-        return self._number.get(state << TOKEN_BITS | record, -1)
+        """Return the state that follows ``state`` by one record, or -1 where that record was never met there."""
+        return self._number.get(state << RECORD_BITS | record, -1)
 
     def behind(self, known: LongArray, records: IntArray) -> LongArray:
-        """Return the players' information states (K, n) after they observe tokens (K, n), NO_RECORD for none."""
+        """Return the players' information states (K, n) after they observe records (K, n), NO_RECORD for none."""
         known = known.copy()
         for p in range(known.shape[1]):
             grows = np.flatnonzero(records[:, p] != NO_RECORD)
-            keys = known[grows, p] << TOKEN_BITS | records[grows, p]
+            keys = known[grows, p] << RECORD_BITS | records[grows, p]
             unique, inverse = np.unique(keys, return_inverse=True)
             known[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
         return known
@@ -255,14 +255,14 @@ class InformationStates:
     def behind_few(self, known: list[list[int]], records: list[list[int]]) -> None:
         """Do the work of ``behind`` for a few nodes, in place of ``known``."""
         for p in range(len(known[0]) if known else 0):
-            keys = {k: known[k][p] << TOKEN_BITS | row[p] for k, row in enumerate(records) if row[p] != NO_RECORD}
+            keys = {k: known[k][p] << RECORD_BITS | row[p] for k, row in enumerate(records) if row[p] != NO_RECORD}
             unique = sorted(set(keys.values()))
             number = dict(zip(unique, self.extend(unique), strict=True))
             for k, key in keys.items():
                 known[k][p] = number[key]
 
     def state(self, number: int) -> InformationState:
-        """Return the tokens of a state in order."""
+        """Return the records of a state in order."""
         records = []
         while number >= 0:
             if self.record[number] != NO_RECORD:
@@ -358,7 +358,7 @@ class _Unroller:
 
 
 def _check_action_sets(tree: GameTree) -> None:
-    """Raise ``GameRuleError``, naming two histories, where one information set has two different menus."""
+    """Raise ``GameRuleError``, naming two histories, where one information set has two different action sets."""
     nodes = np.flatnonzero(tree.infoset != NO_INFOSET)
     first = tree.infoset_node[tree.infoset[nodes]]
     action_set = tree.graph.content[tree.position]

@@ -1,7 +1,7 @@
 """The distinct positions of a game, each expanded once, from which the tree is unrolled.
 
 A position is a decision of one player, a chance move, or an end of the game.  The simultaneous moves of one step become
-successive decisions that reveal nothing; the edge that completes the step carries, for each player, a *token*: the own
+successive decisions that reveal nothing; the edge that completes the step carries, for each player, a *record*: the own
 move and the observation by which that player's information state grows.  Histories that lead to one state share its
 positions, so the rules (plain Python) run once per state, while the tree, which may be very much larger, is unrolled
 from these arrays.
@@ -92,7 +92,7 @@ class GameGraph:
     first_edge: IntArray  # (P + 1,)
     child: IntArray  # (E,)
     probability: FloatArray  # (E,) 1 on the edges of decisions
-    record: IntArray  # (E, n) row of tokens, or NO_RECORD
+    record: IntArray  # (E, n) row of records, or NO_RECORD
     action_sets: list[tuple[Action, ...]]
     payoffs: FloatArray  # (number of distinct payoff vectors, n)
     records: list[ObservationRecord]
@@ -510,7 +510,7 @@ class _Explorer:
                 records.append(NO_RECORD)
                 continue
             if observation is None:
-                observation = ()  # the mover gets a token for its own move even if it observes nothing
+                observation = ()  # the mover gets a record for its own move even if it observes nothing
             records.append(number.setdefault((move, observation), len(number)))
         return tuple(records)
 

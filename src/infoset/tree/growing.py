@@ -1,12 +1,12 @@
 """A game's positions in arrays that grow on demand, for games that are too large to list.
 
 The positions are those of ``tree.graph``: a decision of one player, a chance move, or an end; the moves of one step are
-successive decisions, and the edge that completes the step carries a token for each player.  Here an edge is ``OPEN``
+successive decisions, and the edge that completes the step carries a record for each player.  Here an edge is ``OPEN``
 until it is asked for.  A *source* knows the rules and finds where an edge leads: compiled code for a ground description
 (``gdl.growth``), Python states for everything else (``tree.rules_source``).
 
-Positions inside a step are made without a source: their movers and menus are stored with the state in which the step
-began.
+Positions inside a step are made without a source: their movers and action sets are stored with the state in which the
+step began.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Growth(NamedTuple):
     """The arrays, with spare capacity: ``P`` positions, ``E`` edges, ``S`` states, ``n`` players."""
 
     player: npt.NDArray[np.int8]  # (P,) mover, CHANCE or TERMINAL
-    content: IntArray  # (P,) the number of a menu, or a row of payoffs at an end
+    content: IntArray  # (P,) the number of an action set, or a row of payoffs at an end
     first: IntArray  # (P,) first edge
     size: IntArray  # (P,) number of edges
     state: IntArray  # (P,) the state at which the position's step began
@@ -53,9 +53,9 @@ class Growth(NamedTuple):
     source: IntArray  # (E,) position
     probability: FloatArray  # (E,) 1 on the edges of decisions
     record: IntArray  # (E, n) or NO_RECORD, which it is on open edges
-    action_sets: IntArray  # (S, n) every player's menu in a state, or NO_MENU
+    action_sets: IntArray  # (S, n) every player's action set in a state, or NO_ACTION_SET
     at: IntArray  # (S,) the position of a state
-    choices: IntArray  # (menus,) number of moves of each menu
+    choices: IntArray  # (action sets,) number of moves of each action set
     payoffs: FloatArray  # (distinct payoffs, n)
     filled: LongArray  # (4,) numbers of positions, edges, states and rows of payoffs in use
 
@@ -88,7 +88,7 @@ class Growth(NamedTuple):
         )
 
     def with_room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> Growth:
-        """Return the arrays with room for more entries of each kind; ``action_sets`` is the total number of menus."""
+        """Return the arrays with room for more entries of each kind; ``action_sets`` is their total number."""
         p, e, s, r = (int(size) for size in self.filled)
         sizes = [p + positions] * 6 + [e + edges] * 4 + [s + states] * 2 + [action_sets, r + states]
         longest: list[Any] = [longer(array, size) for array, size in zip(self[:-1], sizes, strict=True)]  # type: ignore[type-var]
@@ -165,14 +165,14 @@ def begin_state(g: Any, state: Any, terminal: Any, content: Any, chance_outcome:
 @linked_kernel
 @borrowing
 def grown(states, known, record):
-    """Return the information state that follows ``known`` by one token; ``states`` must have room for it."""
+    """Return the information state that follows ``known`` by one record; ``states`` must have room for it."""
     return intern_pair(states, np.int64(known), np.int64(record))
 
 
 @kernel
 @borrowing
 def _behind(states, known, records):
-    """Advance information states (K, n) by tokens (K, n), in place."""
+    """Advance information states (K, n) by records (K, n), in place."""
     for k in range(len(known)):
         for i in range(known.shape[1]):
             if records[k, i] != NO_RECORD:
@@ -199,16 +199,16 @@ def _owners(parent, owner):
 @kernel
 @borrowing
 def _take_over(states, needed, parent, record, number):
-    """Add information states of another tree, parents first, with this tree's tokens; write their numbers here."""
+    """Add information states of another tree, parents first, with this tree's records; write their numbers here."""
     for k in range(len(needed)):
         s = needed[k]
         number[s] = grown(states, number[parent[s]], record[k]) if parent[s] >= 0 else -1 - parent[s]
 
 
 class GrowingStates:
-    """The tree of all players' information states: each is its parent followed by one more token.
+    """The tree of all players' information states: each is its parent followed by one more record.
 
-    The initial state of player ``p`` has number ``p``.  Numbers do not depend on how many tokens are known.
+    The initial state of player ``p`` has number ``p``.  Numbers do not depend on how many records are known.
     """
 
     def __init__(self, start_records: tuple[int, ...]) -> None:
@@ -226,7 +226,7 @@ class GrowingStates:
         return self.rows
 
     def behind(self, known: LongArray, records: IntArray) -> LongArray:
-        """Return the players' information states (K, n) after they observe tokens (K, n), ``NO_RECORD`` for none."""
+        """Return the players' information states (K, n) after they observe records (K, n), ``NO_RECORD`` for none."""
         known = known.copy()
         _behind(self.room(known.size), known, records)
         return known
@@ -245,21 +245,21 @@ class GrowingStates:
         return owner
 
     def after(self, state: int, record: int) -> int:
-        """Return the state that follows ``state`` by one token."""
+        """Return the state that follows ``state`` by one record."""
         return int(intern(self.room(1), np.array([state, record], dtype=np.int64)))
 
     @property
     def parent(self) -> LongArray:
-        """(states,) the parent of each state, which is one token shorter; negative for initial states."""
+        """(states,) the parent of each state, which is one record shorter; negative for initial states."""
         return self.rows.data[0 : 2 * len(self) : 2]
 
     @property
     def record(self) -> LongArray:
-        """(states,) the last token of each state."""
+        """(states,) the last record of each state."""
         return self.rows.data[1 : 2 * len(self) : 2]
 
     def path(self, state: int) -> tuple[int, list[int]]:
-        """Return the player whose state it is and the tokens that lead to it, without its view of the start."""
+        """Return the player whose state it is and the records that lead to it, without its view of the start."""
         records = []
         data = self.rows.data
         while data[2 * state] >= 0:
@@ -275,7 +275,7 @@ class Source(Protocol):
     """Whether every player observes everything."""
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
-        """Add the first state and return every player's token of it, ``NO_RECORD`` for none."""
+        """Add the first state and return every player's record of it, ``NO_RECORD`` for none."""
 
     def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
         """Resolve edges (K,) that complete a step or are chance outcomes: set their ``child`` and ``record``.
@@ -284,13 +284,13 @@ class Source(Protocol):
         """
 
     def action_set(self, number: int) -> tuple[Action, ...]:
-        """Return the moves of a menu."""
+        """Return the moves of an action set."""
 
     def record_number(self, player: int, record: ObservationRecord) -> int:
-        """Return the number of a player's token; ``NO_RECORD`` where no such token can be observed."""
+        """Return the number of a player's record; ``NO_RECORD`` where no such record can be observed."""
 
     def record(self, number: int) -> ObservationRecord:
-        """Return the token with a given number."""
+        """Return the record with a given number."""
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -301,7 +301,7 @@ class Source(Protocol):
 
     @property
     def offered(self) -> Rows:
-        """The moves of all menus, by numbers; a player's move has the same number in all of them."""
+        """The moves of all action sets, by numbers; a player's move has the same number in all of them."""
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return the mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
@@ -388,7 +388,7 @@ class GrowingGraph:
         return self.source.action_set(int(self.arrays.content[position]))
 
     def action_sets_of(self, positions: LongArray, player: int) -> IntArray:
-        """Return (K,) the numbers of a player's menus in the steps that contain the positions, or ``NO_ACTION_SET``."""
+        """Return (K,) the numbers of a player's action sets in the steps of the positions, or ``NO_ACTION_SET``."""
         g = self.arrays
         return np.asarray(g.action_sets[g.state[positions], player])
 
@@ -398,7 +398,7 @@ class GrowingGraph:
         return () if content == NO_ACTION_SET else self.source.action_set(content)
 
     def widest(self) -> int:
-        """Return the number of moves in the largest menu met so far."""
+        """Return the number of moves in the largest action set met so far."""
         return int(self.arrays.choices.max(initial=1))
 
     def ask(self, edges: LongArray) -> None:
@@ -488,12 +488,12 @@ class GrowingGraph:
 
     @property
     def action_sets(self) -> Numbered[tuple[Action, ...]]:
-        """The menus by their numbers."""
+        """The action sets by their numbers."""
         return Numbered(self.source.action_set)
 
     @property
     def records(self) -> Numbered[ObservationRecord]:
-        """The tokens by their numbers."""
+        """The records by their numbers."""
         return Numbered(self.source.record)
 
     @property
@@ -508,7 +508,7 @@ class GrowingGraph:
 
     @property
     def content(self) -> IntArray:
-        """(P,) the number of a menu, or a row of payoffs."""
+        """(P,) the number of an action set, or a row of payoffs."""
         return self.arrays.content
 
     @property
@@ -533,7 +533,7 @@ class GrowingGraph:
 
     @property
     def record(self) -> IntArray:
-        """(E, n) the tokens of edges, valid for those that were asked for."""
+        """(E, n) the records of edges, valid for those that were asked for."""
         return self.arrays.record
 
 

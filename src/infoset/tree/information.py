@@ -37,7 +37,7 @@ class TreeMap:
     def of_keys(cls, tree: GameTree, name: str, players: Collection[int], keys: LongArray) -> TreeMap:
         """Build a map from any integers (N,): nodes of the players with equal integers get one label.
 
-        Raises ``ParameterError`` where nodes with equal integers differ in player or menu.
+        Raises ``ParameterError`` where nodes with equal integers differ in player or action set.
         """
         seats = _seats(tree, players)
         nodes = np.flatnonzero(np.isin(tree.graph.player[tree.position], list(seats)))
@@ -51,7 +51,7 @@ class TreeMap:
         return found
 
     def _check_action_sets(self, nodes: LongArray, others: LongArray) -> None:
-        """Raise ``ParameterError`` where nodes with one label differ in player or menu."""
+        """Raise ``ParameterError`` where nodes with one label differ in player or action set."""
         position, graph = self.tree.position, self.tree.graph
         same = graph.content[position[nodes]] == graph.content[position[others]]
         same &= graph.player[position[nodes]] == graph.player[position[others]]
@@ -201,7 +201,7 @@ def perfect(tree: GameTree, players: Collection[int]) -> TreeMap:
 def custom(tree: GameTree, name: str, players: Collection[int], key: Callable[[int], Hashable]) -> TreeMap:
     """Return a map defined by a function from a node to any hashable key; ``tree.history(node)`` is the node's history.
 
-    Raises ``ParameterError`` where nodes with one key differ in player or menu.
+    Raises ``ParameterError`` where nodes with one key differ in player or action set.
     """
     seats = _seats(tree, players)
     keys = np.zeros(len(tree.position), dtype=np.int64)

@@ -119,7 +119,9 @@ def stated_map(tree: GameTree, name: str, players: Collection[int], form: Produc
             tuple([a for a, _ in listed]) or state.legal_actions(max(mover, 0))
         ):
             history = " ".join(map(format_action, tree.history(node)))
-            raise ParameterError(f"{tree.name} is no tree of {form.name}: after [{history}] another menu is on offer")
+            raise ParameterError(
+                f"{tree.name} is no tree of {form.name}: after [{history}] another action set is on offer"
+            )
         for move in action_set:
             moves = [move if seat == mover else None for seat in seats]
             states.append(state.play(moves, move if mover == CHANCE else None).state)

@@ -188,7 +188,7 @@ class AskedPublic:
         return Decided(table.mover, reached[:-1], np.array([event.chance for event in events]), sides)
 
     def _action_sets(self, content: IntArray) -> LongArray:
-        """Return (R,) the numbers of menus that players choose from."""
+        """Return (R,) the numbers of action sets that players choose from."""
         kinds, kind = np.unique(content, return_inverse=True)
         return np.array([self.action_sets(self.graph.action_sets[k]) for k in kinds.tolist()])[kind]
 

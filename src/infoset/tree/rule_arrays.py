@@ -11,7 +11,7 @@ from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRec
 from infoset.errors import GameRuleError
 from infoset.tree.graph import TERMINAL, topological
 
-NOTHING = -1  # no menu, or no place in one
+NOTHING = -1  # no action set, or no place in one
 AnyIntArray: TypeAlias = "IntArray | LongArray"
 
 
@@ -27,12 +27,12 @@ class RuleArrays(NamedTuple):
     event_first: IntArray  # (C + 1,)
     event_core: IntArray  # (V,) the core that the event leads to
     event_chance: FloatArray  # (V,) the probability of a chance event whose outcomes no player's cell tells apart
-    action_set: IntArray  # (Q,) the menu of a cell whose player moves, else NOTHING
+    action_set: IntArray  # (Q,) the action set of a cell whose player moves, else NOTHING
     slot: LongArray  # (Q,)
     edge_first: LongArray
     edge_cell: IntArray  # (E,) the cell that the edge leads to
-    edge_move: IntArray  # (E,) place in the menu, or NOTHING
-    edge_record: IntArray  # (E,) the token of the cell's player, or NO_RECORD
+    edge_move: IntArray  # (E,) place in the action set, or NOTHING
+    edge_record: IntArray  # (E,) the record of the cell's player, or NO_RECORD
     edge_chance: FloatArray  # (E,) the probability of a chance outcome that only this player's cell tells apart, else 1
     below: LongArray  # (Q,) number of cells that its excursions reach, counted once per path
     place: IntArray  # (Q,) number of the cell among its player's cells of the core

@@ -60,7 +60,7 @@ class RulesSource:
         self.shared: dict[int, int] = {}  # parts of the first state, which often contains the game itself
 
     def start(self, graph: GrowingGraph) -> tuple[int, ...]:
-        """Add the first state and return the players' tokens of it."""
+        """Add the first state and return the players' records of it."""
         step = self.game.start()
         with rules_until(self.game, graph.clock):
             self.bounds = _bounds(step.state, graph.clock)
@@ -196,15 +196,15 @@ class RulesSource:
         return number
 
     def action_set(self, number: int) -> tuple[Action, ...]:
-        """Return the moves of a menu."""
+        """Return the moves of an action set."""
         return self._action_sets[number]
 
     def record(self, number: int) -> ObservationRecord:
-        """Return the token with a given number."""
+        """Return the record with a given number."""
         return self._seen[number]
 
     def record_number(self, player: int, record: ObservationRecord) -> int:
-        """Return the number of a player's token."""
+        """Return the number of a player's record."""
         return self._record(record)
 
     def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:

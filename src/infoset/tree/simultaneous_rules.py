@@ -51,7 +51,7 @@ class Outcomes(NamedTuple):
 
 
 class CoreSource(Protocol):
-    """The cores, moves, tokens and private states of a game, by number; see ``gdl.cores``."""
+    """The cores, moves, records and private states of a game, by number; see ``gdl.cores``."""
 
     players: tuple[str, ...]
     first: int
@@ -65,7 +65,7 @@ class CoreSource(Protocol):
     @property
     def moves(self) -> list[tuple[Action, ...]]: ...
     @property
-    def records(self) -> list[ObservationRecord]: ...  # by number; tokens of two players may be equal
+    def records(self) -> list[ObservationRecord]: ...  # by number; records of two players may be equal
 
 
 class Piece(NamedTuple):
@@ -113,10 +113,10 @@ def products(table: Table) -> list[Piece]:
 
 
 class _Effect(NamedTuple):
-    """The effect of a step on one player: the cells and moves it starts from, the new private states, the token."""
+    """The effect of a step on one player: the cells and moves it starts from, the new private states, the record."""
 
     cells: LongArray  # (K,) places among the private states at the core
-    move: LongArray  # (K,) place of the move in each cell's menu
+    move: LongArray  # (K,) place of the move in each cell's action set
     own: LongArray  # (K,) the new private states; 0 at an end
     record: int
 

@@ -24,7 +24,7 @@ class Steps:
     target: LongArray  # (F,) rows of ``position``
     record: IntArray  # (F, n)
     action_set: IntArray  # (F, n) the row of ``action_sets`` that each player chooses from, or NONE
-    move: IntArray  # (F, n) place of the move in that menu, or NONE
+    move: IntArray  # (F, n) place of the move in that action set, or NONE
     chance: FloatArray  # (F,) probability of the chance outcomes in the step
 
 

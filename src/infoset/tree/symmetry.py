@@ -1,8 +1,8 @@
 """Symmetries of a game: relabellings of its moves that leave everything else unchanged.
 
 A relabelling of moves is followed through all positions: it is a symmetry where it leads to positions with the same
-mover, probabilities and payoffs, and where the players' tokens are relabelled consistently.  Its effect on positions,
-observations and menus follows from this; so candidates need no separate proof and are simply tried.
+mover, probabilities and payoffs, and where the players' records are relabelled consistently.  Its effect on positions,
+observations and action sets follows from this; so candidates need no separate proof and are simply tried.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Group(NamedTuple):
 
     product: IntArray  # (G, G) [a, b]: b first, then a
     inverse: IntArray  # (G,)
-    record: IntArray  # (G, T) the image of each token
-    action_set: IntArray  # (G, M) the image of each menu
-    first_entry: IntArray  # (M + 1,) where a menu's moves begin in ``entry``
-    entry: IntArray  # (G, all moves of all menus) the place of each move's image in the image of its menu
+    record: IntArray  # (G, T) the image of each record
+    action_set: IntArray  # (G, M) the image of each action set
+    first_entry: IntArray  # (M + 1,) where an action set's moves begin in ``entry``
+    entry: IntArray  # (G, all moves of all action sets) the place of each move's image in the image of its action set
 
     @property
     def order(self) -> int:
@@ -49,7 +49,7 @@ class Symmetry:
 
 
 class Moves:
-    """The moves of all menus by number."""
+    """The moves of all action sets by number."""
 
     def __init__(self, action_sets: Sequence[tuple[Action, ...]]) -> None:
         number: Interner[Action] = Interner()
@@ -59,7 +59,7 @@ class Moves:
         self.first = np.cumsum([0, *map(len, rows)]).astype(np.int32)
         self.flat = np.array([move for row in rows for move in row], dtype=np.int32)
         self.action_set_of = {frozenset(row): k for k, row in enumerate(rows)}
-        self.ordered = len(self.action_set_of) == len(set(action_sets))  # no two menus differ in order only
+        self.ordered = len(self.action_set_of) == len(set(action_sets))  # no two action sets differ in order only
 
     def renamed(self, names: dict[Action, Action]) -> IntArray | None:
         """Return a relabelling by number; ``None`` where it does not permute the game's moves."""
@@ -125,7 +125,7 @@ def relabellings(moves: Sequence[Action]) -> Iterator[dict[Action, Action]]:
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """A symmetry: the images of moves, of positions (or of the parts of factored rules), and of tokens."""
+    """A symmetry: the images of moves, of positions (or of the parts of factored rules), and of records."""
 
     move: IntArray  # (number of moves,)
     position: IntArray  # (P,)
@@ -137,7 +137,7 @@ class Element:
 
 @inner_kernel
 def _renamed_alike(record, e, f, seen):
-    """Return whether the tokens of edge ``e`` map to those of ``f``, consistently with ``seen``."""
+    """Return whether the records of edge ``e`` map to those of ``f``, consistently with ``seen``."""
     for j in range(record.shape[1]):
         t, u = record[e, j], record[f, j]
         if (t < 0) != (u < 0):
@@ -159,7 +159,7 @@ def _alike(player, content, first_edge, p, q):
 
 @kernel
 def _extend(player, content, first_edge, child, probability, record, first_move, moves, move, image, seen):
-    """Fill in the images of positions and tokens from the start on; return whether the relabelling is consistent."""
+    """Fill in the images of positions and records from the start on; return whether the relabelling is consistent."""
     todo = np.empty(len(player), dtype=np.int32)
     todo[0] = image[0] = 0
     size, k = 1, 0
@@ -202,7 +202,7 @@ def _follow(graph: GameGraph, moves: Moves, move: IntArray) -> Element | None:
 
 
 def closure(sizes: tuple[int, int, int], generators: list[Element]) -> list[Element]:
-    """Return all products of the generators, which permute ``sizes`` moves, positions and tokens; identity first.
+    """Return all products of the generators, which permute ``sizes`` moves, positions and records; identity first.
 
     A generator that would make the group too large is left out.
     """
@@ -239,7 +239,7 @@ def group_of(moves: Moves, elements: list[Element]) -> Group:
 
 
 def _action_sets(moves: Moves, move: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the images of the menus, and the places of their moves there; -1 for menus without an image."""
+    """Return the images of the action sets, -1 where there is none, and the places of their moves there."""
     action_set = np.full(len(moves.first) - 1, -1, dtype=np.int32)
     entry = np.full(len(moves.flat), -1, dtype=np.int32)
     rows: list[LongArray] = np.split(moves.flat, moves.first[1:-1])

@@ -98,7 +98,7 @@ def turned(group, view, turn):
 @inner_kernel
 @borrowing
 def canonical(group, fixing, element, record):
-    """Return the least image of a token under ``element`` followed by what fixes the state, and that element."""
+    """Return the least image of a record under ``element`` followed by what fixes the state, and that element."""
     best = group.record[element, record]
     if fixing == 1:  # only the identity
         return best, element
@@ -114,7 +114,7 @@ def canonical(group, fixing, element, record):
 @linked_kernel
 @borrowing
 def still_fixing(group, fixing, record):
-    """Return those of the elements that leave a token unchanged."""
+    """Return those of the elements that leave a record unchanged."""
     if fixing == 1:
         return fixing
     left = np.int64(1)
@@ -127,7 +127,7 @@ def still_fixing(group, fixing, record):
 @linked_kernel
 @borrowing
 def same_orbit(group, fixing, action_set, move, other):
-    """Return whether one of the elements maps ``other`` to ``move``, both by their places in the menu."""
+    """Return whether one of the elements maps ``other`` to ``move``, both by their places in the action set."""
     for h in range(len(group.inverse)):
         if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + other] == move:
             return True
@@ -143,7 +143,7 @@ def everything(group: Group) -> int:
 @kernel
 @borrowing
 def measure_depths(parent, depth):
-    """Write the depth of each state, its number of tokens from the start; parents come before their children."""
+    """Write the depth of each state, its number of records from the start; parents come before their children."""
     for k in range(len(parent)):
         if parent[k] >= 0:
             depth[k] = depth[parent[k]] + 1

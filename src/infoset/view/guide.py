@@ -141,7 +141,7 @@ def _stranger(name: str, game: Game) -> Guide:
     players = ", ".join(game.players)
     if isinstance(game, EfgGame):
         head, said = title_of(game), game.efg.comment
-        texts["turns"] = f"Players: {players}. Moves, chances and payoffs are those of the game tree in the file."
+        texts["turns"] = f"Players: {players}. Moves, probabilities and payoffs are those of the game tree in the file."
     elif isinstance(game, NfgGame):
         head, said = title_of(game), game.nfg.comment
         sizes = ", ".join(f"{who} {len(own)}" for who, own in zip(game.players, game.strategies, strict=True))

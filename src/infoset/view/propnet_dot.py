@@ -38,7 +38,7 @@ def write_propnet(net: PropNet, title: str, path: Path) -> Path:
     Raises ``ParameterError`` for another suffix, ``UnsupportedGameError`` for a picture of a network that is too large,
     ``UnsupportedSystemError`` for one without Graphviz.
     """
-    text, kind = propnet_dot(net, title).encode(), path.suffix.lower()
+    kind = path.suffix.lower()
     if kind not in TEXTS + PICTURES:
         raise ParameterError(f"{path}: no kind of picture of a network; allowed: {', '.join(TEXTS + PICTURES)}")
     if kind in PICTURES:
@@ -47,18 +47,27 @@ def write_propnet(net: PropNet, title: str, path: Path) -> Path:
             raise UnsupportedGameError(
                 f"the network of {title} has {size:,} nodes and outputs; a picture holds {MAX_NODES:,}, a .dot file all"
             )
-        program = which("dot")
-        if program is None:
-            raise UnsupportedSystemError(
-                f"{path}: a picture of a network is drawn by Graphviz, whose program 'dot' is not installed; "
-                "write a .dot file instead, or install it from https://graphviz.org/download"
-            )
-        drawn = subprocess.run([program, f"-T{kind[1:]}"], input=text, capture_output=True, check=False)
-        if drawn.returncode:
-            why = shorten(drawn.stderr.decode(errors="replace").strip())
-            raise UnsupportedSystemError(f"{path}: Graphviz failed with status {drawn.returncode}: {why}")
-        text = drawn.stdout
-    return replace_file(path, lambda out: out.write(text))
+    text = propnet_dot(net, title).encode()
+    content = draw_dot(text, path) if kind in PICTURES else text
+    return replace_file(path, lambda out: out.write(content))
+
+
+def draw_dot(text: bytes, path: Path) -> bytes:
+    """Return the picture that Graphviz draws of DOT text, in the format that the suffix of ``path`` names.
+
+    Raises ``UnsupportedSystemError`` where Graphviz is not installed or fails.
+    """
+    program = which("dot")
+    if program is None:
+        raise UnsupportedSystemError(
+            f"{path}: a picture of a network is drawn by Graphviz, whose program 'dot' is not installed; "
+            "write a .dot file instead, or install it from https://graphviz.org/download"
+        )
+    drawn = subprocess.run([program, f"-T{path.suffix.lower()[1:]}"], input=text, capture_output=True, check=False)
+    if drawn.returncode:
+        why = shorten(drawn.stderr.decode(errors="replace").strip())
+        raise UnsupportedSystemError(f"{path}: Graphviz failed with status {drawn.returncode}: {why}")
+    return drawn.stdout
 
 
 def propnet_summary(net: PropNet) -> str:

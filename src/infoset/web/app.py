@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.routing import BaseRoute, Route
+from infoset.errors import MissingExtraError
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.routing import BaseRoute, Route
+except ImportError:
+    raise MissingExtraError("serving the page", "web") from None
 
 from infoset.remote.serving import web_server
 from infoset.web import sockets

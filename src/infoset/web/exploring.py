@@ -403,5 +403,5 @@ def _kept(source: Source | None, player: str, what: Any) -> Any:
             raise ParameterError(f"lock: there is no strategy yet for {shorten(player)}")
         return source.policy
     if isinstance(what, str):
-        raise ParameterError(f"lock: {shorten(what)!r} is not chances, uniform or source")
+        raise ParameterError(f"lock: {shorten(what)!r} is not probabilities, uniform or source")
     return what

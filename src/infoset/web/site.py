@@ -18,24 +18,19 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-from infoset.errors import MissingExtraError, one_line
+from infoset.errors import one_line
 from infoset.remote.serving import Refusal, read_body
 from infoset.web.guard import SECURITY, TOKEN_HEADER, VISITOR_HEADER, Guard
 from infoset.web.listing import Listing
+from infoset.web.sockets import Hub
 from infoset.web.wishes import MAX_VISITOR
 from infoset.web.workers import Worker
-
-try:
-    from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    from infoset.web.sockets import Hub
-except ImportError:
-    raise MissingExtraError("serving the page", "web") from None
 
 MAX_BODY = 64 << 10
 RESTS = 15.0  # seconds between two checks for idle workers

@@ -24,10 +24,10 @@ class NetPlayer(PommermanPlayer):
         super().begin(game, player, rng, deadline)
         self.rng = rng
 
-    def choose_probabilities(self) -> FloatArray:
+    def compute_probabilities(self) -> FloatArray:
         """Return (6,) the probabilities of its moves in the present state."""
         assert self.seen is not None
         return self.decider.probabilities(*self.sight.of(self.seen, self.player))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(int(self.rng.choice(MOVES, p=self.choose_probabilities())), self.config)
+        return read_move(int(self.rng.choice(MOVES, p=self.compute_probabilities())), self.config)

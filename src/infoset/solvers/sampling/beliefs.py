@@ -37,7 +37,7 @@ from infoset.tree.walk import (
     view_of,
 )  # fmt: skip
 
-CHOICE = -1  # in place of a token: the player has to move
+CHOICE = -1  # in place of a record: the player has to move
 BEFORE = -1  # in place of a move: the part of the step before the player has to move
 NO_ROOM = -1
 NO_MOVE = -1
@@ -50,7 +50,7 @@ LEFT_BITS = 3
 LEFT = (1 << LEFT_BITS) - 1
 LEARNT, BY, AMONG = range(3)
 SIZE, KINDS, BASE, LAST, EDGES, OUT = range(6)
-CHILDREN, SIZES, OWN_TOKEN, ROW = range(4)
+CHILDREN, SIZES, OWN_RECORD, ROW = range(4)
 SLOTS = 4  # initial slots for each entry of a belief that is followed
 
 
@@ -62,10 +62,12 @@ class Ahead(NamedTuple):
     """
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
-    behind: IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first menu
+    behind: IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first action set
     worth: FloatArray  # (E,) the value where the player has no choice and all others play uniformly
     second: IntArray  # (P, n, 2) where others' second choices begin and end in ``choices``, for TWO
-    choices: IntArray  # (C, 3) the token LEARNT before it, the first move BY which it is reached, its menu (AMONG)
+    choices: (
+        IntArray  # (C, 3) the record LEARNT before it, the first move BY which it is reached, its action set (AMONG)
+    )
 
     @classmethod
     def of(cls, walk: Walk, player: int) -> Ahead:
@@ -106,7 +108,7 @@ def _look_ahead(walk, order, player, who, worth):
 @linked_kernel
 @borrowing
 def _choices_behind(walk, e, p, left, action_set):
-    """Return the kind of ``p``'s choices from an edge on, and their menu on the board before the edge."""
+    """Return the kind of ``p``'s choices from an edge on, and their action set on the board before the edge."""
     below = walk.edge[e, CHILD]
     kind, learns = np.int64(left[below, p]), walk.edge[e, TOKENS + p] >= 0
     if kind == GONE or (kind == LATE and not learns):
@@ -200,7 +202,7 @@ class Known(NamedTuple):
     After its states there is room for mixtures: one for each entry, with as many states as ``choices`` need.
     """
 
-    state: IntArray  # (S, 4) where its CHILDREN begin, twice their number (SIZES; odd: see ``fixing``), OWN_TOKEN, ROW
+    state: IntArray  # (S, 4) where its CHILDREN begin, twice their number (SIZES; odd: see ``fixing``), OWN_RECORD, ROW
     fixing: LongArray  # (S,) the symmetries that leave a state unchanged
     behaviour: FloatArray
     mixtures: LongArray  # (2,) where mixtures begin, and the number of states of each
@@ -253,7 +255,7 @@ class Entries(NamedTuple):
     position: IntArray  # (C,)
     views: LongArray  # (C, n) the others' views, and the player's view of the board
     weight: FloatArray  # (C,) probability by chance and by the others' moves
-    record: IntArray  # (C,) the player's latest token, or CHOICE
+    record: IntArray  # (C,) the player's latest record, or CHOICE
 
     @classmethod
     def empty(cls, size: int, players: int) -> Entries:
@@ -268,8 +270,8 @@ class Scratch(NamedTuple):
     word: LongArray  # (C,) the hash of each entry
     slots: LongArray  # (a power of two,) BASE plus the number of an entry in ``fresh``
     stack: Entries  # entries that have not been followed to their end
-    counts: LongArray  # (tokens + 1,) number of entries with CHOICE, and with each token
-    kinds: IntArray  # (tokens + 1,) the tokens that occur, CHOICE included
+    counts: LongArray  # (records + 1,) number of entries with CHOICE, and with each record
+    kinds: IntArray  # (records + 1,) the records that occur, CHOICE included
     known: LongArray  # (n,) the views after an edge
     at: LongArray  # (6,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all, OUT
 
@@ -395,17 +397,17 @@ def _add(scratch, position, record, weight):
 @linked_kernel
 @borrowing
 def state_behind(policy, state, record):
-    """Return the state that follows by one token, or UNKNOWN."""
+    """Return the state that follows by one record, or UNKNOWN."""
     begin = policy.state[state, CHILDREN]
     end = begin + (policy.state[state, SIZES] >> 1)
     while end - begin > FEW:
         middle = (begin + end) // 2
-        if policy.state[middle, OWN_TOKEN] <= record:
+        if policy.state[middle, OWN_RECORD] <= record:
             begin = middle
         else:
             end = middle
     for k in range(begin, end):
-        if policy.state[k, OWN_TOKEN] == record:
+        if policy.state[k, OWN_RECORD] == record:
             return np.int64(k)
     return np.int64(UNKNOWN)
 
@@ -413,7 +415,7 @@ def state_behind(policy, state, record):
 @linked_kernel
 @borrowing
 def _known_behind(walk, policy, state, element, record):
-    """Return the state that follows by one token of the present board, and the element that maps to it."""
+    """Return the state that follows by one record of the present board, and the element that maps to it."""
     if state == UNKNOWN:
         return np.int64(UNKNOWN), element
     if policy.state[state, SIZES] & 1:
@@ -437,7 +439,7 @@ def _followed(walk, policy, view, e, record):
 @linked_kernel
 @borrowing
 def _learn(walk, policy, ahead, player, fixing, views, e, known):
-    """Set ``known`` after edge ``e``; return ``player``'s token, and whether no view is in the policy any more."""
+    """Set ``known`` after edge ``e``; return ``player``'s record, and whether no view is in the policy any more."""
     group, learnt, strange = walk.group, np.int64(CHOICE), True
     for p in range(len(known)):
         record = np.int64(walk.edge[e, TOKENS + p])
@@ -499,7 +501,7 @@ def _clear_mixture(policy, ahead, begin, end, root):
     for k in range(policy.state[root, ROW], policy.state[root + end - begin + 1, ROW]):
         policy.behaviour[k] = 0.0
     for k in range(begin, end):
-        policy.state[root + 1 + k - begin, OWN_TOKEN] = ahead.choices[k, LEARNT]
+        policy.state[root + 1 + k - begin, OWN_RECORD] = ahead.choices[k, LEARNT]
 
 
 @linked_kernel
@@ -629,7 +631,7 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
 @linked_kernel
 @borrowing
 def _sort(records, size):
-    """Sort a few, or nearly sorted, tokens."""
+    """Sort a few, or nearly sorted, records."""
     for k in range(1, size):
         record, j = records[k], k
         while j > 0 and records[j - 1] > record:
@@ -641,7 +643,7 @@ def _sort(records, size):
 @linked_kernel
 @borrowing
 def _group(scratch, entries, out):
-    """Write the entries grouped by token from ``out`` on, in order of appearance; return their end."""
+    """Write the entries grouped by record from ``out`` on, in order of appearance; return their end."""
     fresh, count, at = scratch.fresh, scratch.counts, scratch.at
     _sort(scratch.kinds, at[KINDS])
     for j in range(at[KINDS]):
@@ -661,7 +663,7 @@ def _group(scratch, entries, out):
 def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, out, scratch):
     """Follow a belief until ``player`` has to move or observes something, by ``move`` if given.
 
-    The resulting entries are written by token from ``out`` on.  Returns their end, or NO_ROOM, after which the scratch
+    The resulting entries are written by record from ``out`` on.  Returns their end, or NO_ROOM, after which the scratch
     space has to be made anew; and the value of play that leaves the player no choice.
     """
     at, value, slots = scratch.at, 0.0, 64

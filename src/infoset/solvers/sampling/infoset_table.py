@@ -1,8 +1,8 @@
 """A growing table of information states as they are met, for games whose sets fit into memory but not their histories.
 
-A state is its parent followed by one more token, numbered in order of first appearance; player p starts in state p.
-Where a player has a choice, the state owns a row of entries, one for each move in the order of the menu.  Of states
-that are equal by the game's symmetries only one is kept (``tree.walk``).
+A state is its parent followed by one more record, numbered in order of first appearance; player p starts in state p.
+Where a player has a choice, the state owns a row of entries, one for each move in the order of the action set.  Of
+states that are equal by the game's symmetries only one is kept (``tree.walk``).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class InfosetTable(NamedTuple):
     record: IntArray  # (states,)
     fixing: LongArray  # (states,) the symmetries that leave the state unchanged, as bits
     row: IntArray  # (states,) first entry of its row, or NO_ROW
-    action_set: IntArray  # (states,) the menu of its row
+    action_set: IntArray  # (states,) the action set of its row
     regret: FloatArray  # (entries,)
     average: FloatArray  # (entries,) weighted sum of the strategies played
     filled: LongArray  # (2,)
@@ -106,7 +106,7 @@ class InfosetTable(NamedTuple):
             raise DamageError("its information states are no tree")
         inner = parent >= 0
         if (self.record[:known][inner] >= group.record.shape[1]).any():
-            raise DamageError("its information states have tokens that the game does not have")
+            raise DamageError("its information states have records that the game does not have")
         action_set, row = self.action_set[chosen], self.row[chosen].astype(np.int64)
         if (action_set < 0).any() or (action_set >= len(group.first_entry) - 1).any():
             raise DamageError("its information states have moves that the game does not have")
@@ -160,7 +160,7 @@ def normalise_rows(rows, action_sets, first_entry, weights, least, behaviour):
 
 
 def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
-    """Return the player of a state, and the tokens on the way to it."""
+    """Return the player of a state, and the records on the way to it."""
     records = []
     while table.parent[state] >= 0:
         records.append(int(table.record[state]))

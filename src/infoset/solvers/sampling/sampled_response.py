@@ -20,7 +20,7 @@ from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, find_owners, state_of, view_of
 
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
-"""The probabilities of the moves of a menu, by the player's number, its tokens so far, and the menu's number."""
+"""The probabilities of an action set's moves, by the player, its records so far, and the number of the set."""
 
 EXPLORATION = 1.0  # of UCB1, in units of the payoffs' range
 PLAYS_A_CALL = 1_000  # after which the model is asked about newly met states

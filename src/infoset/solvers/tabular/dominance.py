@@ -97,7 +97,7 @@ def eliminate_dominated(game: AnyGame) -> Elimination:
 
 
 def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int) -> dict[int, float]:
-    """Return the chances of a mixture of others that dominates a strategy; empty where there is none."""
+    """Return the probabilities of a mixture of others that dominates a strategy; empty where there is none."""
     others = [k for k in left[player] if k != strategy]
     if not others:
         return {}
@@ -116,7 +116,7 @@ def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int
 
 
 def _mixture(gains: FloatArray) -> tuple[FloatArray, float]:
-    """Return the chances (K,) that maximise the least gain over columns, and that gain."""
+    """Return the probabilities (K,) that maximise the least gain over columns, and that gain."""
     from scipy.optimize import linprog
 
     count, columns = gains.shape

@@ -18,7 +18,7 @@ Number = Fraction | float
 
 @dataclass(frozen=True)
 class ListedEquilibrium:
-    """One equilibrium: the chances of each player's strategies in the (reduced) normal form, and payoffs.
+    """One equilibrium: the probabilities of each player's strategies in the (reduced) normal form, and payoffs.
 
     Numbers are fractions where they are exact.  ``gain``: the most that a player gains by deviating, in floats; 0 where
     the equilibrium is exact.
@@ -59,7 +59,7 @@ class EquilibriumList:
         return TabularPolicy.from_behaviour(self.form, self.behaviour(number), made_by)
 
     def body(self) -> dict[str, Any]:
-        """Return the list as JSON: the positive chances and the payoffs."""
+        """Return the list as JSON: the positive probabilities and the payoffs."""
         listed = [equilibrium_body(self.form.players, self.table.strategies, one) for one in self.equilibria]
         return {"game": self.form.name, "equilibria": listed, "notes": list(self.notes)}
 

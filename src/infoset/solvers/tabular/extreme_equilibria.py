@@ -35,7 +35,7 @@ Mixture = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """One extreme equilibrium: the chances of each player's strategies, both payoffs, and its component, from 1."""
+    """One extreme equilibrium: each player's mixture of strategies, both payoffs, and its component, from 1."""
 
     mixtures: tuple[Mixture, Mixture]
     values: tuple[Fraction, Fraction]
@@ -66,7 +66,7 @@ class ExtremeEquilibria:
         return TabularPolicy.from_behaviour(self.form, self.behaviour(number), made_by)
 
     def body(self) -> dict[str, Any]:
-        """Return the equilibria as JSON: positive chances and payoffs, as fractions in text."""
+        """Return the equilibria as JSON: positive probabilities and payoffs, as fractions in text."""
         players, strategies = self.form.players, self.table.strategies
         listed = [{"component": one.component, **equilibrium_body(players, strategies, one)} for one in self.equilibria]
         return {"game": self.form.name, "equilibria": listed}

@@ -34,7 +34,7 @@ def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
 
 def _row(where: str, row: object, moves: tuple[str, ...]) -> FloatArray:
     if not isinstance(row, dict):
-        raise ParameterError(f"{where}: {shorten(repr(row))} gives no chances; allowed: {{move: chance}}")
+        raise ParameterError(f"{where}: {shorten(repr(row))} gives no probabilities; allowed: {{move: chance}}")
     if odd := sorted(set(map(str, row)) - set(moves)):
         raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(moves)}")
     try:
@@ -42,5 +42,5 @@ def _row(where: str, row: object, moves: tuple[str, ...]) -> FloatArray:
     except (TypeError, ValueError, OverflowError):
         probabilities = np.array([np.nan])
     if not (probabilities >= 0).all() or abs(probabilities.sum() - 1) > SUM_TOLERANCE:
-        raise ParameterError(f"{where}: {row} are no chances from 0 to 1 that sum to 1")
+        raise ParameterError(f"{where}: {row} are no probabilities from 0 to 1 that sum to 1")
     return np.asarray(probabilities / probabilities.sum())

@@ -285,7 +285,7 @@ class LogitPath(NamedTuple):
     form: SequenceForm
 
     def draw(self, file: str | Path) -> Path | None:
-        """Draw the chances of moves against ``λ`` as a PNG; without matplotlib draw nothing and return ``None``."""
+        """Draw the probabilities of moves against ``λ`` as a PNG; return ``None`` without matplotlib."""
         drawn: Path | None = displays.draw("logit_path_picture", self, Path(file))
         return drawn
 

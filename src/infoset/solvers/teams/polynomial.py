@@ -57,7 +57,7 @@ class Enclosure:
     @property
     def proof(self) -> str:
         """The proof of the bound in words, or a note that the policy may be a local optimum."""
-        how = f"branch and bound over {self.boxes:,} boxes of chances"
+        how = f"branch and bound over {self.boxes:,} boxes of probabilities"
         return how if self.proved else f"{how}, broken off: the policy may be a local optimum"
 
 
@@ -213,8 +213,8 @@ class Polynomial:
         choices, free = prod(int(self.sizes[k]) for k in pure), sum(int(self.sizes[k]) - 1 for k in inner)
         if choices > MOST_PURE or free > MOST_FREE:
             raise BudgetError(
-                f"{self.tree.name}: {choices:,} pure choices with {free} free chances are too many to enclose the "
-                f"optimum; at most {MOST_PURE:,} and {MOST_FREE}"
+                f"{self.tree.name}: {choices:,} pure choices with {free} free probabilities are too many to enclose "
+                f"the optimum; at most {MOST_PURE:,} and {MOST_FREE}"
             )
         low = np.zeros((choices, self.count))
         for row, chosen in enumerate(product(*[range(int(self.sizes[k])) for k in pure])):

@@ -91,7 +91,7 @@ def _told_path(name: str, known: InformationState) -> Picture:
 
 
 def _plain(record: ObservationRecord) -> tuple[Action | None, tuple[Observation, ...]]:
-    """Return the move and the percepts of a token without the uninformative ones: idle moves, and offered moves."""
+    """Return the move and the percepts of a record without the uninformative ones: idle moves, and offered moves."""
     move, observation = record
     percepts = observation if isinstance(observation, tuple) else ()
     return None if move in IDLE else move, tuple([percept for percept in percepts if not _is_offer(percept)])
