@@ -70,7 +70,7 @@ class Past(Mapping[str, Action]):
         return GameRuleError(f"{self.reader}{shorten(after, 200)}: {what}")
 
     def distinct(self, action_set: Iterable[Action]) -> tuple[Action, ...]:
-        """Return the action set as a tuple.  Raises ``GameRuleError`` if it is empty or has repeated or invalid actions."""
+        """Return the action set as a tuple.  Raises ``GameRuleError`` where it is empty or actions are invalid."""
         with suppress(TypeError):
             found = _several(action_set)
             if found and None not in found and len(set(found)) == len(found):
