@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+from extent import NIGHTLY
 from infoset import SequenceForm, load
+
+settings.register_profile("repeatable", derandomize=not NIGHTLY)  # new examples belong to nightly runs
+settings.load_profile("repeatable")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -314,7 +314,7 @@ def test_practice_takes_moves_back_and_gives_hints(server: Server) -> None:
     view = seat.turn()
     seat.say(hint="auto")
     hint = seat.hear(lambda message: message["kind"] != "seat")
-    assert hint["turn"] == view["turn"] and sum(hint["chances"]) == pytest.approx(1)
+    assert hint["turn"] == view["turn"] and sum(hint["probabilities"]) == pytest.approx(1)
     seat.say(move=0, turn=view["turn"])
     seat.hear(lambda message: len(message.get("told", ())) > len(view["told"]))
     time.sleep(0.3)

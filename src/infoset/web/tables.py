@@ -618,7 +618,8 @@ class Table:
             probabilities = self.room.agents.hint(
                 asked.hint, self.game, view.player, view.known, view.legal_actions, visitor
             )
-            return {"kind": "hint", "turn": turn_of(hand.public, view), "chances": probabilities, "by": asked.hint}
+            turn = turn_of(hand.public, view)
+            return {"kind": "hint", "turn": turn, "probabilities": probabilities, "by": asked.hint}
         if isinstance(hand, Held):
             hand.pressed(asked.press, asked.release)
         if asked.go is not None:

@@ -57,24 +57,24 @@ export class LockPanel {
     if (!this.at) return;
     const { group, row, name } = this.at;
     const kept = this.kept[name]?.[row.key];
-    const chances = group.moves.map((move, k) => (kept && typeof kept === "object" ? kept[move] ?? 0 : row.p?.[k] ?? 1 / group.moves.length));
+    const probabilities = group.moves.map((move, k) => (kept && typeof kept === "object" ? kept[move] ?? 0 : row.p?.[k] ?? 1 / group.moves.length));
     const fields = [];
     const put = (changed, value) => {
-      const rest = chances.reduce((sum, p, k) => (k === changed ? sum : sum + p), 0);
+      const rest = probabilities.reduce((sum, p, k) => (k === changed ? sum : sum + p), 0);
       const left = 1 - value;
-      chances.forEach((p, k) => {
-        if (k === changed) chances[k] = value;
-        else chances[k] = rest > 0 ? p * left / rest : left / (chances.length - 1);
+      probabilities.forEach((p, k) => {
+        if (k === changed) probabilities[k] = value;
+        else probabilities[k] = rest > 0 ? p * left / rest : left / (probabilities.length - 1);
       });
       const active = focused(this.element);
       fields.forEach(([slide, type], k) => {
-        if (active !== slide || k !== changed) slide.value = chances[k];
-        if (active !== type || k !== changed) type.value = Number((100 * chances[k]).toFixed(3));
+        if (active !== slide || k !== changed) slide.value = probabilities[k];
+        if (active !== type || k !== changed) type.value = Number((100 * probabilities[k]).toFixed(3));
       });
     };
     const lines = group.moves.map((move, k) => {
-      const slide = make("input", { type: "range", min: 0, max: 1, step: 0.001, value: chances[k], style: { "--of": colour(group.colors, k) }, aria: { label: `chance of ${move}` } });
-      const type = make("input", { type: "number", min: 0, max: 100, step: "any", value: Number((100 * chances[k]).toFixed(3)), aria: { label: `chance of ${move} in percent` } });
+      const slide = make("input", { type: "range", min: 0, max: 1, step: 0.001, value: probabilities[k], style: { "--of": colour(group.colors, k) }, aria: { label: `chance of ${move}` } });
+      const type = make("input", { type: "number", min: 0, max: 100, step: "any", value: Number((100 * probabilities[k]).toFixed(3)), aria: { label: `chance of ${move} in percent` } });
       slide.oninput = () => put(k, Number(slide.value));
       type.oninput = () => put(k, Math.min(1, Math.max(0, Number(type.value) / 100)));
       fields.push([slide, type]);
@@ -84,13 +84,13 @@ export class LockPanel {
       make("p", { className: "ex-key" }, `${name}: ${row.key}`),
       make("div", { className: "ex-lock-row" }, ...lines.flat()),
       make("div", { className: "ex-buttons" },
-        make("button", { type: "button", className: "ex-small", onclick: () => this.keep(name, row.key, group.moves, chances) }, "Lock these chances"),
+        make("button", { type: "button", className: "ex-small", onclick: () => this.keep(name, row.key, group.moves, probabilities) }, "Lock these probabilities"),
         kept ? make("button", { type: "button", className: "ex-small", onclick: () => this.free(name, row.key) }, "Free") : null));
   }
 
-  keep(name, key, moves, chances) {
+  keep(name, key, moves, probabilities) {
     const before = this.kept[name];
-    this.kept[name] = { ...(typeof before === "object" ? before : {}), [key]: Object.fromEntries(moves.map((move, k) => [move, chances[k]])) };
+    this.kept[name] = { ...(typeof before === "object" ? before : {}), [key]: Object.fromEntries(moves.map((move, k) => [move, probabilities[k]])) };
     this.drawList();
     this.drawSliders();
   }

@@ -32,10 +32,10 @@ function lastOf(measure, row) {
 }
 
 /** Draw probabilities as one bar with all colours. */
-export function mix(moves, chances, colors, thin = false) {
+export function mix(moves, probabilities, colors, thin = false) {
   const bar = make("div", { className: thin ? "ex-mix ex-thin" : "ex-mix", aria: { hidden: "true" } });
   moves.forEach((move, k) => {
-    const share = chances?.[k] ?? 0;
+    const share = probabilities?.[k] ?? 0;
     if (share <= 0) return;
     const label = thin || share < 0.09 ? "" : `${move} ${percent(share)}`;
     bar.append(make("span", { title: move, style: { background: colour(colors, k), width: `${100 * share}%` } }, label));

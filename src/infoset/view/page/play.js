@@ -443,16 +443,16 @@ class Table {
     if (focus >= 0) this.actions.children[focus]?.focus();
   }
 
-  hinted({ turn, chances }) {
+  hinted({ turn, probabilities }) {
     if (turn !== this.view.turn) return;
     for (const button of this.moves.children) {
-      const chance = chances[Number(button.dataset.move)];
+      const chance = probabilities[Number(button.dataset.move)];
       button.classList.add("hinted");
       button.style.setProperty("--chance", chance);
       button.querySelector(".hint")?.remove();
       button.append(make("span", { className: "hint number" }, percent(chance)));
     }
-    say(`Hint: ${this.view.legal_actions.map((words, k) => `${words} ${percent(chances[k])}`).join(", ")}`);
+    say(`Hint: ${this.view.legal_actions.map((words, k) => `${words} ${percent(probabilities[k])}`).join(", ")}`);
   }
 
   // --- in real time
