@@ -35,7 +35,7 @@ from infoset.pommerman.rules import scratch
 from infoset.pommerman.simple_vec import SimpleVec
 from infoset.pommerman.vec import PommermanVec
 
-Work = Callable[[int], object]
+Job = Callable[[int], object]
 """Plays so many steps."""
 
 BOARDS = 512
@@ -79,7 +79,7 @@ class Row:
     """One way to step, and what is known of it elsewhere."""
 
     title: str
-    work: Work
+    work: Job
     target: float | None = None
     reference: float | None = None
     pomcpp2: float | None = None
@@ -91,7 +91,7 @@ def random_moves(batch: PommermanVec) -> cycle[np.ndarray]:
     return cycle(np.random.default_rng(0).integers(0, 6, shape, dtype=np.int16))
 
 
-def batched(name: str, planes: bool = False, boards: int = BOARDS, threads: int = 1) -> Work:
+def batched(name: str, planes: bool = False, boards: int = BOARDS, threads: int = 1) -> Job:
     """Random moves on many boards; a game that is over is followed by a new one on a new board."""
     batch = PommermanVec(boards, config(name), seed=1, threads=threads)
     moves = random_moves(batch)
@@ -105,7 +105,7 @@ def batched(name: str, planes: bool = False, boards: int = BOARDS, threads: int 
     return work
 
 
-def stock(name: str) -> Work:
+def stock(name: str) -> Job:
     """Games between stock agents."""
     batch = PommermanVec(BOARDS, config(name), seed=1)
     agents = SimpleVec(batch, seed=2)
@@ -141,7 +141,7 @@ def copy_rows(first, row, times):
     return row[0]
 
 
-def copied(name: str) -> Work:
+def copied(name: str) -> Job:
     rules = config(name)
     arrays, row = engine(rules), PommermanVec(1, rules, seed=1).rows[0]
     moves = np.random.default_rng(0).integers(0, 6, (4096, 4), dtype=np.int16)
@@ -151,7 +151,7 @@ def copied(name: str) -> Work:
     )
 
 
-def single(name: str, dictionaries: bool = False) -> Work:
+def single(name: str, dictionaries: bool = False) -> Job:
     """One game after the other through the game's own methods."""
     game = Pommerman(name, config(name))
     agents = range(len(game.players))
@@ -173,7 +173,7 @@ def single(name: str, dictionaries: bool = False) -> Work:
     return work
 
 
-def one_step(name: str) -> Work:
+def one_step(name: str) -> Job:
     """The same step again and again: what the call itself costs."""
     state = Pommerman(name, config(name), seed=1).start().state
     moves = (0, 1, 2, 5)
@@ -185,7 +185,7 @@ def one_step(name: str) -> Work:
     return work
 
 
-def slow(name: str) -> Work:
+def slow(name: str) -> Job:
     """The plain-Python twin, new boards being the batch's."""
     twin, rules = load_twin(), config(name)
     batch = PommermanVec(64, rules, seed=1)
@@ -240,13 +240,13 @@ def rows() -> list[Row]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def clock(work: Work, steps: int) -> float:
+def clock(work: Job, steps: int) -> float:
     begin = time.perf_counter()
     work(steps)
     return time.perf_counter() - begin
 
 
-def enough(work: Work, window: float) -> int:
+def enough(work: Job, window: float) -> int:
     """How many steps take ``window`` seconds; the first ones, which may compile, are not looked at."""
     steps = MANY_BOARDS
     clock(work, steps)

@@ -49,7 +49,7 @@ def rates() -> Iterator[tuple[str, float]]:
     from infoset.solvers.sampling.mccfr import Mccfr
     from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
     from infoset.tree.graph import explore
-    from infoset.tree.walk import Walk
+    from infoset.tree.quotient_graph import QuotientGraph
 
     form = SequenceForm.of(load("leduc_poker"))
     for method in ("cfr", "pcfr+", "sfrd"):
@@ -58,7 +58,7 @@ def rates() -> Iterator[tuple[str, float]]:
             return solve(form, method, iterations=3000).iterations
 
         yield f"{method}, Leduc", rate(iterate)
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     samplers = {"external": Mccfr(walk, 1), "outcome": OutcomeMccfr(walk, 1)}
     for name, sampler in samplers.items():
 

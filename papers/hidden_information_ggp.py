@@ -39,11 +39,11 @@ from infoset.learn.train import TrainingConfig, TrainingFolder, train
 from infoset.match.agents import PolicyAgent, load_agent
 from infoset.match.series import play_series
 from infoset.policies.public_policy import PublicPlay
-from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.search.agent import SearchAgent
-from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
-from infoset.search.ranges import Ranges
+from infoset.search.belief import BeliefTracker
 from infoset.search.state_values import informed_values
+from infoset.search.subgame_solver import STOPPING, Effort, SubgameSolver, induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.solvers.sampling.belief_response import BeliefResponse
 from infoset.solvers.tabular.public_subgames import evaluate_public
@@ -272,7 +272,7 @@ def held_to(agent: SearchAgent, seat: int) -> float | None:
     plays = agent.inner.policy if isinstance(agent.inner, PolicyAgent) else None
     if isinstance(plays, PublicPlay):
         return 100 - evaluate_public(plays.policy, plays.graph).best_response_values[1 - seat]
-    if isinstance(plays, WalkPolicy):
+    if isinstance(plays, QuotientPolicy):
         response = BeliefResponse(plays.walk, plays.policy, 1 - seat)
         while not response.step():
             pass
@@ -354,7 +354,7 @@ def stopping_line(name: str) -> str:
     form, worth, found = SequenceForm.of(tree), informed_values(graph).__getitem__, []
     for root in ("per-world", "order-2"):
         for stopping in STOPPING:
-            solver = SubgameSolver(Ranges(graph), worth, root, Effort(stopping=stopping))
+            solver = SubgameSolver(BeliefTracker(graph), worth, root, Effort(stopping=stopping))
             found.append(evaluate(form, induced_policy(solver, tree, form)).exploitability)
     return f"| {name} | {' | '.join(f'{value:.4f}' for value in found)} |"
 
@@ -388,7 +388,10 @@ def cache_line(name: str, steps: int) -> str:
     game, graph = load(name), explore(load(name))
     assert isinstance(game, GdlGame)
     solver = SubgameSolver(
-        Ranges(graph), informed_values(graph).__getitem__, "per-world", Effort(iterations=CFR_ITERATIONS, steps=steps)
+        BeliefTracker(graph),
+        informed_values(graph).__getitem__,
+        "per-world",
+        Effort(iterations=CFR_ITERATIONS, steps=steps),
     )
     rules, cached, spent = game.rules, game.rules.transitions, []
     cfr(game.start().state, steps, {})  # what the rules keep of moves and ends is there in both

@@ -24,8 +24,8 @@ from options import parse
 import infoset
 from infoset import Solution
 from infoset.compiled import Compiled
+from infoset.solvers.job import Point
 from infoset.solvers.metrics import evaluate_images, evaluate_plan
-from infoset.solvers.work import Point
 from infoset.tree.factored_sizes import Sizes
 from infoset.tree.plans import realisation, uniform
 

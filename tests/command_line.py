@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 from unittest.mock import patch
 
-from infoset import signs
+from infoset import status
 from infoset.cli import main
 
 INFOSET = [sys.executable, "-m", "infoset"]
@@ -28,7 +28,7 @@ def run_infoset(
     What the command changes in its process (streams, warnings, listeners, the import path) is put back.
     """
     out, error = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-    status: int | str | None = 0
+    exit_status: int | str | None = 0
     with (
         chdir(cwd or Path.cwd()),
         redirect_stdout(stdout or out),
@@ -36,18 +36,18 @@ def run_infoset(
         warnings.catch_warnings(),
         patch.object(sys, "argv", ["infoset", *arguments]),
         patch.object(sys, "path", [*sys.path]),
-        patch.object(signs, "listeners", [*signs.listeners]),
+        patch.object(status, "listeners", [*status.listeners]),
         patch("infoset.processes.leave", _leave),
     ):
         warnings.simplefilter("default")
         try:
             main()
         except SystemExit as ending:
-            status = ending.code
+            exit_status = ending.code
     printed, complained = (stream.buffer.getvalue().decode() for stream in (out, error))
-    return subprocess.CompletedProcess(arguments, int(status or 0), printed, complained)
+    return subprocess.CompletedProcess(arguments, int(exit_status or 0), printed, complained)
 
 
-def _leave(status: int) -> NoReturn:
+def _leave(exit_status: int) -> NoReturn:
     """End only the command: a thread that another test left in compiled code must not end the test process."""
-    raise SystemExit(status)
+    raise SystemExit(exit_status)

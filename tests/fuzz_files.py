@@ -37,7 +37,7 @@ from infoset.formats.efg import EfgGame, write_efg
 from infoset.formats.nfg import NfgGame, write_nfg
 from infoset.match.playground_json import read_game, write_game
 from infoset.match.replay import Match, replay_steps
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.runs import RunFolder
 from infoset.view.curves import draw_convergence
 

@@ -9,14 +9,14 @@ from infoset import load
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
+from infoset.search.belief import BeliefTracker
 from infoset.search.models import by_edge
-from infoset.search.ranges import Ranges
 from infoset.tree.graph import explore
 
 
 def test_how_likely_a_token_is() -> None:
     """Kuhn poker, player 1 with the king: a random opponent passes or bets after a pass, each half the time."""
-    ranges = Ranges(explore(load("kuhn_poker")))
+    ranges = BeliefTracker(explore(load("kuhn_poker")))
     number = {record: k for k, record in enumerate(ranges.graph.records)}
     king = number[None, "K"]
     assert ranges.chance(0, 0, king) == pytest.approx(1 / 3)
@@ -30,7 +30,7 @@ def test_how_likely_a_token_is() -> None:
 def test_models_by_edges_are_models() -> None:
     """One that plays its second move twice as often as its first, and so on, and knows who it is."""
     graph = explore(load("leduc_poker"))
-    ranges, asked = Ranges(graph), []
+    ranges, asked = BeliefTracker(graph), []
 
     def model(player, known, legal_actions):
         asked.append((player, known))

@@ -15,9 +15,9 @@ from infoset.base import Action, JointMove
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ClockError
 from infoset.policies.simple import asked_everywhere
+from infoset.solvers.job import Job, Limits, Point, Watcher, advance
 from infoset.solvers.tabular import trembles
 from infoset.solvers.tabular.logit import LogitSystem
-from infoset.solvers.work import Limits, Point, Watcher, Work, advance
 from infoset.tree import graph as graph_module
 from infoset.tree.graph import explore
 
@@ -213,7 +213,7 @@ def test_a_long_step_of_the_logit_path_is_left_behind(monkeypatch: pytest.Monkey
     assert (none.stopped, none.iterations) == ("seconds", 0)
 
 
-class Dear(Work):
+class Dear(Job):
     """Work of no time, at which it takes a second to look."""
 
     def __init__(self, clock: list[float]) -> None:
@@ -238,7 +238,7 @@ class Dear(Work):
 def test_looks_take_no_longer_than_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under a limit of 5 seconds of work there are about 5 looks of a second, not one at each check."""
     now = [0.0]
-    monkeypatch.setattr("infoset.solvers.work.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("infoset.solvers.job.time.monotonic", lambda: now[0])
     work = Dear(now)
     assert advance(work, Limits(seconds=5.0), Watcher())[0] == "seconds"
     assert 2 <= work.looks <= 8 and now[0] < 15

@@ -27,7 +27,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.formats.nfg import NfgGame, parse_nfg
 from infoset.policies.correlated_policy import CorrelatedPolicy
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.solvers.tabular import correlated as module
 from infoset.solvers.tabular import correlated_programs as programs
 from infoset.solvers.tabular.correlated import KINDS, CorrelatedPlan

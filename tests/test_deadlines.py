@@ -19,11 +19,11 @@ from infoset import load, load_agent
 from infoset.base import Game
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.search.ranges import Range, Ranges, whole
+from infoset.search.belief import Belief, BeliefTracker, whole
 from infoset.search.tree_search import NO_NODE, OWN, STATE, TreeSearch
 from infoset.tree.graph import explore
-from infoset.tree.growing import STATES, GrowingGraph
-from infoset.tree.rules_source import RulesSource, growing_graph
+from infoset.tree.lazy_graph import STATES, LazyGraph
+from infoset.tree.rules_source import RulesSource, build_lazy_graph
 from random_games import RandomGame, RandomState
 from test_growing import ask_all, count_histories
 
@@ -118,7 +118,7 @@ class Rings(Clock):
 def test_what_ends_in_the_middle_can_be_asked_again(name: str) -> None:
     """A clock that rings at every look, one after the other; no state or edge is left half made."""
     game = load(name)
-    graph = GrowingGraph(game, RulesSource(Ringing(game)), 1 << 26)
+    graph = LazyGraph(game, RulesSource(Ringing(game)), 1 << 26)
     for looks in count():
         Ringing.clock = Rings(looks % 7)
         try:
@@ -177,7 +177,7 @@ class RingingState(NamedTuple):
 def test_a_graph_without_memory_can_be_asked_again(name: str) -> None:
     """Room is given byte by byte, as it were: what did not fit is found later."""
     game = load(name)
-    graph, times = growing_graph(game, 1 << 26), 0
+    graph, times = build_lazy_graph(game, 1 << 26), 0
     graph.memory = graph.nbytes
     while True:
         try:
@@ -193,7 +193,7 @@ def test_a_graph_without_memory_can_be_asked_again(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "by"), [("gdl:krieg_tic_tac_toe", OWN), ("gdl:tic_tac_toe", STATE)])
 def test_a_batch_that_ends_in_the_middle_leaves_no_trace(name: str, by: int) -> None:
-    graph = growing_graph(load(name))
+    graph = build_lazy_graph(load(name))
     rings = [False]
 
     def leaves(positions: np.ndarray) -> tuple[np.ndarray, None]:
@@ -268,7 +268,7 @@ def test_what_may_be_is_the_same_on_a_new_graph(name: str) -> None:
     """Along random plays: ranges that move to an empty graph at every step, and those that stay."""
     game, rng = load(name), np.random.default_rng(3)
     for _ in range(3):
-        staying, moving = Ranges(growing_graph(game)), Ranges(growing_graph(game))
+        staying, moving = BeliefTracker(build_lazy_graph(game)), BeliefTracker(build_lazy_graph(game))
         one = other = 0
         step = game.start()
         for _ in range(6):
@@ -286,14 +286,14 @@ def test_what_may_be_is_the_same_on_a_new_graph(name: str) -> None:
                 one = staying.behind(one, staying.graph.source.record_number(0, record))
                 other = moving.behind(other, moving.graph.source.record_number(0, record))
             assert weights(staying, one) == pytest.approx(weights(moving, other))
-            other = moving.move_to(growing_graph(game), other)
+            other = moving.move_to(build_lazy_graph(game), other)
             assert staying.key(one) == moving.key(other)
             assert weights(staying, one) == pytest.approx(weights(moving, other))
 
 
-def weights(ranges: Ranges, state: int) -> Counter[tuple[str, ...]]:
+def weights(ranges: BeliefTracker, state: int) -> Counter[tuple[str, ...]]:
     """How likely it is that everybody knows what."""
-    held: Range = ranges.of(0, state)
+    held: Belief = ranges.of(0, state)
     found: Counter[tuple[str, ...]] = Counter()
     for row, weight in zip(held.known.tolist(), held.weight.tolist(), strict=True):
         found[tuple(map(ranges.key, row))] += weight

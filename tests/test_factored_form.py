@@ -28,8 +28,8 @@ from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.factoring import factor_game
 from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree
-from infoset.tree.halves import Halves
 from infoset.tree.kernels import gradient
+from infoset.tree.parallel_gradient import ParallelGradient
 from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
@@ -146,7 +146,7 @@ def test_halves_have_the_gradient_of_the_whole(name: str, monkeypatch: pytest.Mo
     assert form.halves is None  # so small a form is not cut in two
     plan, values = realisation(form, random_interior(form, 1)), np.zeros(form.num_sequences)
     for player in range(2):
-        Halves(form.arrays).gradient(player, plan, values)
+        ParallelGradient(form.arrays).gradient(player, plan, values)
     assert np.allclose(values, gradients(form, plan), atol=1e-12)
     methods = ("pcfr+", "cfr(alternating=false)")  # in turn, and all at once
     whole = [infoset.solve(name, method, iterations=50, form="factored").exploitability for method in methods]

@@ -19,7 +19,7 @@ from command_line import INFOSET
 from command_line import run_infoset as run
 from extent import examples
 from infoset.arena.competition import read
-from infoset.arena.formats import FORMATS, NOBODY, DoubleElimination, FreeForAll, Meeting, Plan, Swiss
+from infoset.arena.formats import FORMATS, NOBODY, DoubleElimination, FreeForAll, GamePlan, Meeting, Swiss
 from infoset.arena.schedule import Schedule
 from infoset.arena.tournament import tournament
 from infoset.errors import CheckpointError, FormatError, ParameterError, UnknownNameError, UnsupportedGameError
@@ -33,7 +33,7 @@ def schedule(teams: int, game: str = DUEL) -> Schedule:
     return Schedule.of(game, ["random"] * teams, 1, False)
 
 
-def play_out(plan: Plan, outcome) -> dict[int, list[float]]:
+def play_out(plan: GamePlan, outcome) -> dict[int, list[float]]:
     """All games; ``outcome(a, b)`` is what two teams make of one."""
     scores: dict[int, list[float]] = {}
     while due := list(plan.due(scores)):

@@ -20,7 +20,7 @@ from infoset.errors import InfosetError, ParameterError, UnsupportedGameError
 from infoset.evaluation import tabulated
 from infoset.match.agents import AGENTS
 from infoset.policies.correlated_policy import CorrelatedPolicy
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.solvers.method import METHODS, OPTIONS, Options, check_options, parse_method
 
 ROOT = Path(__file__).resolve().parents[1]

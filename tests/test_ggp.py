@@ -27,7 +27,7 @@ from infoset.gdl.syntax import KEYWORDS, Description, Kif, Term, parse_gdl, read
 from infoset.match.agents import AGENTS
 from infoset.remote import ggp_player, ggp_server, serving, tracking
 from infoset.remote.ggp_agent import GgpAgent, ggp
-from infoset.remote.ggp_player import Desk, margin
+from infoset.remote.ggp_player import GgpSession, margin
 from infoset.remote.ggp_server import server
 from infoset.remote.kif import (
     MAX_CLOCK,
@@ -45,7 +45,7 @@ from infoset.remote.kif import (
 )
 from infoset.remote.scrambling import Scrambling
 from infoset.remote.serving import listening
-from infoset.remote.tracking import Told, Tracking
+from infoset.remote.tracking import ObservedStep, Tracking
 from infoset.remote.wire import Wire
 
 CLOCKS = {"start_clock": 20.0, "play_clock": 10.0}  # what a busy machine needs; nothing lasts so long
@@ -54,9 +54,9 @@ FINE = {"illegal": 0, "late": 0, "error": 0}
 
 
 @contextmanager
-def player(agent: str = "random", **settings) -> Iterator[tuple[str, Desk]]:
+def player(agent: str = "random", **settings) -> Iterator[tuple[str, GgpSession]]:
     """Our player over loopback: its address, and the desk behind it."""
-    desk = Desk(agent, **settings)
+    desk = GgpSession(agent, **settings)
     with listening("127.0.0.1", 0) as where:
         running = server(desk)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [where]})
@@ -478,8 +478,8 @@ def start(match: str = "m", role: str = "candidate", rules: str = MONTY, clocks:
 
 
 @contextmanager
-def desk(agent: str = "random", **settings) -> Iterator[Desk]:
-    found = Desk(agent, **settings)
+def desk(agent: str = "random", **settings) -> Iterator[GgpSession]:
+    found = GgpSession(agent, **settings)
     try:
         yield found
     finally:
@@ -527,7 +527,7 @@ def test_percepts_have_no_order(percepts: str, monkeypatch) -> None:
         one.answer("(PLAY m 0 NIL NIL)")
         one.answer(f"(PLAY m 1 go {percepts})")
         one.answer(f"(STOP m 2 go {percepts})")
-        assert one.mind.line.agent.heard == [("go", (("coin", "heads"), "bell"))] * 2 + [(50.0,)]
+        assert one.mind.channel.agent.heard == [("go", (("coin", "heads"), "bell"))] * 2 + [(50.0,)]
 
 
 def test_a_question_that_comes_twice_has_one_answer() -> None:
@@ -623,7 +623,7 @@ def test_the_moves_of_all_in_a_game_with_hidden_information() -> None:
         one.answer("(PLAY m NIL)")
         one.answer("(PLAY m ((choose 1) (hide_car 2)))")
         tracking = one.mind.seat.tracking
-        assert tracking.told[0] == Told((("choose", 1), ("hide_car", 2)))
+        assert tracking.told[0] == ObservedStep((("choose", 1), ("hide_car", 2)))
         with pytest.raises(ParameterError, match="1 moves; the roles are 2: candidate, random"):
             one.answer("(PLAY m (noop))")
         with pytest.raises(ParameterError, match="NIL in place of the last moves, but 1 steps"):
@@ -755,7 +755,7 @@ def test_whatever_an_agent_does_the_answer_is_legal_and_in_time(agent: str, monk
     clocks = "0.3 0.3"
     with desk() as first:  # grounding takes longer than this start clock; a second reading of the rules does not
         first.answer(start(clocks=clocks))
-        first.line.wait(first.line.post("end", None), None)
+        first.channel.wait(first.channel.post("end", None), None)
     with desk(f"wrong(where={place})") as one:
         for match in ("m1", "m2") if agent == "Slow(act)" else ("m1",):  # the next one has a new agent
             assert one.answer(start(match, clocks=clocks)) == "READY"
@@ -783,7 +783,7 @@ def test_rules_that_last_keep_no_answer_back(monkeypatch) -> None:
         assert one.answer("(INFO)").endswith("busy))")
         assert one.answer(start("next")) == "busy"
         wait.set()
-        while one.line.busy:
+        while one.channel.busy:
             time.sleep(0.01)
         assert one.answer(start("next")) == "READY"
 
@@ -808,7 +808,7 @@ def test_rules_without_bounds() -> None:
         with suppress(InfosetError):
             one.answer("(PLAY m NIL)")
         one.answer("(ABORT m)")
-        while one.line.busy:
+        while one.channel.busy:
             time.sleep(0.1)
         assert one.answer(start("next")) == "READY"
 
@@ -893,7 +893,9 @@ def test_tracking_finds_a_history_that_agrees(name: str) -> None:
             moves = [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets]
             state, percepts = evaluator.step(state, moves)
             own = tuple(move if other == role else None for other, move in enumerate(moves))
-            tracking.advance(Told(own, frozenset(percepts[role]), evaluator.terminal(state)), time.monotonic() + 5)
+            tracking.advance(
+                ObservedStep(own, frozenset(percepts[role]), evaluator.terminal(state)), time.monotonic() + 5
+            )
             assert tracking.sure
         assert evaluator.terminal(tracking.found[0].state)
         assert len(tracking.history()) == len(tracking.told)
@@ -912,7 +914,7 @@ def test_a_history_that_was_lost_is_found_again(name: str, monkeypatch) -> None:
             for action_set in (evaluator.legal_actions(state, role) for role in (0, 1))
         ]
         state, percepts = evaluator.step(state, moves)
-        told.append(Told((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
+        told.append(ObservedStep((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
         lost.advance(told[-1], time.monotonic() + (5 if told[-1].ended else 0))
         assert lost.sure == told[-1].ended
     state = evaluator.start()
@@ -929,10 +931,10 @@ def test_a_long_search_has_bounds(monkeypatch) -> None:
     evaluator = load("gdl:phantom_connect").rules.evaluator
     searching = Tracking(evaluator, 0, np.random.default_rng(0))
     for _ in range(6):
-        searching.advance(Told((None, None)), time.monotonic() + 0.2)
+        searching.advance(ObservedStep((None, None)), time.monotonic() + 0.2)
         assert searching.sure
     for _ in range(3):
-        searching.advance(Told((None, None), frozenset({"nonsense"})), time.monotonic() + 0.2)
+        searching.advance(ObservedStep((None, None), frozenset({"nonsense"})), time.monotonic() + 0.2)
         assert not searching.sure
         assert searching.legal_actions()
         assert sum(len(layer.seen) for layer in searching.layers) < 1000 + 10 * tracking.WIDTH

@@ -47,13 +47,13 @@ def test_an_example_that_the_rules_do_not_allow_is_an_error(moves: str, why: str
 def test_terminal_and_page_show_the_same_text(tmp_path: Path) -> None:
     pytest.importorskip("msgspec")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Of
+    from infoset.web.schemas import StrategyRequest
 
     room = Exploring((tmp_path,))
     for name in ("leduc_poker", "gdl:meier", "pommerman:OneVsOne-v0"):
         printed = CliRunner().invoke(app, ["games", name])
         assert printed.exit_code == 0 and printed.output == guide_text(guide(name)) + "\n"
-        asked = room.rules(Of(f"game:{name}"))
+        asked = room.rules(StrategyRequest(f"game:{name}"))
         assert asked == guide(name)._asdict()
         as_json = json.loads(CliRunner().invoke(app, ["games", name, "--json"]).output)
         assert as_json["parts"] == dict(asked["parts"]) and as_json["example"] == [*asked["example"]]

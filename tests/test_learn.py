@@ -42,11 +42,11 @@ from infoset.learn.workers import Workers, shared
 from infoset.learn.worlds import SolvedWorlds, node_values
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
+from infoset.search.belief import BeliefTracker
 from infoset.search.public_states import Horizon
-from infoset.search.range_search import induced_policy
-from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving
 from infoset.search.state_values import random_values
+from infoset.search.subgame_solver import induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import random_interior, realisation
@@ -340,7 +340,7 @@ def exploitability(work: PublicPlay, iterations: int = 200) -> float:
     tree = GameTree.unroll(graph)
     form = SequenceForm.of(tree)
     solver = ContinualResolving(
-        Ranges(graph), work.encoding.states, NetValues(work.finished, work.encoding), iterations
+        BeliefTracker(graph), work.encoding.states, NetValues(work.finished, work.encoding), iterations
     )
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 

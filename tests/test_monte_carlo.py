@@ -8,16 +8,16 @@ import pytest
 import infoset
 from infoset import load, load_agent, play_match
 from infoset.errors import ClockError, ParameterError, UnsupportedGameError
-from infoset.search.ranges import whole
+from infoset.search.belief import whole
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.rules_source import build_lazy_graph
 
 NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
 
 
 def search_of(name: str, by: int, seed: int = 0) -> TreeSearch:
-    graph = growing_graph(load(name))
+    graph = build_lazy_graph(load(name))
     return TreeSearch(graph, RandomPlays(graph, 4, seed), by, 0, seed=seed)
 
 
@@ -108,7 +108,7 @@ def test_a_game_that_was_never_looked_at_is_played_at_random(name, monkeypatch) 
 
 def test_a_late_agent_may_go_on_beside_another() -> None:
     """In a thread of its own, on the same graph: neither breaks what the other reads."""
-    graph = growing_graph(load("gdl:connect_four"))
+    graph = build_lazy_graph(load("gdl:connect_four"))
     found: list = []
 
     def run(seed: int) -> None:
@@ -122,7 +122,7 @@ def test_a_late_agent_may_go_on_beside_another() -> None:
     for thread in threads:
         thread.join()
     alone = infoset.load("gdl:connect_four")
-    graph = growing_graph(alone)
+    graph = build_lazy_graph(alone)
     run(1)
     assert found[2] in found[:2]
 
@@ -197,7 +197,7 @@ def test_a_single_observer_knows_what_others_may_do_in_each_world(tmp_path) -> N
     in two worlds of three, although the moves of the hider's action sets differ between them."""
     path = tmp_path / "hide.gdl"
     path.write_text(HIDE_AND_SEEK)
-    graph = growing_graph(load(str(path)))
+    graph = build_lazy_graph(load(str(path)))
     search = TreeSearch(graph, RandomPlays(graph, 4, 1), SEARCHERS, 0, seed=1)
     search.run(whole(graph), 3_000)
     states, tree = graph.states, search.tree

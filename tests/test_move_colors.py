@@ -70,11 +70,11 @@ def test_words_on_colours_can_be_read(name: str) -> None:
 def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
     pytest.importorskip("starlette", reason="the extra 'web' is not installed")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Rows
+    from infoset.web.schemas import RowsRequest
 
     policy = infoset.TabularPolicy.load(river / "river.npz")
     room = Exploring((river,))
-    group = room.node(Rows("item:0/river.npz"))["groups"][0]
+    group = room.node(RowsRequest("item:0/river.npz"))["groups"][0]
     assert group["moves"] == ("check", "bet 50", "bet 100") and group["colors"] == ("call", "bet0", "bet4")
     svg = hand_matrix_svg(load(RIVER), decisions(load(RIVER), policy))  # type: ignore[arg-type]
     for move, color in zip(group["moves"], group["colors"], strict=True):
@@ -86,13 +86,13 @@ def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
 def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None:
     pytest.importorskip("starlette", reason="the extra 'web' is not installed")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Of, Rows
+    from infoset.web.schemas import RowsRequest, StrategyRequest
 
     room = Exploring((river,))
     values = room.source("item:0/river.npz").values()
-    while not room.values(Of("item:0/river.npz"))["evaluation"]:
+    while not room.values(StrategyRequest("item:0/river.npz"))["evaluation"]:
         assert not values.failed
-    node = room.node(Rows("item:0/river.npz", rows=300))
+    node = room.node(RowsRequest("item:0/river.npz", rows=300))
     group = node["groups"][0]
     cells: dict[str, Any] = {cell["name"]: cell for cell in group["hands"]}
     assert {*cells} == {"AA", "KQs", "JTs", "T9s", "A5s"}
@@ -107,14 +107,14 @@ def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None
         mean = weights @ np.array([row[name] for row in aces]) / weights.sum()
         assert cells["AA"][name] == pytest.approx(mean.tolist())
     assert cells["JTs"]["filled"] == pytest.approx(0.5, abs=0.08)  # which are half as likely to be held
-    after = room.node(Rows("item:0/river.npz", at="1"))["groups"][0]
+    after = room.node(RowsRequest("item:0/river.npz", at="1"))["groups"][0]
     assert {cell["name"] for cell in after["hands"]} == {"QJs", "AQo", "ATs", "99", "J9s"}
 
 
 def test_other_games_have_no_matrix_of_hands(tmp_path: Path) -> None:
     pytest.importorskip("starlette", reason="the extra 'web' is not installed")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Rows
+    from infoset.web.schemas import RowsRequest
 
     infoset.solve("kuhn_poker", "lp").policy.save(tmp_path / "kuhn.npz")
-    assert Exploring((tmp_path,)).node(Rows("item:0/kuhn.npz", at="0"))["groups"][0]["hands"] is None
+    assert Exploring((tmp_path,)).node(RowsRequest("item:0/kuhn.npz", at="0"))["groups"][0]["hands"] is None

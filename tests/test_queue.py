@@ -13,7 +13,7 @@ pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 from infoset.errors import BudgetError
 from infoset.remote.serving import Refusal
 from infoset.web import queue as queues
-from infoset.web.queue import Job, Queue, Request
+from infoset.web.queue import Queue, Request, RunningRequest
 
 PATIENCE = 20.0
 
@@ -29,7 +29,7 @@ class Work:
     def ask(self, visitor: str, key: Any) -> Request:
         go = self.go.setdefault(key, threading.Event())
 
-        def work(job: Job) -> Any:
+        def work(job: RunningRequest) -> Any:
             self.begun.append(key)
             while not go.wait(0.005):
                 job.check()
@@ -109,7 +109,7 @@ def test_who_cancels_waits_no_longer_and_others_wait_on(work: Work) -> None:
 def test_the_same_wish_asked_while_its_job_is_being_ended_begins_anew() -> None:
     queue, entered, leave = Queue(1), threading.Event(), threading.Event()
 
-    def slow(job: Job) -> str:
+    def slow(job: RunningRequest) -> str:
         entered.set()
         assert leave.wait(PATIENCE)
         job.check()
@@ -137,7 +137,7 @@ def test_who_never_asks_again_leaves_the_queue(work: Work, monkeypatch: pytest.M
 
 
 def test_what_failed_is_told_to_all_and_may_be_tried_again(work: Work) -> None:
-    def broken(job: Job) -> None:
+    def broken(job: RunningRequest) -> None:
         raise BudgetError("too large")
 
     running = work.ask("z", "z")

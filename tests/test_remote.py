@@ -486,7 +486,7 @@ def test_one_that_is_gone_later_costs_its_moves_alone() -> None:
     with answering(lambda self, body: self.say({"number": body["number"], "move": body["legal_actions"][0]})) as url:
         agent = load_agent(url)
         assert not play_match("kuhn_poker", [agent, "random"], seed=1).faults
-        agent.line.agent.wire.close()
+        agent.channel.agent.wire.close()
     match = play_match("kuhn_poker", [agent, "random"], seed=1)
     assert {fault.kind for fault in match.faults} == {"error"}
     assert match.faults[0].detail == f"begin: {url}: nobody listens there"

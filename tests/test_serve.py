@@ -32,8 +32,8 @@ psutil = pytest.importorskip("psutil")
 from starlette.datastructures import Headers  # noqa: E402
 
 from infoset.web.guard import Guard  # noqa: E402
-from infoset.web.queue import Job  # noqa: E402
-from infoset.web.seating import Solved, key_of, solve_for_play  # noqa: E402
+from infoset.web.queue import RunningRequest  # noqa: E402
+from infoset.web.seats import Solved, key_of, solve_for_play  # noqa: E402
 from infoset.web.site import page_files  # noqa: E402
 from infoset.web.tables import Suspended, Tables  # noqa: E402
 from infoset.web.watching import Watching  # noqa: E402
@@ -396,7 +396,7 @@ def test_an_address_has_a_share_of_the_lines(monkeypatch: pytest.MonkeyPatch) ->
     opened: list[str] = []
     done = asyncio.Event()
 
-    class Line:
+    class LimitedConnection:
         def __init__(self, address: str) -> None:
             self.client = SimpleNamespace(host=address)
 
@@ -414,7 +414,7 @@ def test_an_address_has_a_share_of_the_lines(monkeypatch: pytest.MonkeyPatch) ->
     async def everybody() -> None:
         handle = sockets._line(site, talk)
         addresses = ["10.0.0.1"] * 3 + ["10.0.0.2"]
-        tasks = [asyncio.ensure_future(handle(Line(address))) for address in addresses]
+        tasks = [asyncio.ensure_future(handle(LimitedConnection(address))) for address in addresses]
         while len(opened) < 3:
             await asyncio.sleep(0)
         done.set()
@@ -634,10 +634,10 @@ class Solving:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: Tables) -> None:
         self.begun, self.go, self.told = list[str](), threading.Event(), list[tuple[Any, dict[str, Any]]]()
-        monkeypatch.setattr("infoset.web.seating.solve_for_play", self.solve)
+        monkeypatch.setattr("infoset.web.seats.solve_for_play", self.solve)
         room.news = lambda topic, value: self.told.append((topic, json.loads(value)))
 
-    def solve(self, game: Any, job: Job) -> Solved:
+    def solve(self, game: Any, job: RunningRequest) -> Solved:
         self.begun.append(game.name)
         while not self.go.wait(0.005):
             job.check()
@@ -680,7 +680,7 @@ def test_tables_are_told_their_place_until_they_are_left(room: Tables, monkeypat
     assert room.tables[keys[2]].failed == "left before the game began"
     until(lambda: solving.lines(keys[3])[-1] == "in the queue: place 1, the next")
     with pytest.raises(Refusal, match="not solved yet"):  # a hint holds nobody up
-        monkeypatch.setattr("infoset.web.seating.HINTS", 0.0)
+        monkeypatch.setattr("infoset.web.seats.HINTS", 0.0)
         room.agents.hint("auto", infoset.load("goofspiel(num_cards=3)"), 0, (), (0, 1))
     table = room.tables[keys[3]]
     table.suspend()
@@ -694,7 +694,7 @@ def test_tables_are_told_their_place_until_they_are_left(room: Tables, monkeypat
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "tiny_hanabi", "examples/half_street_poker.efg"])
 def test_the_equilibrium_at_a_table_is_found_as_the_command_line_does(name: str) -> None:
     game = infoset.load(str(Path(__file__).parents[1] / name) if name.endswith(".efg") else name)
-    job = Job(name, lambda job: None)
+    job = RunningRequest(name, lambda job: None)
     found, expected = solve_for_play(game, job), infoset.solve(game)
     assert found.policy.made_by["method"] == expected.method and expected.method in ("lp", "team-exact")
     assert found.policy.tables == expected.policy.tables

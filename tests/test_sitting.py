@@ -15,7 +15,7 @@ import infoset
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 from infoset.remote.serving import Refusal
-from infoset.web.tables import Kept, Table, Tables, _read
+from infoset.web.tables import Table, Tables, TableState, _read
 
 PATIENCE = 60.0
 
@@ -69,7 +69,10 @@ def test_the_score_of_a_sitting_follows_the_chairs(room: Room, tmp_path: Path) -
         table.heard(0, {"again": "swapped" if swapped else "same"})
     until(lambda: room.last.get("legal_actions") and not room.last["end"])
     kept = _read(tmp_path / "played" / ".tables" / f"{table.kept.id}.table")
-    assert isinstance(kept, Kept) and (kept.played, kept.score) == (3, total)  # a server that is begun anew goes on
+    assert isinstance(kept, TableState) and (kept.played, kept.score) == (
+        3,
+        total,
+    )  # a server that is begun anew goes on
 
 
 def test_quick_games_at_one_table_are_kept_apart(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from infoset import load
-from infoset.search.below import Below
+from infoset.search.belief import BeliefTracker
 from infoset.search.monte_carlo import Budget
-from infoset.search.range_search import OWN, PER_WORLD, Effort, SubgameSolver
-from infoset.search.ranges import Ranges
 from infoset.search.roots import order_two
+from infoset.search.subgame import Subgame
 from infoset.search.subgame_agent import SubgameAgent
+from infoset.search.subgame_solver import OWN, PER_WORLD, Effort, SubgameSolver
 from infoset.tree.graph import TERMINAL, explore
-from infoset.tree.growing import GrowingGraph
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.lazy_graph import LazyGraph
+from infoset.tree.rules_source import build_lazy_graph
 from slow_beliefs import states_asked
 
 WHOLE = Effort(sets=1000, others=1000, iterations=1000)
@@ -32,7 +32,7 @@ def ranges_of(request):
 
     def made(name):
         game = load(name)
-        return Ranges(explore(game) if request.param == "known" else growing_graph(game))
+        return BeliefTracker(explore(game) if request.param == "known" else build_lazy_graph(game))
 
     return made
 
@@ -40,7 +40,7 @@ def ranges_of(request):
 def state_behind(ranges, player, *records):
     state, graph = player, ranges.graph
     for record in records:
-        grows = isinstance(graph, GrowingGraph)
+        grows = isinstance(graph, LazyGraph)
         state = ranges.behind(
             state, graph.source.record_number(player, record) if grows else graph.records.index(record)
         )
@@ -109,7 +109,7 @@ def test_a_horizon_ends_the_game_with_what_its_values_say(ranges_of) -> None:
         return np.full((len(positions), 1), 7.0)
 
     worlds = ranges.asked(0, state_behind(ranges, 0, *DOOR))
-    found = Below(ranges.graph, worlds).game(sevens)
+    found = Subgame(ranges.graph, worlds).game(sevens)
     assert cut == [worlds.size]
     assert set(found.payoffs[found.content[found.player == TERMINAL]].ravel().tolist()) <= {7.0}
 
@@ -118,7 +118,7 @@ def test_a_horizon_ends_the_game_with_what_its_values_say(ranges_of) -> None:
 @pytest.mark.parametrize("root", ["own", "order-2"])
 def test_subgames_are_the_same_on_a_graph_that_grows(name, root) -> None:
     game, states = states_asked(name, 1, plays=4)
-    both = Ranges(explore(game)), Ranges(growing_graph(game))
+    both = BeliefTracker(explore(game)), BeliefTracker(build_lazy_graph(game))
     effort = Effort(sets=1000, others=1000, iterations=50)
     solvers = [SubgameSolver(ranges, nothing_behind(ranges), root, effort) for ranges in both]
     for known in states[-6:]:

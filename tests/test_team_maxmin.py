@@ -19,7 +19,7 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.match.agents import PolicyAgent, common_stream, load_agents
 from infoset.policies.correlated_policy import CorrelatedPolicy, Lottery
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.remote.calls import generator, stream_of
 from infoset.remote.http import SEED_BITS, Begin
 from infoset.solvers.teams import coordination
@@ -156,8 +156,8 @@ def test_members_in_other_processes_draw_the_same_plan(tmp_path: Path) -> None:
     found = solve(KUHN, teams="1+2").policy
     moves = found.lotteries[0].plans.shape[1] // 2
     plans = np.array([np.tile([1.0, 0.0], moves), np.tile([0.0, 1.0], moves)])
-    signs = replace(found.lotteries[0], probabilities=np.array([0.5, 0.5]), plans=plans)
-    file = replace(found, lotteries=(signs, found.lotteries[1])).save(tmp_path / "signs.npz")
+    status = replace(found.lotteries[0], probabilities=np.array([0.5, 0.5]), plans=plans)
+    file = replace(found, lotteries=(status, found.lotteries[1])).save(tmp_path / "signs.npz")
     agents = load_agents([f"isolated(agent=policy(path={file}))"] * 2 + [str(file)])
     met = set()
     for seed in range(12):

@@ -7,17 +7,17 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, NamedTuple
 
-from infoset import signs
+from infoset import status
 from infoset.base import InformationState, Step, own_record
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
 from infoset.names import move_words
 from infoset.solvers.auto import choose
+from infoset.solvers.job import Watcher
 from infoset.solvers.method import Options
 from infoset.solvers.study import Move
 from infoset.solvers.tabular.logit import Logit
-from infoset.solvers.work import Watcher
 from infoset.solving import Solution, solve
 from infoset.tree.graph import explore
 from infoset.tree.payoff_scale import smallest_range
@@ -62,9 +62,9 @@ def solve_at_once(compiled: Compiled) -> Solution:
     Traceback (most recent call last):
     infoset.errors.UnsupportedGameError: pommerman:OneVsOne-v0: boards are too many to list; give one: ...
     """
-    with signs.during(f"looking whether {compiled.name} is small enough to be solved at once"):
+    with status.during(f"looking whether {compiled.name} is small enough to be solved at once"):
         _look(compiled)
-    with signs.during(f"solving {compiled.name}"):
+    with status.during(f"solving {compiled.name}"):
         return solve_soon(compiled, SECONDS)
 
 

@@ -43,9 +43,9 @@ from infoset.files import (
     replace_file,
 )
 from infoset.names import MAX_COUNT
-from infoset.policies.saved import SavedPolicy
+from infoset.policies.loading import SavedPolicy
+from infoset.solvers.job import Job, Point
 from infoset.solvers.method import Lock
-from infoset.solvers.work import Point, Work
 
 SCHEMA = 1
 CHECKSUM, CONFIG = "checksum", "config"
@@ -265,26 +265,26 @@ class Folder(Generic[C, P, W]):
             points.append(point)
         return points
 
-    def checkpoint(self, work: W, seconds: float) -> None:
+    def checkpoint(self, job: W, seconds: float) -> None:
         """Save the work if the last checkpoint is a few seconds old; work that is slow to save is saved less often."""
         if time.monotonic() - self._last_checkpoint >= self._pause:
-            self.save_checkpoint(work, seconds)
+            self.save_checkpoint(job, seconds)
 
-    def save_checkpoint(self, work: W, seconds: float) -> None:
+    def save_checkpoint(self, job: W, seconds: float) -> None:
         """Save the work's arrays and its playable result; each file is replaced in full."""
         began = time.monotonic()
         try:
-            self.save_state(work, seconds)
-            self.save_playable(work)
+            self.save_state(job, seconds)
+            self.save_playable(job)
         finally:
             self._last_checkpoint = time.monotonic()
             self._pause = max(CHECKPOINT_SECONDS, SAVING_SHARE * (self._last_checkpoint - began))
 
-    def save_state(self, work: W, seconds: float) -> None:
+    def save_state(self, job: W, seconds: float) -> None:
         """Save the work's arrays alone, and the points before them that could not be written."""
         self._write_points()
         config = np.array(self._config_digest())
-        self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds), CONFIG: config})
+        self._save_arrays("checkpoint.npz", {**job.save(), "seconds": np.array(seconds), CONFIG: config})
 
     def _config_digest(self) -> str:
         """Return a digest of the configuration in ``config.json``, without the fields that may be changed."""
@@ -302,7 +302,7 @@ class Folder(Generic[C, P, W]):
             "the run began, or begin a new run in another --out"
         )
 
-    def save_playable(self, work: W) -> None:
+    def save_playable(self, job: W) -> None:
         """Save the present result of the work as something that plays."""
 
     def _save_arrays(self, name: str, arrays: dict[str, Any]) -> None:
@@ -358,7 +358,7 @@ class Folder(Generic[C, P, W]):
         return {**saved, "seconds": seconds}
 
 
-class RunFolder(Folder[RunConfig, Point, Work]):
+class RunFolder(Folder[RunConfig, Point, Job]):
     """The folder of a solver's run, by any method."""
 
     config_type, point_type = RunConfig, Point
@@ -369,9 +369,9 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         self._evaluating: Saving | None = None
         self._noted = -inf
 
-    def save_playable(self, work: Work) -> None:
+    def save_playable(self, job: Job) -> None:
         """Save the current policy."""
-        policy = work.policy()
+        policy = job.policy()
         if policy is not None:
             self.save_policy(policy)
 

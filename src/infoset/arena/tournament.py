@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from infoset.arena.crew import Crew, Forfeit, LocalCrew, SharedCrew
-from infoset.arena.formats import FORMATS, Format, Plan, RoundRobin
+from infoset.arena.formats import FORMATS, Format, GamePlan, RoundRobin
 from infoset.arena.payoffs import Kind, Payoff, PayoffTally, Rank, check_rank, kind_of, pays_wins
 from infoset.arena.ratings import Skill, openskill
 from infoset.arena.results import Result, TeamFault
@@ -156,7 +156,7 @@ def tournament(
         return _play(schedule, plan, config, crew, None if db is None else Path(db), progress)
 
 
-def _rank(rank: Rank | None, form: Format, plan: Plan, kind: Kind) -> tuple[str, bool]:
+def _rank(rank: Rank | None, form: Format, plan: GamePlan, kind: Kind) -> tuple[str, bool]:
     """Return the ranking criterion, empty for meetings, and whether luck is removed from payoffs.
 
     Raises ``ParameterError`` for an unknown ``rank``, and for any where the format ranks by meetings.
@@ -206,7 +206,7 @@ def read_record(path: Path) -> Record:
         return Record(run.standings("games" if left is None else "running"), run.met, run.scores)
 
 
-def read_plan(store: Store) -> tuple[Schedule, Plan]:
+def read_plan(store: Store) -> tuple[Schedule, GamePlan]:
     """Read the schedule and plan from an open, untrusted file.  Raises what ``read_record`` raises."""
     config = store.config()
     try:
@@ -263,7 +263,7 @@ def _is_known(name: str) -> bool:
 
 
 def _play(
-    schedule: Schedule, plan: Plan, config: TournamentConfig, crew: AnyCrew, db: Path | None,
+    schedule: Schedule, plan: GamePlan, config: TournamentConfig, crew: AnyCrew, db: Path | None,
     progress: Callable[[Standings], object] | None,
 ) -> Standings:  # fmt: skip
     """Play all games that are not in the store and return the standings."""
@@ -313,7 +313,12 @@ class _Run:
     """A tournament in progress."""
 
     def __init__(
-        self, schedule: Schedule, plan: Plan, store: Store, progress: Callable[[Standings], object] | None, rank: str
+        self,
+        schedule: Schedule,
+        plan: GamePlan,
+        store: Store,
+        progress: Callable[[Standings], object] | None,
+        rank: str,
     ) -> None:
         self.schedule, self.plan, self.store, self.progress = schedule, plan, store, progress
         self.rank = rank

@@ -197,8 +197,8 @@ def solve(
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
     from infoset.cli.progress import SolveProgress
     from infoset.cli.report import solution_body, solution_text
-    from infoset.locking import read_locks
-    from infoset.solvers.work import Watcher
+    from infoset.node_locking import read_locks
+    from infoset.solvers.job import Watcher
     from infoset.solving import Solution
     from infoset.solving import solve as solve_game
 
@@ -272,7 +272,7 @@ def train(
 ) -> None:
     """Train a network, by self-play or against rivals; 'trained:DIR' plays with it."""
     from infoset.cli.progress import LearningProgress
-    from infoset.solvers.work import Watcher
+    from infoset.solvers.job import Watcher
     from infoset.verbs import train as learn
 
     asked = {
@@ -1033,19 +1033,19 @@ def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _S
     from math import inf
     from time import monotonic
 
-    from infoset import signs
+    from infoset import status
     from infoset.errors import ClockError
-    from infoset.solvers.work import Background
+    from infoset.solvers.job import Background
 
     stages: list[str] = []
     listener = lambda work: None if work is None else stages.append(work)  # noqa: E731
-    signs.listeners.append(listener)
+    status.listeners.append(listener)
     try:
         finding = Background(find)
         if finding.wait(inf if seconds is None else monotonic() + seconds):
             return finding.result
     finally:
-        signs.listeners.remove(listener)
+        status.listeners.remove(listener)
     where = f"; the last of it: {stages[-1]}" if stages else ""
     raise ClockError(f"{what} is not finished after --seconds {seconds:g}{where}")
 

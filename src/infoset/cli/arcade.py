@@ -18,7 +18,7 @@ from rich.console import Console
 from infoset.base import Action
 from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedGameError, UnsupportedSystemError
-from infoset.match.person import Left, View
+from infoset.match.person import LeaveGame, View
 from infoset.pommerman import state as st
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import Seen
@@ -120,7 +120,7 @@ class Arcade:
         self.due = 0.0
 
     def tell(self, view: View) -> None:
-        """Draw the observation.  Raises ``UnsupportedGameError``, and ``Left`` where a dead player leaves."""
+        """Draw the observation.  Raises ``UnsupportedGameError``, and ``LeaveGame`` where a dead player leaves."""
         if not isinstance(view.game, Pommerman):
             raise UnsupportedGameError(f"this hand plays pommerman:NAME, not {view.game.name}")
         if view.returns is not None:
@@ -185,13 +185,13 @@ class Arcade:
         return self.pressed.popleft() if self.pressed else st.STOP
 
     def _read(self, seconds: float) -> None:
-        """Read keys for at most ``seconds``.  Raises ``Left`` where the player leaves."""
+        """Read keys for at most ``seconds``.  Raises ``LeaveGame`` where the player leaves."""
         assert self.screen is not None
         if not self.screen.is_open:  # the game was left while this waited
-            raise Left
+            raise LeaveGame
         for key in self.screen.keys(seconds):
             if key in LEAVING:
-                raise Left
+                raise LeaveGame
             move = KEYS.get(key)
             if move is not None and (not self.pressed or self.pressed[-1] != move):  # a key held down counts once
                 self.pressed.append(move)

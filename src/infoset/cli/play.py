@@ -31,11 +31,11 @@ from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, Un
 from infoset.files import check_folder, make_folder
 from infoset.match.agents import APART, FOREIGN, PolicyAgent, agent_name, check_made_for, load_agents
 from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
-from infoset.match.person import HUMAN, Left, Person, View
+from infoset.match.person import HUMAN, LeaveGame, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
 from infoset.names import check_range, move_words
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.policies.tabular import TabularPolicy
 from infoset.practice import CUSTOMARY, EQUILIBRIUM, costs, customary, try_to_solve
 from infoset.solvers.study import Move, Study
@@ -358,7 +358,7 @@ class Sitting:
             raise failed
         if not match.over:
             self.lines.say(f"To continue it: infoset play --resume {path}")
-        if ending is not None and not isinstance(ending, Left):
+        if ending is not None and not isinstance(ending, LeaveGame):
             raise ending
         return match if ending is None else None
 
@@ -480,7 +480,7 @@ def _ended_gently() -> Iterator[None]:
     """Let a closed terminal (SIGHUP) or SIGTERM end the game as Ctrl-D does."""
 
     def leave(*_: object) -> None:
-        raise Left
+        raise LeaveGame
 
     signals = [found for name in ("SIGHUP", "SIGTERM") if (found := getattr(signal, name, None)) is not None]
     before = [signal.signal(number, leave) for number in signals]

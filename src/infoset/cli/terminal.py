@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TextIO
 from infoset.base import Action, Agent, Game
 from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedSystemError, one_line, printable
-from infoset.match.person import Left, Person, View
+from infoset.match.person import LeaveGame, Person, View
 from infoset.names import move_words
 from infoset.view.pictures import action_words, picture_text, record_words, seen
 
@@ -175,21 +175,24 @@ class Terminal:
     # input
 
     def _read(self, deadline: float | None) -> str:
-        """Read a line and normalise its spaces.  Raises ``Left`` at end of input, ``TimeoutError`` at the deadline."""
+        """Read a line and normalise its spaces.
+
+        Raises ``LeaveGame`` at the end of input, ``TimeoutError`` at the deadline.
+        """
         self._write("> ")
         file = sys.stdin.fileno()
         while deadline is not None and not input_waits(file, min(PATIENCE, deadline - monotonic())):
             if self.left:
-                raise Left
+                raise LeaveGame
             if monotonic() >= deadline:
                 raise TimeoutError("no move in time")
         try:
             typed = os.read(file, MAX_TYPED)
         except OSError:  # the terminal was closed
-            raise Left from None
+            raise LeaveGame from None
         if not typed:
             self.say()
-            raise Left
+            raise LeaveGame
         return " ".join(typed.decode(errors="replace").split())
 
 

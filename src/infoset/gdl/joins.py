@@ -40,7 +40,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Made(dict[K, V]):
+class LazyDict(dict[K, V]):
     """A dictionary whose values are made when first requested."""
 
     def __init__(self, make: Callable[[K], V]) -> None:
@@ -59,7 +59,7 @@ class Terms(dict[tuple[Any, ...], int]):
         self.depths: list[int] = []
         self.texts: list[str] = []
         self.actions: list[Action] = []
-        self.term: Made[int, Term] = Made(lambda number: to_term(self.actions[number]))
+        self.term: LazyDict[int, Term] = LazyDict(lambda number: to_term(self.actions[number]))
 
     def __missing__(self, key: tuple[Any, ...]) -> int:
         """Assign a number to a new term; its arguments have numbers already, so that there is no recursion."""
@@ -329,8 +329,10 @@ class Symbols:
         self.relations: dict[tuple[str, int] | tuple[str, int, int], int] = {}
         self.names: list[str] = []
         self.stored: list[int] = []
-        self.shapes: Made[Spec, Shape] = Made(lambda spec: Shape(spec, self.terms))
-        self.atom: Made[Term, Atom] = Made(lambda term: self.flatten(self.relation(term), (_inner(term) or term)))
+        self.shapes: LazyDict[Spec, Shape] = LazyDict(lambda spec: Shape(spec, self.terms))
+        self.atom: LazyDict[Term, Atom] = LazyDict(
+            lambda term: self.flatten(self.relation(term), (_inner(term) or term))
+        )
 
     def relation(self, term: Term) -> int:
         """Return the number of an atom's relation; ``true`` with a known functor is a relation of its own."""

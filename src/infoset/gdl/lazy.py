@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 from infoset.base import Action
 from infoset.errors import GameRuleError
 from infoset.gdl.checks import Relation, goal_value, may_unify, variables
-from infoset.gdl.joins import MOVE, PHASES, STATE, STATIC, Facts, Made, Model, Row, Symbols, endless
+from infoset.gdl.joins import MOVE, PHASES, STATE, STATIC, Facts, LazyDict, Model, Row, Symbols, endless
 from infoset.gdl.syntax import Clause, Description, Term, clauses, to_term
 from infoset.gdl.tables import Program
 
@@ -118,9 +118,9 @@ class LazyEvaluator:
         self.roles = tuple(map(str, roles))
         self._role_numbers = [self._terms.number(role) for role in roles]
         self._goal_heads = [clause.head for clause in rules if clause.head.relation == GOAL]
-        self._rank = Made(self._first_clause)
-        self._move_numbers: Made[Action, int] = Made(lambda move: self._terms.number(to_term(move)))
-        self._places = Made(self._place)
+        self._rank = LazyDict(self._first_clause)
+        self._move_numbers: LazyDict[Action, int] = LazyDict(lambda move: self._terms.number(to_term(move)))
+        self._places = LazyDict(self._place)
         self._number = {relation: self._symbols.numbered(relation) for relation in (*ANSWERS, TRUE, DOES)}
         self._base = Model(STATIC, self._symbols)
         self._prepare(rules, description.file)

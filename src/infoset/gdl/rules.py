@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, JointMove, Observation, Observed
 from infoset.errors import BudgetError
 from infoset.games.rules import NativeState, check_moves, check_play
@@ -271,7 +271,7 @@ def rules_of(description: Description, budget: Budget) -> GdlRules:
     different random playouts.  ``not_ground`` of the rules says why.
     """
     try:
-        with signs.during("grounding the rules"):
+        with status.during("grounding the rules"):
             net = compile_propnet(description, ground(description, budget))
     except BudgetError as error:
         return GdlRules(description, budget, LazyEvaluator(description), None, str(error))

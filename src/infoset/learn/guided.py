@@ -13,8 +13,8 @@ from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.propositions import Propositions
 from infoset.match.match import play_match
+from infoset.search.belief import Belief
 from infoset.search.monte_carlo import Budget, FlatMc, GraphAgent, most_visited, seed_of
-from infoset.search.ranges import Range
 from infoset.search.tree_search import OWN, STATE, TreeSearch
 
 EXPLORATION = 1.0  # for payoffs scaled to [0, 1]
@@ -44,7 +44,7 @@ class GuidedAgent(GraphAgent):
                 leaves.wake()
 
     @one_thread()
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         self.kept.guide(roots, np.full(roots.size, self.player), until)
         self.walk(self.kept, roots, self.leaves(), until)
         return most_visited(self.kept, roots, self.offered)

@@ -9,7 +9,7 @@ from infoset.base import FloatArray, LongArray
 from infoset.jit import kernel
 from infoset.learn.net import StateNet
 from infoset.learn.propositions import Propositions
-from infoset.tree.growing import NO_ACTION_SET
+from infoset.tree.lazy_graph import NO_ACTION_SET
 
 PLAYS = 4
 AWAKE = 1, 8, 256  # batch sizes of the first evaluations

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from infoset.base import Action, FloatArray, Game, IntArray, LongArray
 from infoset.clock import Clock
 from infoset.errors import UnsupportedGameError
-from infoset.gdl.growth import GroundSource
+from infoset.gdl.lazy_propnet import GroundSource
 from infoset.learn.boards import board_of
 from infoset.learn.encoding import PayoffRange
 from infoset.names import format_action
 from infoset.search.monte_carlo import shared_graph
-from infoset.tree.growing import NO_ACTION_SET, GrowingGraph
+from infoset.tree.lazy_graph import NO_ACTION_SET, LazyGraph
 
 PORTION = 32  # positions played out between two checks of the clock
 
@@ -58,12 +58,12 @@ class Propositions(PayoffRange):
         """Number of moves of all players together."""
         return sum(map(len, self.moves))
 
-    def renew(self) -> GrowingGraph:
+    def renew(self) -> LazyGraph:
         """Return the graph, or an empty one where it has grown too large."""
         self.follow(shared_graph(self.game, self.memory))
         return self.graph
 
-    def follow(self, graph: GrowingGraph) -> None:
+    def follow(self, graph: LazyGraph) -> None:
         """Read states from ``graph`` from now on."""
         assert isinstance(graph.source, GroundSource)
         self.graph, self.source = graph, graph.source

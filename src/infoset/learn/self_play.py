@@ -24,7 +24,7 @@ from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
-from infoset.search.ranges import Ranges, drawn
+from infoset.search.belief import BeliefTracker, drawn
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 
 MINIBATCHES = 20  # after every move, as in the paper
@@ -73,7 +73,7 @@ class WorldGames(Games):
         self.probabilities = self.encoding.edge_probabilities(policies)
 
     def play_part(self, games: int, rng: np.random.Generator) -> Played:
-        self.ranges = Ranges(
+        self.ranges = BeliefTracker(
             self.encoding.graph, self._lean, seed=self.training.seed
         )  # new for each part, since it caches earlier queries
         self.rng = rng

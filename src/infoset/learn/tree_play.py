@@ -30,11 +30,11 @@ from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.propositions import Facts, Propositions
 from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
 from infoset.names import check_range
-from infoset.search.ranges import Range, Ranges
+from infoset.search.belief import Belief, BeliefTracker
 from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.statistics import Share
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.growing import NO_ACTION_SET, OUTSIDE
+from infoset.tree.lazy_graph import NO_ACTION_SET, OUTSIDE
 
 NOISE, EVEN = 0.25, 0.5  # share of Dirichlet noise in the priors of a root, and its concentration
 MOST_BYTES = 1 << 30  # of the buffer
@@ -100,7 +100,7 @@ class TreeGames(Games):
         by = STATE if graph.open else OWN
         leaves = NetLeaves(self.net, self.encoding, seed)
         search = TreeSearch(graph, leaves, by, 0, EXPLORATION, seed, guided=True)
-        ranges = Ranges(graph, seed=seed, most=self.training.worlds)
+        ranges = BeliefTracker(graph, seed=seed, most=self.training.worlds)
         now = time.monotonic()
         self.late = now + PLAYED * (self.until - now)
         try:
@@ -144,14 +144,14 @@ class TreeGames(Games):
         nothing = np.zeros((len(positions), encoding.num_moves), dtype=np.float32)
         return samples_of(encoding, encoding.facts(positions), worth, nothing, nothing > 0)
 
-    def _move(self, side: _SideBySide, search: TreeSearch, ranges: Ranges, rng: np.random.Generator) -> None:
+    def _move(self, side: _SideBySide, search: TreeSearch, ranges: BeliefTracker, rng: np.random.Generator) -> None:
         """Search the moves of all games and advance each game by one step."""
         chosen: dict[tuple[int, int], FloatArray] = {}
         asked = side.choices()
         held = [self._held(side, g, p, ranges) for g, p in asked]
         if asked:
             movers = np.repeat([p for _, p in asked], [found.size for found in held])
-            union = Range(*[np.concatenate(parts) for parts in zip(*held, strict=True)])
+            union = Belief(*[np.concatenate(parts) for parts in zip(*held, strict=True)])
             search.guide(union, movers, self.late)
             first = np.cumsum([0, *[found.size for found in held[:-1]]])
             keys = search.keys(union, movers)[first].tolist()
@@ -166,7 +166,7 @@ class TreeGames(Games):
         side.note(chosen)
         side.advance(chosen, rng)
 
-    def _held(self, side: _SideBySide, game: int, player: int, ranges: Ranges) -> Range:
+    def _held(self, side: _SideBySide, game: int, player: int, ranges: BeliefTracker) -> Belief:
         """Return a player's belief: the worlds consistent with its observations."""
         if side.graph.open:
             return side.place(game)
@@ -184,9 +184,9 @@ class _SideBySide:
         self.payoff = np.full((games, encoding.players), np.nan)
         self.noted: list[_Sample] = []
 
-    def place(self, game: int) -> Range:
+    def place(self, game: int) -> Belief:
         """Return a game's present position as a belief."""
-        return Range(self.position[[game]], self.known[[game]], np.ones(1))
+        return Belief(self.position[[game]], self.known[[game]], np.ones(1))
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:

@@ -7,9 +7,9 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.learn.encoding import Encoding
-from infoset.search.below import Below, Values
-from infoset.search.range_search import MOST_STEPS
-from infoset.search.ranges import Range
+from infoset.search.belief import Belief
+from infoset.search.subgame import Subgame, Values
+from infoset.search.subgame_solver import MOST_STEPS
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -33,7 +33,7 @@ class SolvedWorlds:
         self.encoding, self.positions = encoding, positions
         count, n = len(positions), len(encoding.moves)
         known = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
-        tree = _deepest(encoding, Range(positions, known, np.full(count, 1 / count)), values, histories)
+        tree = _deepest(encoding, Belief(positions, known, np.full(count, 1 / count)), values, histories)
         form = SequenceForm.of(tree)
         solver = pcfr_plus().solver(form)
         solver.step(iterations)
@@ -61,9 +61,9 @@ class SolvedWorlds:
             self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]
 
 
-def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
+def _deepest(encoding: Encoding, worlds: Belief, values: Values, histories: int) -> GameTree:
     """Return the game of all worlds, as deep as ``histories`` allow, but at least one step."""
-    below, depth = Below(encoding.graph, worlds, told=True), 1
+    below, depth = Subgame(encoding.graph, worlds, told=True), 1
     below.grow(MOST_EDGES)
     try:
         while below.histories[-1] <= histories and below.goes_on and depth < MOST_STEPS:

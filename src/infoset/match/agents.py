@@ -39,7 +39,7 @@ from infoset.registry import PYTHON, Registry, check_python, made_for, own_name,
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
-    from infoset.policies.saved import SavedPolicy
+    from infoset.policies.loading import SavedPolicy
 
 
 COMMON = 1 << 31
@@ -126,7 +126,7 @@ class PolicyAgent:
     def policy_for(self, game: Game) -> Policy:
         """Return the policy in terms of ``game``.  Raises ``UnsupportedGameError`` where it is of another game."""
         from infoset.compiled import Compiled
-        from infoset.policies.saved import SavedPolicy
+        from infoset.policies.loading import SavedPolicy
 
         if not isinstance(self.policy, SavedPolicy):
             return self.policy
@@ -206,7 +206,7 @@ def random() -> Agent:
 
 def policy(path: str = "") -> Agent:
     """A saved policy: its file (.npz, .json), or the folder of a run."""
-    from infoset.policies.saved import load_policy  # imported late: it loads the compiled kernels
+    from infoset.policies.loading import load_policy  # imported late: it loads the compiled kernels
 
     if not path:
         raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")
@@ -342,7 +342,7 @@ SECONDS_TO_MAKE = 60.0
 of the time to begin takes precedence."""
 
 
-class Unmade:
+class UnavailableAgent:
     """A stand-in for an agent that was not constructed in time: ``begin`` and ``act`` raise ``RemoteError``."""
 
     def __init__(self, name: str, why: str) -> None:
@@ -415,7 +415,7 @@ def load_agents(names: Sequence[Agent | str], seconds: float | None = None) -> t
     """Load each name as ``load_agent`` does; errors in any name are raised before an agent compiles.
 
     Agent objects are returned unchanged.  A foreign agent that is not constructed within ``seconds`` is replaced by
-    an ``Unmade``.
+    an ``UnavailableAgent``.
     """
     parsed = [check_agent(name) if isinstance(name, str) else None for name in names]
     compiling_last = sorted(range(len(names)), key=lambda k: (found := parsed[k]) is not None and _compiles(found))
@@ -445,7 +445,7 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
     except TimeoutError:
         if made.done():
             raise
-        return Unmade(name, f"it was not made in {seconds:g} s")
+        return UnavailableAgent(name, f"it was not made in {seconds:g} s")
 
 
 def is_foreign_code(parsed: Name) -> bool:

@@ -23,8 +23,8 @@ from infoset.catalog import load as load_game
 from infoset.catalog import name_of
 from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
 from infoset.interruption import is_users, listening
+from infoset.match.agent_proxy import AgentProxy, ThreadChannel
 from infoset.match.agents import agent_name, check_reached, load_agents
-from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import MAX_COUNT, check_range
 from infoset.processes import end_copy
@@ -150,7 +150,7 @@ class Table:
             return self.agents
         return tuple(
             [
-                agent if isinstance(agent, Apart) else Apart(ThreadLine(agent), agent_name(agent))
+                agent if isinstance(agent, AgentProxy) else AgentProxy(ThreadChannel(agent), agent_name(agent))
                 for agent in self.agents
             ]
         )

@@ -17,19 +17,19 @@ HUMAN = "human"
 """The name of a person in results, and the name of the agent."""
 
 
-class Left(KeyboardInterrupt):
+class LeaveGame(KeyboardInterrupt):
     """Raised when the person leaves the game.
 
     It passes through the referee as Ctrl-C does, without counting as an agent's fault: the caller of ``Round.step``
     receives it and can keep the unfinished game by ``Round.end``.
 
-    >>> from infoset.match.person import Left, Person
+    >>> from infoset.match.person import LeaveGame, Person
     >>> class Leaving:
     ...     def tell(self, view): ...
-    ...     def ask(self, view): raise Left("enough")
+    ...     def ask(self, view): raise LeaveGame("enough")
     >>> try:
     ...     infoset.play_match("kuhn_poker", [Person(Leaving()), "random"])
-    ... except Left as ending:
+    ... except LeaveGame as ending:
     ...     print(ending)
     enough
     """
@@ -75,8 +75,8 @@ class Hand(Protocol):
     def ask(self, view: View) -> Action:
         """Return one of ``view.legal_actions`` before ``view.deadline``, or without a time limit where it is ``None``.
 
-        Raises ``Left`` where the person leaves the game, ``TimeoutError`` at the deadline.  An exception that is not an
-        ``Exception`` passes through the referee to the caller that plays the game.
+        Raises ``LeaveGame`` where the person leaves the game, ``TimeoutError`` at the deadline.  An exception that is
+        not an ``Exception`` passes through the referee to the caller that plays the game.
         """
         ...
 

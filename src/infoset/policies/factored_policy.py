@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
@@ -133,7 +133,7 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
     group, first, owner = factored.group, factored.states.first, factored.owner
     strategy, begin = np.ones((factored.form.num_sequences, group.order)), factored.form.arrays.sequences
     count, total = 0, factored.form.num_infosets * group.order
-    with signs.during("asking for probabilities"):
+    with status.during("asking for probabilities"):
         for element in range(group.order):
             for state, known in factored.known(element):
                 action_set, player = int(factored.states.action_set[state]), int(owner[state])
@@ -143,7 +143,7 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
                 strategy[at : at + len(places), element] = np.array(checked_row(row(player, known, here), here))[places]
                 count += 1
                 if count % 1000 == 0:
-                    signs.detail(f"asking for probabilities: {count:,} of {total:,} information sets")
+                    status.detail(f"asking for probabilities: {count:,} of {total:,} information sets")
     return strategy
 
 

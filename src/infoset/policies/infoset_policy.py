@@ -8,7 +8,15 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
-from infoset.tree.walk import Walk, canonical, element_of, everything, measure_depths, state_of, view_of
+from infoset.tree.quotient_graph import (
+    QuotientGraph,
+    canonical,
+    element_of,
+    everything,
+    measure_depths,
+    state_of,
+    view_of,
+)
 
 UNKNOWN = -1  # a state that was never visited, and all its descendants
 NO_ROW = -1  # of a state without a choice or without probabilities
@@ -30,7 +38,7 @@ class InfosetPolicy(NamedTuple):
     behaviour: FloatArray
 
     @classmethod
-    def unknown(cls, walk: Walk) -> InfosetPolicy:
+    def unknown(cls, walk: QuotientGraph) -> InfosetPolicy:
         """Create a policy of no states but the players' initial ones: all play is uniform."""
         n = walk.num_players
         start = np.arange(n, dtype=np.int32)

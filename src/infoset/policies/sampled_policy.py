@@ -20,9 +20,9 @@ from infoset.policies.simple import checked_row
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.plans import realisation
+from infoset.tree.quotient_graph import ELEMENT, ELEMENT_BITS, QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
 KEPT = 1 << 18  # the number of states whose views are cached
 
@@ -48,14 +48,16 @@ class SampledPolicy:
     """An array that identifies its files."""
 
     @classmethod
-    def of(cls, game: str, walk: Walk, policy: InfosetPolicy, made_by: dict[str, Any] | None = None) -> SampledPolicy:
+    def of(
+        cls, game: str, walk: QuotientGraph, policy: InfosetPolicy, made_by: dict[str, Any] | None = None
+    ) -> SampledPolicy:
         return cls(game, walk.group.order > 1, fingerprint(walk), policy, made_by or {})
 
-    def on(self, compiled: Compiled) -> WalkPolicy:
+    def on(self, compiled: Compiled) -> QuotientPolicy:
         """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         for walk in (compiled.walk, compiled.plain_walk):  # the two differ also without symmetries
             if fingerprint(walk) == self.fingerprint:
-                return WalkPolicy(compiled.graph, walk, self.policy)
+                return QuotientPolicy(compiled.graph, walk, self.policy)
         raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name} as it is here")
 
     def save(self, path: str | Path) -> Path:
@@ -133,10 +135,10 @@ class StatePolicy:
         return views
 
 
-class WalkPolicy(StatePolicy):
+class QuotientPolicy(StatePolicy):
     """A policy in play, with probabilities on the walk of a game."""
 
-    def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
+    def __init__(self, graph: GameGraph, walk: QuotientGraph, policy: InfosetPolicy) -> None:
         super().__init__(graph.records, graph.action_sets, graph.start_records, walk.group, policy)
         self.graph, self.walk = graph, walk
 
@@ -173,7 +175,7 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
     return policy
 
 
-def fingerprint(walk: Walk) -> str:
+def fingerprint(walk: QuotientGraph) -> str:
     """Return a digest of everything on which a policy's numbering depends."""
     digest = hashlib.sha256()
     for array in (walk.position, walk.edge, *walk.group):

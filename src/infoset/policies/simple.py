@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, Agent, FloatArray, Game, InformationState, ProbabilisticAgent
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.names import move_words, policy_key
@@ -87,12 +87,12 @@ def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray
     Raises ``ParameterError`` for an answer that is no distribution.
     """
     strategy = np.ones(form.num_sequences)
-    with signs.during("asking for probabilities"):
+    with status.during("asking for probabilities"):
         for k, infoset in enumerate(form.tree_infoset.tolist()):
             first = int(form.arrays.first[k])
             strategy[first : first + int(form.arrays.size[k])] = row_at(row, tree, infoset)
             if k % 100 == 0:
-                signs.detail(f"asking for probabilities: {k:,} of {form.num_infosets:,} information sets")
+                status.detail(f"asking for probabilities: {k:,} of {form.num_infosets:,} information sets")
     return realisation(form, strategy)
 
 

@@ -382,7 +382,7 @@ def _from_npz(path: Path, most: int | None) -> TabularPolicy:
         kept = shorten(", ".join(sorted(others)))
         raise PolicyError(
             f"{path}: contains a policy of another kind, not a table (arrays: {kept}); infoset.Solution.load(FOLDER) "
-            "and infoset.policies.saved.load_policy read any kind"
+            "and infoset.policies.loading.load_policy read any kind"
         )
     header, arrays = read_archive(path, _Header, most)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()

@@ -13,7 +13,7 @@ from infoset.base import Action, Game, Observation
 from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import Description, renamed_action
-from infoset.match.apart import Elsewhere, ThreadLine
+from infoset.match.agent_proxy import AsyncAgentProxy, ThreadChannel
 from infoset.names import full_name
 from infoset.remote.kif import (
     CONTENT_TYPE,
@@ -22,11 +22,11 @@ from infoset.remote.kif import (
     Abort,
     Joint,
     Message,
+    ObservedStep,
     Play,
     Seen,
     Start,
     Stop,
-    Told,
     read_move,
 )
 from infoset.remote.scrambling import Scrambling
@@ -36,7 +36,7 @@ SECONDS_TO_REACH = 10.0
 SECONDS_TO_END = 2.0  # for an answer to STOP or ABORT, on which nothing depends
 
 
-class _Tongue(Protocol):
+class _MessageFormat(Protocol):
     """The vocabulary in which a player receives the rules, moves and percepts."""
 
     description: Description
@@ -58,10 +58,10 @@ class _Plain:
         return move
 
 
-def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False) -> Elsewhere:
+def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False) -> AsyncAgentProxy:
     """Games in GDL: a player of the GGP protocol at an address (http://HOST:PORT); clocks in seconds."""
     name = full_name("ggp", ggp, url=url, start_clock=start_clock, play_clock=play_clock, scramble=scramble)
-    return Elsewhere(ThreadLine(GgpAgent(url, start_clock, play_clock, scramble)), name)
+    return AsyncAgentProxy(ThreadChannel(GgpAgent(url, start_clock, play_clock, scramble)), name)
 
 
 def _in_another_case(move: Action, legal_actions: tuple[Action, ...]) -> Action:
@@ -74,10 +74,10 @@ def _in_another_case(move: Action, legal_actions: tuple[Action, ...]) -> Action:
     return found[0] if len(found) == 1 else move
 
 
-def give_up(agent: Elsewhere) -> None:
+def give_up(agent: AsyncAgentProxy) -> None:
     """Tell a player that an unfinished match will not be continued."""
     with suppress(TimeoutError):
-        agent.line.wait(agent.line.post("close"), monotonic() + SECONDS_TO_END)
+        agent.channel.wait(agent.channel.post("close"), monotonic() + SECONDS_TO_END)
 
 
 class GgpAgent:
@@ -121,7 +121,7 @@ class GgpAgent:
         self.turn, self.refusal = 0, ""
         self.last: tuple[Action | None, Observation] = None, None
         self.match = f"infoset.{int(rng.integers(1 << 48)):012x}"
-        self.tongue: _Tongue = Scrambling(rules.description, rng) if self.scramble else _Plain(rules.description)
+        self.tongue: _MessageFormat = Scrambling(rules.description, rng) if self.scramble else _Plain(rules.description)
         role = str(self.tongue.out(game.players[player]))
         start = Start(self.match, role, self.tongue.description, self.start_clock, self.play_clock)
         try:
@@ -160,7 +160,7 @@ class GgpAgent:
                 self._ask(Abort(match), SECONDS_TO_END, None)
         self.wire.close()
 
-    def _told(self, offered: bool) -> Told:
+    def _told(self, offered: bool) -> ObservedStep:
         """Return the last step as a message.
 
         ``offered``: whether the game adds the legal moves to the percepts, which players do not receive.

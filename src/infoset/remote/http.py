@@ -15,8 +15,8 @@ import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation
 from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
+from infoset.match.agent_proxy import PATIENCE, AsyncAgentProxy, ThreadChannel
 from infoset.match.agents import Delegating, common_stream
-from infoset.match.apart import PATIENCE, Elsewhere, ThreadLine
 from infoset.names import full_name
 from infoset.registry import own_name
 from infoset.remote.calls import read_move
@@ -105,7 +105,7 @@ def http(url: str = "", protocol: str = "auto") -> Agent:
     if protocol not in PROTOCOLS:
         raise ParameterError(f"http: protocol={shorten(protocol)} is unknown; allowed: {', '.join(PROTOCOLS)}")
     name = full_name("http", http, url=url, protocol=protocol)
-    return Elsewhere(ThreadLine(HttpAgent(url, protocol)), name)
+    return AsyncAgentProxy(ThreadChannel(HttpAgent(url, protocol)), name)
 
 
 class HttpAgent(Delegating):

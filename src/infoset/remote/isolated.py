@@ -23,8 +23,8 @@ from infoset.base import Agent, Game
 from infoset.catalog import load
 from infoset.clock import seconds_to_make
 from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
+from infoset.match.agent_proxy import AgentProxy
 from infoset.match.agents import SECONDS_TO_MAKE, check_agent, check_elsewhere, is_foreign_code, load_agent
-from infoset.match.apart import Apart
 from infoset.match.match import error_text
 from infoset.names import Name, Value, check_range, full_name
 from infoset.processes import (
@@ -73,10 +73,10 @@ def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 6
         check_range(key, value, 0, MAX_LIMIT)
     limits = Limits(memory, cpu, files, processes)
     whole = full_name("isolated", isolated, agent=agent, memory=memory, cpu=cpu, files=files, processes=processes)
-    return Apart(ProcessLine(name, limits), whole, SECONDS_TO_END)
+    return AgentProxy(ProcessChannel(name, limits), whole, SECONDS_TO_END)
 
 
-class Lines:
+class MessageStream:
     """One end of a connection between processes: messages are lines of JSON, and waiting for one has a time limit."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -114,7 +114,7 @@ class Lines:
         self.end.close()
 
 
-class ProcessLine:
+class ProcessChannel:
     """A line to an agent in a process of its own, which is kept from the first game to the last.
 
     An agent that hangs or ends its process while it is made is missing: that counts as its fault in every game.
@@ -153,7 +153,7 @@ class ProcessLine:
                 env=environment(),
                 **own_group(),
             )  # fmt: skip
-        self.link = Lines(ours)
+        self.link = MessageStream(ours)
         self.open.add(MADE)
         self.crowded = Event()
         if most := self.limits.processes:
@@ -319,7 +319,7 @@ class Host:
                 return self.agent.end(returns)
 
 
-def serve(link: Lines, name: str, missed: str) -> None:
+def serve(link: MessageStream, name: str, missed: str) -> None:
     """Report the start, then answer calls until the line ends, which raises ``EOFError``.
 
     ``missed``: the limits that could not be set.
@@ -354,7 +354,7 @@ def main() -> None:
     Thread(target=end_with, args=(int(number),), daemon=True).start()
     missed = limit(msgspec.json.decode(limits, type=Limits))
     with suppress(OSError, EOFError):
-        serve(Lines(socket.socket(fileno=int(number))), name, missed)
+        serve(MessageStream(socket.socket(fileno=int(number))), name, missed)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class Seen(NamedTuple):
         return f"{self.turn} {'NIL' if self.move is None else written(self.move)} {_listed(self.percepts)}"
 
 
-Told: TypeAlias = Joint | Seen
+ObservedStep: TypeAlias = Joint | Seen
 
 
 class Info(NamedTuple):
@@ -82,7 +82,7 @@ class Play(NamedTuple):
     """Asks for a move."""
 
     match: str
-    told: Told
+    told: ObservedStep
 
     def __str__(self) -> str:
         return f"(PLAY {self.match} {self.told})"
@@ -92,7 +92,7 @@ class Stop(NamedTuple):
     """A match is over."""
 
     match: str
-    told: Told
+    told: ObservedStep
 
     def __str__(self) -> str:
         return f"(STOP {self.match} {self.told})"
@@ -201,7 +201,7 @@ class _Messages(Kif):
             raise self.fail("a clock of more than 0 seconds", place, repr(word))
         return min(value, MAX_CLOCK)
 
-    def told(self) -> Told:
+    def told(self) -> ObservedStep:
         """Read a step in either form; a number marks the second."""
         if self.token == "(" or self.token.lower() == NIL:
             return Joint(self.actions())

@@ -13,7 +13,7 @@ import numpy as np
 
 from infoset.base import Action, Agent, Game
 from infoset.errors import FormatError, RemoteError, one_line, shorten
-from infoset.match.apart import PATIENCE
+from infoset.match.agent_proxy import PATIENCE
 from infoset.pommerman.agents import PommermanPlayer
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import LOW_BITS, MAPS, Seen

@@ -113,11 +113,11 @@ def web_server(app: Starlette, kept_open: int = KEPT_OPEN, **options: Any) -> uv
     try:
         import uvicorn
 
-        from infoset.remote.connections import Bounded, Doorway, Line
+        from infoset.remote.connections import ConnectionLimiter, LimitedConnection, SizeLimiter
     except ImportError:
         raise MissingExtraError("serving an agent", "web") from None
-    http: Any = partial(Line, Doorway())
-    application: Any = Bounded(app)  # type: ignore[arg-type]
+    http: Any = partial(LimitedConnection, ConnectionLimiter())
+    application: Any = SizeLimiter(app)  # type: ignore[arg-type]
     # only errors are logged: malformed requests of clients must not flood the screen
     settings: dict[str, Any] = {"lifespan": "off", "ws": "none", **options}
     config = uvicorn.Config(

@@ -31,7 +31,7 @@ SHARE = 0.2  # share of the search time for finding more states once there is on
 TRIES = 200  # random continuations from which the closest are taken where none is consistent
 
 
-class Told(NamedTuple):
+class ObservedStep(NamedTuple):
     """What is known of one step."""
 
     moves: tuple[Action | None, ...]
@@ -42,10 +42,10 @@ class Told(NamedTuple):
     """Whether the game was over after it."""
 
 
-class Passed(NamedTuple):
+class HistoryStep(NamedTuple):
     """One step of a history."""
 
-    before: Passed | None
+    before: HistoryStep | None
     state: Any
     """The state after it, as the evaluator represents it."""
     moves: tuple[Action, ...] = ()
@@ -61,16 +61,18 @@ class _Layer:
     """
 
     def __init__(self) -> None:
-        self.ways: deque[Iterator[Passed | None]] = deque()
+        self.ways: deque[Iterator[HistoryStep | None]] = deque()
         self.seen: set[Any] = set()
 
-    def more(self, ways: list[Iterator[Passed | None]], width: int, enough: float, until: float) -> list[Passed]:
+    def more(
+        self, ways: list[Iterator[HistoryStep | None]], width: int, enough: float, until: float
+    ) -> list[HistoryStep]:
         """Return up to ``width`` states not found before, by new ``ways`` first.
 
         None are looked for after ``until``, and after ``enough`` only until the first one is found.
         """
         self.ways.extendleft(ways)
-        found: list[Passed] = []
+        found: list[HistoryStep] = []
         while self.ways and len(found) < width and monotonic() < (enough if found else until):
             way, more = self.ways.popleft(), False
             for step in islice(way, ROW):
@@ -89,13 +91,13 @@ class Tracking:
 
     def __init__(self, evaluator: Evaluator, role: int, rng: np.random.Generator) -> None:
         self.evaluator, self.role, self.rng = evaluator, role, rng
-        self.told: list[Told] = []
+        self.told: list[ObservedStep] = []
         self.layers = [_Layer()]
-        self.found = [Passed(None, evaluator.start())]
+        self.found = [HistoryStep(None, evaluator.start())]
         """The states that the match may be in."""
         self.sure = True
 
-    def history(self) -> list[Passed]:
+    def history(self) -> list[HistoryStep]:
         """Return the steps that lead to the first of these states, one for each that was told."""
         steps, last = [], self.found[0]
         while last.before is not None:
@@ -121,7 +123,7 @@ class Tracking:
         found = [self.evaluator.goals(state, role) for role in range(len(self.evaluator.roles))]
         return [float(values[0]) if values else 0.0 for values in found]
 
-    def advance(self, told: Told, until: float) -> None:
+    def advance(self, told: ObservedStep, until: float) -> None:
         """Advance by one step, searching until that time of ``time.monotonic``.
 
         Raises ``GameRuleError`` where the game is over by its rules and should go on, ``BudgetError`` where a step
@@ -139,7 +141,7 @@ class Tracking:
             raise
         self.sure = bool(found)
 
-    def _search(self, ways: list[Iterator[Passed | None]], until: float) -> list[Passed]:
+    def _search(self, ways: list[Iterator[HistoryStep | None]], until: float) -> list[HistoryStep]:
         """Return states consistent with everything: by these ways, and where they are too few, from earlier steps."""
         now = monotonic()
         enough, back = now + SHARE * (until - now), 1
@@ -163,7 +165,7 @@ class Tracking:
             kept -= len(layer.seen)
             self.layers[depth] = _Layer()
 
-    def _onward_from(self, depth: int, enough: float, until: float) -> list[Passed]:
+    def _onward_from(self, depth: int, enough: float, until: float) -> list[HistoryStep]:
         """Return states of the last step that follow from further states of step ``depth``."""
         found = self.layers[depth].more([], BEAM, enough, until)
         while found and depth < len(self.told):
@@ -172,10 +174,10 @@ class Tracking:
             found = self.layers[depth].more(ways, BEAM, enough, until)
         return found
 
-    def _onward(self, here: list[Passed], told: Told) -> list[Iterator[Passed | None]]:
+    def _onward(self, here: list[HistoryStep], told: ObservedStep) -> list[Iterator[HistoryStep | None]]:
         return [self._ways(step, told) for step in here]
 
-    def _ways(self, before: Passed, told: Told) -> Iterator[Passed | None]:
+    def _ways(self, before: HistoryStep, told: ObservedStep) -> Iterator[HistoryStep | None]:
         """Yield every continuation in random order; ``None`` for those that are not consistent with ``told``."""
         with suppress(BudgetError, GameRuleError):  # the rules cannot be evaluated from there on
             for moves in product(*[self._choices(before.state, role, move) for role, move in enumerate(told.moves)]):
@@ -188,15 +190,15 @@ class Tracking:
             return [move] if move in legal_actions else []
         return [legal_actions[k] for k in self.rng.permutation(len(legal_actions))]
 
-    def _step(self, before: Passed, moves: tuple[Action, ...]) -> Passed:
+    def _step(self, before: HistoryStep, moves: tuple[Action, ...]) -> HistoryStep:
         after, percepts = self.evaluator.step(before.state, moves)
-        return Passed(before, after, moves, percepts[self.role])
+        return HistoryStep(before, after, moves, percepts[self.role])
 
-    def _agrees(self, step: Passed, told: Told) -> bool:
+    def _agrees(self, step: HistoryStep, told: ObservedStep) -> bool:
         seen = told.percepts is None or told.percepts == frozenset(step.percepts)
         return seen and self.evaluator.terminal(step.state) == told.ended
 
-    def _closest(self, here: list[Passed], told: Told) -> list[Passed]:
+    def _closest(self, here: list[HistoryStep], told: ObservedStep) -> list[HistoryStep]:
         """Return the random steps closest to ``told``.
 
         First those that end the game, or do not, as told; of these the ones in which the fewest moves and percepts
@@ -214,12 +216,12 @@ class Tracking:
         roles = range(len(self.evaluator.roles))
         return not self.evaluator.terminal(state) and all(self.evaluator.legal_actions(state, role) for role in roles)
 
-    def _distance(self, step: Passed, told: Told) -> tuple[bool, int]:
+    def _distance(self, step: HistoryStep, told: ObservedStep) -> tuple[bool, int]:
         moves = sum(move not in (None, played) for move, played in zip(told.moves, step.moves, strict=True))
         percepts = 0 if told.percepts is None else len(told.percepts ^ set(step.percepts))
         return self.evaluator.terminal(step.state) != told.ended, moves + percepts
 
-    def _random(self, before: Passed, told: Told) -> Passed:
+    def _random(self, before: HistoryStep, told: ObservedStep) -> HistoryStep:
         """Return a random step with the moves that are known, where they are legal."""
         action_sets = [
             self._choices(before.state, role, move) or self._choices(before.state, role, None)

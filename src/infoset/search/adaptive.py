@@ -20,8 +20,8 @@ from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_range
 from infoset.policies.simple import AskedPolicy
 from infoset.search.agent import Search, SearchAgent
+from infoset.search.belief import BeliefTracker
 from infoset.search.models import Model, by_edge, model_of
-from infoset.search.ranges import Ranges
 from infoset.tree.graph import NO_RECORD, explore
 from infoset.warm_up import ready
 
@@ -56,7 +56,7 @@ class Adaptive:
 class _Hypothesis:
     """An opponent that may be met: its evidence, the beliefs against it, and the agent that answers it."""
 
-    def __init__(self, name: str, answer: Agent, ranges: Ranges) -> None:
+    def __init__(self, name: str, answer: Agent, ranges: BeliefTracker) -> None:
         self.name, self.answer, self.ranges = name, answer, ranges
         self.state, self.evidence = 0, 0.0
 
@@ -143,7 +143,7 @@ class AdaptiveAgent(Delegating):
         sound, found = SearchAgent(search), []
         sound.begin(game, 0, np.random.default_rng(0), _share(deadline, 1 + len(p.models)))
         for name in (SOUND, *dict.fromkeys(p.models)):
-            ranges = Ranges(graph, seed=p.seed)
+            ranges = BeliefTracker(graph, seed=p.seed)
             model = model_of(game, name) if name else _playing(game, sound)
             ranges.moves = by_edge(model, graph, ranges.states)
             answer = SearchAgent(replace(search, exploit=name)) if name else sound

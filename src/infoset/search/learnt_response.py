@@ -15,14 +15,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, Agent, FloatArray, Game, InformationState, Observation, Policy
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError
 from infoset.match.agents import PolicyAgent, agent_name
 from infoset.match.match import MAX_STEPS, Table
 from infoset.match.series import game_seed
-from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.search.models import by_number
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.sampling.sampled_response import SampledResponse
@@ -91,9 +91,9 @@ def lower_bound(
     values, best = np.zeros(n), np.zeros(n)
     for player in range(n):
         began = time.monotonic()
-        with signs.during(f"learning a best response of {compiled.players[player]}"):
+        with status.during(f"learning a best response of {compiled.players[player]}"):
             response = _learnt(compiled, plays, player, began + LEARNING * each, seed)
-        with signs.during(f"playing the response of {compiled.players[player]}"):
+        with status.during(f"playing the response of {compiled.players[player]}"):
             own, against = _measured(compiled, plays, response, player, began + each, seed)
         difference = against - own[:, player]
         values += own.mean(axis=0) / n
@@ -134,10 +134,10 @@ def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed
             legal_actions
         )
 
-    work = SampledResponse(walk, player, by_number(probabilities, graph), seed)
-    while not work.iteration or time.monotonic() < until:
-        work.step(1000, until if work.iteration else math.inf)
-    return PolicyAgent(WalkPolicy(graph, walk, work.policy()), "learnt")
+    job = SampledResponse(walk, player, by_number(probabilities, graph), seed)
+    while not job.iteration or time.monotonic() < until:
+        job.step(1000, until if job.iteration else math.inf)
+    return PolicyAgent(QuotientPolicy(graph, walk, job.policy()), "learnt")
 
 
 def _measured(

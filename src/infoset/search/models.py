@@ -14,7 +14,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, Game, InformationState, LongArray
 from infoset.match.agents import load_agent
 from infoset.policies.simple import AskedPolicy, asked_everywhere
-from infoset.search.ranges import Moves
+from infoset.search.belief import Moves
 from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree

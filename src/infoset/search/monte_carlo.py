@@ -22,13 +22,13 @@ from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.memory import free_memory
 from infoset.names import check_choice, check_range
-from infoset.search.beliefs import Beliefs, account
-from infoset.search.ranges import EDGES, Range, Ranges, drawn
+from infoset.search.belief import EDGES, Belief, BeliefTracker, drawn
+from infoset.search.belief_statistics import BeliefStatistics, account
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.growing import NO_ACTION_SET, GrowingGraph
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.lazy_graph import NO_ACTION_SET, LazyGraph
+from infoset.tree.rules_source import build_lazy_graph
 from infoset.warm_up import ready
 
 SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock kept for a busy core; at most so much
@@ -43,10 +43,10 @@ MULTI, SINGLE = OBSERVERS = ("multi", "single")
 
 FULL = 0.5  # of the memory: no game begins on a graph that is fuller
 
-_graphs: weakref.WeakKeyDictionary[Any, dict[int, GrowingGraph]] = weakref.WeakKeyDictionary()
+_graphs: weakref.WeakKeyDictionary[Any, dict[int, LazyGraph]] = weakref.WeakKeyDictionary()
 
 
-def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, clock: Clock = ENDLESS) -> GrowingGraph:
+def shared_graph(game: Game, memory: int = 0, full: LazyGraph | None = None, clock: Clock = ENDLESS) -> LazyGraph:
     """Return the graph that all agents of this process share for a game and a memory limit in bytes.
 
     A third of the memory is the graph's own.  A new graph is made where the shared one is ``full`` or has used up more
@@ -59,7 +59,7 @@ def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, 
     found = shared.get(memory)
     if found is None or found is full or found.nbytes > FULL * found.memory:
         shared.pop(memory, None)
-        found = shared[memory] = growing_graph(game, (memory or free_memory() // 4) // 3, clock)
+        found = shared[memory] = build_lazy_graph(game, (memory or free_memory() // 4) // 3, clock)
     return found
 
 
@@ -103,7 +103,7 @@ class GraphAgent:
         ready("growing")
         self.budget = budget
         self.faults: list[str] = []
-        self.beliefs, self.unknown = Beliefs(), 0
+        self.beliefs, self.unknown = BeliefStatistics(), 0
         self.an_edge, self.begun = 0.0, False
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
@@ -115,12 +115,12 @@ class GraphAgent:
         self.graph, self.state = shared_graph(game, self.budget.memory << 20, clock=clock), player
         self.check(self.graph)
         entries = self.graph.memory // 2 // (16 + 8 * len(game.players))
-        self.ranges = Ranges(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
+        self.ranges = BeliefTracker(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
         self.waits = self.graph.start_records[player] != NO_RECORD
         self.prepare()
         self.begun = True
 
-    def check(self, graph: GrowingGraph) -> None:
+    def check(self, graph: LazyGraph) -> None:
         """Raise ``UnsupportedGameError`` for a game that the agent does not support."""
 
     def prepare(self) -> None:
@@ -205,7 +205,7 @@ class GraphAgent:
             raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
         return by_name(action_set, probabilities, legal_actions)
 
-    def roots(self, legal_actions: tuple[Action, ...], until: float) -> Range | None:
+    def roots(self, legal_actions: tuple[Action, ...], until: float) -> Belief | None:
         """Return the histories in which it has ``legal_actions``; ``None`` where none explains its observations.
 
         The number of histories is sized to fit into a quarter of the remaining time.  Where that does not suffice, or
@@ -239,7 +239,7 @@ class GraphAgent:
         self.beliefs.note(found, self.state not in self.ranges.thinned, self.state in self.ranges.near)
         return found
 
-    def _offered(self, found: Range | None, legal_actions: tuple[Action, ...]) -> Range | None:
+    def _offered(self, found: Belief | None, legal_actions: tuple[Action, ...]) -> Belief | None:
         """Return the histories in which the agent is offered these moves, reweighted to sum to one; ``None`` if none.
 
         Where no history explains the last observation, those whose moves are most alike are returned.
@@ -267,7 +267,7 @@ class GraphAgent:
         """Reduce the limit on histories."""
         self.ranges.most = max(LEAST_WORLDS, self.ranges.most // FEWER)
 
-    def _asked(self) -> Range | None:
+    def _asked(self) -> Belief | None:
         """Return the histories in which it has to move, after processing the observations that are pending."""
         while self.heard and self.state != NO_RECORD:
             number = self.graph.source.record_number(self.player, self.heard[0])
@@ -275,7 +275,7 @@ class GraphAgent:
             self.heard.popleft()
         return self.ranges.asked(self.player, self.state) if self.state != NO_RECORD else None
 
-    def walk(self, search: TreeSearch, roots: Range, leaves: int, until: float) -> None:
+    def walk(self, search: TreeSearch, roots: Belief, leaves: int, until: float) -> None:
         """Let a search evaluate ``leaves`` leaves.
 
         Raises ``BudgetError`` where the graph is full, unless the result so far has to suffice: on a graph begun at
@@ -288,7 +288,7 @@ class GraphAgent:
                 raise
             self.full = str(error)
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         """Return the probabilities of ``size`` moves; all zero where no leaf was evaluated."""
         raise NotImplementedError
 
@@ -341,7 +341,7 @@ def seed_of(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1)[0]) >> 1
 
 
-def most_visited(search: TreeSearch, roots: Range, offered: BoolArray) -> FloatArray:
+def most_visited(search: TreeSearch, roots: Belief, offered: BoolArray) -> FloatArray:
     """Return probability one for the most visited legal move (ties: the best mean payoff); zeros if none was visited.
 
     Proofs take precedence: a move proved to pay the maximum is played, and one proved to pay less than another is not.
@@ -374,7 +374,7 @@ class FlatMcAgent(GraphAgent):
 
     name = "flat-mc"
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         search = self.grown(SEARCHERS, 1e6, flat=True)
         self.walk(search, roots, self.leaves(), until)
         visits, paid = search.seen(search.key(roots), size)
@@ -405,7 +405,7 @@ class UctAgent(GraphAgent):
         super().__init__(budget)
         self.exploration = budget.exploration
 
-    def check(self, graph: GrowingGraph) -> None:
+    def check(self, graph: LazyGraph) -> None:
         if not graph.open:
             raise UnsupportedGameError(
                 f"uct is for games in which everybody sees everything, not for {graph.game.name}; is-mcts plays it"
@@ -414,7 +414,7 @@ class UctAgent(GraphAgent):
     def prepare(self) -> None:
         self.kept = self.grown(STATE, self.exploration)
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         self.walk(self.kept, roots, self.leaves(), until)
         return most_visited(self.kept, roots, self.offered)
 
@@ -451,7 +451,7 @@ class IsMctsAgent(GraphAgent):
         if self.kept.rule.by == OWN:
             self.ranges.moves = self.kept.probabilities
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         self.walk(self.kept, roots, self.leaves(), until)
         return most_visited(self.kept, roots, self.offered)
 
@@ -483,7 +483,7 @@ class PimcAgent(GraphAgent):
         super().__init__(budget)
         self.worlds, self.exploration = budget.worlds, budget.exploration
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         worlds = drawn(roots, self.worlds, np.random.default_rng(seed_of(self.seed, self.moved)))
         votes, began = np.zeros(size), time.monotonic()
         for k in range(worlds.size):

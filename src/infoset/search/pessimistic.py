@@ -22,8 +22,8 @@ from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct
 from infoset.names import check_range
+from infoset.search.belief import Belief, drawn
 from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
-from infoset.search.ranges import Range, drawn
 from infoset.tree.graph import CHANCE, TERMINAL, spread
 
 ROOM = 0.1  # share of the mean over the moves in a position's value; the rest is their maximum
@@ -86,7 +86,7 @@ class PessimisticAgent(GraphAgent):
         super().__init__(budget)
         self.steps, self.pessimism = budget.steps, budget.pessimism
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         rng = np.random.default_rng(seed_of(self.seed, self.moved))
         total, self.valued, scenarios = np.zeros(size), 0, 0
         while not self.valued or not self.budget.nodes or self.valued < self.budget.nodes:

@@ -17,8 +17,8 @@ import numpy as np
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.names import check_range
-from infoset.search.below import Below
-from infoset.search.ranges import Range, whole
+from infoset.search.belief import Belief, whole
+from infoset.search.subgame import Subgame
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
 from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
@@ -204,7 +204,7 @@ class PublicStates:
             cut.append(positions)
             return np.zeros((len(positions), len(graph.players)))
 
-        below = Below(graph, Range(*state), rests=rests)
+        below = Subgame(graph, Belief(*state), rests=rests)
         while below.goes_on and len(below.steps) < steps:
             below.grow(self.max_histories)
         bare = below.game(nothing)

@@ -8,12 +8,12 @@ from math import inf
 import numpy as np
 
 from infoset.errors import BudgetError
-from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.belief import Belief, BeliefTracker, drawn
 
 
 def order_two(
-    ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
-) -> Range:
+    ranges: BeliefTracker, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
+) -> Belief:
     """Return worlds of the player's belief, and of the others' beliefs there, in which the player knows something else.
 
     At most ``sets`` worlds of the player's belief are drawn, and ``others`` for each information set of another.  The
@@ -22,10 +22,10 @@ def order_two(
     no world is added.
 
     >>> import numpy as np
-    >>> from infoset.search.ranges import Ranges
+    >>> from infoset.search.belief import BeliefTracker
     >>> from infoset.search.roots import order_two
     >>> from infoset.tree.graph import explore
-    >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
+    >>> ranges = BeliefTracker(explore(infoset.load("kuhn_poker")))
     >>> king = ranges.behind(0, ranges.graph.records.index((None, "K")))
     >>> root = order_two(ranges, 0, king, sets=2, others=2, rng=np.random.default_rng(1))
     >>> len(root.weight) > len(ranges.asked(0, king).weight)
@@ -47,13 +47,13 @@ def order_two(
             if total > 0.0:
                 away = drawn(away._replace(weight=away.weight / total), others, rng)
                 parts.append(away._replace(weight=away.weight * total * scale))
-    found = Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
+    found = Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
     rows, first = np.unique(np.column_stack([found.position, found.known]), axis=0, return_index=True)
     found = found.take(np.sort(first)) if len(rows) < found.size else found
     return found._replace(weight=found.weight / found.weight.sum())
 
 
-def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
+def common_root(ranges: BeliefTracker, player: int, state: int, most: int) -> Belief:
     """Return all worlds that common knowledge allows: those of anybody's beliefs in any of them.
 
     A world's weight is its probability by chance's and everybody's moves, relative to the others.  Raises
@@ -84,9 +84,9 @@ def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
                 raise BudgetError(f"common knowledge allows more than {most:,} worlds")
     worlds = np.array(list(found), dtype=np.int64)
     weight = np.array(list(found.values()))
-    return Range(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
+    return Belief(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
 
 
-def _rows(found: Range) -> list[list[int]]:
+def _rows(found: Belief) -> list[list[int]]:
     rows: list[list[int]] = np.column_stack([found.position, found.known]).tolist()
     return rows

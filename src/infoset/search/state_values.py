@@ -6,7 +6,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
-from infoset.search.ranges import Movers
+from infoset.search.belief import Movers
 from infoset.solvers.tabular.updates import normalise
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
 

@@ -10,7 +10,7 @@ from math import inf
 from infoset.base import Action, FloatArray, LongArray
 from infoset.errors import ClockError
 from infoset.search.monte_carlo import Budget, GraphAgent
-from infoset.search.range_search import Effort, SubgameSolver
+from infoset.search.subgame_solver import Effort, SubgameSolver
 
 
 class SubgameAgent(GraphAgent):

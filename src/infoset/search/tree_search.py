@@ -30,9 +30,9 @@ from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct, hash_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
-from infoset.search.ranges import Range
+from infoset.search.belief import Belief
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
-from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, GrowingGraph, Growth, enter, grown
+from infoset.tree.lazy_graph import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, LazyArrays, LazyGraph, enter, grown
 
 NO_NODE = -1
 DEEPEST = 256  # edges of a walk, at most
@@ -86,7 +86,7 @@ class Tree(NamedTuple):
         return 16 * len(self.node) + 28 * int(self.size[0])
 
 
-class Walks(NamedTuple):
+class Simulations(NamedTuple):
     """A batch of walks: the position of each, and the moves that led there."""
 
     position: LongArray  # (B,)
@@ -104,7 +104,7 @@ class Walks(NamedTuple):
     stream: Words  # (B, 1) random numbers of each walk, so that the order in which edges are asked for does not matter
 
     @classmethod
-    def of(cls, batch: int, players: int) -> Walks:
+    def of(cls, batch: int, players: int) -> Simulations:
         return cls(
             np.zeros(batch, np.int64), np.full(batch, OPEN, np.int64), np.zeros((batch, players), np.int64),
             np.zeros(batch, np.bool_), np.zeros(batch, np.bool_),
@@ -495,7 +495,7 @@ def _undo(tree, walks):
 class RandomPlays:
     """The evaluation of leaves by the mean payoff of ``each`` random playouts, without priors."""
 
-    def __init__(self, graph: GrowingGraph, each: int, seed: int) -> None:
+    def __init__(self, graph: LazyGraph, each: int, seed: int) -> None:
         self.graph, self.each, self.seed = graph, each, seed
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
@@ -510,7 +510,7 @@ class TreeSearch:
     """A search from beliefs on a graph; what it has learnt stays until ``forget`` is called."""
 
     def __init__(
-        self, graph: GrowingGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
+        self, graph: LazyGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
         seed: int = 0, flat: bool = False, guided: bool = False,
     ) -> None:  # fmt: skip
         """Make a search without nodes.
@@ -526,7 +526,7 @@ class TreeSearch:
         self.tree, self.seed = Tree.empty(), seed
         self.walks = 0
 
-    def run(self, roots: Range, nodes: int, until: float = inf) -> None:
+    def run(self, roots: Belief, nodes: int, until: float = inf) -> None:
         """Walk until ``nodes`` leaves were evaluated or the time ``until`` has come.
 
         The last batch is sized to fit into the remaining time; if it is late nevertheless, it leaves no trace.  Raises
@@ -546,16 +546,16 @@ class TreeSearch:
                 break
             made += batch
 
-    def _batch(self, roots: Range, cumulative: FloatArray, batch: int) -> None:
+    def _batch(self, roots: Belief, cumulative: FloatArray, batch: int) -> None:
         """Make ``batch`` walks; undo them all where they are interrupted."""
-        walks = Walks.of(batch, len(self.graph.players))
+        walks = Simulations.of(batch, len(self.graph.players))
         try:
             self._go(walks, roots, cumulative)
         except BaseException:
             _undo(self.tree, walks)
             raise
 
-    def _go(self, walks: Walks, roots: Range, cumulative: FloatArray) -> None:
+    def _go(self, walks: Simulations, roots: Belief, cumulative: FloatArray) -> None:
         graph, batch, n = self.graph, len(walks.over), len(self.graph.players)
         _begin(roots.position, roots.known, cumulative, self.seed, self.walks, walks)
         asked = np.zeros(batch, dtype=np.int64)
@@ -579,7 +579,7 @@ class TreeSearch:
             made[decided] = row[batch:]
             _set_priors(self.graph.arrays, self.tree, walks, made, prior)
 
-    def _room(self, g: Growth, states: int, moves: int) -> Tree:
+    def _room(self, g: LazyArrays, states: int, moves: int) -> Tree:
         """Return the tree with room for that many more information states and moves."""
         if self.tree.nbytes > (most := self.graph.memory // 2):
             raise BudgetError(f"{self.graph.game.name}: the tree of a search takes more than {most:,} bytes")
@@ -605,7 +605,7 @@ class TreeSearch:
         node = slice(int(self.tree.node[key]), int(self.tree.node[key]) + len(probabilities))
         self.tree.prior[node] = (1.0 - share) * self.tree.prior[node] + share * probabilities
 
-    def guide(self, roots: Range, movers: LongArray, until: float = inf) -> None:
+    def guide(self, roots: Belief, movers: LongArray, until: float = inf) -> None:
         """Give the nodes of ``movers`` (K,), to whose beliefs these worlds belong, the mean prior of their worlds.
 
         The weights of the worlds of one node sum to one.  Raises ``ClockError`` where the graph is in use by another
@@ -622,13 +622,13 @@ class TreeSearch:
             self.tree = self._room(g, 0, int(sizes.sum()))
             _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
 
-    def keys(self, roots: Range, movers: LongArray) -> LongArray:
+    def keys(self, roots: Belief, movers: LongArray) -> LongArray:
         """Return the nodes of movers (K,) in worlds; where nodes are the searcher's, only for the searcher."""
         if self.rule.by == STATE:
             return self.graph.arrays.state[roots.position].astype(np.int64) * len(self.graph.players) + movers
         return np.asarray(roots.known[np.arange(roots.size), movers])
 
-    def key(self, roots: Range) -> int:
+    def key(self, roots: Belief) -> int:
         """Return the searcher's node in the step that begins in these worlds."""
         return int(self.keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
 

@@ -21,7 +21,7 @@ from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
-    from infoset.policies.saved import SavedPolicy
+    from infoset.policies.loading import SavedPolicy
     from infoset.tree.factored_form import FactoredForm
 
 

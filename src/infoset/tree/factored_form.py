@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, FloatArray, IndexArray, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.jit import borrowing, kernel
@@ -44,11 +44,11 @@ from infoset.tree.factored_walk import (
     known_at,
     known_first,
 )
-from infoset.tree.halves import Halves
+from infoset.tree.parallel_gradient import ParallelGradient
 from infoset.tree.payoff_scale import constant_sum_of
+from infoset.tree.quotient_graph import find_owners, measure_depths
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import find_owners, measure_depths
 
 BYTES_AN_ENTRY = 6  # per entry, with where each list begins, if lists are short; there are fewer information states
 BYTES_A_WEIGHT = 2
@@ -130,7 +130,7 @@ class FactoredForm:
         elements = elements and group.order > 1
         _check_room(rules, group.order, elements)
         walked = PathWalk(rules, group, image, elements, progress)
-        with signs.during("walking the paths of the factored form"):
+        with status.during("walking the paths of the factored form"):
             walked.run()
         form = _form(rules, walked)
         return cls(rules, group, walked.states.walked(), form, walked.out.elements[: len(form.arrays.entries)])
@@ -167,7 +167,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         lowest=payoffs.min(axis=0), highest=payoffs.max(axis=0), offsets=np.zeros(n),
         num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
         tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
-        halves=Halves(arrays) if entries >= MANY_ENTRIES else None,
+        halves=ParallelGradient(arrays) if entries >= MANY_ENTRIES else None,
     )  # fmt: skip
 
 

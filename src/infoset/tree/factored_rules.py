@@ -146,7 +146,7 @@ class Core:
     """The payoffs of an end, else ``None``."""
 
 
-class Asked:
+class CollectedRules:
     """The rules of a game, collected by asking from the start on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
@@ -425,7 +425,7 @@ class Asked:
             self._lead(at, reached, 1.0 if telling else sum(c for c, _ in group), merged)
 
 
-def _rules(asked: Asked, start: Core, own: Sequence[Own], start_records: tuple[int, ...]) -> FactoredRules:
+def _rules(asked: CollectedRules, start: Core, own: Sequence[Own], start_records: tuple[int, ...]) -> FactoredRules:
     """Return everything that was found, with cores numbered and each core's cells ordered by player."""
     n, cores = asked.n, list(asked.cores.values())
     shared = set(map(id, cores))

@@ -19,9 +19,9 @@ from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.names import policy_key
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.graph import CHANCE, EVERYBODY, NO_RECORD, TERMINAL
+from infoset.tree.quotient_graph import canonical, everything, same_orbit, still_fixing
 from infoset.tree.rule_arrays import NOTHING
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
 
 NO_ROW = -1
 DONE, MORE, BROKEN = range(3)

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, FloatArray, Game, InformationState, LongArray, Step, own_record
 from infoset.errors import GameRuleError, shorten
 from infoset.names import policy_key
@@ -61,7 +61,7 @@ def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, 
     >>> check_factored_form(game, FactoredForm.of(factor_game(game), symmetric=True), plays=20) > 20
     True
     """
-    with signs.during("comparing the factored form with the rules"):
+    with status.during("comparing the factored form with the rules"):
         rng = np.random.default_rng(seed)
         sampled = [_sample_tuple(game, rng) for _ in range(plays)]
         crossed = [(one[0], *other[1:]) for one, other in zip(sampled[1:], sampled, strict=False)]

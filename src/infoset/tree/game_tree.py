@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from infoset import displays, signs
+from infoset import displays, status
 from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
@@ -87,7 +87,7 @@ class GameTree:
                 f"{graph.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
                 f"the limit of {limit:,}. Raise it (max_histories, --max-histories) or choose smaller parameters"
             )
-        with signs.during("building the tree"):
+        with status.during("building the tree"):
             return _Unroller(graph, int(histories), progress).run()
 
     @property
@@ -297,7 +297,7 @@ class _Unroller:
             levels.append(begin)
             if end >= report:
                 report = end + HISTORIES_A_REPORT
-                signs.detail(f"building the tree: {end:,} of {len(self.position):,} histories")
+                status.detail(f"building the tree: {end:,} of {len(self.position):,} histories")
                 if self.progress:
                     self.progress(end)
         first_child = np.ones(len(self.position) + 1, dtype=np.int32)

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.base import (
     Action,
     BoolArray,
@@ -270,7 +270,7 @@ def explore(
     '7,934 positions, 7.9e+28 histories'
     """
     try:
-        with signs.during("enumerating positions"):
+        with status.during("enumerating positions"):
             return _explore(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress, measured), facts)
     except InfosetError:
         raise
@@ -329,7 +329,7 @@ class _Watch:
     def __call__(self, positions: int, edges: int) -> None:
         if edges > self.limit and not self._left(edges):
             raise too_large(self.game, self.limit, positions)
-        signs.detail(f"enumerating positions: {positions:,} so far")
+        status.detail(f"enumerating positions: {positions:,} so far")
         if self.progress:
             self.progress(positions)
 

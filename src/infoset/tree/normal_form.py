@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.base import FloatArray
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import GameTree
@@ -153,7 +153,7 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
     begins = [form.player_sequences(p).start for p in range(form.num_players)]
     for number, (row, paid) in enumerate(zip(sequences.tolist(), payoffs, strict=True)):
         if number % 1000 == 0:
-            signs.detail(f"filling the table of {' x '.join(map('{:,}'.format, counts))} strategies, {number:,} ends")
+            status.detail(f"filling the table of {' x '.join(map('{:,}'.format, counts))} strategies, {number:,} ends")
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]
         table[np.ix_(*playing)] += paid
     return NormalForm(

@@ -15,12 +15,12 @@ from infoset.errors import ClockError, UnsupportedGameError
 from infoset.interning import Rows, intern
 from infoset.memory import free_memory
 from infoset.tree.graph import CHANCE, NO_RECORD, Interner
-from infoset.tree.growing import (
+from infoset.tree.lazy_graph import (
     NO_ACTION_SET,
     OUTSIDE,
     PAYOFFS,
     STATES,
-    GrowingGraph,
+    LazyGraph,
     add_choice,
     begin_state,
     rules_until,
@@ -59,7 +59,7 @@ class RulesSource:
         self.nbytes = 0
         self.shared: dict[int, int] = {}  # parts of the first state, which often contains the game itself
 
-    def start(self, graph: GrowingGraph) -> tuple[int, ...]:
+    def start(self, graph: LazyGraph) -> tuple[int, ...]:
         """Add the first state and return the players' records of it."""
         step = self.game.start()
         with rules_until(self.game, graph.clock):
@@ -68,7 +68,7 @@ class RulesSource:
         self._state(graph, step.state)
         return tuple(self._records(step, [None] * len(graph.players)))
 
-    def _state(self, graph: GrowingGraph, state: State) -> int:
+    def _state(self, graph: LazyGraph, state: State) -> int:
         """Return the position of a state, adding new ones."""
         key = (type(state), state)
         found = self.number.get(key)
@@ -85,7 +85,7 @@ class RulesSource:
         if number % WEIGHED == 0:
             self.nbytes += WEIGHED * (ENTRY + sum(n for k, n in _parts(value).items() if k not in self.shared))
 
-    def _look(self, graph: GrowingGraph, number: int, state: State) -> None:
+    def _look(self, graph: LazyGraph, number: int, state: State) -> None:
         """Ask the rules for the data of a state, then store them."""
         n = len(graph.players)
         over = state.terminal
@@ -106,7 +106,7 @@ class RulesSource:
             g.probability[g.first[p] + k] = chance
         g.filled[STATES] += 1
 
-    def _end(self, graph: GrowingGraph, paid: tuple[float, ...]) -> int:
+    def _end(self, graph: LazyGraph, paid: tuple[float, ...]) -> int:
         row, g = self.payoffs(paid), graph.arrays
         if row == g.filled[PAYOFFS]:
             g.payoffs[row] = paid
@@ -141,13 +141,13 @@ class RulesSource:
             count[answer] += 1
         return tuple([(answer, times / DRAWN) for answer, times in count.items()])
 
-    def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+    def ask(self, graph: LazyGraph, edges: LongArray) -> None:
         """Find where edges lead; where chance responds, add a position for that."""
         for edge in edges.tolist():
             graph.clock()
             self._ask(graph, edge)
 
-    def _ask(self, graph: GrowingGraph, edge: int) -> None:
+    def _ask(self, graph: LazyGraph, edge: int) -> None:
         g = graph.arrays
         p = int(g.source[edge])
         number = int(g.state[p])
@@ -207,7 +207,7 @@ class RulesSource:
         """Return the number of a player's record."""
         return self._record(record)
 
-    def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
+    def playouts(self, graph: LazyGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return the mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins.
 
         Fewer plays, but at least one of each, are made where the graph's clock runs out.
@@ -225,7 +225,7 @@ class RulesSource:
             found += paid
         return found / each
 
-    def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
+    def take_over(self, graph: LazyGraph, other: Any, states: LongArray) -> LongArray:
         """Return the positions at which states (K,) begin; ``other``, a source of the same game, numbers the states."""
         return np.array([self._state(graph, other.states[number]) for number in states.tolist()], dtype=np.int64)
 
@@ -265,16 +265,16 @@ def _parts(value: object) -> dict[int, int]:
     return found
 
 
-def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> GrowingGraph:
+def build_lazy_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> LazyGraph:
     """Build a graph of a game with only the start; ``memory`` is in bytes, by default a quarter of the free memory.
 
     The rules are compiled code where the game's ``source()`` provides it.
 
-    >>> from infoset.tree.rules_source import growing_graph
-    >>> graph = growing_graph(infoset.load("kuhn_poker"))
+    >>> from infoset.tree.rules_source import build_lazy_graph
+    >>> graph = build_lazy_graph(infoset.load("kuhn_poker"))
     >>> graph.moves(0)[:2]                      # chance deals
     ('J', 'Q')
     """
     made = getattr(game, "source", None)
     source = (made() if made else None) or RulesSource(game, bool(getattr(game, "everybody_sees", False)))
-    return GrowingGraph(game, source, memory or free_memory() // 4, clock)
+    return LazyGraph(game, source, memory or free_memory() // 4, clock)

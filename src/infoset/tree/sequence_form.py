@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, Game, IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
@@ -118,7 +118,7 @@ class SequenceForm:
     ) -> SequenceForm:
         """Compile a game or its tree.  Raises ``ImperfectRecallError`` where a player forgets."""
         tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories, progress)
-        with signs.during("building the sequence form"):
+        with status.during("building the sequence form"):
             return _compile(tree, progress)
 
     @property

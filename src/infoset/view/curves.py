@@ -10,7 +10,7 @@ import numpy as np
 
 from infoset.errors import MissingExtraError, ParameterError
 from infoset.files import check_file, replace_file
-from infoset.solvers.work import Point
+from infoset.solvers.job import Point
 from infoset.view.plots import INK, label, new_axes, tidy
 from infoset.view.plots import color as hue
 

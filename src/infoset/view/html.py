@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from infoset.match.replay import Match
     from infoset.match.series import Series
     from infoset.pommerman.game import PommermanState
+    from infoset.solvers.job import Point
     from infoset.solvers.metrics import Evaluation
-    from infoset.solvers.work import Point
     from infoset.solving import Solution
 
 ROWS = 30  # of a policy that are shown, for all players together

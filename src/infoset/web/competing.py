@@ -19,7 +19,7 @@ from infoset.arena.store import Store
 from infoset.arena.tournament import Record, read_record
 from infoset.errors import one_line
 from infoset.view.tournament_text import RANKED_BY, cross_table, ranking
-from infoset.web.shelf import find
+from infoset.web.artifacts import find
 
 KEPT = 4  # records
 MAX_PAGE = 200

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from infoset.files import POLICY
-from infoset.web.heads import Heads
-from infoset.web.shelf import METRICS, Item, find, open_plain
+from infoset.web.artifacts import METRICS, Artifact, find, open_plain
+from infoset.web.metadata import MetadataCache
 
 SERIES = (
     "iteration", "seconds", "exploitability", "nash_conv", "epsilon", "current_exploitability",
@@ -34,7 +34,7 @@ class Curves:
     """Answers about the curves of the runs on the shelf."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
-        self.folders, self.heads = folders, Heads()
+        self.folders, self.heads = folders, MetadataCache()
         self._tails: OrderedDict[str, Tail] = OrderedDict()
         self._lock = Lock()
 
@@ -54,7 +54,7 @@ class Curves:
         told |= {"points": tail.count, "policy": _is_plain(item.path / POLICY)}
         return told | {"columns": tail.thinned(max(2, min(most, MOST)))}
 
-    def _tail(self, item: Item) -> Tail:
+    def _tail(self, item: Artifact) -> Tail:
         with self._lock:
             tail = self._tails.setdefault(item.name, Tail(item.path / METRICS))
             self._tails.move_to_end(item.name)

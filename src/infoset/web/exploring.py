@@ -25,21 +25,21 @@ from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
 from infoset.practice import solve_soon
 from infoset.remote.serving import Refusal
-from infoset.solvers.work import Watcher
+from infoset.solvers.job import Watcher
 from infoset.solving import solve
 from infoset.view.guide import guide, title_of
 from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
+from infoset.web.artifacts import find
 from infoset.web.hands import hand_cells
-from infoset.web.heads import kind_of
-from infoset.web.nodes import Place, Row
-from infoset.web.queue import Job, Queue, Request
-from infoset.web.seating import key_of
+from infoset.web.metadata import kind_of
+from infoset.web.nodes import DisplayedNode, Row
+from infoset.web.queue import Queue, Request, RunningRequest
+from infoset.web.schemas import PlaceRequest, RowsRequest, SolveRequest, StrategyRequest, TablePieceRequest, TaskRequest
+from infoset.web.seats import key_of
 from infoset.web.shared_game import SharedGame
-from infoset.web.shelf import find
 from infoset.web.sources import MAX_HISTORIES, Source, find_game, rules_stamp, stamp
-from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
@@ -126,7 +126,7 @@ class Exploring:
         """Answer with nothing, so that the process starts before anything else is asked of it."""
         return {}
 
-    def open(self, wish: Of) -> dict[str, Any]:
+    def open(self, wish: StrategyRequest) -> dict[str, Any]:
         """Return a description of a source: its game, players and origin.
 
         For a game that is not solved here yet, say only that.
@@ -166,7 +166,7 @@ class Exploring:
         except InfosetError:
             return None
 
-    def rules(self, wish: Of) -> dict[str, Any]:
+    def rules(self, wish: StrategyRequest) -> dict[str, Any]:
         """Return the rules, written for people, of a source's game, or of the game ``game:NAME`` alone."""
         kind, _, name = wish.source.partition(":")
         if kind != "game" or wish.source in self.sources:
@@ -176,7 +176,7 @@ class Exploring:
             return guide(name)._asdict()
         return guide(name, find_game(name, self.folders))._asdict()
 
-    def node(self, view: Rows) -> dict[str, Any]:
+    def node(self, view: RowsRequest) -> dict[str, Any]:
         """Return the view of a place in a strategy, or a line about the work that it waits for."""
         source, other = self.source(view.source), self.source(view.other) if view.other else None
         for one in filter(None, (source, other)):
@@ -202,12 +202,12 @@ class Exploring:
             "stamp": source.stamp and str(source.stamp[0]),
         }  # fmt: skip
 
-    def _place(self, source: Source, view: View) -> Place:
+    def _place(self, source: Source, view: PlaceRequest) -> DisplayedNode:
         if view.way == "public":
             return nodes.public_place(source, view.at)
         return nodes.own_place(source, int(view.way), view.at)
 
-    def values(self, wish: Of) -> dict[str, Any]:
+    def values(self, wish: StrategyRequest) -> dict[str, Any]:
         """Return the progress of computing exact values or, once they are known, the evaluation of the strategy."""
         source = self.source(wish.source)
         values = source.values()
@@ -225,7 +225,7 @@ class Exploring:
             },
         }  # fmt: skip
 
-    def solve(self, wish: Wish) -> dict[str, Any]:
+    def solve(self, wish: SolveRequest) -> dict[str, Any]:
         """Begin to solve, or wait for it in the queue; an answer that is held already is returned at once.
 
         Raises ``ParameterError`` for bad limits, and ``Refusal`` where the visitor has too many requests in the queue.
@@ -241,7 +241,7 @@ class Exploring:
             held.asked = monotonic()
             return self._told(self.queue.answered(wish.visitor, key, name))
 
-        def work(job: Job) -> str:
+        def work(job: RunningRequest) -> str:
             source = self._solved(asked, base, name, job)
             source.wish, source.rules = key, rules
             self._hold(source)
@@ -249,11 +249,11 @@ class Exploring:
 
         return self._told(self.queue.ask(wish.visitor, key, work))
 
-    def task(self, wish: Number) -> dict[str, Any]:
+    def task(self, wish: TaskRequest) -> dict[str, Any]:
         """Return the progress of a request.  Raises ``Refusal``."""
         return self._told(self.queue.find(wish.task))
 
-    def cancel(self, wish: Number) -> dict[str, Any]:
+    def cancel(self, wish: TaskRequest) -> dict[str, Any]:
         """Cancel a request; the job goes on if others wait for the same result."""
         request = self.queue.find(wish.task)
         self.queue.give_up(request)
@@ -275,7 +275,7 @@ class Exploring:
         held = self.sources.get(source)
         return held is not None and held.rules == self._rules(source)
 
-    def _solved(self, wish: Wish, base: Source | None, name: str, job: Job) -> Source:
+    def _solved(self, wish: SolveRequest, base: Source | None, name: str, job: RunningRequest) -> Source:
         """Return the solution of a wish; ``base`` is ``None`` where only a game is named."""
         job.line = "building the game"
         compiled = self._game(wish.source.partition(":")[2]) if base is None else base.compiled
@@ -317,7 +317,7 @@ class Exploring:
                 return source.compiled
         return SharedGame(game, MAX_HISTORIES)
 
-    def differences(self, view: View) -> dict[str, Any]:
+    def differences(self, view: PlaceRequest) -> dict[str, Any]:
         """Return where two strategies differ most: total variation times the reach probability, where that is known."""
         source, other = self.source(view.source), self.source(view.other)
         if len(source.players) != len(other.players):
@@ -352,7 +352,7 @@ class Exploring:
             "largest": max((apart for _, apart, _ in found), default=0.0),
         }  # fmt: skip
 
-    def csv(self, wish: Piece) -> tuple[str, int | None]:
+    def csv(self, wish: TablePieceRequest) -> tuple[str, int | None]:
         """Return a piece of the table of all rows as CSV text, and the row at which the next piece begins."""
         source, first = self.source(wish.source), wish.first
         text = StringIO()
@@ -378,7 +378,7 @@ def _cells(about: dict[str, Any], row: Row, k: int) -> list[str]:
     return ["" if value is None or isnan(value) else repr(float(value)) for value in found]
 
 
-def _check_limits(wish: Wish) -> None:
+def _check_limits(wish: SolveRequest) -> None:
     if wish.iterations is not None and not 1 <= wish.iterations <= MAX_ITERATIONS:
         raise ParameterError(f"iterations={wish.iterations}; allowed: 1 to {MAX_ITERATIONS:,}")
     if wish.seconds is not None and not 0 < wish.seconds <= MAX_SECONDS:
@@ -387,7 +387,7 @@ def _check_limits(wish: Wish) -> None:
         raise ParameterError("method: only shipped methods are run for the page")
 
 
-def _answer_name(wish: Wish, key: bytes) -> str:
+def _answer_name(wish: SolveRequest, key: bytes) -> str:
     """Return the name of the source for an answer: the game's own name where it is solved with the defaults."""
     if wish.plain and wish.source.startswith("game:"):
         return wish.source

@@ -49,7 +49,7 @@ class Group(NamedTuple):
     row: Callable[[int], Row]
 
 
-class Place(NamedTuple):
+class DisplayedNode(NamedTuple):
     """A place in a strategy: the steps of the path to it with their alternatives, and the rows."""
 
     at: str
@@ -64,7 +64,7 @@ def words_of(key: str) -> list[str]:
     return _WORD.findall(key)
 
 
-def public_place(source: Source, at: str) -> Place:
+def public_place(source: Source, at: str) -> DisplayedNode:
     """Return the place after the branches ``at``, such as ``0.2.1``.
 
     Raises ``Refusal`` for a path that does not exist, and what walks raise.
@@ -93,7 +93,7 @@ def public_place(source: Source, at: str) -> Place:
             steps.append(_step(node, None))
             reach = node.reach
         groups = [] if ends else _public_groups(node)
-    return Place(".".join(map(str, taken)), steps, groups, reach, ends)
+    return DisplayedNode(".".join(map(str, taken)), steps, groups, reach, ends)
 
 
 def _step(node: PublicNode, chosen: int | None) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _public_groups(node: PublicNode) -> list[Group]:
     return [group(player, moves, rows) for (player, moves), rows in by_action_set.items()]
 
 
-def own_place(source: Source, player: int, at: str) -> Place:
+def own_place(source: Source, player: int, at: str) -> DisplayedNode:
     """Return the place with those keys of a player that begin with ``at``.
 
     Raises ``PolicyError`` for a policy without keys.
@@ -142,7 +142,7 @@ def own_place(source: Source, player: int, at: str) -> Place:
         if chosen is not None and chosen not in {branch["at"] for branch in steps[-1]["branches"]}:
             raise Refusal(HTTPStatus.NOT_FOUND, f"no key of {table.players[player]} begins with {shorten(at)!r}")
     begin, end = _range(source, player, words)
-    return Place(" ".join(words), steps, _own_groups(source, player, begin, end), None, False)
+    return DisplayedNode(" ".join(words), steps, _own_groups(source, player, begin, end), None, False)
 
 
 def _range(source: Source, player: int, words: Sequence[str]) -> tuple[int, int]:

@@ -16,18 +16,18 @@ from typing import Any
 import msgspec
 
 from infoset.base import Action, Passing, Picture
-from infoset.match.person import Left, View
+from infoset.match.person import LeaveGame, View
 from infoset.view.pictures import action_words, record_words, seen
 
 MARGIN = 0.02  # seconds before the end of a tick at which the held key is read
 MOST_TOLD = 400  # number of the latest events that are sent
 
 
-class Suspended(Left):
+class Suspended(LeaveGame):
     """Raised where nobody sits here any more, or the table must be set up again: the game is kept as it is."""
 
 
-class Broken(Left):
+class Broken(LeaveGame):
     """Raised where the message to the seat cannot be made: a bug of the server, not the person's fault."""
 
 
@@ -101,7 +101,7 @@ class Hand:
     view: View | None = None
     end: End | None = None
     answer: Action | None = None
-    broken: type[Left] | None = None
+    broken: type[LeaveGame] | None = None
     changed: threading.Condition = field(default_factory=threading.Condition)
     _said: bytes = b""
 
@@ -140,7 +140,7 @@ class Hand:
             self.changed.notify_all()
             return ""
 
-    def stop(self, why: type[Left]) -> None:
+    def stop(self, why: type[LeaveGame]) -> None:
         """Raise ``why`` in the thread that waits for a move."""
         with self.changed:
             self.broken = why
@@ -179,7 +179,7 @@ class Hand:
 
 
 @dataclass
-class Held(Hand):
+class KeyHand(Hand):
     """The hand of a person who plays by holding keys: at each tick the move whose key is down, or was pressed."""
 
     down: list[int] = field(default_factory=list)

@@ -28,8 +28,8 @@ from infoset.errors import one_line
 from infoset.remote.serving import Refusal, read_body
 from infoset.web.guard import SECURITY, TOKEN_HEADER, VISITOR_HEADER, Guard
 from infoset.web.listing import Listing
+from infoset.web.schemas import MAX_VISITOR
 from infoset.web.sockets import Hub
-from infoset.web.wishes import MAX_VISITOR
 from infoset.web.workers import Worker
 
 MAX_BODY = 64 << 10
@@ -53,7 +53,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self.tables = Worker("infoset.web.tables:Tables", self.folders)
-        self.studies = Worker("infoset.web.studies:Studies", self.folders)
+        self.studies = Worker("infoset.web.analysis:Analysis", self.folders)
         for worker in (self.tables, self.studies):
             worker.heard.append(self.hub.hear)
         self.tables.fallen.append(self.hub.lost)

@@ -29,17 +29,17 @@ from infoset.errors import (
 from infoset.evaluation import tabulated
 from infoset.files import BROKEN_ARCHIVE, archive_names, describe_damage
 from infoset.names import move_words, parse_name
-from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import PublicWalk
+from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.study import Study
-from infoset.solvers.work import Background
 from infoset.tree.plans import realisation
+from infoset.web.artifacts import named
 from infoset.web.shared_game import SharedGame
-from infoset.web.shelf import named
 
 if TYPE_CHECKING:
     from infoset.solvers.method import Lock

@@ -26,21 +26,21 @@ import msgspec
 from infoset.base import Agent, Game, State
 from infoset.errors import InfosetError, ParameterError, one_line
 from infoset.files import replace_file
+from infoset.match.agent_proxy import AsyncAgentProxy, ThreadChannel
 from infoset.match.agents import agent_name
-from infoset.match.apart import Elsewhere, ThreadLine
 from infoset.match.match import MAX_SEED, MAX_STEPS, Round
 from infoset.match.match import Table as Board
-from infoset.match.person import HUMAN, Left, Person
+from infoset.match.person import HUMAN, LeaveGame, Person
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
 from infoset.view.guide import title_of
 from infoset.view.pictures import whole
+from infoset.web.artifacts import items
 from infoset.web.live import Live, Told
-from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
-from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
-from infoset.web.shelf import items
+from infoset.web.seat import Broken, End, Hand, KeyHand, Public, Suspended, turn_of
+from infoset.web.seats import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
 from infoset.web.workers import News
 
 MAX_TABLES = 300  # whose games are running
@@ -52,7 +52,7 @@ WRITE = 1.0  # seconds between two writes of a game in real time
 ID = re.compile(r"[0-9a-f]{16}")
 
 
-class Plan(msgspec.Struct, forbid_unknown_fields=True):
+class TableSettings(msgspec.Struct, forbid_unknown_fields=True):
     """The settings with which a table is opened."""
 
     game: str
@@ -64,11 +64,11 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True):
     """Steps per second: of games in real time, and of games between agents alone."""
 
 
-class Kept(msgspec.Struct):
+class TableState(msgspec.Struct):
     """The state from which a table can be resumed: it lies beside the replay."""
 
     id: str
-    plan: Plan
+    plan: TableSettings
     keys: list[str | None]
     """(n,) for each chair, the hash of the key of the person who took it."""
     seed: int
@@ -83,7 +83,7 @@ class Kept(msgspec.Struct):
     played: int = 0
 
 
-class Undo(Left):
+class Undo(LeaveGame):
     """Raised to take the last move back."""
 
 
@@ -152,7 +152,7 @@ class Tables:
         """Open a new table, with a seat at it for the visitor."""
         visitor = str(asked.get("visitor", ""))
         try:
-            plan = msgspec.convert({key: value for key, value in asked.items() if key != "visitor"}, Plan)
+            plan = msgspec.convert({key: value for key, value in asked.items() if key != "visitor"}, TableSettings)
         except msgspec.ValidationError as error:
             raise Refusal(HTTPStatus.BAD_REQUEST, one_line(str(error), 200)) from None
         if plan.seed is not None and not 0 <= plan.seed <= MAX_SEED:
@@ -169,7 +169,7 @@ class Tables:
         if plan.seed is not None and plan.agents.count(HUMAN) > 1:
             raise ParameterError("seed is for one person at most: with it, one could look up the others' hands")
         seed = secrets.randbelow(2**53) if plan.seed is None else plan.seed
-        kept = Kept(secrets.token_hex(8), plan, [None] * len(plan.agents), seed, visitor=visitor)
+        kept = TableState(secrets.token_hex(8), plan, [None] * len(plan.agents), seed, visitor=visitor)
         table = Table(self, kept, game)
         key = table.take(None) if HUMAN in plan.agents else {}
         self._add(table)
@@ -283,14 +283,14 @@ class Tables:
                     del self.tables[table.kept.id]
 
 
-def _read(file: Path) -> Kept | None:
+def _read(file: Path) -> TableState | None:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Kept)
+        return msgspec.json.decode(file.read_bytes(), type=TableState)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, ValueError):
         return None
 
 
-def _about(kept: Kept) -> dict[str, Any]:
+def _about(kept: TableState) -> dict[str, Any]:
     people = [chair for chair, name in enumerate(kept.plan.agents) if name == HUMAN]
     return {
         "table": kept.id,
@@ -304,7 +304,7 @@ def _about(kept: Kept) -> dict[str, Any]:
 class Table:
     """A table: a game, its agents, and the thread in which it is played."""
 
-    def __init__(self, room: Tables, kept: Kept, game: Game) -> None:
+    def __init__(self, room: Tables, kept: TableState, game: Game) -> None:
         self.room, self.kept, self.game = room, kept, game
         self.people = [chair for chair, name in enumerate(kept.plan.agents) if name == HUMAN]
         self.paced = is_paced(game)
@@ -314,7 +314,7 @@ class Table:
         self.ready: set[int] = set()
         self.go = threading.Condition()
         self.lock = threading.RLock()
-        self.stopped: type[Left] | None = None
+        self.stopped: type[LeaveGame] | None = None
         self.thread: threading.Thread | None = None
         self.end: End | None = None
         self.failed = ""
@@ -329,7 +329,7 @@ class Table:
         self.hands = {chair: self._hand(chair) for chair in self.people}
 
     def _hand(self, chair: int) -> Hand:
-        kind = Held if self.paced else Hand
+        kind = KeyHand if self.paced else Hand
         return kind(self.public(), lambda message: self.room.news(("seat", self.kept.id, chair), message))
 
     # --- seats and spectators
@@ -419,7 +419,7 @@ class Table:
         """Suspend the game in its present state."""
         self._stop(Suspended)
 
-    def _stop(self, why: type[Left]) -> None:
+    def _stop(self, why: type[LeaveGame]) -> None:
         with self.go:
             self.stopped = why
             self.go.notify_all()
@@ -442,11 +442,11 @@ class Table:
         made: list[Agent] = []
         for chair, name in enumerate(self.kept.plan.agents):
             if name == HUMAN:
-                made.append(Elsewhere(ThreadLine(Person(self.hands[chair])), HUMAN))
+                made.append(AsyncAgentProxy(ThreadChannel(Person(self.hands[chair])), HUMAN))
                 continue
             agent = self.room.agents.make(name, self.game, self._wait)
             self.labels[chair] = agent_name(agent)
-            made.append(Elsewhere(ThreadLine(agent), agent_name(agent)) if self.tick else agent)
+            made.append(AsyncAgentProxy(ThreadChannel(agent), agent_name(agent)) if self.tick else agent)
         name = replay_name(self.room.folders, self.kept.plan.game)
         return Board(self.game, name, tuple(made), tuple(self.labels), self.tick, None, MAX_STEPS)
 
@@ -522,7 +522,7 @@ class Table:
         except Suspended:
             self._keep_game(always=True)
             return False
-        except Left:
+        except LeaveGame:
             pass
         assert self.state is not None
         self._finish(self.round, self.state)
@@ -602,7 +602,7 @@ class Table:
     def heard(self, chair: int, message: dict[str, Any]) -> dict[str, Any]:
         """Take a message from a person; return the answer."""
         try:
-            asked = msgspec.convert(message, Said)
+            asked = msgspec.convert(message, BrowserMessage)
         except msgspec.ValidationError as error:
             return {"kind": "refused", "why": one_line(str(error), 200)}
         hand = self.hands[chair]
@@ -620,7 +620,7 @@ class Table:
             )
             turn = turn_of(hand.public, view)
             return {"kind": "hint", "turn": turn, "probabilities": probabilities, "by": asked.hint}
-        if isinstance(hand, Held):
+        if isinstance(hand, KeyHand):
             hand.pressed(asked.press, asked.release)
         if asked.go is not None:
             with self.go:
@@ -645,7 +645,7 @@ class Table:
     def _leave(self) -> str:
         if self.end is not None:
             return "the game is over"
-        self._stop(Left)
+        self._stop(LeaveGame)
         return ""
 
     def _again(self, swapped: bool) -> str:
@@ -660,7 +660,7 @@ class Table:
             return ""
 
 
-class Said(msgspec.Struct, forbid_unknown_fields=True):
+class BrowserMessage(msgspec.Struct, forbid_unknown_fields=True):
     """A message from a browser, which holds one of these."""
 
     move: int | None = None

@@ -32,7 +32,7 @@ News = Callable[[Any, Any], None]
 """Called by a room from any thread with a topic and a value, which must be picklable."""
 
 
-class Room(Protocol):
+class Service(Protocol):
     """The object in a worker: its public methods are questions that take and return plain data."""
 
     def busy(self) -> bool:

@@ -30,18 +30,18 @@ from infoset.solvers.sampling.beliefs import (
     HERE,
     NO_ROOM,
     ROW,
-    Ahead,
+    Continuations,
     Entries,
-    Known,
+    PolicyArrays,
     Scratch,
     spread_all,
     state_behind,
 )
-from infoset.tree.walk import (
+from infoset.tree.quotient_graph import (
     CONTENT,
     ELEMENT_BITS,
     MOVES,
-    Walk,
+    QuotientGraph,
     element_of,
     everything,
     same_orbit,
@@ -290,11 +290,11 @@ class BeliefResponse:
     best response are kept as well, for the information states that it reaches.
     """
 
-    def __init__(self, walk: Walk, policy: InfosetPolicy, player: int, record: bool = False) -> None:
+    def __init__(self, walk: QuotientGraph, policy: InfosetPolicy, player: int, record: bool = False) -> None:
         n = walk.num_players
         self.policy, self.player = policy, player
-        ahead = Ahead.of(walk, player)
-        self.fixed = walk, Known.of(policy, walk, ahead), ahead, player
+        ahead = Continuations.of(walk, player)
+        self.fixed = walk, PolicyArrays.of(policy, walk, ahead), ahead, player
         self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(walk.depth + 2)
         self.record = Record.empty(FIRST_ROOM if record else 0)
         self.line.fixing[0] = everything(walk.group)
@@ -401,7 +401,7 @@ class BeliefResponse:
 class PolicyEvaluation:
     """The best responses of all players to one profile, computed in steps, with a thread per player."""
 
-    def __init__(self, walk: Walk, policy: InfosetPolicy, record: bool = False) -> None:
+    def __init__(self, walk: QuotientGraph, policy: InfosetPolicy, record: bool = False) -> None:
         self.walk, self.policy = walk, policy
         self.responses = [BeliefResponse(walk, policy, player, record) for player in range(walk.num_players)]
 
@@ -451,7 +451,9 @@ class PolicyEvaluation:
         return np.frombuffer(digest.digest(), dtype=np.uint8)
 
 
-def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float], None] | None = None) -> Evaluation:
+def evaluate_policy(
+    walk: QuotientGraph, policy: InfosetPolicy, progress: Callable[[float], None] | None = None
+) -> Evaluation:
     """Evaluate a profile that was made on ``walk`` exactly, without its histories, with a thread per player.
 
     Time grows with the number of histories that differ for some player.  ``progress`` is called with the share done.
@@ -459,13 +461,13 @@ def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float
     >>> from infoset.solvers.sampling.belief_response import evaluate_policy
     >>> from infoset.solvers.sampling.mccfr import Mccfr
     >>> from infoset.tree.graph import explore
-    >>> from infoset.tree.walk import Walk
-    >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))
+    >>> from infoset.tree.quotient_graph import QuotientGraph
+    >>> walk = QuotientGraph.of(explore(infoset.load("kuhn_poker")))
     >>> round(evaluate_policy(walk, Mccfr(walk).policy()).nash_conv, 6)         # nothing was learnt: 11/12
     0.916667
     """
-    work = PolicyEvaluation(walk, policy)
-    while not work.step():
+    job = PolicyEvaluation(walk, policy)
+    while not job.step():
         if progress:
-            progress(work.share)
-    return work.result
+            progress(job.share)
+    return job.result

@@ -20,7 +20,7 @@ from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_k
 from infoset.policies.infoset_policy import FEW, NO_ROW, UNKNOWN, InfosetPolicy
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 from infoset.tree.graph import CHANCE, TERMINAL, topological
-from infoset.tree.walk import (
+from infoset.tree.quotient_graph import (
     CHILD,
     CONTENT,
     ELEMENT_BITS,
@@ -29,7 +29,7 @@ from infoset.tree.walk import (
     PLAYER,
     TOKENS,
     TURN,
-    Walk,
+    QuotientGraph,
     canonical,
     element_of,
     state_of,
@@ -54,7 +54,7 @@ CHILDREN, SIZES, OWN_RECORD, ROW = range(4)
 SLOTS = 4  # initial slots for each entry of a belief that is followed
 
 
-class Ahead(NamedTuple):
+class Continuations(NamedTuple):
     """The continuation of play from each position and edge, as one player sees it.
 
     The data of an edge's child are stored with the edge, so that those of all edges of a position are adjacent in
@@ -70,7 +70,7 @@ class Ahead(NamedTuple):
     )
 
     @classmethod
-    def of(cls, walk: Walk, player: int) -> Ahead:
+    def of(cls, walk: QuotientGraph, player: int) -> Continuations:
         size, n, child = len(walk.position), walk.num_players, np.ascontiguousarray(walk.edge[:, CHILD])
         order, _ = topological(np.append(walk.position[:, FIRST], len(child)).astype(np.int32), child)
         who, worth = np.zeros(size, dtype=np.int64), np.zeros(size)
@@ -196,7 +196,7 @@ def _find_lively(first_child, row, lively):
             lively[state] |= lively[child]
 
 
-class Known(NamedTuple):
+class PolicyArrays(NamedTuple):
     """A policy in the layout that beliefs read: a state's data are adjacent in memory, and so are its children's.
 
     After its states there is room for mixtures: one for each entry, with as many states as ``choices`` need.
@@ -208,7 +208,7 @@ class Known(NamedTuple):
     mixtures: LongArray  # (2,) where mixtures begin, and the number of states of each
 
     @classmethod
-    def of(cls, policy: InfosetPolicy, walk: Walk, ahead: Ahead) -> Known:
+    def of(cls, policy: InfosetPolicy, walk: QuotientGraph, ahead: Continuations) -> PolicyArrays:
         """Build it without states after which the policy has no rows."""
         lively = np.zeros(len(policy.row), dtype=np.bool_)
         _find_lively(policy.first_child, policy.row, lively)
@@ -221,7 +221,7 @@ class Known(NamedTuple):
         width = 1 + int((ahead.second[:, :, 1] - ahead.second[:, :, 0]).max(initial=0))
         return cls(state.astype(np.int32), fixing, behaviour, np.array([len(kept), width]))
 
-    def with_room(self, room: int, most_moves: int) -> Known:
+    def with_room(self, room: int, most_moves: int) -> PolicyArrays:
         """Return the policy with room for ``room`` mixtures."""
         begin, width = self.mixtures.tolist()
         more = begin + room * width + 1 - len(self.state)
@@ -230,7 +230,7 @@ class Known(NamedTuple):
         behaviour = np.concatenate([self.behaviour, np.zeros(more * most_moves)])
         return self._replace(state=np.concatenate([self.state, state]), behaviour=behaviour)
 
-    def mixed(self, size: int) -> Known:
+    def mixed(self, size: int) -> PolicyArrays:
         """Return the first ``size`` mixtures."""
         begin, width = self.mixtures.tolist()
         end = begin + size * width

@@ -17,8 +17,8 @@ from infoset.files import DamageError
 from infoset.interning import EMPTY, SPARE, find_slot, longer, place_states, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
+from infoset.tree.quotient_graph import everything, still_fixing
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import everything, still_fixing
 
 STATES, ENTRIES = range(2)
 

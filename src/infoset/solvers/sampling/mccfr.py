@@ -34,12 +34,12 @@ from infoset.solvers.sampling.sampler import (
     uniform_number,
 )  # fmt: skip
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.walk import (
+from infoset.tree.quotient_graph import (
     CONTENT,
     FIRST,
     MOVES,
     PLAYER,
-    Walk,
+    QuotientGraph,
     element_of,
     same_orbit,
     state_of,
@@ -238,8 +238,8 @@ class Mccfr(Sampling):
     >>> from infoset.solvers.sampling.belief_response import evaluate_policy
     >>> from infoset.solvers.sampling.mccfr import Mccfr
     >>> from infoset.tree.graph import explore
-    >>> from infoset.tree.walk import Walk
-    >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))
+    >>> from infoset.tree.quotient_graph import QuotientGraph
+    >>> walk = QuotientGraph.of(explore(infoset.load("kuhn_poker")))
     >>> solver = Mccfr(walk, seed=1)
     >>> solver.step(20_000)
     >>> evaluate_policy(walk, solver.policy()).exploitability < 0.03
@@ -247,7 +247,7 @@ class Mccfr(Sampling):
     """
 
     def __init__(
-        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, explore: float | None = None
+        self, walk: QuotientGraph, seed: int = 0, max_bytes: int | None = None, explore: float | None = None
     ) -> None:  # fmt: skip
         super().__init__(walk, seed, max_bytes)
         if explore is not None:

@@ -20,7 +20,7 @@ from infoset.solvers.sampling.infoset_table import add_row
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.solvers.sampling.sampler import add_to_average, choose, follow_edge, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
+from infoset.tree.quotient_graph import CONTENT, FIRST, MOVES, PLAYER, QuotientGraph, element_of, state_of, view_of
 
 EXPLORATION = 0.6  # the share of the learner's moves that is drawn uniformly
 BASELINE = "table.baseline"  # grows with the table
@@ -128,7 +128,7 @@ class OutcomeMccfr(Mccfr):
     """
 
     def __init__(
-        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, exploration: float = EXPLORATION,
+        self, walk: QuotientGraph, seed: int = 0, max_bytes: int | None = None, exploration: float = EXPLORATION,
         step: float = STEP,
     ) -> None:  # fmt: skip
         super().__init__(walk, seed, max_bytes)

@@ -17,7 +17,17 @@ from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row, path_to
 from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, find_owners, state_of, view_of
+from infoset.tree.quotient_graph import (
+    CONTENT,
+    FIRST,
+    MOVES,
+    PLAYER,
+    QuotientGraph,
+    element_of,
+    find_owners,
+    state_of,
+    view_of,
+)
 
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
 """The probabilities of an action set's moves, by the player, its records so far, and the number of the set."""
@@ -95,7 +105,12 @@ class SampledResponse(Sampling):
     """
 
     def __init__(
-        self, walk: Walk, player: int, model: NumberedModel | None = None, seed: int = 0, max_bytes: int | None = None
+        self,
+        walk: QuotientGraph,
+        player: int,
+        model: NumberedModel | None = None,
+        seed: int = 0,
+        max_bytes: int | None = None,
     ) -> None:
         super().__init__(walk, seed, max_bytes)
         self.player, self.model = player, model

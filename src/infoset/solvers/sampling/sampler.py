@@ -16,7 +16,19 @@ from infoset.randomness import next_word, streams
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_state
 from infoset.solvers.tabular.updates import normalise
 from infoset.tree.graph import TERMINAL
-from infoset.tree.walk import CHILD, FIRST, PLAYER, TOKENS, TURN, Walk, canonical, element_of, state_of, turned, view_of
+from infoset.tree.quotient_graph import (
+    CHILD,
+    FIRST,
+    PLAYER,
+    TOKENS,
+    TURN,
+    QuotientGraph,
+    canonical,
+    element_of,
+    state_of,
+    turned,
+    view_of,
+)
 
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
@@ -100,7 +112,7 @@ class Sampling(ABC):
     The table grows up to ``max_bytes``, by default as long as it fits into half of the free memory.
     """
 
-    def __init__(self, walk: Walk, seed: int = 0, max_bytes: int | None = None) -> None:
+    def __init__(self, walk: QuotientGraph, seed: int = 0, max_bytes: int | None = None) -> None:
         self.walk, self.seed, self.max_bytes = walk, seed, max_bytes
         self.stream = streams(seed, 1)
         self.iteration = 0

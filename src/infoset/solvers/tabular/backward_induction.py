@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
+from infoset.solvers.job import Limits
 from infoset.solvers.method import Checked, Options
-from infoset.solvers.tabular.solver import OneProfile
-from infoset.solvers.work import Limits
+from infoset.solvers.tabular.solver import OneShotProfile
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
@@ -52,7 +52,7 @@ def backward_induction(tree: GameTree, form: SequenceForm) -> tuple[FloatArray, 
     50 50
     """
     _check(tree)
-    with signs.during("going back from the ends of the game"):
+    with status.during("going back from the ends of the game"):
         values, best = _induce(tree.graph)
     strategy = np.zeros(form.num_sequences)
     strategy[form.arrays.sequences[:-1]] = 1.0
@@ -119,13 +119,13 @@ class BackwardInduction(Checked):
 
     name: ClassVar[str] = "backward-induction"
 
-    def work(self, compiled: Compiled, options: Options) -> BackwardInductionWork:
+    def job(self, compiled: Compiled, options: Options) -> BackwardInductionJob:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
         _check(compiled.tree)
-        return BackwardInductionWork(compiled)
+        return BackwardInductionJob(compiled)
 
 
-class BackwardInductionWork(OneProfile):
+class BackwardInductionJob(OneShotProfile):
     """Backward induction at work on a game."""
 
     def __init__(self, compiled: Compiled) -> None:

@@ -21,18 +21,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.names import check_choice, full_name
 from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.job import Limits, OneCall, Point
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.correlated_programs import Variables, solve_program, variables_of
 from infoset.solvers.tabular.deviations import KINDS, Deviation, Leaver
-from infoset.solvers.work import Limits, OneCall, Point
 from infoset.tree.normal_form import plans_table
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -180,7 +180,7 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
 def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -> CorrelatedPlan:
     form = compiled.form
     favoured = range(form.num_players) if objective == WELFARE else [form.players.index(objective)]
-    with signs.during(f"solving the linear program of correlated plans, {variables.count:,} variables"):
+    with status.during(f"solving the linear program of correlated plans, {variables.count:,} variables"):
         plan = CorrelatedPlan(form, *solve_program(form, variables, kind, favoured))
     if (np.array(plan.gains(kind)) > LEFT * form.ranges).any():
         raise UnsupportedGameError(f"{form.name}: the plan found by HiGHS is not an equilibrium, by rounding errors")
@@ -213,14 +213,14 @@ class CorrelatedMethod(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("correlated", CorrelatedMethod, kind=self.kind, objective=self.objective)
 
-    def work(self, compiled: Compiled, options: Options) -> CorrelatedWork:
+    def job(self, compiled: Compiled, options: Options) -> CorrelatedJob:
         """Return the work of the linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
         _check_objective(self.objective, compiled.players)
         variables = variables_of(compiled, self.kind)  # raises here where there are too many
-        return CorrelatedWork(lambda: _best(compiled, variables, self.kind, self.objective))
+        return CorrelatedJob(lambda: _best(compiled, variables, self.kind, self.objective))
 
 
-class CorrelatedWork(OneCall[CorrelatedPlan]):
+class CorrelatedJob(OneCall[CorrelatedPlan]):
     """The linear program at work."""
 
     def policy(self) -> CorrelatedPolicy | None:

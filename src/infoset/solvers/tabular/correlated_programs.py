@@ -15,14 +15,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.solvers.job import Background
 from infoset.solvers.tabular.deviations import Deviation, Leaver
 from infoset.solvers.tabular.joint_plans import JointPlans
 from infoset.solvers.tabular.linear_program import HIGHS
-from infoset.solvers.work import Background
 from infoset.tree.normal_form import normal_form
 from infoset.tree.sequence_form import SequenceForm, carried, ends, sets_of
 
@@ -94,7 +94,7 @@ def solve_program(form: SequenceForm, variables: Variables, kind: str, favoured:
         own = variables.table.plans[player] if isinstance(variables, Cells) else None
         for number, deviation in enumerate(leaver.deviations(kind, own)):
             if number % 100 == 0:
-                signs.detail(
+                status.detail(
                     f"writing the linear program of {kind}: {form.players[player]}'s deviation {number + 1:,}, "
                     f"{len(program.parts):,} rows, {program.entries:,} entries"
                 )
@@ -140,7 +140,7 @@ def _solved(name: str, cost: FloatArray, rows: Any, equal: Any, weight: FloatArr
     bounds[: len(most)] = np.column_stack([np.zeros(len(most)), most])
     by = "highs" if len(most) <= FEW else "highs-ipm"
     way = "simplex" if by == "highs" else "interior points"
-    signs.detail(
+    status.detail(
         f"HiGHS solves a linear program by {way}: "
         f"{rows.shape[0]:,} rows, {rows.shape[1]:,} columns, {rows.nnz:,} entries"
     )
@@ -195,7 +195,7 @@ class _Generation:
         for turn in range(MOST_ROUNDS):
             draw = self._best(obeyed)
             aim = "raising the objective" if obeyed else f"until no player gains by deviating, {draw.slack:.3g} now"
-            signs.detail(f"finding plans, round {turn + 1:,}: {len(self.plans):,} so far, {aim}")
+            status.detail(f"finding plans, round {turn + 1:,}: {len(self.plans):,} so far, {aim}")
             if not obeyed and draw.slack <= SLACK:
                 obeyed, self.slack = True, max(draw.slack, 0.0)
                 draw = self._best(True)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
@@ -76,12 +76,12 @@ def eliminate_dominated(game: AnyGame) -> Elimination:
     table = normal_form(form)
     left = [list(range(len(own))) for own in table.strategies]
     found: list[Dominated] = []
-    with signs.during("looking for dominated strategies"):
+    with status.during("looking for dominated strategies"):
         for turn in range(1, sum(map(len, left)) + 1):
             going = []
             for p, player in enumerate(form.players):
                 for number, k in enumerate(left[p]):
-                    signs.detail(
+                    status.detail(
                         f"looking for dominated strategies, round {turn}: {player}'s {number + 1:,} of {len(left[p]):,}"
                     )
                     if by := _better(table, left, p, k):

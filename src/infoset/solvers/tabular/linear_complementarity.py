@@ -16,18 +16,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
 from infoset.memory import check_room
 from infoset.names import full_name
+from infoset.solvers.job import Limits
 from infoset.solvers.method import Options
 from infoset.solvers.metrics import player_gains
 from infoset.solvers.tabular.linear_program import on_the_polytope
-from infoset.solvers.tabular.solver import OneStep, TabularMethod
-from infoset.solvers.work import Limits
+from infoset.solvers.tabular.solver import OneShotSolver, TabularMethod
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, exact_ends
@@ -65,7 +65,7 @@ def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) 
     scale = np.abs(payoffs).max(axis=0, initial=0.0)  # by player, as one's payoffs may be small beside the other's
     scale[scale == 0] = 1.0
     plan = realisation(form, uniform(form) if start is None else start)
-    with signs.during(f"following the path of lcp, with tables of {room}"):
+    with status.during(f"following the path of lcp, with tables of {room}"):
         found = _float_plan(form, _Path(form, plan, sequences, payoffs / scale, exact=False).follow())
     if (player_gains(form, found) > GOOD * np.where(form.ranges > 0, form.ranges, scale)).any():
         raise UnsupportedGameError(f"{form.name}: {LOST}")
@@ -98,7 +98,7 @@ def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | No
         probabilities = [Fraction(float(p)).limit_denominator(SIMPLE) for p in start]
     simple = np.array(probabilities, dtype=object)
     sequences, payoffs = exact_ends(tree, form)
-    with signs.during(f"following the path of lcp in fractions, with tables of {room}"):
+    with status.during(f"following the path of lcp in fractions, with tables of {room}"):
         found = _Path(form, _exact_plan(form, simple), sequences, payoffs, exact=True).follow()
     weights = found[sequences[:, 0]] * found[sequences[:, 1]]
     return ExactEquilibrium(found.tolist(), tuple((weights @ payoffs).tolist()))
@@ -331,16 +331,16 @@ class LinearComplementarity(TabularMethod):
         """The full name, as ``solve`` takes it."""
         return full_name("lcp", lcp, exact=self.exact)
 
-    def work(self, compiled: Compiled, options: Options) -> OneStep:
+    def job(self, compiled: Compiled, options: Options) -> OneShotSolver:
         """Return a solver of a game.  ``start="random"`` begins the path at a profile drawn with the seed."""
         form = compiled.form
         check_two_players(form)
         start = random_interior(form, options.seed) if options.start == "random" else None
         return LinearComplementaritySolver(compiled, self.name, start, self.exact)
 
-    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneShotSolver:
         check_two_players(form)
-        return OneStep(form, self.name, lambda: linear_complementarity(form, start))
+        return OneShotSolver(form, self.name, lambda: linear_complementarity(form, start))
 
 
 @checks_arguments
@@ -356,7 +356,7 @@ def lcp(exact: bool = False) -> LinearComplementarity:
     return LinearComplementarity(bool(exact))
 
 
-class LinearComplementaritySolver(OneStep):
+class LinearComplementaritySolver(OneShotSolver):
     """A solver that follows the path in floats; in fractions where asked for, or where floats fail on a small game."""
 
     def __init__(self, compiled: Compiled, name: str, start: FloatArray | None, exact: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
@@ -31,7 +31,7 @@ def linear_program(form: SequenceForm) -> FloatArray:
     """
     check_zero_sum(form)
     plan = np.ones(form.num_sequences)
-    with signs.during("solving the linear program"):
+    with status.during("solving the linear program"):
         for player in range(2):
             own, other = constraints(form, player), constraints(form, 1 - player)
             plan[form.player_sequences(player)] = on_the_polytope(

@@ -23,8 +23,8 @@ from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inner_kernel, kernel
 from infoset.names import check_range, full_name
+from infoset.solvers.job import Limits
 from infoset.solvers.tabular.solver import Solver, TabularMethod
-from infoset.solvers.work import Limits
 from infoset.tree.kernels import gradient, plan_down
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm

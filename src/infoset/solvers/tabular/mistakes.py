@@ -15,9 +15,9 @@ import numpy as np
 
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
+from infoset.solvers.job import Background
 from infoset.solvers.tabular.linear_program import constraints, payoff_matrix
 from infoset.solvers.tabular.profile import Profile
-from infoset.solvers.work import Background
 from infoset.tree.sequence_form import SequenceForm
 
 GAINS = 1e-6

@@ -20,11 +20,11 @@ from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.files import DamageError, describe_damage
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Background, Job, Limits
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, best_responses, evaluate_plan, expected_values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.linear_program import linear_program
-from infoset.solvers.work import Background, Limits, Work
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL, GameGraph
 from infoset.tree.payoff_scale import constant_sum_of
@@ -39,16 +39,16 @@ Oracle: TypeAlias = Callable[[GameTree, SequenceForm], FloatArray]
 """A function from a game to realisation weights (S,)."""
 
 
-class PublicSubgames(Work):
+class PublicSubgames(Job):
     """The public subgames of a game, solved one after the other, the last first; an iteration solves one.
 
     ``oracle`` solves one subgame; ``max_histories`` bounds each.  Raises ``BudgetError`` for one that is too large.
 
     >>> from infoset.solvers.tabular.public_subgames import PublicSubgames
     >>> from infoset.tree.graph import explore
-    >>> work = PublicSubgames(explore(infoset.load("gdl:meier")))
-    >>> work.step(work.total)
-    >>> round(work.values[0], 6)
+    >>> job = PublicSubgames(explore(infoset.load("gdl:meier")))
+    >>> job.step(job.total)
+    >>> round(job.values[0], 6)
     64.793901
     """
 
@@ -133,9 +133,9 @@ def solve_public(
     >>> round(solve_public(explore(infoset.load("gdl:meier"))).values[0], 6)
     64.793901
     """
-    work = PublicSubgames(graph, oracle, max_histories)
-    work.step(work.total)
-    return work
+    job = PublicSubgames(graph, oracle, max_histories)
+    job.step(job.total)
+    return job
 
 
 def evaluate_public(policy: PublicPolicy, graph: GameGraph, respond: bool = False) -> Evaluation:
@@ -205,11 +205,11 @@ class PublicMethod(Checked):
 
     name: ClassVar[str] = "public"
 
-    def work(self, compiled: Compiled, options: Options) -> PublicSubgames:
+    def job(self, compiled: Compiled, options: Options) -> PublicSubgames:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where only the start is common knowledge."""
         if compiled.graph.map_name:
             raise UnsupportedGameError(f"{compiled.name}: public subgames need perfect recall")
-        work = PublicSubgames(compiled.graph, None, compiled.max_histories)
-        if work.total < 2:
+        job = PublicSubgames(compiled.graph, None, compiled.max_histories)
+        if job.total < 2:
             raise UnsupportedGameError(f"{compiled.name}: no position is common knowledge but the start")
-        return work
+        return job

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
 from infoset.solvers.metrics import evaluate_plan
@@ -61,7 +61,7 @@ class ProfileCheck:
 
 def check_strategy(form: SequenceForm, tree: GameTree, strategy: FloatArray) -> ProfileCheck:
     """Check which of five solution concepts the behaviour (S,) of all players satisfies, see ``check_profile``."""
-    with signs.during("checking the profile"):
+    with status.during("checking the profile"):
         profile = Profile.of(form, tree, strategy)
         nash, dominated = _nash(profile), _decided(profile, "undominated")
         found = [nash, _subgame_perfect(profile), dominated]

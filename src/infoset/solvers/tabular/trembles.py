@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
@@ -76,7 +76,7 @@ def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
     check_choice("refinement", refinement, tuple(TREMBLES))
     strategy = np.ones(form.num_sequences)
     room = check_polynomials(form, refinement)
-    with signs.during(f"solving the linear program of hands that tremble, with polynomials of {room}"):
+    with status.during(f"solving the linear program of hands that tremble, with polynomials of {room}"):
         for player in range(2):
             strategy[form.player_sequences(player)] = _Program(form, player, TREMBLES[refinement]).solve()
     if nash_conv(form, realisation(form, strategy)) > GAINED * form.widest_range:

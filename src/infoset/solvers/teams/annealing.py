@@ -25,8 +25,8 @@ from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import Words, below, next_word
+from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
 from infoset.solvers.metrics import best_response, check_common_payoff, expected_values, polish
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 from infoset.tree.kernels import best_up
 from infoset.tree.payoff_scale import EQUAL
 from infoset.tree.plans import realisation
@@ -188,14 +188,14 @@ def anneal(
     """
     if not seconds > 0:
         raise ParameterError(f"seconds={seconds} is out of range; allowed: above 0")
-    work = annealings(form, sweeps, runs, seed)
+    job = annealings(form, sweeps, runs, seed)
     limits = Limits(seconds=None if seconds == np.inf else seconds)
-    stopped, spent = advance(work, limits, Watcher(advance=work.teller(progress)))
-    best = work.best
+    stopped, spent = advance(job, limits, Watcher(advance=job.teller(progress)))
+    best = job.best
     if best is None:
         raise KeyboardInterrupt
-    values = np.array([float(result["value"]) for result in work.known])
-    stopped = "runs" if stopped == work.finished_as else stopped
+    values = np.array([float(result["value"]) for result in job.known])
+    stopped = "runs" if stopped == job.finished_as else stopped
     return Annealing(form, float(best["value"]), best["plan"], values, sweeps, seed, spent, stopped)
 
 
@@ -215,7 +215,7 @@ def annealings(form: SequenceForm, sweeps: int, runs: int, seed: int) -> Anneali
     return Annealings(form, sweeps, runs, seed)
 
 
-class Annealings(Runs):
+class Annealings(MultiStart):
     """Annealings from random profiles; the responder changes from run to run, from the last player on."""
 
     def __init__(self, form: SequenceForm, sweeps: int, runs: int, seed: int) -> None:
@@ -233,7 +233,7 @@ class Annealings(Runs):
         return None if best is None else TabularPolicy.from_plan(self.form, best["plan"], {"method": "annealing"})
 
 
-class AnnealingRun(Run):
+class AnnealingRun(RunInSeries):
     """One annealing at work; an iteration is a sweep, and the first ``SHAKES`` measure the cost of a change."""
 
     def __init__(self, form: SequenceForm, responder: int, sweeps: int, seed: np.random.SeedSequence) -> None:

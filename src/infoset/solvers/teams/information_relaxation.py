@@ -22,6 +22,7 @@ from infoset.errors import ImperfectRecallError, ParameterError
 from infoset.jit import inline_kernel, kernel
 from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
 from infoset.solvers.teams.hidden_game import (
     MOST_TRAININGS,
     NOBODY,
@@ -31,7 +32,6 @@ from infoset.solvers.teams.hidden_game import (
     project,
     spread,
 )
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 from infoset.tree.information import UNLABELLED
 
 
@@ -186,21 +186,21 @@ def information_relaxation(
     >>> print(f"{found.best.max():.3f} {found.bound:.3f}")
     1.000 1.000
     """
-    work = Relaxations(game, penalty, iterations, runs, seed)
-    _, seconds = advance(work, Limits(), Watcher(advance=work.teller(progress)))
-    done = work.results or work.known
+    job = Relaxations(game, penalty, iterations, runs, seed)
+    _, seconds = advance(job, Limits(), Watcher(advance=job.teller(progress)))
+    done = job.results or job.known
     if not done:
         raise KeyboardInterrupt
     criteria, payoffs, projections = (
         np.stack([result[name] for result in done]) for name in ("criteria", "payoffs", "best")
     )
-    proved = work.bound()
+    proved = job.bound()
     return Relaxation(
         game, criteria, payoffs, payoffs[:, -1], payoffs.max(axis=1), projections, proved and proved[0], seconds
     )  # fmt: skip
 
 
-class Relaxations(Runs):
+class Relaxations(MultiStart):
     """Runs of Algorithm 1, each from an initial policy of its own.  Raises as ``information_relaxation`` does."""
 
     def __init__(self, game: HiddenGame, penalty: float, iterations: int, runs: int, seed: int) -> None:
@@ -242,7 +242,7 @@ def relaxed_optimum(game: HiddenGame) -> float:
     return float(value[0])
 
 
-class RelaxationRun(Run):
+class RelaxationRun(RunInSeries):
     """One run at work; an iteration is a projection and a proximal step."""
 
     def __init__(

@@ -21,6 +21,7 @@ from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
 from infoset.names import check_choice, check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import next_word
+from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
 from infoset.solvers.tabular import cfr, updates
 from infoset.solvers.tabular.loop import Method, running_own, schedule_rows
 from infoset.solvers.teams.hidden_game import (
@@ -33,7 +34,6 @@ from infoset.solvers.teams.hidden_game import (
     spread,
     spread_outside,
 )
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 
 
 class HidingState(NamedTuple):
@@ -381,9 +381,9 @@ def progressive_hiding(
     ((20, 200), 1.0)
     """
     chosen = ftrl() if learner is None else learner
-    work = Hidings(game, [penalty], chosen, iterations, runs, seed, conditional=conditional, sampled=sampled)
-    _, seconds = advance(work, Limits(), Watcher(advance=work.teller(progress)))
-    found = work.results or work.known
+    job = Hidings(game, [penalty], chosen, iterations, runs, seed, conditional=conditional, sampled=sampled)
+    _, seconds = advance(job, Limits(), Watcher(advance=job.teller(progress)))
+    found = job.results or job.known
     if not found:
         raise KeyboardInterrupt
     return hiding(game, found, seconds)
@@ -450,7 +450,7 @@ TRIALS = 20
 """The number of runs of each penalty, where there are several to choose from."""
 
 
-class Hidings(Runs):
+class Hidings(MultiStart):
     """Trainings from initial policies of their own, drawn with ``seed`` and their numbers.
 
     Of several ``penalties`` each is tried on ``TRIALS`` runs, and the one that ends best on average is used for the
@@ -507,7 +507,7 @@ class Hidings(Runs):
         return None if best is None else self.game.policy(best[kind], {"method": "progressive-hiding"})
 
 
-class HidingRun(Run):
+class HidingRun(RunInSeries):
     """One training at work, on all histories or, where ``sampled``, on episodes."""
 
     def __init__(

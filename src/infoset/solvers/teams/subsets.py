@@ -140,11 +140,11 @@ def _seer(public: PublicTree, v: int) -> int:
     if len(movers) < 2:
         return movers[0] if movers else 0
 
-    def work(place: int) -> tuple[float, float]:
+    def job(place: int) -> tuple[float, float]:
         prescriptions = (shape[place] + 1.0) ** public.types[movers[place]]
         return prescriptions * shape[1 - place] * 3.0 ** public.types[movers[1 - place]], prescriptions
 
-    return movers[min((0, 1), key=work)]
+    return movers[min((0, 1), key=job)]
 
 
 class SubsetProgram:

@@ -40,12 +40,12 @@ from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
+from infoset.solvers.job import Watcher
 from infoset.solvers.study import Move, Study
-from infoset.solvers.work import Watcher
 from infoset.view.pictures import record_words
-from infoset.web.heads import Heads, kind_of
-from infoset.web.queue import Job, Queue
-from infoset.web.shelf import Item, find, items
+from infoset.web.artifacts import Artifact, find, items
+from infoset.web.metadata import MetadataCache, kind_of
+from infoset.web.queue import Queue, RunningRequest
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class Agents:
     """A maker of the agents at tables; the solution of a game is shared by all tables."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
-        self.folders, self.heads = folders, Heads()
+        self.folders, self.heads = folders, MetadataCache()
         self.solved: dict[Game | str, Solved] = {}  # by ``key_of``
         self.refused: dict[Game | str, str] = {}
         self.solvable: dict[Game | str, bool] = {}
@@ -141,7 +141,7 @@ class Agents:
                 (others.setdefault(why, []) if why else fit).append(item.name)
         return fit, others
 
-    def why_not_kept(self, item: Item, game: Game) -> str:
+    def why_not_kept(self, item: Artifact, game: Game) -> str:
         """Return in a few words why an item on the shelf cannot play ``game``; "" where it can."""
         head = self.heads.of(item)
         if head.problem:
@@ -210,7 +210,7 @@ class Agents:
         found: Solved = request.job.result
         return found
 
-    def _solved(self, key: Game | str, game: Game, job: Job) -> Solved:
+    def _solved(self, key: Game | str, game: Game, job: RunningRequest) -> Solved:
         try:
             found = solve_for_play(game, job)
         except (BudgetError, UnsupportedGameError) as error:
@@ -302,7 +302,7 @@ class Solved:
             return None
 
 
-def solve_for_play(game: Game, job: Job) -> Solved:
+def solve_for_play(game: Game, job: RunningRequest) -> Solved:
     """Solve a game within some seconds.
 
     Raises ``BudgetError``, and ``CancelledError`` once the job is given up.

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from infoset.search.ranges import Range
+from infoset.search.belief import Belief
 
 
 @dataclass
-class Beliefs:
+class BeliefStatistics:
     """Counts over all moves at which an agent asked for its belief.
 
     >>> import numpy as np
-    >>> from infoset.search.beliefs import Beliefs
-    >>> from infoset.search.ranges import Range
-    >>> beliefs = Beliefs()
-    >>> beliefs.note(Range(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=True)
+    >>> from infoset.search.belief_statistics import BeliefStatistics
+    >>> from infoset.search.belief import Belief
+    >>> beliefs = BeliefStatistics()
+    >>> beliefs.note(Belief(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=True)
     >>> beliefs.lose()
     >>> str(beliefs)
     'beliefs at 1 move: 4 histories in the mean, effective 4, at least 4; all there are at 1; lost at 1'
-    >>> beliefs.note(Range(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=False, near=True)
+    >>> beliefs.note(Belief(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=False, near=True)
     >>> str(beliefs).partition("all ")[2]
     'there are at 1; none but for the last thing seen at 1; lost at 1'
     """
@@ -39,7 +39,7 @@ class Beliefs:
     fewest: float = inf
     """The smallest effective sample size at a move."""
 
-    def note(self, found: Range, whole: bool, near: bool = False) -> None:
+    def note(self, found: Belief, whole: bool, near: bool = False) -> None:
         """Count a move and its belief."""
         effective = found.effective
         self.moves += 1
@@ -65,7 +65,7 @@ class Beliefs:
         )
 
 
-def account(beliefs: Beliefs, at_random: int, faults: list[str]) -> str:
+def account(beliefs: BeliefStatistics, at_random: int, faults: list[str]) -> str:
     """Return a line on an agent's moves: its beliefs, and how often it moved at random and why it first did so."""
     because = f", the first time as {faults[0]}" if faults else ""
     plural = "" if at_random == 1 else "s"

@@ -15,15 +15,15 @@ from infoset.base import Action, FloatArray, Game, LongArray, Observation, Obser
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
-from infoset.search.beliefs import Beliefs, account
-from infoset.search.below import Below, Values
-from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.belief import Belief, BeliefTracker, drawn
+from infoset.search.belief_statistics import BeliefStatistics, account
 from infoset.search.roots import common_root, order_two
+from infoset.search.subgame import Subgame, Values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.growing import GrowingGraph
+from infoset.tree.lazy_graph import LazyGraph
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -72,7 +72,7 @@ class Effort:
 class RowSolver(Protocol):
     """A solver that returns move probabilities at information states of its ``ranges``."""
 
-    ranges: Ranges
+    ranges: BeliefTracker
     root: str
     until: float
     """The time at which a search ends, as of ``time.monotonic``."""
@@ -102,7 +102,7 @@ class SubgameSolver:
     """
 
     def __init__(
-        self, ranges: Ranges, values: Values, root: str = ORDER_TWO, effort: Effort | None = None,
+        self, ranges: BeliefTracker, values: Values, root: str = ORDER_TWO, effort: Effort | None = None,
         consistent: bool = False,
     ) -> None:  # fmt: skip
         check_choice("root", root, KNOWN_ROOTS)
@@ -164,7 +164,7 @@ class SubgameSolver:
             sets, others = (sets + 1) // 2, others // 2
         return None if tree is None else self._solve(tree, worlds, player, state)
 
-    def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Range:
+    def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Belief:
         """Return the worlds in which the subgame begins; none if no history leads to the state."""
         if self.root == COMMON and sets == self.effort.sets:
             try:
@@ -183,19 +183,19 @@ class SubgameSolver:
     def _held(self, share: float) -> AbstractContextManager[None]:
         """Return a context that holds a growing graph for this thread, for a share of the remaining time."""
         graph = self.ranges.graph
-        if not isinstance(graph, GrowingGraph):
+        if not isinstance(graph, LazyGraph):
             return nullcontext()
         now = time.monotonic()
         return graph.held(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
 
-    def _deepest(self, worlds: Range) -> GameTree | None:
+    def _deepest(self, worlds: Belief) -> GameTree | None:
         """Return the deepest subgame that fits; ``None`` where not even one step does."""
         with self._held(1 / 2):
-            below = Below(self.ranges.graph, worlds, self.root == PER_WORLD)
+            below = Subgame(self.ranges.graph, worlds, self.root == PER_WORLD)
             depth = self._grown(below)
             return GameTree.unroll(below.game(self.values, depth), self.most) if depth else None
 
-    def _grown(self, below: Below) -> int:
+    def _grown(self, below: Subgame) -> int:
         """Grow a subgame and return how many of its steps fit."""
         for depth in range(self.effort.steps):
             if depth and (time.monotonic() > self.until or not below.goes_on):
@@ -214,7 +214,7 @@ class SubgameSolver:
         """Note that something does not fit, and whether the clock rather than the effort is the reason."""
         self.cut |= self.most < self.effort.histories
 
-    def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float] | None:
+    def _solve(self, tree: GameTree, worlds: Belief, player: int, state: int) -> list[float] | None:
         form = SequenceForm.of(tree)
         solver, mean = pcfr_plus().solver(form), np.zeros(form.num_sequences)
         chunk = CHUNK if self.effort.stopping == AVERAGE else 1
@@ -227,7 +227,7 @@ class SubgameSolver:
 
 
 def _played(
-    tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Range, player: int, state: int
+    tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Belief, player: int, state: int
 ) -> list[float] | None:
     """Return the row at the player's information set; where the world was told, the mean row over the worlds."""
     mine = np.flatnonzero(worlds.known[:, player] == state)
@@ -247,7 +247,7 @@ def _played(
     return None if probabilities is None else probabilities.tolist()
 
 
-class RangeSearch:
+class SubgameSearch:
     """An agent that plays the rows of a solver of subgames.
 
     ``faults`` lists where no history explained what it saw: from there on it plays at random.  ``unknown`` counts the
@@ -260,7 +260,7 @@ class RangeSearch:
         self.number = {record: k for k, record in enumerate(self.graph.records)}
         self.unknown = 0
         self.faults: list[str] = []
-        self.beliefs = Beliefs()
+        self.beliefs = BeliefStatistics()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         if game.players != self.graph.players:

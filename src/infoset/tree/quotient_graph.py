@@ -21,12 +21,12 @@ ELEMENT_BITS = 6
 ELEMENT = (1 << ELEMENT_BITS) - 1
 
 
-class Walk(NamedTuple):
+class QuotientGraph(NamedTuple):
     """The representative positions, one of each orbit.  Data that a walk reads together is adjacent in memory.
 
     >>> from infoset.tree.graph import explore
-    >>> from infoset.tree.walk import Walk
-    >>> Walk.of(explore(infoset.load("kuhn_poker"))).num_players
+    >>> from infoset.tree.quotient_graph import QuotientGraph
+    >>> QuotientGraph.of(explore(infoset.load("kuhn_poker"))).num_players
     2
     """
 
@@ -38,7 +38,7 @@ class Walk(NamedTuple):
     depth: int  # the largest number of edges from the start to an end
 
     @classmethod
-    def of(cls, graph: GameGraph, symmetry: Symmetry | None = None) -> Walk:
+    def of(cls, graph: GameGraph, symmetry: Symmetry | None = None) -> QuotientGraph:
         """Build the walk of all positions, or of one position of each orbit of ``symmetry``.
 
         Raises ``GameRuleError`` where a state can recur.
