@@ -72,9 +72,9 @@ def cell(method: str, game: str, folder: Path) -> str:
         ]
     again = evaluate(game, str(found.folder))
     assert max(abs(a - b) for a, b in zip(again.values, found.values, strict=True)) < 1e-9
-    worth = f"{found.values[0]:.4g}"
+    start = f"{found.values[0]:.4g}"
     name = "" if found.method == method else f"{found.method.partition('(')[0]}: "
-    return f"{name}{worth}, ε {found.exploitability:.1g}" if found.exploitability is not None else f"{name}{worth}"
+    return f"{name}{start}, ε {found.exploitability:.1g}" if found.exploitability is not None else f"{name}{start}"
 
 
 def main() -> None:

@@ -20,10 +20,10 @@ def test_how_likely_a_token_is() -> None:
     number = {record: k for k, record in enumerate(ranges.graph.records)}
     king = number[None, "K"]
     assert ranges.chance(0, 0, king) == pytest.approx(1 / 3)
-    state = ranges.behind(0, king)
+    state = ranges.successor(0, king)
     passed = next(k for record, k in number.items() if record[0] == "pass")
     assert ranges.chance(0, state, passed) == pytest.approx(1)  # its own move
-    after = [(record, ranges.chance(0, ranges.behind(state, passed), k)) for record, k in number.items()]
+    after = [(record, ranges.chance(0, ranges.successor(state, passed), k)) for record, k in number.items()]
     assert sorted(round(chance, 9) for _, chance in after if chance > 0) == [0.5, 0.5]  # of which one ends the game
 
 
@@ -39,7 +39,7 @@ def test_models_by_edges_are_models() -> None:
     probabilities = by_edge(model, graph, ranges.states)
     position = next(p for p in np.flatnonzero(graph.player == 1).tolist() if graph.num_edges[p] == 3)
     edges = np.arange(graph.first_edge[position], graph.first_edge[position + 1])
-    state = ranges.behind(1, 0)
+    state = ranges.successor(1, 0)
     np.testing.assert_allclose(probabilities(edges, np.full(3, state)), [1 / 6, 2 / 6, 3 / 6])
     assert asked == [(1, (graph.records[0],))]
 

@@ -21,7 +21,7 @@ def state_of(ranges: BeliefTracker, player: int, known) -> int:
     number = {record: k for k, record in enumerate(ranges.graph.records)}
     state = player
     for record in known[int(ranges.graph.start_records[player] >= 0) :]:
-        state = ranges.behind(state, number[record])
+        state = ranges.successor(state, number[record])
     return state
 
 
@@ -112,5 +112,5 @@ def test_whoever_saw_nothing_still_knows_that_time_has_passed() -> None:
     np.testing.assert_allclose(informed_values(graph)[0], 50.0, atol=1e-6)
     ranges = BeliefTracker(graph)
     number = {record: k for k, record in enumerate(graph.records)}
-    blind = ranges.asked(1, ranges.behind(1, number["noop", ()]))
+    blind = ranges.asked(1, ranges.successor(1, number["noop", ()]))
     assert blind.weight == pytest.approx([0.5, 0.5])

@@ -39,7 +39,7 @@ def asked(name, player, grows=False, **limits):
     for known in states:
         state = player
         for record in known[int(graph.start_records[player] >= 0) :]:
-            state = ranges.behind(
+            state = ranges.successor(
                 state, graph.source.record_number(player, record) if grows else graph.records.index(record)
             )
         found.append(state)
@@ -102,7 +102,7 @@ def start(ranges):
 def test_what_no_history_explains_leaves_none() -> None:
     ranges = BeliefTracker(explore(load("kuhn_poker")))
     king = ranges.graph.records.index((None, "K"))
-    state = ranges.behind(ranges.behind(0, king), king)
+    state = ranges.successor(ranges.successor(0, king), king)
     assert not ranges.of(0, state).size
     assert not BeliefSampler(ranges, state, rng()).draw(5).size
 

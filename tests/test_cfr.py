@@ -53,17 +53,17 @@ def slow_cfr(form, iterations, alternating):
         plan_down(a, p, strategy, plan)
 
     def values_of(player):
-        values, worth = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+        values, infoset_values = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
         gradient(a, player, plan, values)
-        expect_up(a, player, strategy, values, worth)
-        return values, worth
+        expect_up(a, player, strategy, values, infoset_values)
+        return values, infoset_values
 
-    def update(player, values, worth):
+    def update(player, values, infoset_values):
         own = form.player_sequences(player)
         total[own] += plan[own]
         for k in form.player_infosets(player):
             moves = slice(int(a.first[k]), int(a.first[k] + a.size[k]))
-            regrets[moves] += values[moves] - worth[k]
+            regrets[moves] += values[moves] - infoset_values[k]
             positive = np.maximum(regrets[moves], 0)
             strategy[moves] = positive / positive.sum() if positive.sum() > 1e-15 else 1 / len(positive)
         plan_down(a, player, strategy, plan)
@@ -118,10 +118,10 @@ def test_hedge_learns() -> None:
 
 
 # The documentation's example: ten lines of a user's own.
-def own_regret_matching(root, parent, first, last, worth, values, strategy, memory, parameters):
+def own_regret_matching(root, parent, first, last, value, values, strategy, memory, parameters):
     total = 0.0
     for q in range(first, last):
-        memory[0, q] += values[q] - worth
+        memory[0, q] += values[q] - value
         strategy[q] = max(memory[0, q], 0.0)
         total += strategy[q]
     for q in range(first, last):
@@ -137,7 +137,7 @@ def test_a_users_own_update_runs_on_the_same_loop() -> None:
     assert solver.average() == pytest.approx(ours.average(), abs=1e-9)
 
 
-def squares(first, last, worth, values, memory, parameters):
+def squares(first, last, value, values, memory, parameters):
     return parameters[1] ** 2
 
 
@@ -158,7 +158,7 @@ def test_what_a_set_weighs_may_be_said_set_by_set() -> None:
 
 
 def test_vad_cfr_by_hand() -> None:
-    """Two moves worth 1 and 0: regrets ±.5, of which half is left of what was, and the good one counts 1.1 times."""
+    """Two moves with values 1 and 0: regrets ±.5, of which half is left of what was, and the good one counts 1.1 times."""
     memory, strategy = np.zeros((2, 2)), np.array([0.5, 0.5])
     values, parameters = np.array([1.0, 0.0]), np.array([1.0, 0.0, 2.0, 500.0])
     volatility_adaptive(0, 0, 0, 2, 0.5, values, strategy, memory, parameters)
@@ -181,13 +181,13 @@ def test_updates_are_plain_python_too() -> None:
     """The compiled update against the same function run by the interpreter."""
     memory, strategy = np.array([[1.0, -2.0, 0.5]]), np.array([0.2, 0.3, 0.5])
     values, parameters = np.array([0.1, 0.4, -0.3]), np.array([1.0, 0.5, 0.25])
-    worth = float(strategy @ values)
+    value = float(strategy @ values)
     names = dict(regret_matching.__globals__, normalise=normalise.py_func)
     import types
 
     slow = types.FunctionType(regret_matching.__code__, names)
-    slow(0, 0, 0, 3, worth, values, strategy, memory, parameters)
-    regrets = np.array([1.0, -2.0, 0.5]) + values - worth
+    slow(0, 0, 0, 3, value, values, strategy, memory, parameters)
+    regrets = np.array([1.0, -2.0, 0.5]) + values - value
     expected = np.where(regrets > 0, 0.5, 0.25) * regrets
     assert memory[0] == pytest.approx(expected)
     assert strategy == pytest.approx(np.maximum(expected, 0) / np.maximum(expected, 0).sum())

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from test_growing import ask_all, count_histories
 
 from extent import sample
 from infoset import load, load_agent
@@ -25,7 +26,6 @@ from infoset.tree.graph import explore
 from infoset.tree.lazy_graph import STATES, LazyGraph
 from infoset.tree.rules_source import RulesSource, build_lazy_graph
 from random_games import RandomGame, RandomState
-from test_growing import ask_all, count_histories
 
 GRACE = 0.5  # seconds of work that may come behind a deadline
 LONGEST = 0.2  # seconds that a move may be given
@@ -283,8 +283,8 @@ def test_what_may_be_is_the_same_on_a_new_graph(name: str) -> None:
             seen = step.observation(0)
             if moves[0] is not None or seen is not None:
                 record = (moves[0], () if seen is None else seen)
-                one = staying.behind(one, staying.graph.source.record_number(0, record))
-                other = moving.behind(other, moving.graph.source.record_number(0, record))
+                one = staying.successor(one, staying.graph.source.record_number(0, record))
+                other = moving.successor(other, moving.graph.source.record_number(0, record))
             assert weights(staying, one) == pytest.approx(weights(moving, other))
             other = moving.move_to(build_lazy_graph(game), other)
             assert staying.key(one) == moving.key(other)

@@ -98,7 +98,7 @@ def everywhere(node: PublicNode) -> list[PublicNode]:
     found = [node]
     for k, branch in enumerate(node.branches):
         if not branch.ends:
-            found += everywhere(node.behind(k))
+            found += everywhere(node.successor(k))
     return found
 
 
@@ -119,8 +119,8 @@ def test_the_public_positions_hold_every_information_set_once_and_as_likely_as_t
 
 def test_a_public_position_shows_what_is_hidden_there_in_the_decks_order() -> None:
     start = walk_of("kuhn_poker").start
-    assert [here.key for here in start.behind(0).rows()] == ["J pass", "Q pass", "K pass"]
-    assert [(b.label, b.by, b.ends) for b in start.behind(1).branches] == [("pass", 1, True), ("bet", 1, True)]
+    assert [here.key for here in start.successor(0).rows()] == ["J pass", "Q pass", "K pass"]
+    assert [(b.label, b.by, b.ends) for b in start.successor(1).branches] == [("pass", 1, True), ("bet", 1, True)]
 
 
 def test_who_does_not_notice_a_move_stays_where_it_was() -> None:

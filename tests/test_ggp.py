@@ -283,11 +283,11 @@ def test_games_of_perfect_information(name: str, scramble: bool, tmp_path: Path,
         messages = [read_message(text) for text, _ in pairs]
         assert [str(message) for message in messages] == [text for text, _ in pairs]
         assert [type(message) for message in messages] == [Start, *[Play] * len(match.steps), Stop]
-        told = [message.told for message in messages[1:]]
-        assert told[0] == Joint()
-        assert all(len(joint.moves) == len(urls) for joint in told[1:])
+        observed = [message.observed for message in messages[1:]]
+        assert observed[0] == Joint()
+        assert all(len(joint.moves) == len(urls) for joint in observed[1:])
         if not scramble:
-            assert [joint.moves for joint in told[1:]] == [step.moves for step in match.steps]
+            assert [joint.moves for joint in observed[1:]] == [step.moves for step in match.steps]
         answers = [answer for _, answer in pairs]
         assert (answers[0], answers[-1]) == ("READY", "DONE")
         assert [written(read_move(answer)) for answer in answers[1:-1]] == answers[1:-1]
@@ -544,7 +544,7 @@ def test_a_question_without_a_number_that_comes_twice() -> None:
         assert [one.answer("(PLAY m NIL)") for _ in range(2)] == ["noop"] * 2
         first = one.answer("(PLAY m ((mark 1 1) noop))")
         assert [one.answer("(PLAY m ((mark 1 1) noop))") for _ in range(5)] == [first] * 5
-        assert len(one.mind.seat.tracking.told) == 1
+        assert len(one.mind.seat.tracking.observed) == 1
         assert one.answer(f"(PLAY m (noop {first}))") == "noop"
 
 
@@ -596,7 +596,7 @@ def test_turns_that_were_missed() -> None:
         one.answer("(PLAY m 0 NIL NIL)")
         move = read_move(one.answer("(PLAY m 3 (mark 1 1) ())"))
         assert move[0] == "mark"
-        assert len(one.mind.seat.tracking.told) == 3
+        assert len(one.mind.seat.tracking.observed) == 3
         with pytest.raises(ParameterError, match="turn 2 was played; now it is 4"):
             one.answer("(PLAY m 2 (mark 1 1) ())")
         with pytest.raises(ParameterError, match="turn 1000; now it is 4"):
@@ -623,7 +623,7 @@ def test_the_moves_of_all_in_a_game_with_hidden_information() -> None:
         one.answer("(PLAY m NIL)")
         one.answer("(PLAY m ((choose 1) (hide_car 2)))")
         tracking = one.mind.seat.tracking
-        assert tracking.told[0] == ObservedStep((("choose", 1), ("hide_car", 2)))
+        assert tracking.observed[0] == ObservedStep((("choose", 1), ("hide_car", 2)))
         with pytest.raises(ParameterError, match="1 moves; the roles are 2: candidate, random"):
             one.answer("(PLAY m (noop))")
         with pytest.raises(ParameterError, match="NIL in place of the last moves, but 1 steps"):
@@ -636,7 +636,7 @@ def test_a_game_without_hidden_information_in_the_form_of_gdl_ii() -> None:
         one.answer(start(role="x", rules=str(description("tic_tac_toe"))))
         first = one.answer("(PLAY m 0 NIL NIL)")
         assert one.answer(f"(PLAY m 1 {first} ((does o noop) (does x {first})))") == "noop"
-        assert one.mind.seat.tracking.told[0].moves == (read_move(first), "noop")
+        assert one.mind.seat.tracking.observed[0].moves == (read_move(first), "noop")
         assert read_move(one.answer("(PLAY m 2 noop ())"))[0] == "mark"
         assert one.mind.seat.tracking.sure
 
@@ -898,7 +898,7 @@ def test_tracking_finds_a_history_that_agrees(name: str) -> None:
             )
             assert tracking.sure
         assert evaluator.terminal(tracking.found[0].state)
-        assert len(tracking.history()) == len(tracking.told)
+        assert len(tracking.history()) == len(tracking.observed)
 
 
 @pytest.mark.parametrize("name", ["krieg_tic_tac_toe", "phantom_connect"])
@@ -907,18 +907,18 @@ def test_a_history_that_was_lost_is_found_again(name: str, monkeypatch) -> None:
     monkeypatch.setattr(tracking, "WIDTH", 2)
     monkeypatch.setattr(tracking, "BEAM", 2)
     evaluator, rng = load(f"gdl:{name}").rules.evaluator, np.random.default_rng(1)
-    lost, state, told = Tracking(evaluator, 0, rng), evaluator.start(), []
+    lost, state, observed = Tracking(evaluator, 0, rng), evaluator.start(), []
     while not evaluator.terminal(state):
         moves = [
             action_set[int(rng.integers(len(action_set)))]
             for action_set in (evaluator.legal_actions(state, role) for role in (0, 1))
         ]
         state, percepts = evaluator.step(state, moves)
-        told.append(ObservedStep((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
-        lost.advance(told[-1], time.monotonic() + (5 if told[-1].ended else 0))
-        assert lost.sure == told[-1].ended
+        observed.append(ObservedStep((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
+        lost.advance(observed[-1], time.monotonic() + (5 if observed[-1].ended else 0))
+        assert lost.sure == observed[-1].ended
     state = evaluator.start()
-    for step, known in zip(lost.history(), told, strict=True):
+    for step, known in zip(lost.history(), observed, strict=True):
         state, percepts = evaluator.step(state, step.moves)
         assert (step.moves[0], frozenset(percepts[0]), evaluator.terminal(state)) == (
             known.moves[0], known.percepts, known.ended
@@ -1049,7 +1049,7 @@ def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
     state, turn, last = game.start(), 0, {}
     seen: dict[Term, frozenset[Term]] = {}
 
-    def told(role: str) -> str:
+    def observed(role: str) -> str:
         if not turn:
             return "0 NIL NIL" if hidden else "NIL"
         if not hidden:
@@ -1061,7 +1061,7 @@ def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
         for role, action_set in legal_actions.items():
             texts = {str(move): move for move in action_set}
             answer = (
-                said(players[str(role)], f"(PLAY Match.{seed} {told(str(role))})")
+                said(players[str(role)], f"(PLAY Match.{seed} {observed(str(role))})")
                 if str(role) in players
                 else rng.choice(list(texts))
             )
@@ -1070,7 +1070,7 @@ def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
         state, seen = game.step(state, moves)
         turn, last = turn + 1, moves
     for role, url in players.items():
-        assert said(url, f"(STOP Match.{seed} {told(role)})") == "DONE"
+        assert said(url, f"(STOP Match.{seed} {observed(role)})") == "DONE"
     return {str(role): values[0] for role, values in game.goals(state).items() if values}
 
 
@@ -1098,7 +1098,7 @@ def test_a_manager_that_is_case_sensitive(name: str) -> None:
 def test_such_a_manager_takes_no_answer_in_lower_case(name: str) -> None:
     with player("random") as (one, first), player("random") as (other, second):
         for one_desk in (first, second):
-            one_desk._play = lambda *told, play=one_desk._play: play(*told).lower()
+            one_desk._play = lambda *observed, play=one_desk._play: play(*observed).lower()
         with pytest.raises(AssertionError, match="is none of"):
             for seed in range(4):
                 judged(MIXED[name], [one, other][: 2 if name == "nim" else 1], seed)

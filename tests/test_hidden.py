@@ -18,7 +18,7 @@ from infoset.match.agents import ScriptedAgent
 from infoset.match.match import Round, Table
 from infoset.match.person import Person
 from infoset.match.replay import MatchStep
-from infoset.web.seat import Hand, Public, told
+from infoset.web.seat import Hand, Public
 
 SHIPPED = [name for name in known_games() if not name.startswith("pommerman:")]
 POMMERMAN = [
@@ -148,8 +148,8 @@ def compared(name: str, seeds: Sequence[int]) -> int:
 
 
 def test_the_messages_of_a_seat_are_made_from_nothing_that_could_hold_a_hidden_fact() -> None:
-    view = inspect.signature(told).parameters["view"].annotation
-    assert list(inspect.signature(told).parameters) == ["public", "view", "end"]
+    view = inspect.signature(encode_view).parameters["view"].annotation
+    assert list(inspect.signature(encode_view).parameters) == ["public", "view", "end"]
     assert view == "View"
     assert {"state", "seed", "rng"}.isdisjoint(Public.__struct_fields__)
 

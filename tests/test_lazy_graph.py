@@ -90,8 +90,8 @@ def test_ranges_that_grow_are_those_of_the_listed_graph(name) -> None:
                 if moves[p] is None and seen is None:
                     continue
                 record = (moves[p], () if seen is None else seen)
-                one = listed.behind(before, number[record])
-                other = grown.behind(grown_before, grown.graph.source.record_number(p, record))
+                one = listed.successor(before, number[record])
+                other = grown.successor(grown_before, grown.graph.source.record_number(p, record))
                 states[p] = one, other
                 assert by_key(listed, p, one) == pytest.approx(by_key(grown, p, other))
 

@@ -137,7 +137,7 @@ def test_a_study_agrees_with_its_evaluation() -> None:
     form = study.form
     for player in range(2):
         tops = [k for k in form.player_infosets(player) if form.arrays.parent[k] == form.arrays.sequences[player]]
-        total = sum(study.counterfactual_reach[k] * study.worth[k] for k in tops)
+        total = sum(study.counterfactual_reach[k] * study.infoset_values[k] for k in tops)
         if player == 0:  # P1 moves first in every history
             assert sum(study.reach[k] for k in tops) == pytest.approx(1)
             assert total == pytest.approx(study.evaluation.values[0])

@@ -54,7 +54,7 @@ def asked(tree: GameTree) -> list[tuple[int, tuple[int, ...]]]:
 def row_of(solver, player: int, path) -> list[float] | None:
     state = player
     for record in path:
-        state = solver.ranges.behind(state, record)
+        state = solver.ranges.successor(state, record)
     return solver.strategy_at(player, state)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from test_ranges import state_of
 
 from infoset import load
 from infoset.errors import BudgetError
@@ -17,7 +18,6 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
-from test_ranges import state_of
 
 
 def below(graph, worlds, depth, values) -> GameTree:
@@ -157,9 +157,9 @@ def test_what_no_subgame_is_found_for_has_no_row() -> None:
     """Where no history leads, where nothing fits, and where there is no choice; whoever asks then plays evenly."""
     ranges = BeliefTracker(explore(load("kuhn_poker")))
     values = random_values(ranges.graph).__getitem__
-    nowhere = ranges.behind(0, 0)
+    nowhere = ranges.successor(0, 0)
     for record in range(len(ranges.graph.records)):
-        nowhere = ranges.behind(nowhere, record)
+        nowhere = ranges.successor(nowhere, record)
     king = state_of(ranges, 0, ((None, "K"),))
     for effort, state in ((Effort(), nowhere), (Effort(histories=1), king)):
         solver = SubgameSolver(ranges, values, "own", effort)

@@ -230,7 +230,7 @@ def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
     assert ask("/begin", **begin | {"game": "leduc_poker"})[0] == 409
     act = {"number": 1, "told": 0, "seen": [[None, "K"]], "legal_actions": ["pass", "bet"], "seconds": None}
     assert ask("/act", **act) == (200, {"number": 1, "move": "bet"})
-    assert ask("/end", told=1, seen=[], returns=[1, -1])[0] == 200
+    assert ask("/end", sent=1, seen=[], returns=[1, -1])[0] == 200
     assert ask("/begin", **begin)[0] == 200
     connection.close()
 
@@ -513,7 +513,7 @@ def test_the_agent_of_the_guide_plays_by_its_card() -> None:
         server.shutdown()
     assert not any(match.faults for match in matches)
     assert {step.moves[0] for match in matches for step in match.steps} == {None, "bet", "pass"}
-    assert not any(len(told) for told in there["games"].values())
+    assert not any(len(sent) for sent in there["games"].values())
 
 
 def test_one_that_dies_in_the_game(serve) -> None:

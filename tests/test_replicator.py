@@ -169,16 +169,16 @@ class Learner:
 
     def __init__(self, form: SequenceForm, plan: np.ndarray, player: int) -> None:
         strategy = behaviour(form, plan)
-        values, worth = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+        values, infoset_values = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
         gradient(form.arrays, player, plan, values)
-        expect_up(form.arrays, player, strategy, values, worth)
+        expect_up(form.arrays, player, strategy, values, infoset_values)
         weights = np.zeros(form.num_sequences)
         root = form.player_sequences(player).start
         weights[root] = values[root] + SHIFT
         self.sets = []
         for k in form.player_infosets(player):
             moves = slice(int(form.arrays.first[k]), int(form.arrays.first[k] + form.arrays.size[k]))
-            weights[moves] = weights[form.arrays.parent[k]] + values[moves] - worth[k]
+            weights[moves] = weights[form.arrays.parent[k]] + values[moves] - infoset_values[k]
             w, v = weights[moves], values[moves]
             spread = w.max() - w.min()
             loss = (w.max() - w) / spread if spread > 0 else np.zeros(len(w))

@@ -250,9 +250,9 @@ def test_a_state_that_nothing_leads_to_has_no_row() -> None:
     graph = explore(load("kuhn_poker"))
     states = PublicStates(graph, Horizon(1))
     solver = ContinualResolving(BeliefTracker(graph), states, PositionValues(random_values(graph).__getitem__), 50)
-    nowhere = solver.ranges.behind(0, 0)
+    nowhere = solver.ranges.successor(0, 0)
     for record in range(len(graph.records)):
-        nowhere = solver.ranges.behind(nowhere, record)
+        nowhere = solver.ranges.successor(nowhere, record)
     assert solver.strategy_at(0, nowhere) is None
 
 

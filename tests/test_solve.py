@@ -140,12 +140,12 @@ def test_evaluation_points_are_the_same_for_every_run() -> None:
     assert len(points) < 70
 
 
-def forgets_to_normalise(root, parent, first, last, worth, values, strategy, memory, parameters):
+def forgets_to_normalise(root, parent, first, last, value, values, strategy, memory, parameters):
     for q in range(first, last):
-        strategy[q] = max(values[q] - worth, 0.0)
+        strategy[q] = max(values[q] - value, 0.0)
 
 
-def does_not_compile(root, parent, first, last, worth, values, strategy, memory, parameters):
+def does_not_compile(root, parent, first, last, value, values, strategy, memory, parameters):
     strategy[first] = no_such_name  # noqa: F821
 
 

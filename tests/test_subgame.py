@@ -37,11 +37,11 @@ def ranges_of(request):
     return made
 
 
-def state_behind(ranges, player, *records):
+def successor_state(ranges, player, *records):
     state, graph = player, ranges.graph
     for record in records:
         grows = isinstance(graph, LazyGraph)
-        state = ranges.behind(
+        state = ranges.successor(
             state, graph.source.record_number(player, record) if grows else graph.records.index(record)
         )
     return state
@@ -61,7 +61,7 @@ DOOR = ((("choose", 1), ()), ("noop", (("opened", 3),)))
 def test_monty_hall_switches_as_its_root_says(ranges_of, root, least, most) -> None:
     """Each world by itself fuses strategies, the paper's method: it plays as if it saw the car."""
     ranges = ranges_of("gdl:monty_hall")
-    state = state_behind(ranges, 0, *DOOR)
+    state = successor_state(ranges, 0, *DOOR)
     assert least <= probabilities(ranges, 0, state, root)["switch"] <= most
     agent = SubgameAgent(Budget(nodes=1000), root, WHOLE)
     agent.begin(load("gdl:monty_hall"), 0, np.random.default_rng(1), None)
@@ -72,9 +72,9 @@ def test_monty_hall_switches_as_its_root_says(ranges_of, root, least, most) -> N
 
 def test_worlds_without_weights_switch_half_the_time_when_averaged(ranges_of) -> None:
     ranges = ranges_of("gdl:monty_hall")
-    worlds = ranges.asked(0, state_behind(ranges, 0, *DOOR))
-    ranges.kept[state_behind(ranges, 0, *DOOR)] = worlds._replace(weight=np.full(2, 0.5))
-    switch = probabilities(ranges, 0, state_behind(ranges, 0, *DOOR), PER_WORLD)["switch"]
+    worlds = ranges.asked(0, successor_state(ranges, 0, *DOOR))
+    ranges.kept[successor_state(ranges, 0, *DOOR)] = worlds._replace(weight=np.full(2, 0.5))
+    switch = probabilities(ranges, 0, successor_state(ranges, 0, *DOOR), PER_WORLD)["switch"]
     assert switch == pytest.approx(1 / 2, abs=0.01)
 
 
@@ -88,14 +88,14 @@ def test_rock_paper_scissors_with_double_scissors(ranges_of) -> None:
 def test_a_root_of_one_set_tells_the_others_ones_secret(ranges_of) -> None:
     """With the lowest card known nobody is bluffed; with a root of order two the bluff comes back."""
     ranges = ranges_of("kuhn_poker")
-    jack = state_behind(ranges, 0, (None, "J"))
+    jack = successor_state(ranges, 0, (None, "J"))
     alone, hidden = (probabilities(ranges, 0, jack, root) for root in ("own", "order-2"))
     assert max(abs(alone[move] - hidden[move]) for move in alone) > 0.05
 
 
 def test_order_two_keeps_the_weights_of_ones_own_worlds(ranges_of) -> None:
     ranges = ranges_of("kuhn_poker")
-    jack = state_behind(ranges, 0, (None, "J"))
+    jack = successor_state(ranges, 0, (None, "J"))
     rooted = order_two(ranges, 0, jack, 10, 10, np.random.default_rng(1))
     assert rooted.size == 4  # two worlds of one's own, and in each one more that the other holds possible
     assert rooted.weight[rooted.known[:, 0] == jack] == pytest.approx([0.25, 0.25])
@@ -108,7 +108,7 @@ def test_a_horizon_ends_the_game_with_what_its_values_say(ranges_of) -> None:
         cut.append(len(positions))
         return np.full((len(positions), 1), 7.0)
 
-    worlds = ranges.asked(0, state_behind(ranges, 0, *DOOR))
+    worlds = ranges.asked(0, successor_state(ranges, 0, *DOOR))
     found = Subgame(ranges.graph, worlds).game(sevens)
     assert cut == [worlds.size]
     assert set(found.payoffs[found.content[found.player == TERMINAL]].ravel().tolist()) <= {7.0}
@@ -123,5 +123,5 @@ def test_subgames_are_the_same_on_a_graph_that_grows(name, root) -> None:
     solvers = [SubgameSolver(ranges, nothing_behind(ranges), root, effort) for ranges in both]
     for known in states[-6:]:
         begins = int(both[0].graph.start_records[1] >= 0)
-        rows = [s.strategy_at(1, state_behind(s.ranges, 1, *known[begins:])) for s in solvers]
+        rows = [s.strategy_at(1, successor_state(s.ranges, 1, *known[begins:])) for s in solvers]
         np.testing.assert_allclose(rows[1], rows[0], atol=1e-12)

@@ -424,7 +424,7 @@ class Pictured(Protocol):
 class Narrated(Protocol):
     """A game that describes in words what happened to a player in one step."""
 
-    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
+    def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe ``record``, which follows ``before``, as in ``you bet`` or ``P1 passes``."""
         ...
 

@@ -143,18 +143,18 @@ class _CompileListener(event.Listener):  # type: ignore[misc]
     """A listener that reports what is being compiled; callees compiled on the way are not reported separately."""
 
     def __init__(self) -> None:
-        self.told: list[AbstractContextManager[None]] = []
+        self.contexts: list[AbstractContextManager[None]] = []
 
     def on_start(self, event: Any) -> None:
         kernel = event.data["dispatcher"]
         often = "once on this machine: " if isinstance(kernel, Kernel) else ""
-        told = nullcontext() if self.told else status.during(f"compiling, {often}{kernel.py_func.__name__}")
-        told.__enter__()
-        self.told.append(told)
+        contexts = nullcontext() if self.contexts else status.during(f"compiling, {often}{kernel.py_func.__name__}")
+        contexts.__enter__()
+        self.contexts.append(contexts)
 
     def on_end(self, event: Any) -> None:
-        if self.told:
-            self.told.pop().__exit__(None, None, None)
+        if self.contexts:
+            self.contexts.pop().__exit__(None, None, None)
 
 
 event.register("numba:compile", _CompileListener())

@@ -96,7 +96,7 @@ def customary(name: str) -> str:
 
 
 class Cost(NamedTuple):
-    """One choice among several moves, named as policies name them; ``worth`` and ``best_worth`` are payoffs."""
+    """One choice among several moves, named as policies name them; ``value`` and ``best_value`` are payoffs."""
 
     step: int
     """The step of the match, counted from 1."""
@@ -104,14 +104,14 @@ class Cost(NamedTuple):
     """The player's information state."""
     move: str
     best: str
-    worth: float | None
+    value: float | None
     """The value of the move; ``None`` where this point is never reached against players who play like that."""
-    best_worth: float | None
+    best_value: float | None
 
     @property
     def lost(self) -> float | None:
         """The expected loss of the move; ``None`` where it is unknown."""
-        return None if self.worth is None or self.best_worth is None else self.best_worth - self.worth
+        return None if self.value is None or self.best_value is None else self.best_value - self.value
 
 
 def costs(
@@ -126,10 +126,10 @@ def costs(
         move = match.steps[number - 1].moves[seat] if number else None
         legal_actions = steps[number - 1].state.legal_actions(seat) if number else ()
         if move is not None and len(legal_actions) > 1:
-            worths = {found.move: found.value for found in moves(seat, known) if found.value is not None}
+            value_of = {found.move: found.value for found in moves(seat, known) if found.value is not None}
             word = move_words(legal_actions)[legal_actions.index(move)]
-            best = max(worths, key=worths.__getitem__, default=word)
-            yield Cost(number, known, word, best, worths.get(word), worths.get(best))
+            best = max(value_of, key=value_of.__getitem__, default=word)
+            yield Cost(number, known, word, best, value_of.get(word), value_of.get(best))
         record = own_record(move, step.observation(seat))
         if record is not None:
             known = (*known, record)

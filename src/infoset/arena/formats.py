@@ -403,11 +403,11 @@ class _Rounds(_Meetings):
         """Order teams by points, then by the sum of their opponents' points (Buchholz), then as listed."""
         n = len(self.schedule.teams)
         points = [sum(m.winner == team for m in met) for team in range(n)]
-        worth = [
+        tie_break = [
             sum(points[other] for m in met if team in m.teams for other in m.teams if other not in (team, NOBODY))
             for team in range(n)
         ]
-        return sorted(range(n), key=lambda team: (-points[team], -worth[team], team))
+        return sorted(range(n), key=lambda team: (-points[team], -tie_break[team], team))
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
         return tuple(self._order([met for met in self.meetings(scores) if met.winner != NOBODY]))

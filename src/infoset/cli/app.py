@@ -123,8 +123,8 @@ def games(
     if name is not None:
         from infoset.view.guide import guide, guide_text
 
-        told = guide(_with_run(name)[0])
-        _print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else write(guide_text(told))
+        found = guide(_with_run(name)[0])
+        _print_json({**found._asdict(), "parts": dict(found.parts)}) if json_ else write(guide_text(found))
         return
     more = (
         f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
@@ -300,7 +300,7 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
         _print_json({"folder": str(training.folder), "last": asdict(last) if last else None})
         return
     if last:
-        worth = ", ".join(f"{value:.4g}" for value in last.start_values)
+        start_text = ", ".join(f"{value:.4g}" for value in last.start_values)
         words = ("values", last.value_loss), ("policies", last.policy_loss)
         lost = ", ".join(f"{loss:.3e} on {word}" for word, loss in words if loss is not None)
         write(
@@ -308,8 +308,8 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
             f"lost             {lost}"
         )
-        if worth:
-            write(f"start            {worth}")
+        if start_text:
+            write(f"start            {start_text}")
         for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
             write(f"score            {epoch.share} in {epoch.duels} games v {epoch.rival}, epoch {epoch.iteration}")
     write(f"run folder       {training.folder}")

@@ -218,9 +218,9 @@ class Tutor:
                 else f"{self.game.name} is not solved; see --hints."
             ]
         width = max(map(len, action_set_words(view.legal_actions)))
-        worth = {move.move: move.value for move in self.moves(view.player, view.known)}
+        value_of = {move.move: move.value for move in self.moves(view.player, view.known)}
         shown = [
-            f"  {word.ljust(width)}  {chance:6.1%}{_worth_text(worth.get(move))}"
+            f"  {word.ljust(width)}  {chance:6.1%}{_value_text(value_of.get(move))}"
             for word, move, chance in zip(
                 action_set_words(view.legal_actions), move_words(view.legal_actions), row, strict=True
             )
@@ -228,8 +228,8 @@ class Tutor:
         return [f"By {self.source}:", *shown]
 
 
-def _worth_text(value: float | None) -> str:
-    return "" if value is None else f"   worth {round(value, SHOWN) + 0.0:+g}"
+def _value_text(value: float | None) -> str:
+    return "" if value is None else f"   value {round(value, SHOWN) + 0.0:+g}"
 
 
 class Undo(BaseException):
@@ -463,8 +463,8 @@ def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> 
             yield f"{start}  not reached against players who play this policy"
         else:
             lost = round(found.lost, SHOWN)
-            better = f"; {one_line(found.best)}{_worth_text(found.best_worth)}" if lost > 0 else ""
-            yield f"{start}  cost {lost:g}  ({_worth_text(found.worth).strip()}{better})"
+            better = f"; {one_line(found.best)}{_value_text(found.best_value)}" if lost > 0 else ""
+            yield f"{start}  cost {lost:g}  ({_value_text(found.value).strip()}{better})"
 
 
 class _Printed(io.StringIO):

@@ -127,11 +127,13 @@ class LearningProgress(Bar):
     def advance(self, epoch: Epoch) -> None:
         """Show the state of the training after an epoch."""
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
-        worth = ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
+        start_text = (
+            ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
+        )
         score = f", score {epoch.share} v {epoch.rival}" if epoch.share else ""
         words = ("value", epoch.value_loss), ("policy", epoch.policy_loss)
         lost = next(f"{word} loss {loss:.2e}" for word, loss in words if loss is not None)
-        quality = f"{epoch.games:,} games, {lost}{worth}{score}"
+        quality = f"{epoch.games:,} games, {lost}{start_text}{score}"
         self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 
 

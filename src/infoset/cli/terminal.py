@@ -108,7 +108,7 @@ class Terminal:
 
     def __init__(self, out: TextIO, commands: Mapping[str, tuple[Command, str]] | None = None) -> None:
         self.out, self.commands = out, commands or {}
-        self.told = 0
+        self.num_shown = 0
         self.left = False
         """Whether the game is left, so that no more moves are asked for."""
 
@@ -129,11 +129,11 @@ class Terminal:
     def tell(self, view: View) -> None:
         """Print new events, one line for each."""
         if not view.known:
-            self.told = 0
-        for number in range(self.told, len(view.known)):
+            self.num_shown = 0
+        for number in range(self.num_shown, len(view.known)):
             words = record_words(view.game, view.player, view.known[number], view.known[:number])
             self.say(f"· {words}", DIM)
-        self.told = len(view.known)
+        self.num_shown = len(view.known)
         if view.returns is not None and not self.left:
             self.say(f"\nThe game is over.  {payoffs_text(view.game.players, view.returns)}", BOLD)
 

@@ -175,7 +175,7 @@ def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:
     }  # fmt: skip
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a ship or a shot of the player with its result, or a shot of the opponent."""
     move, seen = record
     if move is None:
@@ -215,4 +215,4 @@ def battleship(
         )
     name = full_name("battleship", battleship, rows=rows, columns=columns, ships=ships, shots=shots, repeats=repeats)
     first = Observed(BattleshipState(board, ((), ()), (0, 0), 0), (None, None))
-    return BattleshipRules(name, seats(PLAYERS), first, Look(picture, told))
+    return BattleshipRules(name, seats(PLAYERS), first, Look(picture, describe_record))

@@ -71,7 +71,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     )
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the goal, the player's own penny, or the other player's penny."""
     move, seen = record
     if move is not None:
@@ -97,4 +97,4 @@ def cooperative_matching_pennies(win: float = 1.0, loss: float = -200.0, passing
             raise ParameterError(f"cooperative_matching_pennies: {key}={shorten(str(value))} is not a finite number")
     name = full_name("cooperative_matching_pennies", cooperative_matching_pennies, **points._asdict())
     first = Observed(PenniesState(points, "", ""), (None, None))
-    return ShownRules(name, ("Alice", "Bob"), first, Look(picture, told))
+    return ShownRules(name, ("Alice", "Bob"), first, Look(picture, describe_record))

@@ -111,15 +111,15 @@ class Played(NamedTuple):
 def played(rules: Rules, known: Known) -> Played:
     """Collect the joint knowledge: open bids from any player's knowledge, hidden ones from the bidder's."""
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
-    told = max([own for own in known if own is not None], key=len, default=())
+    describe_record = max([own for own in known if own is not None], key=len, default=())
     drawn = first.points_order == "random"
-    seen: list[tuple[Any, ...]] = [saw for move, saw in told if move is not None]  # type: ignore[misc]
+    seen: list[tuple[Any, ...]] = [saw for move, saw in describe_record if move is not None]  # type: ignore[misc]
     bids = {p: [move for move, _ in own if move is not None] for p, own in enumerate(known) if own is not None}
     if not first.imp_info:
         bids = {p: [saw[1 + p] for saw in seen] for p in range(len(known))}
     if drawn:
         plain = 1 if first.imp_info else 1 + len(known)
-        prizes = [told[0][1]] if told else []
+        prizes = [describe_record[0][1]] if describe_record else []
         prizes += [saw[plain] for saw in seen if len(saw) > plain]
     else:
         order = sorted((first.prize, *first.prizes), reverse=first.points_order == "descending")
@@ -151,7 +151,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(area("prize", open_, 0, note), *areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the first prize, or a round: the player's bid, the others' if open, the winner, the next prize."""
     move, saw = record
     if move is None or not isinstance(saw, tuple):
@@ -188,4 +188,4 @@ def goofspiel(
         "points_order": points_order, "returns_type": returns_type,
     }  # fmt: skip
     name = full_name("goofspiel", goofspiel, **parameters)
-    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, told))
+    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))

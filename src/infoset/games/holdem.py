@@ -275,7 +275,7 @@ def _two(name: str) -> list[str]:
     return [name[k : k + 2] for k in range(0, len(name), 2)]
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt hand, the player's own move, the other player's move, or the river card."""
     move, seen = record
     if move is not None:
@@ -349,7 +349,7 @@ def _holdem(
         raise ParameterError(f"{game}: every hand of range1 shares a card with every hand of range2")
     spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, held)
     first = HoldemState(spot, (), (0, 0), 0, 0, NOBODY)
-    return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))
+    return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, describe_record))
 
 
 def _held(one: Range, two: Range) -> tuple[Range, Range]:

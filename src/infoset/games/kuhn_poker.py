@@ -90,7 +90,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("pot", chips=players + history.count(BET)))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt card, the player's own move, or another player's move."""
     move, seen = record
     if move is not None:
@@ -108,4 +108,4 @@ def kuhn_poker(players: int = 2, cards: int = 0) -> Rules:
     check_range("kuhn_poker: cards", deck, players, len(RANKS))
     name = full_name("kuhn_poker", kuhn_poker, players=players, cards=cards and deck)
     first = Observed(KuhnState(players, deck, (), ()), (None,) * players)
-    return ShownRules(name, seats(players), first, Look(picture, told))
+    return ShownRules(name, seats(players), first, Look(picture, describe_record))

@@ -174,7 +174,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("table", [card] if card else [], int(not card), chips=sum(stakes)))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt card, the player's own move, or another player's move."""
     move, seen = record
     if move is not None:
@@ -201,4 +201,4 @@ def leduc_poker(players: int = 2, ranks: int = 0, suits: int = 2) -> Rules:
         raise ParameterError(f"leduc_poker: {cards} cards, where {players} players and the table need one each")
     name = full_name("leduc_poker", leduc_poker, players=players, ranks=ranks, suits=suits)
     first = LeducState(players, deck, (), False, False, (ANTE,) * players, frozenset(), 0, 0, 0)
-    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, told))
+    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))

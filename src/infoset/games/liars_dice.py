@@ -118,7 +118,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("bid", [face] if last else [], 0, f"{said}; {sides} is wild", **{"as": "die"}))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's dice, its own bid, or another player's bid."""
     move, seen = record
     if not before:
@@ -136,4 +136,4 @@ def liars_dice(numdice: int = 1, dice_sides: int = 6, players: int = 2) -> Rules
     check_range("liars_dice: players", players, 2, 6)
     name = full_name("liars_dice", liars_dice, numdice=numdice, dice_sides=dice_sides, players=players)
     first = Observed(DiceState(players, numdice, dice_sides, (), NO_BID, 0), (None,) * players)
-    return DiceRules(name, seats(players), first, Look(picture, told))
+    return DiceRules(name, seats(players), first, Look(picture, describe_record))

@@ -41,12 +41,12 @@ class MatrixRules(Rules):
         state: MatrixState = self.first.state  # type: ignore[assignment]
         return state.actions
 
-    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
+    def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe the choices of all players."""
-        return choices_told(self.players, player, record)
+        return describe_choices(self.players, player, record)
 
 
-def choices_told(players: tuple[str, ...], player: int, record: ObservationRecord) -> str:
+def describe_choices(players: tuple[str, ...], player: int, record: ObservationRecord) -> str:
     """Describe a player's observation after a simultaneous choice that all players see."""
     chosen: Any = record[1]
     others = [

@@ -59,8 +59,8 @@ class OshiZumoState(NativeState, _Fields):
 
 def _bids(known: Known) -> list[tuple[int, int]]:
     """Return all bids, as pairs of the first player's and the second's; they are public."""
-    told, second = longest(known), known[0] is None
-    pairs = cast("tuple[tuple[int, int], ...]", told)
+    describe_record, second = longest(known), known[0] is None
+    pairs = cast("tuple[tuple[int, int], ...]", describe_record)
     return [(seen, move) if second else (move, seen) for move, seen in pairs]
 
 
@@ -80,7 +80,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(area("ring", cells, 0, towards), *areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe both bids and the movement of the wrestler."""
     own, other = cast("tuple[int, int]", record)
     names = rules.players
@@ -104,4 +104,4 @@ def oshi_zumo(coins: int = 50, size: int = 3, horizon: int = 1000, alesia: bool 
     name = full_name(
         "oshi_zumo", oshi_zumo, coins=coins, size=size, horizon=horizon, alesia=alesia, min_bid=min_bid
     )  # fmt: skip
-    return ShownRules(name, seats(PLAYERS), Observed(state, (None, None)), Look(picture, told))
+    return ShownRules(name, seats(PLAYERS), Observed(state, (None, None)), Look(picture, describe_record))

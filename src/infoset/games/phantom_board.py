@@ -124,7 +124,7 @@ def _free(start: PhantomState, known: Known) -> list[tuple[int, int]]:
     return [cell for cell in cells(start.rows, start.columns) if cell not in tried]
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a stone of the player, or a cell that was taken."""
     row, column = cast("tuple[int, int]", record[0])
     return f"you try {row},{column}: {'it is taken' if record[1] == TAKEN else 'your stone'}"
@@ -132,4 +132,4 @@ def told(rules: Rules, player: int, record: ObservationRecord, before: Informati
 
 def phantom_rules(name: str, first: PhantomState) -> PhantomRules:
     """Make the game that starts in state ``first``."""
-    return PhantomRules(name, seats(PLAYERS), Observed(first, (None, None)), Look(picture, told))
+    return PhantomRules(name, seats(PLAYERS), Observed(first, (None, None)), Look(picture, describe_record))

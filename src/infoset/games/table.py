@@ -17,7 +17,7 @@ class Look(NamedTuple):
     """The functions by which a game is shown, from its rules and the players' information states."""
 
     picture: Callable[[Rules, Known], Picture]
-    told: Callable[[Rules, int, ObservationRecord, InformationState], str]
+    describe_record: Callable[[Rules, int, ObservationRecord, InformationState], str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,9 +30,9 @@ class ShownRules(Rules):
         """Draw what these players know together, ``None`` for those left out."""
         return self.look.picture(self, known)
 
-    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
+    def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe one step from a player's view, given its information state before."""
-        return self.look.told(self, player, record, before)
+        return self.look.describe_record(self, player, record, before)
 
 
 def table(*areas: dict[str, Any]) -> Picture:

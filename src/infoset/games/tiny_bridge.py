@@ -197,7 +197,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("contract", note=contract))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's hand, its own call, or the other player's call."""
     move, seen = record
     if not before:
@@ -220,4 +220,4 @@ def tiny_bridge(abstracted: bool = True) -> Rules:
     """
     name = full_name("tiny_bridge", tiny_bridge, abstracted=abstracted)
     first = Observed(BridgeState(abstracted, (), 0, 0), (None, None))
-    return ShownRules(name, ("West", "East"), first, Look(picture, told))
+    return ShownRules(name, ("West", "East"), first, Look(picture, describe_record))

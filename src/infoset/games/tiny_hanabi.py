@@ -99,7 +99,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's card, its own move, or the other player's move."""
     move, seen = record
     if not before:
@@ -116,4 +116,4 @@ def tiny_hanabi(game: str = "A") -> Rules:
     check_choice("tiny_hanabi: game", game, tuple(PAYOFFS))
     name = full_name("tiny_hanabi", tiny_hanabi, game=game)
     first = Observed(HanabiState(game, (), None), (None, None))
-    return ShownRules(name, seats(PLAYERS), first, Look(picture, told))
+    return ShownRules(name, seats(PLAYERS), first, Look(picture, describe_record))

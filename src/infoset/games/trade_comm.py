@@ -76,7 +76,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's item, the messages, or its own trade."""
     move, seen = record
     if not before:
@@ -99,4 +99,4 @@ def trade_comm(items: int = 3, messages: int = 2, sees_message: bool = False) ->
     check_range("trade_comm: messages", messages, 1, len(ascii_uppercase))
     name = full_name("trade_comm", trade_comm, items=items, messages=messages, sees_message=sees_message)
     first = Observed(TradeState(items, messages, sees_message, "", P1_SENDS, None), (None, None))
-    return ShownRules(name, seats(2), first, Look(picture, told))
+    return ShownRules(name, seats(2), first, Look(picture, describe_record))

@@ -132,11 +132,11 @@ class TrainedAgent(Delegating):
         p, encoding = self.parameters, encoding_of(game)
         values, _ = evaluate_states(load_net(path, encoding), encoding)
 
-        def worth(positions: LongArray) -> FloatArray:
+        def leaf_values(positions: LongArray) -> FloatArray:
             return values[encoding.row[positions]]
 
         effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
-        return SubgameSolver(BeliefTracker(encoding.graph, seed=p.seed), worth, p.method or PER_WORLD, effort)
+        return SubgameSolver(BeliefTracker(encoding.graph, seed=p.seed), leaf_values, p.method or PER_WORLD, effort)
 
     def _resolving(self, game: Game, config: PublicTrainingConfig) -> ContinualResolving:
         encoding = config.encoding(game)

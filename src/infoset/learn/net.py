@@ -109,8 +109,8 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
             legal_actions = torch.from_numpy(encoding.legal_actions[player][rows]).to(at)
             probabilities = torch.softmax(each.masked_fill(~legal_actions, -1e9), dim=1)
             policies[player].append(probabilities.cpu().numpy())
-    worth = encoding.payoffs(np.concatenate(values).astype(np.float64))
-    return worth, [np.concatenate(parts).astype(np.float64) for parts in policies]
+    payoffs = encoding.payoffs(np.concatenate(values).astype(np.float64))
+    return payoffs, [np.concatenate(parts).astype(np.float64) for parts in policies]
 
 
 def save_net(net: nn.Module, states: States, path: Path) -> Path:

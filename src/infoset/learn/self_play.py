@@ -101,7 +101,7 @@ class WorldGames(Games):
         true = np.array([game.position for game in running], dtype=np.int64)
         positions = np.unique(np.concatenate([true, *[found.position for found in held.values()]]))
         solved = SolvedWorlds(
-            encoding, positions, self._worth, self.training.histories, self.training.iterations
+            encoding, positions, self._leaf_values, self.training.histories, self.training.iterations
         )  # fmt: skip
         policies = {policy(p): found for p, found in enumerate(solved.policies)}
         fields = {"value": encoding.normalised(solved.values), **policies}
@@ -113,9 +113,9 @@ class WorldGames(Games):
         }
         return self._past_chance([self._played(game, g, probabilities) for g, game in enumerate(running)])
 
-    def _worth(self, positions: LongArray) -> FloatArray:
-        worth: FloatArray = self.values[self.encoding.row[positions]]
-        return worth
+    def _leaf_values(self, positions: LongArray) -> FloatArray:
+        values: FloatArray = self.values[self.encoding.row[positions]]
+        return values
 
     def _played(self, game: _Game, g: int, probabilities: dict[tuple[int, int], FloatArray]) -> _Game:
         """Play one step of a game; each player moves by its probabilities in ``action_probabilities``."""
@@ -132,7 +132,7 @@ class WorldGames(Games):
             edge = first + _chosen(weight, self.rng)
             position = int(graph.child[edge])
             if (graph.record[edge] != NO_RECORD).any():
-                return _Game(position, self._told(game.known, edge))
+                return _Game(position, self._next_known(game.known, edge))
         return _Game(position, game.known)
 
     def _past_chance(self, running: list[_Game]) -> list[_Game]:
@@ -143,17 +143,17 @@ class WorldGames(Games):
             while graph.player[game.position] != TERMINAL and not graph.deciders[game.position].any():
                 first, last = graph.first_edge[game.position], graph.first_edge[game.position + 1]
                 edge = int(first) + _chosen(graph.probability[first:last], self.rng)
-                game = _Game(int(graph.child[edge]), self._told(game.known, edge))
+                game = _Game(int(graph.child[edge]), self._next_known(game.known, edge))
             if graph.player[game.position] != TERMINAL:
                 found.append(game)
         return found
 
-    def _told(self, known: tuple[int, ...], edge: int) -> tuple[int, ...]:
+    def _next_known(self, known: tuple[int, ...], edge: int) -> tuple[int, ...]:
         """Return everybody's information state after an edge."""
         records = self.encoding.graph.record[edge].tolist()
         return tuple(
             [
-                k if record == NO_RECORD else self.ranges.behind(k, record)
+                k if record == NO_RECORD else self.ranges.successor(k, record)
                 for k, record in zip(known, records, strict=True)
             ]
         )

@@ -139,10 +139,10 @@ class TreeGames(Games):
             pass
         positions, _ = distinct(np.concatenate(places))
         until = (time.monotonic() + self.until) / 2
-        worth = encoding.playouts(positions, RANDOM_PLAYS, int(rng.integers(2**31)), Clock(until))
-        positions = positions[: len(worth)]
+        values = encoding.playouts(positions, RANDOM_PLAYS, int(rng.integers(2**31)), Clock(until))
+        positions = positions[: len(values)]
         nothing = np.zeros((len(positions), encoding.num_moves), dtype=np.float32)
-        return samples_of(encoding, encoding.facts(positions), worth, nothing, nothing > 0)
+        return samples_of(encoding, encoding.facts(positions), values, nothing, nothing > 0)
 
     def _move(self, side: _SideBySide, search: TreeSearch, ranges: BeliefTracker, rng: np.random.Generator) -> None:
         """Search the moves of all games and advance each game by one step."""
@@ -230,7 +230,7 @@ class _SideBySide:
             edges = np.array([self._edge(int(game), chosen, rng) for game in going], dtype=np.int64)
             self.graph.ask(edges)
             g = self.graph.arrays
-            self.known[going] = self.graph.states.behind(self.known[going], g.record[edges])
+            self.known[going] = self.graph.states.successors(self.known[going], g.record[edges])
             self.position[going] = g.child[edges]
             going = going[g.via[self.position[going]] != OUTSIDE]
         over = np.flatnonzero(np.isnan(self.payoff[:, 0]) & ~self.running)

@@ -63,7 +63,7 @@ class SolvedWorlds:
 
 def _deepest(encoding: Encoding, worlds: Belief, values: Values, histories: int) -> GameTree:
     """Return the game of all worlds, as deep as ``histories`` allow, but at least one step."""
-    below, depth = Subgame(encoding.graph, worlds, told=True), 1
+    below, depth = Subgame(encoding.graph, worlds, world_known=True), 1
     below.grow(MOST_EDGES)
     try:
         while below.histories[-1] <= histories and below.goes_on and depth < MOST_STEPS:
@@ -78,9 +78,9 @@ def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> Flo
     """Return (N, n) everybody's expected payoff at every history if ``strategy`` is played from there on."""
     graph = tree.graph
     player = graph.player[tree.position]
-    worth = np.zeros((len(player), len(graph.players)))
+    position_values = np.zeros((len(player), len(graph.players)))
     ends = player == TERMINAL
-    worth[ends] = graph.payoffs[graph.content[tree.position[ends]]]
+    position_values[ends] = graph.payoffs[graph.content[tree.position[ends]]]
     nodes = np.arange(1, len(player))
     above = tree.parent[nodes]
     chance = np.ones(len(player))
@@ -94,7 +94,7 @@ def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> Flo
     for begin, end in zip(tree.levels[-2:0:-1], tree.levels[:1:-1], strict=True):
         parent = tree.parent[begin:end]
         low = parent[0]
-        for p in range(worth.shape[1]):
-            total = np.bincount(parent - low, chance[begin:end] * worth[begin:end, p])
-            worth[low : low + len(total), p] += total
-    return worth
+        for p in range(position_values.shape[1]):
+            total = np.bincount(parent - low, chance[begin:end] * position_values[begin:end, p])
+            position_values[low : low + len(total), p] += total
+    return position_values

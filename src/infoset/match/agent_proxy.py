@@ -66,10 +66,10 @@ class AgentProxy:
         )
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        behind = self.channel.busy
-        told = self.channel.post("observe", own_move, observation)
-        if not behind:
-            self.channel.wait(told, monotonic() + self.patience)
+        was_busy = self.channel.busy
+        posted = self.channel.post("observe", own_move, observation)
+        if not was_busy:
+            self.channel.wait(posted, monotonic() + self.patience)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         move: Action = self.channel.wait(self.channel.post("act", legal_actions, deadline), deadline)[0]

@@ -91,8 +91,8 @@ class Delegating:
 
     def account(self) -> str:
         """Return the plan and the inner agent's account of how it played."""
-        told = self.inner.account() if isinstance(self.inner, Accountable) else ""
-        return "; ".join(filter(None, (self.plan, told)))
+        inner_account = self.inner.account() if isinstance(self.inner, Accountable) else ""
+        return "; ".join(filter(None, (self.plan, inner_account)))
 
 
 class PolicyAgent:

@@ -98,7 +98,7 @@ def _breadth_first(parent: IntArray | LongArray, record: IntArray) -> tuple[Long
 
 
 @inline_kernel
-def behind(first_child, records, state, record):
+def successor(first_child, records, state, record):
     """Return the state after one more record, or UNKNOWN."""
     found = UNKNOWN
     if state != UNKNOWN:
@@ -122,5 +122,5 @@ def follow(policy, group, view, record):
     state, element = state_of(view), element_of(view)
     if state != UNKNOWN:
         record, element = canonical(group, policy.fixing[state], element, record)
-        state = behind(policy.first_child, policy.record, state, record)
+        state = successor(policy.first_child, policy.record, state, record)
     return view_of(state, element)

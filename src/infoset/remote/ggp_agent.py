@@ -142,7 +142,7 @@ class GgpAgent:
         """Return the player's move.  A player that did not accept the match is not asked."""
         if self.refusal:
             raise RemoteError(self.refusal)
-        answer = self._ask(Play(self.match, self._told(self.offered)), self.play_clock, deadline)
+        answer = self._ask(Play(self.match, self._observed(self.offered)), self.play_clock, deadline)
         move = self.tongue.back(read_move(answer, self.tongue.description.spelling))
         return move if move in legal_actions else _in_another_case(move, legal_actions)
 
@@ -150,7 +150,7 @@ class GgpAgent:
         """Send the last step."""
         match, self.match = self.match, ""
         if not self.refusal:
-            self._ask(Stop(match, self._told(False)), SECONDS_TO_END, None)
+            self._ask(Stop(match, self._observed(False)), SECONDS_TO_END, None)
 
     def close(self) -> None:
         """Abort an unfinished match, and close the connection."""
@@ -160,7 +160,7 @@ class GgpAgent:
                 self._ask(Abort(match), SECONDS_TO_END, None)
         self.wire.close()
 
-    def _told(self, offered: bool) -> ObservedStep:
+    def _observed(self, offered: bool) -> ObservedStep:
         """Return the last step as a message.
 
         ``offered``: whether the game adds the legal moves to the percepts, which players do not receive.

@@ -142,7 +142,7 @@ class GgpPlayer:
         self.rules = wanted
         return game
 
-    def play(self, told: kif.ObservedStep, arrived: float, deadline: float) -> Action:
+    def play(self, observed: kif.ObservedStep, arrived: float, deadline: float) -> Action:
         """Return the agent's move, or a random legal one where there is no legal answer by ``deadline``.
 
         Raises ``ParameterError`` for an inconsistent turn, ``GameRuleError`` for one after the end.
@@ -150,15 +150,15 @@ class GgpPlayer:
         if self.seat is None:
             raise GameRuleError(self.refusal)
         seat = self.seat
-        if seat.answered and _asked_again(seat, seat.answered[0], told):
+        if seat.answered and _asked_again(seat, seat.answered[0], observed):
             return seat.answered[1]
-        self._learn(seat, told, False, arrived + TRACKING * (deadline - arrived))
+        self._learn(seat, observed, False, arrived + TRACKING * (deadline - arrived))
         legal_actions = seat.tracking.legal_actions()
         if not legal_actions:
             raise GameRuleError("the game is over by the rules, or there is no legal move")
         self.fallback = legal_actions[int(seat.rng.integers(len(legal_actions)))]
         move = self.fallback if seat.refused else self._ask(legal_actions, deadline)
-        seat.answered = len(seat.tracking.told), move
+        seat.answered = len(seat.tracking.observed), move
         return move
 
     def _ask(self, legal_actions: tuple[Action, ...], deadline: float) -> Action:
@@ -175,86 +175,86 @@ class GgpPlayer:
         assert self.fallback is not None
         return self.fallback
 
-    def end(self, told: kif.ObservedStep | None) -> None:
-        """End the match; ``told`` is ``None`` where it was aborted."""
+    def end(self, observed: kif.ObservedStep | None) -> None:
+        """End the match; ``observed`` is ``None`` where it was aborted."""
         seat, self.seat = self.seat, None
         if seat is None:
             return
         until = monotonic() + SECONDS_TO_END / 2
-        if told is not None:
+        if observed is not None:
             with suppress(InfosetError):
-                self._learn(seat, told, True, until)
+                self._learn(seat, observed, True, until)
         goals = seat.tracking.goals()
         returns = tuple([goals[role] for role in seat.rules.seats])
         with suppress(*FAULTS):
             self.channel.wait(self.channel.post("end", returns), until)
 
-    def _learn(self, seat: _Seat, told: kif.ObservedStep, ended: bool, until: float) -> None:
+    def _learn(self, seat: _Seat, observed: kif.ObservedStep, ended: bool, until: float) -> None:
         """Take in the steps of a message, and pass them on to the agent."""
         sure = seat.tracking.sure
-        for step in _steps(seat, told, ended):
+        for step in _steps(seat, observed, ended):
             seat.tracking.advance(step, until)
         if sure and not seat.tracking.sure:
-            self.say(f"no play was found that is consistent with the messages up to step {len(seat.tracking.told)}")
+            self.say(f"no play was found that is consistent with the messages up to step {len(seat.tracking.observed)}")
         history = seat.tracking.history()
-        for passed, known in zip(history[seat.observed :], seat.tracking.told[seat.observed :], strict=True):
+        for passed, known in zip(history[seat.observed :], seat.tracking.observed[seat.observed :], strict=True):
             own = known.moves[seat.tracking.role]
             move = passed.moves[seat.tracking.role] if own is None else own
             self.channel.post("observe", move, _observation(seat, passed, known))
-        seat.observed = len(seat.tracking.told)
+        seat.observed = len(seat.tracking.observed)
 
     def _note(self, what: str, went_wrong: str) -> None:
         self.say(f"{self.agent}: {what}: {shorten(' '.join(went_wrong.split()), 200)}")
 
 
-def _asked_again(seat: _Seat, turn: int, told: kif.ObservedStep) -> bool:
+def _asked_again(seat: _Seat, turn: int, observed: kif.ObservedStep) -> bool:
     """Return whether this is the request that was answered in that turn.
 
     One without a turn number is, if it repeats the last step with moves that cannot be played once more.
     """
-    known, evaluator = seat.tracking.told, seat.tracking.evaluator
+    known, evaluator = seat.tracking.observed, seat.tracking.evaluator
     if turn != len(known):
         return False
-    if isinstance(told, Seen):
-        return told.turn == turn
+    if isinstance(observed, Seen):
+        return observed.turn == turn
     if not known:
-        return not told.moves
+        return not observed.moves
     state = seat.tracking.found[0].state
-    again = told.moves == known[-1].moves
-    return again and any(move not in evaluator.legal_actions(state, role) for role, move in enumerate(told.moves))
+    again = observed.moves == known[-1].moves
+    return again and any(move not in evaluator.legal_actions(state, role) for role, move in enumerate(observed.moves))
 
 
-def _steps(seat: _Seat, told: kif.ObservedStep, ended: bool) -> list[ObservedStep]:
+def _steps(seat: _Seat, observed: kif.ObservedStep, ended: bool) -> list[ObservedStep]:
     """Return the steps that a message adds.  Raises ``ParameterError`` where it is inconsistent."""
-    roles, played = seat.tracking.evaluator.roles, len(seat.tracking.told)
-    if isinstance(told, Joint):
-        if not told.moves:
+    roles, played = seat.tracking.evaluator.roles, len(seat.tracking.observed)
+    if isinstance(observed, Joint):
+        if not observed.moves:
             if played and not ended:
                 raise ParameterError(f"NIL in place of the last moves, but {played} steps were played")
             return []
-        if len(told.moves) != len(roles):
-            raise ParameterError(f"{len(told.moves)} moves; the roles are {len(roles)}: {', '.join(roles)}")
-        return [ObservedStep(told.moves, None, ended)]
-    missed = told.turn - played - 1
-    if missed < 0 and not (told.turn == played and (played == 0 or ended)):
-        raise ParameterError(f"turn {told.turn} was played; now it is {played + 1}")
+        if len(observed.moves) != len(roles):
+            raise ParameterError(f"{len(observed.moves)} moves; the roles are {len(roles)}: {', '.join(roles)}")
+        return [ObservedStep(observed.moves, None, ended)]
+    missed = observed.turn - played - 1
+    if missed < 0 and not (observed.turn == played and (played == 0 or ended)):
+        raise ParameterError(f"turn {observed.turn} was played; now it is {played + 1}")
     if missed > MAX_MISSED:
-        raise ParameterError(f"turn {told.turn}; now it is {played + 1}")
+        raise ParameterError(f"turn {observed.turn}; now it is {played + 1}")
     if missed < 0:
         return []
     nothing = ObservedStep((None,) * len(roles))
-    return [nothing] * missed + [_seen(seat, told, ended)]
+    return [nothing] * missed + [_seen(seat, observed, ended)]
 
 
-def _seen(seat: _Seat, told: Seen, ended: bool) -> ObservedStep:
+def _seen(seat: _Seat, observed: Seen, ended: bool) -> ObservedStep:
     """Return one step from the form of GDL-II; in GDL-I its percepts, if any, are the moves of all roles."""
     roles, own = seat.tracking.evaluator.roles, seat.tracking.role
     if not seat.rules.open:
-        moves = tuple([told.move if role == own else None for role in range(len(roles))])
-        return ObservedStep(moves, frozenset(told.percepts), ended)
-    did = {p[1]: p[2] for p in told.percepts if isinstance(p, tuple) and len(p) == 3 and p[0] in TOLD}
+        moves = tuple([observed.move if role == own else None for role in range(len(roles))])
+        return ObservedStep(moves, frozenset(observed.percepts), ended)
+    did = {p[1]: p[2] for p in observed.percepts if isinstance(p, tuple) and len(p) == 3 and p[0] in TOLD}
     return ObservedStep(
-        tuple([told.move if role == own else did.get(name) for role, name in enumerate(roles)]), None, ended
+        tuple([observed.move if role == own else did.get(name) for role, name in enumerate(roles)]), None, ended
     )
 
 
@@ -324,10 +324,10 @@ class GgpSession:
                 return kif.READY.upper()
             case Start() as start:
                 return self._start(start, arrived)
-            case Play(name, told):
-                return self._play(self._of(name), told, arrived)
-            case Stop(name, told):
-                self._end(name, told)
+            case Play(name, observed):
+                return self._play(self._of(name), observed, arrived)
+            case Stop(name, observed):
+                self._end(name, observed)
                 return kif.DONE.upper()
             case Abort(name):
                 self._end(name, None)
@@ -373,28 +373,28 @@ class GgpSession:
         )
         return self.match
 
-    def _play(self, match: _Match, told: kif.ObservedStep, arrived: float) -> str:
+    def _play(self, match: _Match, observed: kif.ObservedStep, arrived: float) -> str:
         deadline = arrived + match.play_clock - margin(match.play_clock)
         match.due = arrived + 2 * match.play_clock + self.grace
         mind = self.mind
         try:
-            move = self.channel.wait(self.channel.post("play", told, arrived, deadline), deadline)[0]
+            move = self.channel.wait(self.channel.post("play", observed, arrived, deadline), deadline)[0]
         except TimeoutError:
             move = mind.fallback
         if move is None:
             raise RemoteError("no legal move is known yet: the rules are still being read")
         return kif.written(move, match.spelling)
 
-    def _end(self, name: str, told: kif.ObservedStep | None) -> None:
+    def _end(self, name: str, observed: kif.ObservedStep | None) -> None:
         with self.lock:
             if name == self.ended and (self.match is None or self.match.name != name):
                 return  # a repetition
             self._of(name)
-            self._leave(told)
+            self._leave(observed)
             self.ended = name
 
-    def _leave(self, told: kif.ObservedStep | None) -> None:
+    def _leave(self, observed: kif.ObservedStep | None) -> None:
         """End the match; the agent is informed, with a time limit."""
         self.match = None
         with suppress(Exception):
-            self.channel.wait(self.channel.post("end", told), monotonic() + SECONDS_TO_END)
+            self.channel.wait(self.channel.post("end", observed), monotonic() + SECONDS_TO_END)

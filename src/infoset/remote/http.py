@@ -68,7 +68,7 @@ class Act(msgspec.Struct):
     match: str
     number: int
     """Number of the request, from 1; the answer repeats it."""
-    told: int
+    sent: int
     """How many steps were sent before; those of requests without an answer are not counted."""
     seen: list[tuple[Any, Any]]
     """[own move or null, observation] for each step since."""
@@ -87,7 +87,7 @@ class End(msgspec.Struct):
     """``POST /end``: the game is over, or aborted."""
 
     match: str
-    told: int
+    sent: int
     seen: list[tuple[Any, Any]]
     returns: tuple[float, ...]
 
@@ -164,7 +164,7 @@ class AskedAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.match = str(uuid4())  # not derived from the seed: other clients may use the same one
-        self.number, self.told, self.seen = 0, 0, list[tuple[Any, Any]]()
+        self.number, self.sent, self.seen = 0, 0, list[tuple[Any, Any]]()
         common = int(common_stream(rng).integers(SEED_BITS))
         seed = int(rng.integers(SEED_BITS))
         name = own_name(game) or game.name
@@ -178,15 +178,15 @@ class AskedAgent:
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         self.number += 1
-        question = Act(self.match, self.number, self.told, self.seen, list(legal_actions), _left(deadline))
+        question = Act(self.match, self.number, self.sent, self.seen, list(legal_actions), _left(deadline))
         move = self._ask("/act", question, Move, deadline)
-        self.told, self.seen = self.told + len(self.seen), []
+        self.sent, self.seen = self.sent + len(self.seen), []
         if move.number != self.number:
             raise RemoteError(f"{self.wire.url}: the answer to question {move.number} came for {self.number}")
         return read_move(move.move)
 
     def end(self, returns: tuple[float, ...]) -> None:
-        self._ask("/end", End(self.match, self.told, self.seen, returns), Done, None)
+        self._ask("/end", End(self.match, self.sent, self.seen, returns), Done, None)
 
     def _ask(self, path: str, question: Any, kind: type[T], deadline: float | None) -> T:
         deadline = monotonic() + PATIENCE if deadline is None else deadline

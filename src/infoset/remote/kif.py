@@ -82,20 +82,20 @@ class Play(NamedTuple):
     """Asks for a move."""
 
     match: str
-    told: ObservedStep
+    observed: ObservedStep
 
     def __str__(self) -> str:
-        return f"(PLAY {self.match} {self.told})"
+        return f"(PLAY {self.match} {self.observed})"
 
 
 class Stop(NamedTuple):
     """A match is over."""
 
     match: str
-    told: ObservedStep
+    observed: ObservedStep
 
     def __str__(self) -> str:
-        return f"(STOP {self.match} {self.told})"
+        return f"(STOP {self.match} {self.observed})"
 
 
 class Abort(NamedTuple):
@@ -130,7 +130,7 @@ def read_message(text: str, spelling: Spelling = FOLDED) -> Message:
 
     >>> from infoset.remote.kif import read_message
     >>> read_message("(PLAY M1 3 (MARK 1 2) (OK ))")
-    Play(match='m1', told=Seen(turn=3, move=('mark', 1, 2), percepts=('ok',)))
+    Play(match='m1', observed=Seen(turn=3, move=('mark', 1, 2), percepts=('ok',)))
     >>> print(read_message("( PLAY M1 ((mark 1 2) NOOP) )"))
     (PLAY m1 ((mark 1 2) noop))
     """
@@ -201,7 +201,7 @@ class _Messages(Kif):
             raise self.fail("a clock of more than 0 seconds", place, repr(word))
         return min(value, MAX_CLOCK)
 
-    def told(self) -> ObservedStep:
+    def observed(self) -> ObservedStep:
         """Read a step in either form; a number marks the second."""
         if self.token == "(" or self.token.lower() == NIL:
             return Joint(self.actions())
@@ -238,7 +238,7 @@ _READERS: dict[str, Callable[[_Messages], Message]] = {
     "info": lambda _: Info(),
     "preview": lambda reader: Preview(reader.description(), reader.clock()),
     "start": _Messages.start,
-    "play": lambda reader: Play(reader.match(), reader.told()),
-    "stop": lambda reader: Stop(reader.match(), reader.told()),
+    "play": lambda reader: Play(reader.match(), reader.observed()),
+    "stop": lambda reader: Stop(reader.match(), reader.observed()),
     "abort": lambda reader: Abort(reader.match()),
 }

@@ -115,7 +115,7 @@ class AdaptiveAgent(Delegating):
         for hypothesis in self.hypotheses:
             chance = hypothesis.ranges.chance(self.player, hypothesis.state, record)
             hypothesis.evidence += max(log(chance) if chance > 0 else -inf, IMPOSSIBLE)
-            hypothesis.state = hypothesis.ranges.behind(hypothesis.state, record)
+            hypothesis.state = hypothesis.ranges.successor(hypothesis.state, record)
             self.explained &= chance > 0
 
     def _chosen(self) -> _Hypothesis:
@@ -156,12 +156,12 @@ def _playing(game: Game, sound: SearchAgent) -> Model:
 
     Raises ``UnsupportedGameError`` where it searches move by move.
     """
-    told = copy.copy(sound)
-    told.planned = {key: (copy.copy(agent), plan) for key, (agent, plan) in sound.planned.items()}
-    told.begin(game, 0, np.random.default_rng(0), None)
-    if not hasattr(told.inner, "report_probabilities"):
+    probe = copy.copy(sound)
+    probe.planned = {key: (copy.copy(agent), plan) for key, (agent, plan) in sound.planned.items()}
+    probe.begin(game, 0, np.random.default_rng(0), None)
+    if not hasattr(probe.inner, "report_probabilities"):
         raise UnsupportedGameError(f"{game.name} is searched move by move: {sound.plan}")
-    return AskedPolicy(game, told).action_probabilities
+    return AskedPolicy(game, probe).action_probabilities
 
 
 def _share(deadline: float | None, parts: int) -> float | None:

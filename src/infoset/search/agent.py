@@ -161,10 +161,10 @@ class SearchAgent(Delegating):
 
     def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return its move probabilities.  Raises ``UnsupportedGameError`` where it searches move by move."""
-        told = getattr(self.inner, "report_probabilities", None)
-        if told is None:
+        report_probabilities = getattr(self.inner, "report_probabilities", None)
+        if report_probabilities is None:
             raise UnsupportedGameError(f"{self.name} does not report its action probabilities: {self.plan}")
-        found: Sequence[float] = told(legal_actions)
+        found: Sequence[float] = report_probabilities(legal_actions)
         return found
 
 
@@ -255,12 +255,12 @@ class _Planner:
         if len(public) < 2:
             raise BudgetError("no position is common knowledge but the start")
         solution = solve_public(graph, self.oracle, self.parameters.max_histories)
-        worth = ", ".join(f"{value:.6g}" for value in solution.values)
+        values = ", ".join(f"{value:.6g}" for value in solution.values)
         how = f"answered best to {self.parameters.exploit}" if self.oracle else "solved"
         policy = solution.policy()
         assert policy is not None
         return PolicyAgent(PublicPlay(policy, graph), "search"), (
-            f"public: {solution.total} public positions; their subgames are {how}, values {worth}"
+            f"public: {solution.total} public positions; their subgames are {how}, values {values}"
         )
 
     def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
@@ -303,12 +303,12 @@ class _Planner:
         p = self.parameters
         states = PublicStates(graph, Horizon(p.steps or AHEAD, p.stop_at_chance), p.max_histories)
         states.explore(self._until(MARGIN))
-        solver = ContinualResolving(BeliefTracker(graph), states, PositionValues(self._worth(graph)))
+        solver = ContinualResolving(BeliefTracker(graph), states, PositionValues(self._position_values(graph)))
         return SubgameSearch(
             solver, p.seconds_per_move
         ), f"{RESOLVING}: from {len(states.states):,} public states, as asked"
 
-    def _worth(self, graph: GameGraph) -> Values:
+    def _position_values(self, graph: GameGraph) -> Values:
         """Return the values of positions at a horizon."""
         hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
         return (random_values(graph) if hurried else informed_values(graph)).__getitem__
@@ -324,7 +324,7 @@ class _Planner:
             return self._subgame(why)  # raises an error
         effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
         ranges = BeliefTracker(graph, seed=p.seed)
-        solver = SubgameSolver(ranges, self._worth(graph), root, effort, p.consistent)
+        solver = SubgameSolver(ranges, self._position_values(graph), root, effort, p.consistent)
         plan = f"{root}: searched move by move on {len(graph.player):,} positions, {why}"
         return SubgameSearch(solver, p.seconds_per_move), plan
 

@@ -141,7 +141,7 @@ class BeliefTracker:
     >>> from infoset.search.belief import BeliefTracker
     >>> from infoset.tree.graph import explore
     >>> ranges = BeliefTracker(explore(infoset.load("kuhn_poker")))
-    >>> king = ranges.behind(0, ranges.graph.records.index((None, "K")))         # player 1 holds it
+    >>> king = ranges.successor(0, ranges.graph.records.index((None, "K")))         # player 1 holds it
     >>> ranges.asked(0, king).weight                                            # player 2 one of the others
     array([0.5, 0.5])
     """
@@ -170,7 +170,7 @@ class BeliefTracker:
         """Return the readable key of an information state."""
         return self.graph.key(state) if isinstance(self.states, LazyInformationStates) else self.states.key(state)
 
-    def behind(self, state: int, record: int) -> int:
+    def successor(self, state: int, record: int) -> int:
         """Return the information state that follows a state by one record."""
         return self.states.after(state, record)
 
@@ -247,7 +247,7 @@ class BeliefTracker:
             mover = graph.player[now.position[source]]
             chance = self._probabilities(edges, mover, now, source, watcher)
             weight: FloatArray = now.weight[source] * chance
-            known = self.states.behind(now.known[source], graph.record[edges])
+            known = self.states.successors(now.known[source], graph.record[edges])
             found = Belief(graph.child[edges].astype(np.int64), known, weight)
             found = found.take(np.flatnonzero(weight > 0))
         return Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
@@ -343,7 +343,7 @@ class BeliefTracker:
             records[over, player] = record
         fits = (records[:, player] == record) | ~over
         child = graph.child[edges[fits]].astype(np.int64)
-        known = self.states.behind(now.known[source[fits]], records[fits])
+        known = self.states.successors(now.known[source[fits]], records[fits])
         return Belief(child, known, weight[fits]), over[fits]
 
     def _probabilities(
@@ -395,7 +395,7 @@ class BeliefSampler:
     >>> from infoset.tree.rules_source import build_lazy_graph
     >>> ranges = BeliefTracker(build_lazy_graph(infoset.load("gdl:monty_hall")))
     >>> number = ranges.graph.source.record_number
-    >>> door = ranges.behind(0, number(0, (("choose", 1), ())))
+    >>> door = ranges.successor(0, number(0, (("choose", 1), ())))
     >>> len(BeliefSampler(ranges, door, np.random.default_rng(1)).draw(20).weight)      # the car is behind one of three
     3
     """
@@ -405,7 +405,7 @@ class BeliefSampler:
         self.player, records = ranges.states.path(state)
         way = [self.player]
         for record in records:
-            way.append(ranges.behind(way[-1], record))
+            way.append(ranges.successor(way[-1], record))
         self.next = dict(zip(way, records, strict=False))
         self.places: dict[tuple[int, ...], _Place] = {}
         self.walks = 0

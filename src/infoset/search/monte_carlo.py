@@ -271,7 +271,7 @@ class GraphAgent:
         """Return the histories in which it has to move, after processing the observations that are pending."""
         while self.heard and self.state != NO_RECORD:
             number = self.graph.source.record_number(self.player, self.heard[0])
-            self.state = NO_RECORD if number == NO_RECORD else self.ranges.behind(self.state, number)
+            self.state = NO_RECORD if number == NO_RECORD else self.ranges.successor(self.state, number)
             self.heard.popleft()
         return self.ranges.asked(self.player, self.state) if self.state != NO_RECORD else None
 

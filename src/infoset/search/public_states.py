@@ -304,9 +304,9 @@ def _gates(
     number = _infosets(tree, form)
     gates, starts = [], []
     for player, places in enumerate(state.places):
-        told = [tree.states.find(player, labels + place) for place in range(places)]
-        gates.append(np.array([number[known] for known in told], dtype=np.int64))
-        starts.append(np.array([tree.states.find(known, follow) for known in told], dtype=np.int64))
+        entry_states = [tree.states.find(player, labels + place) for place in range(places)]
+        gates.append(np.array([number[known] for known in entry_states], dtype=np.int64))
+        starts.append(np.array([tree.states.find(known, follow) for known in entry_states], dtype=np.int64))
     return tuple(gates), tuple(starts)
 
 
@@ -322,7 +322,7 @@ def _ends(
     for above, begin, end in zip([0, *tree.levels], tree.levels[:-1], tree.levels[1:], strict=False):
         nodes = np.arange(begin, end, dtype=np.int32)
         if begin:
-            known = tree.states.behind(known[tree.parent[nodes] - above], graph.record[tree.edges(nodes)])
+            known = tree.states.successors(known[tree.parent[nodes] - above], graph.record[tree.edges(nodes)])
             held, reach = descend(tree, nodes, held, reach, first_of)
         position = tree.position[begin:end]
         content = graph.content[position] - payoffs

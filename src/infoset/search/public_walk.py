@@ -84,12 +84,12 @@ class PublicNode:
         self.reach = sum(worlds.values())
         self.infosets: dict[tuple[int, str], InfosetHere] = {}
         self._members: dict[World, None] = {}
-        self._behind: dict[World, tuple[float, Cause]] = {}
+        self._pending: dict[World, tuple[float, Cause]] = {}
         self._over: dict[tuple[object, ...], tuple[float, Cause]] = {}
         self._until = time.monotonic() + MAX_SECONDS
         self._grow(worlds)
         self.branches = self._branches()
-        self._members, self._behind, self._over = {}, {}, {}
+        self._members, self._pending, self._over = {}, {}, {}
 
     def _grow(self, worlds: dict[World, float]) -> None:
         """Follow the game until everybody has learnt something; worlds that are joined to earlier ones stay inside."""
@@ -113,14 +113,14 @@ class PublicNode:
                     elif any(a is b for a, b in zip(after.known, world.known, strict=True)):
                         fresh[after] = fresh.get(after, 0.0) + share
                     else:
-                        before = self._behind.get(after, (0.0, cause))[0]
-                        self._behind[after] = (before + share, cause)
-            for after in [w for w in self._behind if any(k in beginnings[p] for p, k in enumerate(w.known))]:
-                fresh[after] = fresh.get(after, 0.0) + self._behind.pop(after)[0]
+                        before = self._pending.get(after, (0.0, cause))[0]
+                        self._pending[after] = (before + share, cause)
+            for after in [w for w in self._pending if any(k in beginnings[p] for p, k in enumerate(w.known))]:
+                fresh[after] = fresh.get(after, 0.0) + self._pending.pop(after)[0]
             todo = fresh
 
     def _check(self) -> None:
-        size = len(self._members) + len(self._behind)
+        size = len(self._members) + len(self._pending)
         if size > MAX_WORLDS or time.monotonic() > self._until:
             raise BudgetError(
                 f"{self.walk.game.name}: too much is hidden to compute the public state "
@@ -175,14 +175,14 @@ class PublicNode:
 
     def _branches(self) -> list[Branch]:
         found: list[Branch] = []
-        for group in self._joined(list(self._behind)):
-            worlds = {world: self._behind[world][0] for world in group}
-            label, by = self._told([self._behind[world][1] for world in group])
+        for group in self._joined(list(self._pending)):
+            worlds = {world: self._pending[world][0] for world in group}
+            label, by = self._label_of([self._pending[world][1] for world in group])
             found.append(Branch(label, by, sum(worlds.values()), False, worlds))
         ends: dict[tuple[str, int], float] = {}
         for share, cause in self._over.values():
-            told = self._told([cause])
-            ends[told] = ends.get(told, 0.0) + share
+            label_of_cause = self._label_of([cause])
+            ends[label_of_cause] = ends.get(label_of_cause, 0.0) + share
         found += [Branch(label, by, reach, True, {}) for (label, by), reach in ends.items()]
         return self._distinct(self._in_order(found))
 
@@ -209,7 +209,7 @@ class PublicNode:
             groups.setdefault(root(k), []).append(world)
         return list(groups.values())
 
-    def _told(self, causes: list[Cause]) -> tuple[str, int]:
+    def _label_of(self, causes: list[Cause]) -> tuple[str, int]:
         """Return a label of what happened, as far as it is public, and who did it."""
         movers = {cause.movers for cause in causes}
         alone = next(iter(movers)) if len(movers) == 1 else (0, 0)
@@ -250,7 +250,7 @@ class PublicNode:
             key=lambda here: (here.player, [rank.get(record, 0) for record in here.known]),
         )
 
-    def behind(self, number: int) -> PublicNode:
+    def successor(self, number: int) -> PublicNode:
         """Return the position that a branch leads to, made at the first request.  Raises ``BudgetError``."""
         branch = self.branches[number]
         if branch.node is None:
@@ -267,7 +267,7 @@ class PublicWalk:
     ['J', 'K', 'Q']
     >>> [branch.label for branch in walk.start.branches]
     ['pass', 'bet']
-    >>> sorted(key for player, key in walk.start.behind(1).infosets)
+    >>> sorted(key for player, key in walk.start.successor(1).infosets)
     ['J bet', 'K bet', 'Q bet']
     """
 

@@ -99,19 +99,19 @@ class Resolving:
             return
         numbers = np.arange(solver.iteration + 1.0, solver.iteration + iterations + 1.0)
         for discount in METHOD.schedule(numbers)[:, 0]:
-            worth = self._ask(solver.state.plan)
+            leaf_values = self._ask(solver.state.plan)
             self.weight = self.weight * discount + 1.0
-            self.promised += (worth - self.promised) / self.weight
+            self.promised += (leaf_values - self.promised) / self.weight
             solver.step()
 
     def _ask(self, plan: FloatArray) -> FloatArray:
         """Return the leaves' counterfactual values (L, n) under a plan, and set them as the solver's leaf values."""
         leaves = self.ahead.leaves
-        worth = self.values(leaves, leaf_ranges(leaves, plan))
-        weigh(leaves.sequence, leaves.chance, plan, worth)
+        leaf_values = self.values(leaves, leaf_ranges(leaves, plan))
+        weigh(leaves.sequence, leaves.chance, plan, leaf_values)
         self.solver.promised[:] = self.promise
-        np.add.at(self.solver.promised, leaves.sequence, worth)
-        return worth
+        np.add.at(self.solver.promised, leaves.sequence, leaf_values)
+        return leaf_values
 
     @property
     def iteration(self) -> int:
@@ -142,15 +142,15 @@ class Resolving:
 
 
 @kernel
-def weigh(sequence: LongArray, chance: FloatArray, plan: FloatArray, worth: FloatArray) -> None:
+def weigh(sequence: LongArray, chance: FloatArray, plan: FloatArray, leaf_values: FloatArray) -> None:
     """Turn payoffs at leaves into counterfactual values: multiply by chance's and the others' reach probabilities."""
     n = sequence.shape[1]
     for k in range(len(sequence)):
         for p in range(n):
-            worth[k, p] *= chance[k]
+            leaf_values[k, p] *= chance[k]
             for q in range(n):
                 if q != p:
-                    worth[k, p] *= plan[sequence[k, q]]
+                    leaf_values[k, p] *= plan[sequence[k, q]]
 
 
 def leaf_ranges(leaves: Leaves, plan: FloatArray) -> FloatArray:

@@ -26,7 +26,7 @@ def order_two(
     >>> from infoset.search.roots import order_two
     >>> from infoset.tree.graph import explore
     >>> ranges = BeliefTracker(explore(infoset.load("kuhn_poker")))
-    >>> king = ranges.behind(0, ranges.graph.records.index((None, "K")))
+    >>> king = ranges.successor(0, ranges.graph.records.index((None, "K")))
     >>> root = order_two(ranges, 0, king, sets=2, others=2, rng=np.random.default_rng(1))
     >>> len(root.weight) > len(ranges.asked(0, king).weight)
     True

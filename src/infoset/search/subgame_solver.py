@@ -229,7 +229,7 @@ class SubgameSolver:
 def _played(
     tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Belief, player: int, state: int
 ) -> list[float] | None:
-    """Return the row at the player's information set; where the world was told, the mean row over the worlds."""
+    """Return the row at the player's information set, or the mean row over worlds that all players knew."""
     mine = np.flatnonzero(worlds.known[:, player] == state)
     graph, total = tree.graph, worlds.weight[mine].sum()
     share: dict[int, float] = {}
@@ -278,7 +278,7 @@ class SubgameSearch:
         elif record is not None and self.state != NO_RECORD:
             self.before, self.last = self.state, (own_move, observation)
             number = self.number.get(record, NO_RECORD)
-            self.state = NO_RECORD if number == NO_RECORD else self.solver.ranges.behind(self.state, number)
+            self.state = NO_RECORD if number == NO_RECORD else self.solver.ranges.successor(self.state, number)
 
     @uninterrupted()
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
@@ -333,7 +333,7 @@ def induced_policy(
         player, state = int(tree.infoset_player[at]), int(tree.infoset_state[at])
         found, path = tree.states.path(state)
         for record in path:
-            found = solver.ranges.behind(found, record)
+            found = solver.ranges.successor(found, record)
         first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
         row = solver.strategy_at(player, found)
         strategy[first : first + size] = row if row is not None and len(row) == size else 1 / size

@@ -208,8 +208,8 @@ def _guided(g, tree, first, size, times, rule, mover):
         if tree.proof[k] != OPEN:
             bound = (g.payoffs[g.content[tree.proof[k]], mover] - low) / span
         else:
-            worth = (tree.total[k] / visits - low) / span if visits else mean
-            bound = worth + reach * tree.prior[k] / (1.0 + visits)
+            leaf_values = (tree.total[k] / visits - low) / span if visits else mean
+            bound = leaf_values + reach * tree.prior[k] / (1.0 + visits)
         if bound > best:
             best, found = bound, k
     return found
@@ -347,8 +347,8 @@ def _cross(g, states, rule, walks, b):
     """Move a walk to the end of the edge before which it stands."""
     edge = walks.edge[b]
     for i in range(walks.known.shape[1]):
-        told = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
-        if told and g.record[edge, i] != NO_RECORD:
+        sees_action = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
+        if sees_action and g.record[edge, i] != NO_RECORD:
             walks.known[b, i] = grown(states, walks.known[b, i], g.record[edge, i])
     walks.position[b], walks.edge[b] = g.child[edge], OPEN
 
@@ -370,11 +370,11 @@ def _step(g, offered, states, tree, rule, walks, b):
         if edge == OPEN:
             walks.over[b] = True
             return False
-        behind = enter(g, edge)
-        if behind == OPEN or g.player[behind] < 0 or g.via[behind] == OUTSIDE:
+        target = enter(g, edge)
+        if target == OPEN or g.player[target] < 0 or g.via[target] == OUTSIDE:
             walks.edge[b] = edge
-            return behind == OPEN
-        walks.position[b] = behind
+            return target == OPEN
+        walks.position[b] = target
 
 
 @linked_kernel
@@ -446,13 +446,13 @@ def _prove(g, tree, rule, walks, b):
 
 @kernel
 @borrowing
-def _learn(g, tree, rule, walks, leaf, worth):
+def _learn(g, tree, rule, walks, leaf, leaf_values):
     """Update all nodes on the walks' ways with the values of their leaves."""
     for b in range(len(leaf)):
         if rule.proves:
             _prove(g, tree, rule, walks, b)
         for k in range(walks.length[b]):
-            tree.total[walks.move[b, k]] += worth[leaf[b], walks.mover[b, k]]
+            tree.total[walks.move[b, k]] += leaf_values[leaf[b], walks.mover[b, k]]
 
 
 @kernel
@@ -572,8 +572,8 @@ class TreeSearch:
         decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)
         points = np.concatenate([walks.position, walks.place[decided]])
         leaf, row = distinct(points)  # in the order of the walks: numbers depend on earlier queries
-        worth, prior = self._worth(leaf)
-        _learn(self.graph.arrays, self.tree, self.rule, walks, row[:batch], worth)
+        leaf_values, prior = self._leaf_values(leaf)
+        _learn(self.graph.arrays, self.tree, self.rule, walks, row[:batch], leaf_values)
         if prior is not None:
             made = np.zeros(batch, dtype=np.int64)
             made[decided] = row[batch:]
@@ -588,17 +588,17 @@ class TreeSearch:
             keys = int(g.filled[STATES]) * len(self.graph.players)
         return self.tree.with_room(keys, moves)
 
-    def _worth(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
+    def _leaf_values(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
         g, prior = self.graph.arrays, None
         ends = g.player[points] == TERMINAL
-        worth = np.zeros((len(points), len(self.graph.players)))
-        worth[ends] = g.payoffs[g.content[points[ends]]]
+        leaf_values = np.zeros((len(points), len(self.graph.players)))
+        leaf_values[ends] = g.payoffs[g.content[points[ends]]]
         if not ends.all():
-            worth[~ends], said = self.leaves(points[~ends])
+            leaf_values[~ends], said = self.leaves(points[~ends])
             if said is not None:
                 prior = np.zeros((len(points), *said.shape[1:]))
                 prior[~ends] = said
-        return worth, prior
+        return leaf_values, prior
 
     def mix(self, key: int, probabilities: FloatArray, share: float) -> None:
         """Mix other probabilities into the prior of a node, with weight ``share``."""

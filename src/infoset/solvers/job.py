@@ -211,11 +211,11 @@ class MultiStart(Job):
 
     def teller(self, progress: Callable[[int, float], object] | None) -> Callable[[Job, float], object]:
         """Return a hook that passes to ``progress`` the number of finished runs and their best value after each run."""
-        told = [0]
+        reported = [0]
 
         def tell(job: Job, seconds: float) -> None:
-            if progress is not None and self.number > told[0]:
-                told[0] = self.number
+            if progress is not None and self.number > reported[0]:
+                reported[0] = self.number
                 progress(self.number, max(float(result["value"]) for result in self.results))
 
         return tell
@@ -430,7 +430,7 @@ def advance(job: Job, limits: Limits, watcher: Watcher, spent: float = 0.0) -> t
 
 class _Run:
     stop: threading.Event
-    told: Point | None = None
+    reported: Point | None = None
     looking = 0.0
     """Seconds spent on measuring so far."""
 
@@ -483,8 +483,8 @@ class _Run:
             began = time.monotonic()
             self.last = self.job.point(self.seconds)
             self.looking += time.monotonic() - began
-        if self.last is not None and self.last is not self.told:
-            self.told = self.last
+        if self.last is not None and self.last is not self.reported:
+            self.reported = self.last
             self._tell(self.watcher.point, self.last)
 
     def _dear(self) -> bool:

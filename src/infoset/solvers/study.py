@@ -77,12 +77,12 @@ class Study:
         own, others = reaches(tree, form, strategy)
         above = sums(tree.infoset[tree.infoset >= 0], others, len(tree.infoset_player))[form.tree_infoset]
         values, best = np.zeros(form.num_sequences), np.zeros(form.num_sequences)
-        worth = np.zeros(form.num_infosets)
+        infoset_values = np.zeros(form.num_infosets)
         for player in range(form.num_players):
             gradient(form.arrays, player, plan, values)
             part = form.player_sequences(player)
             best[part] = values[part]
-            expect_up(form.arrays, player, strategy, values, worth)
+            expect_up(form.arrays, player, strategy, values, infoset_values)
             best_where_free(form.arrays, player, fixed, best)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(above > 0, 1 / above, np.nan)
@@ -97,7 +97,7 @@ class Study:
         )  # fmt: skip
 
     @cached_property
-    def worth(self) -> FloatArray:
+    def infoset_values(self) -> FloatArray:
         """(I,) the owner's expected payoff once the set is reached."""
         inside = self.form.infoset_of >= 0
         paid = (self.behaviour * self.values)[inside]
@@ -108,7 +108,7 @@ class Study:
         """(S,) the value of a move less that of its information set; 0 at empty sequences."""
         found = np.zeros(self.form.num_sequences)
         inside = self.form.infoset_of >= 0
-        found[inside] = self.values[inside] - self.worth[self.form.infoset_of[inside]]
+        found[inside] = self.values[inside] - self.infoset_values[self.form.infoset_of[inside]]
         return found
 
     def number(self, player: int | str, key: str) -> int:

@@ -111,7 +111,10 @@ class AskedDealt:
         reached = np.array([self._core(self.start, (one, two)), NOTHING])
         sides = []
         for own, seen, share in zip((one, two), self.seen, self.shares, strict=True):
-            nothing, records = np.zeros(len(own), np.int64), np.array([self._record(None, told) for told in seen])
+            nothing, records = (
+                np.zeros(len(own), np.int64),
+                np.array([self._record(None, seen_record) for seen_record in seen]),
+            )
             action_set = np.full(1, NOTHING)
             sides.append(
                 Side.of(action_set, reached, nothing, nothing, own, np.full(len(own), NOTHING), records, share)

@@ -171,10 +171,10 @@ def _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d
 @borrowing
 def _edges_fit(r, cell, record, edge, other):
     """Return whether the known images are consistent with ``other`` as the image of an edge."""
-    told, seen = r.edge_record[edge], r.edge_record[other]
-    if (told == NO_RECORD) != (seen == NO_RECORD) or abs(r.edge_chance[edge] - r.edge_chance[other]) > SAME:
+    one_record, seen = r.edge_record[edge], r.edge_record[other]
+    if (one_record == NO_RECORD) != (seen == NO_RECORD) or abs(r.edge_chance[edge] - r.edge_chance[other]) > SAME:
         return False
-    if told != NO_RECORD and record[told] != UNSEEN and record[told] != seen:
+    if one_record != NO_RECORD and record[one_record] != UNSEEN and record[one_record] != seen:
         return False
     known = cell[r.edge_cell[edge]]
     return known == UNSEEN or known == r.edge_cell[other]

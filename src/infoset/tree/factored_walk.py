@@ -39,9 +39,9 @@ ALONE = -1  # an event that is not an end, or an end with no payoffs
 class States(NamedTuple):
     """Information states: a tree of records in which player p starts in state p, with one state of each orbit."""
 
-    slots: LongArray  # (a power of two, 2) key and number of the states that are not found through ``behind``
-    behind: IntArray  # successors of a state with places here, for each move and each record of that move; 0: none
-    place: LongArray  # where a state's places in ``behind`` begin, or NOTHING
+    slots: LongArray  # (a power of two, 2) key and number of the states that are not found through ``successors``
+    successors: IntArray  # successors of a state with places here, for each move and each record of that move; 0: none
+    place: LongArray  # where a state's places in ``successors`` begin, or NOTHING
     parent: IntArray
     record: IntArray
     fixing: LongArray  # the symmetries that leave the state unchanged, as bits
@@ -69,7 +69,9 @@ class States(NamedTuple):
     def walked(self) -> States:
         """Return the states without the tables that only the walk needs."""
         nothing = np.zeros(0, np.int64)
-        return self._replace(slots=np.full((1, 2), EMPTY, dtype=np.int64), behind=np.zeros(0, np.int32), place=nothing)
+        return self._replace(
+            slots=np.full((1, 2), EMPTY, dtype=np.int64), successors=np.zeros(0, np.int32), place=nothing
+        )
 
     def with_room(self, more: int, places: int) -> States:
         """Return the states with capacity for ``more`` states and ``places`` places, doubling it where needed."""
@@ -79,7 +81,7 @@ class States(NamedTuple):
             slots = np.full((1 << int((hashed + more) * SPARE).bit_length(), 2), EMPTY, dtype=np.int64)
             _place_again(self.slots, slots)
         columns = [longer(column, known + more) for column in self[2:-1]]
-        return States(slots, longer(self.behind, placed + places), *columns, self.filled)  # type: ignore[arg-type, call-arg]
+        return States(slots, longer(self.successors, placed + places), *columns, self.filled)  # type: ignore[arg-type, call-arg]
 
 
 class Stack(NamedTuple):
@@ -267,13 +269,13 @@ def _move(s, group, state, element, action_set, move, record):
 @linked_kernel
 @borrowing
 def _move_alone(s, group, rank, state, element, place, record):
-    """Return the state after an own move where only the identity fixes the state, by its place in ``behind``."""
+    """Return the state after an own move where only the identity fixes the state, by its place in ``successors``."""
     record = group.record[element, record]
     at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[record]
-    found = np.int64(s.behind[at])
+    found = np.int64(s.successors[at])
     if found == 0:
         found = _add_state(s, group, state, record)
-        s.behind[at] = found
+        s.successors[at] = found
         if s.first[state] != NO_ROW:
             s.held[found], s.turn[found] = s.first[state] + place, 0
     return found
@@ -560,7 +562,7 @@ def _room_for_states(s, stack, need):
         need[ROOM_STACK] <= len(stack.state)
         and s.filled[STATES] + need[ROOM_STATES] <= len(s.parent)
         and (s.filled[HASHED] + need[ROOM_STATES]) * SPARE <= len(s.slots)
-        and s.filled[PLACES] + need[ROOM_PLACES] <= len(s.behind)
+        and s.filled[PLACES] + need[ROOM_PLACES] <= len(s.successors)
     )
 
 

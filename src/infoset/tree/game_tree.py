@@ -242,7 +242,7 @@ class InformationStates:
         """Return the state that follows ``state`` by one record, or -1 where that record was never met there."""
         return self._number.get(state << RECORD_BITS | record, -1)
 
-    def behind(self, known: LongArray, records: IntArray) -> LongArray:
+    def successors(self, known: LongArray, records: IntArray) -> LongArray:
         """Return the players' information states (K, n) after they observe records (K, n), NO_RECORD for none."""
         known = known.copy()
         for p in range(known.shape[1]):
@@ -252,8 +252,8 @@ class InformationStates:
             known[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
         return known
 
-    def behind_few(self, known: list[list[int]], records: list[list[int]]) -> None:
-        """Do the work of ``behind`` for a few nodes, in place of ``known``."""
+    def replace_by_successors(self, known: list[list[int]], records: list[list[int]]) -> None:
+        """Do the work of ``successors`` for a few nodes, in place of ``known``."""
         for p in range(len(known[0]) if known else 0):
             keys = {k: known[k][p] << RECORD_BITS | row[p] for k, row in enumerate(records) if row[p] != NO_RECORD}
             unique = sorted(set(keys.values()))
@@ -323,7 +323,7 @@ class _Unroller:
         self.position[end : end + total] = below
         informed, records = informed[source], graph.record[edges]
         alive = graph.player[below] != TERMINAL
-        return end + total, self.states.behind(informed, np.where(alive[:, None], records, NO_RECORD))
+        return end + total, self.states.successors(informed, np.where(alive[:, None], records, NO_RECORD))
 
     def _grow_narrow(self, begin: int, end: int, informed: list[list[int]]) -> tuple[int, list[list[int]]]:
         """Do the same as ``_grow_wide``, node by node."""
@@ -341,7 +341,7 @@ class _Unroller:
                 known.append(knows.copy())
                 records.append(silent if graph.player.item(below) == TERMINAL else graph.record[edge].tolist())
                 place += 1
-        self.states.behind_few(known, records)
+        self.states.replace_by_successors(known, records)
         return place, known
 
     def _infosets(self) -> tuple[IntArray, IntArray]:

@@ -556,9 +556,9 @@ class _Explorer:
 
 def facts_of(state: State) -> Iterator[Hashable]:
     """Yield the facts of a state: its ``facts`` where it declares them, else every value in it with its place."""
-    told = getattr(state, "facts", None)
-    if told is not None:
-        yield from sorted(told, key=str)
+    facts = getattr(state, "facts", None)
+    if facts is not None:
+        yield from sorted(facts, key=str)
         return
     todo: list[tuple[tuple[int, ...], object]] = [((), state)]
     while todo:

@@ -171,7 +171,7 @@ def grown(states, known, record):
 
 @kernel
 @borrowing
-def _behind(states, known, records):
+def _successors(states, known, records):
     """Advance information states (K, n) by records (K, n), in place."""
     for k in range(len(known)):
         for i in range(known.shape[1]):
@@ -225,10 +225,10 @@ class LazyInformationStates:
         self.rows = self.rows.with_room(more, 2 * more)
         return self.rows
 
-    def behind(self, known: LongArray, records: IntArray) -> LongArray:
+    def successors(self, known: LongArray, records: IntArray) -> LongArray:
         """Return the players' information states (K, n) after they observe records (K, n), ``NO_RECORD`` for none."""
         known = known.copy()
-        _behind(self.room(known.size), known, records)
+        _successors(self.room(known.size), known, records)
         return known
 
     def needed(self, numbers: LongArray) -> LongArray:
@@ -412,7 +412,7 @@ class LazyGraph:
             if len(asked):
                 self.source.ask(self, asked)
 
-    def worth(self, positions: LongArray, each: int, seed: int) -> FloatArray:
+    def estimate_values(self, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return (K, n) the payoffs of positions (K,) at which a step begins, or a mean over ``each`` random plays.
 
         Ends have their payoffs, all other positions the mean payoffs of random plays from them.  Raises ``ClockError``.

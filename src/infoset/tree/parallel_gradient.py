@@ -43,11 +43,11 @@ class ParallelGradient:
         a, own = self.arrays, slice(int(self.arrays.sequences[player]), int(self.arrays.sequences[player + 1]))
         shared = plan * a.shares if len(a.shares) else plan
         values[own] = self.second[own] = 0.0
-        behind = self._thread.submit(
+        successors = self._thread.submit(
             add_blocks, a, player, shared, self.second, self.block, len(a.blocks), self.number
         )  # fmt: skip
         add_blocks(a, player, shared, values, 0, self.block, 0)
-        behind.result()
+        successors.result()
         values[own] += self.second[own]
         if len(a.shares):
             values[own] *= a.shares[own]

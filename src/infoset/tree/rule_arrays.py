@@ -100,8 +100,8 @@ class Side(NamedTuple):
         key = cell * len(reached) + event + 1
         order = np.argsort(key, kind="stable")
         counts = np.bincount(key, minlength=len(action_set) * len(reached))
-        to, own, told = (column[order].astype(np.int32) for column in (reached[event], move, record))
-        return cls(action_set, counts, to, place[order], own, told, chance[order])
+        to, own, own_records = (column[order].astype(np.int32) for column in (reached[event], move, record))
+        return cls(action_set, counts, to, place[order], own, own_records, chance[order])
 
 
 class Decided(NamedTuple):

@@ -83,8 +83,8 @@ def _pairs(moves: Steps, record: IntArray, max_pairs: int) -> LongArray | None:
     return pairs.table(2)
 
 
-def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], worth: FloatArray) -> GameGraph:
-    """Return the game from ``root`` to the next public positions, which end it with the payoffs ``worth`` (P, n)."""
+def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], position_values: FloatArray) -> GameGraph:
+    """Return the game from ``root`` to the next public positions, whose ``position_values`` (P, n) are its payoffs."""
     number, kept = {root: 0}, [root]
     for at in kept:
         if at != root and public[at]:
@@ -97,7 +97,7 @@ def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], worth: Float
     stops = public[positions] & (positions != root)
     player, content = graph.player[positions].copy(), graph.content[positions].copy()
     sizes = np.where(stops, 0, graph.num_edges[positions])
-    payoffs = np.concatenate([graph.payoffs, worth[positions[stops]]])
+    payoffs = np.concatenate([graph.payoffs, position_values[positions[stops]]])
     player[stops], content[stops] = TERMINAL, len(graph.payoffs) + np.arange(int(stops.sum()))
     edges = np.repeat(graph.first_edge[positions] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
     return replace(

@@ -235,7 +235,7 @@ def _plot_starts(points: Sequence[Any], axes: Any) -> None:
         color = STARTS[player % len(STARTS)]
         axes.plot(seconds, values, color=color, lw=1.8)
         _name_end(axes, seconds[-1], values[-1], f"player {player + 1}", color)
-    axes.set_ylabel("the start is held to be worth")
+    axes.set_ylabel("estimated value at the start")
     tidy(axes, "")
 
 

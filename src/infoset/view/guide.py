@@ -80,8 +80,8 @@ def guide(name: str, game: Game | None = None) -> Guide:
 def _texts(word: str) -> Texts:
     """Return the texts about a named game; none about the game of a plug-in whose maker has no ``guide``."""
     if word not in GAMES.homes and not word.startswith(GDL):
-        told = getattr(maker_of(word), "guide", None)
-        return cast("Texts", told()) if told else {}
+        rules_of_game = getattr(maker_of(word), "guide", None)
+        return cast("Texts", rules_of_game()) if rules_of_game else {}
     own = _data().get(word, {})
     if word.startswith(GDL):
         return {**gdl_header(library()[word.removeprefix(GDL)].read_text(encoding="utf-8")), **own}
@@ -212,13 +212,13 @@ def _words(game: Game, move: Action | None) -> str:
     return getattr(VIEWS.of(game), "move_words", action_words)(move)
 
 
-def guide_text(told: Guide) -> str:
+def guide_text(rules_of_game: Guide) -> str:
     """Return a guide as plain text, wrapped at ``WIDTH`` letters."""
-    lines = [told.name, *([told.about] if told.about else [])]
-    for title, text in told.parts:
+    lines = [rules_of_game.name, *([rules_of_game.about] if rules_of_game.about else [])]
+    for title, text in rules_of_game.parts:
         lines += ["", title, *_indented(text)]
-    if told.example:
-        lines += ["", "Example", *(f"  {step}" for step in told.example), *_indented(told.note)]
+    if rules_of_game.example:
+        lines += ["", "Example", *(f"  {step}" for step in rules_of_game.example), *_indented(rules_of_game.note)]
     return "\n".join(lines)
 
 

@@ -69,9 +69,11 @@ class _Walk:
         for k, move in enumerate(moves):
             after = state.after(move)
             if isinstance(after, HoldemState) and after.mover != NOBODY:
-                told = tuple([own_record(move if p == player else None, None if p == player else move) for p in (0, 1)])
+                next_records = tuple(
+                    [own_record(move if p == player else None, None if p == player else move) for p in (0, 1)]
+                )
                 further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
-                self._visit(after, (*said, move), tuple([(*known[p], told[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
+                self._visit(after, (*said, move), tuple([(*known[p], next_records[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
 
     def _row(
         self, player: int, hand: tuple[int, ...], known: InformationState, action_set: tuple[Action, ...]

@@ -92,7 +92,7 @@ def _cell(svg: Xml.Element, decision: Decision, hands: list[int], x: float, y: f
                 stripe = {"x": f"{left:.2f}", "y": f"{y + size - height:.2f}", "width": f"{width:.2f}"}
                 Xml.SubElement(group, "rect", {**stripe, "height": f"{height:.2f}", "fill": color})
             left += width
-        told = ", ".join(f"{move} {share:.0%}" for move, share in zip(decision.moves, shares, strict=True))
-        Xml.SubElement(group, "title").text = f"{name}: here {filled:.0%}; {told}"
+        shares_text = ", ".join(f"{move} {share:.0%}" for move, share in zip(decision.moves, shares, strict=True))
+        Xml.SubElement(group, "title").text = f"{name}: here {filled:.0%}; {shares_text}"
     ink = "white" if dark else INK if len(hands) else "#bbbbbb"
     text(group, x + size / 2, y + size / 2 + 3, name, text_anchor="middle", font_size="7", fill=ink)

@@ -56,11 +56,11 @@ MOST_PAGE = 4_000_000  # letters of a page embedded in a notebook
 def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
     """Return a game's name, players and known sizes as HTML, without calling its rules."""
     facts = [("players", _cut(game.players, MOVES)), *sizes.items()]
-    told = [tag("p", line)] if (line := about(game.name)) else []
+    parts = [tag("p", line)] if (line := about(game.name)) else []
     called = title_of(game)
     kind = "game" if called in ("", game.name) else f"game, {game.name}"
     payoffs = _payoffs(game) if is_payoff_table(game) else Html()
-    return shown(head(called or game.name, kind), *told, figures(facts), payoffs, *map(paper, pictures))
+    return shown(head(called or game.name, kind), *parts, figures(facts), payoffs, *map(paper, pictures))
 
 
 def efg_html(game: EfgGame) -> str:
@@ -225,12 +225,12 @@ def solution_html(solution: Solution) -> str:
         ("not evaluated", solution.why_not),
         ("stopped", f"{solution.stopped}, after {after}"),
     ]
-    told = [tag("p", f"{key}: {text}") for key, text in notes if text]
+    parts = [tag("p", f"{key}: {text}") for key, text in notes if text]
     policy = solution.policy
     table = _policy(policy, FIRST_ROWS) if isinstance(policy, TabularPolicy) else _policy_kind(policy)
     where = [tag("p", f"run folder: {solution.folder}")] if solution.folder else []
     about = f"solved by {solution.method}"
-    return shown(head(solution.game, about), figures(facts), *told, _curve(solution.curve), table, *where)
+    return shown(head(solution.game, about), figures(facts), *parts, _curve(solution.curve), table, *where)
 
 
 def _policy_kind(policy: Any) -> Html:
@@ -272,9 +272,9 @@ def evaluation_html(evaluation: Evaluation) -> str:
     margin = f" ± {evaluation.margin:.2g}" if evaluation.margin else ""
     facts = _figure("exploitability", evaluation.exploitability) + _figure("epsilon", evaluation.epsilon)
     facts.append(("nash_conv", f"{evaluation.nash_conv:.4g}{margin}"))
-    told = [tag("p", evaluation.reason)] if evaluation.reason else []
+    parts = [tag("p", evaluation.reason)] if evaluation.reason else []
     titles = ["player", "value", "best response", "gain"]
-    return shown(head("evaluation", words), figures(facts), table(titles, rows), *told)
+    return shown(head("evaluation", words), figures(facts), table(titles, rows), *parts)
 
 
 def match_html(match: Match) -> str:

@@ -29,9 +29,9 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     ``{"kind": "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players),
     ``returns``, ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one per step: ``whole``,
     a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``moves``, (n,) texts;
-    ``chance_outcome``, a text; ``told``, (n,) what happened to each player; ``seconds``, (n,) each one's thinking time;
-    ``faults``, lists of player, kind and detail.  Missing entries are ``None``.  ``note`` says where a long game is
-    cut.
+    ``chance_outcome``, a text; ``descriptions``, (n,) what happened to each player; ``seconds``, (n,) each one's
+    thinking time; ``faults``, lists of player, kind and detail.  Missing entries are ``None``.  ``note`` says where a
+    long game is cut.
 
     Raises ``FormatError`` where the match is not a valid play of the game or the game is unknown.
 
@@ -111,18 +111,18 @@ class Frames:
             played = MatchStep((None,) * n, None, (None,) * n)
         else:
             self.moves.append(played)
-        told: list[str | None] = [None] * n
+        descriptions: list[str | None] = [None] * n
         for p in range(n):
             record = own_record(played.moves[p], step.observation(p))
             if record is not None:
-                told[p] = record_words(game, p, record, self.known[p])
+                descriptions[p] = record_words(game, p, record, self.known[p])
                 self.known[p] = (*self.known[p], record)
         return {
             "whole": whole(game, self.steps, self.moves),
             "seen": [seen(game, p, self.known[p]) for p in range(n)],
             "moves": [None if move in IDLE else action_words(move) for move in played.moves],
             "chance_outcome": None if played.chance_outcome is None else action_words(played.chance_outcome),
-            "told": told,
+            "descriptions": descriptions,
             "seconds": list(played.seconds),
             "faults": [[fault.player, fault.kind, one_line(fault.detail)] for fault in faults],
         }

@@ -227,8 +227,8 @@ class _Drawing:
     def key_columns(self) -> list[tuple[int, str]]:
         """Return the information sets whose names are more than a number, by player."""
         tree = self.tree
-        told = [(k, tree.key(k)) for k in range(len(tree.infoset_player)) if not tree.key(k).startswith("#")]
-        return sorted(told, key=lambda entry: (int(tree.infoset_player[entry[0]]), entry[0]))
+        keyed = [(k, tree.key(k)) for k in range(len(tree.infoset_player)) if not tree.key(k).startswith("#")]
+        return sorted(keyed, key=lambda entry: (int(tree.infoset_player[entry[0]]), entry[0]))
 
     def key_width(self) -> float:
         names = [text_width(shorten(key, LONGEST_NAME), NAME) for _, key in self.key]

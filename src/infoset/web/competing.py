@@ -43,9 +43,9 @@ class Competing:
         record = self._record(item.path, before)
         with Store.read(item.path) as store:
             config = store.config()
-        told = _standings(record.standings)
+        summary = _standings(record.standings)
         more = {"title": item.title, "changed": item.changed, "format": config.format}
-        return {**told, **more, "version": before, "running": _is_played(item.path)}
+        return {**summary, **more, "version": before, "running": _is_played(item.path)}
 
     def games(self, name: str, a: int, b: int, meeting: int, offset: int, limit: int) -> dict[str, Any]:
         """Return the games in which the teams ``a`` and ``b`` met (by number, −1: any) or of one meeting (0: any)."""

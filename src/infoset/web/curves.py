@@ -46,13 +46,13 @@ class Curves:
         item = find(self.folders, name, "run")
         tail = self._tail(item)
         tail.read()
-        told: dict[str, Any] = {"name": name, "version": tail.version, "age": max(0.0, time() - item.changed)}
+        answer: dict[str, Any] = {"name": name, "version": tail.version, "age": max(0.0, time() - item.changed)}
         if seen == tail.version:
-            return told
+            return answer
         head = self.heads.of(item)
-        told |= {"title": item.title, "game": head.game, "about": head.about, "problem": head.problem}
-        told |= {"points": tail.count, "policy": _is_plain(item.path / POLICY)}
-        return told | {"columns": tail.thinned(max(2, min(most, MOST)))}
+        answer |= {"title": item.title, "game": head.game, "about": head.about, "problem": head.problem}
+        answer |= {"points": tail.count, "policy": _is_plain(item.path / POLICY)}
+        return answer | {"columns": tail.thinned(max(2, min(most, MOST)))}
 
     def _tail(self, item: Artifact) -> Tail:
         with self._lock:

@@ -184,12 +184,12 @@ class Exploring:
                 return {"waits": waits}
         place = self._place(source, view)
         groups = [nodes.matching(found, view.find) for found in place.groups[:GROUPS]]
-        first, told = view.first, []
+        first, shown_groups = view.first, []
         for k, found in enumerate(groups):
             if view.group not in (None, k):
                 continue
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
-            told.append({
+            shown_groups.append({
                 "group": k, "player": found.player, "moves": found.moves, "total": found.total, "first": first,
                 "colors": move_colors(found.moves, source.order),
                 "rows": nodes.shown(source, other, chosen),
@@ -197,7 +197,7 @@ class Exploring:
             })  # fmt: skip
         source.warm()
         return {
-            "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": told,
+            "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": shown_groups,
             "more": max(len(place.groups) - GROUPS, 0), "valued": source.study is not None,
             "stamp": source.stamp and str(source.stamp[0]),
         }  # fmt: skip
@@ -239,7 +239,7 @@ class Exploring:
         held = self.sources.get(name)
         if held is not None and held.wish == key:
             held.asked = monotonic()
-            return self._told(self.queue.answered(wish.visitor, key, name))
+            return self._describe(self.queue.answered(wish.visitor, key, name))
 
         def work(job: RunningRequest) -> str:
             source = self._solved(asked, base, name, job)
@@ -247,19 +247,19 @@ class Exploring:
             self._hold(source)
             return name
 
-        return self._told(self.queue.ask(wish.visitor, key, work))
+        return self._describe(self.queue.ask(wish.visitor, key, work))
 
     def task(self, wish: TaskRequest) -> dict[str, Any]:
         """Return the progress of a request.  Raises ``Refusal``."""
-        return self._told(self.queue.find(wish.task))
+        return self._describe(self.queue.find(wish.task))
 
     def cancel(self, wish: TaskRequest) -> dict[str, Any]:
         """Cancel a request; the job goes on if others wait for the same result."""
         request = self.queue.find(wish.task)
         self.queue.give_up(request)
-        return self._told(request)
+        return self._describe(request)
 
-    def _told(self, request: Request) -> dict[str, Any]:
+    def _describe(self, request: Request) -> dict[str, Any]:
         over, failed, job = request.over, request.failed, request.job
         return {
             "task": request.id, "line": self.queue.line(request), "place": self.queue.place(request), "failed": failed,

@@ -24,7 +24,7 @@ def hand_cells(source: Source, group: Group) -> list[dict[str, Any]] | None:
 
     Each class has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (the mean reach of its hands divided by
     the largest reach of any hand), ``p`` (a probability per move), and, where values are known, ``ev`` (one per move)
-    and ``worth``.
+    and ``value``.
     """
     try:
         if not isinstance(source.game, HoldemRules):
@@ -68,5 +68,5 @@ def _cell(rows: Sequence[Row], figures: list[dict[str, Any]], reach: Any, places
 
     return {
         "hands": [nodes.words_of(rows[k].key)[0] for k in places],
-        "p": mean("p"), "ev": mean("ev"), "worth": mean("worth"),
+        "p": mean("p"), "ev": mean("ev"), "value": mean("value"),
     }  # fmt: skip

@@ -64,7 +64,7 @@ class Listing:
         shown: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
         for item, head in found:
             if len(shown[head.kind]) < FIRST:
-                shown[head.kind].append(told(item, head))
+                shown[head.kind].append(describe_item(item, head))
         counts = Counter(head.kind for _, head in found)
         folders = [folder.name or str(folder) for folder in self.folders]
         return {"counts": {kind: counts[kind] for kind in KINDS}, "items": shown, "folders": folders, "now": time()}
@@ -78,14 +78,14 @@ class Listing:
         agents = Counter(agent for _, head in of_kind for agent in set(head.about.get("agents", ())))
         return {
             "total": len(fitting),
-            "items": [told(*pair) for pair in fitting[asked.offset : asked.offset + asked.limit]],
+            "items": [describe_item(*pair) for pair in fitting[asked.offset : asked.offset + asked.limit]],
             "games": games.most_common(MAX_CHOICES),
             "agents": agents.most_common(MAX_CHOICES),
             "now": time(),
         }
 
 
-def told(item: Artifact, head: Metadata) -> dict[str, Any]:
+def describe_item(item: Artifact, head: Metadata) -> dict[str, Any]:
     """Return an item in the form in which the page receives it."""
     about = {"name": item.name, "kind": head.kind, "title": item.title, "changed": item.changed, "size": item.size}
     if head.kind == "run":

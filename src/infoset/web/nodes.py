@@ -88,7 +88,7 @@ def public_place(source: Source, at: str) -> DisplayedNode:
             ends = node.branches[number].ends
             reach = node.branches[number].reach
             if not ends:
-                node = node.behind(number)
+                node = node.successor(number)
         if not ends:
             steps.append(_step(node, None))
             reach = node.reach
@@ -228,7 +228,7 @@ def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
             part = slice(first, first + len(row.moves))
             found |= {
                 "ev": study.values[part].tolist(), "best": study.best_values[part].tolist(),
-                "regret": study.regret[part].tolist(), "worth": float(study.worth[k]),
+                "regret": study.regret[part].tolist(), "value": float(study.infoset_values[k]),
                 "reach": float(study.reach[k]),
             }  # fmt: skip
     return found

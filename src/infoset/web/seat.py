@@ -1,6 +1,6 @@
 """The messages to a seat and its answers: a hand that is played from browsers.
 
-``told`` makes every message that leaves for a seat before the end, and it is given only what all players know
+``encode_view`` makes every message that leaves for a seat before the end, and it is given only what all players know
 (``Public``) and the player's own ``View``.  The timing must not leak anything either: a message leaves only when its
 bytes change.
 """
@@ -72,7 +72,7 @@ def turn_of(public: Public, view: View) -> str:
     return f"{public.number}.{public.undone}.{len(view.known)}"
 
 
-def told(public: Public, view: View, end: End | None = None) -> bytes:
+def encode_view(public: Public, view: View, end: End | None = None) -> bytes:
     """Return the message to a seat, as JSON; it is the same for all histories that the player cannot distinguish."""
     game, player, known = view.game, view.player, view.known
     first = max(0, len(known) - MOST_TOLD)
@@ -85,7 +85,7 @@ def told(public: Public, view: View, end: End | None = None) -> bytes:
             "public": public,
             "seat": player,
             "picture": seen(game, player, known, view.legal_actions),
-            "told": words,
+            "descriptions": words,
             "legal_actions": [action_words(move) for move in view.legal_actions],
             "end": end,
         }
@@ -170,7 +170,7 @@ class Hand:
     def _say(self) -> None:
         assert self.view is not None
         try:
-            message = told(self.public, self.view, self.end)
+            message = encode_view(self.public, self.view, self.end)
         except Exception as error:  # otherwise the referee would take it for an agent's fault
             raise Broken(f"internal error ({type(error).__name__})") from error
         if message != self._said:

@@ -277,8 +277,8 @@ async def _live(site: Connected, socket: WebSocket, _: dict[str, Any]) -> None:
 
 async def _stream(site: Connected, socket: WebSocket, viewer: Viewer, table: str, last: int) -> None:
     while True:
-        for number, told in await viewer.next():
-            frame, here = told, number
+        for number, message in await viewer.next():
+            frame, here = message, number
             if number > last + 1 or viewer.missed:
                 viewer.missed = False
                 here, frame = await site.tables.ask("jump", table)

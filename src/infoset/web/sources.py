@@ -225,12 +225,12 @@ class Enumeration(Background[object]):
     def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
         self.line = "enumerating the game"
 
-        def told(number: int) -> None:
+        def report(number: int) -> None:
             self.line = f"enumerating the game: {number:,}"
 
         def run() -> None:
             with compiled.making:
-                compiled.progress = told
+                compiled.progress = report
                 try:
                     call()
                 finally:
@@ -270,7 +270,7 @@ class Values:
         self.line = "enumerating the game"
         compiled = self.source.compiled
         with compiled.making:
-            compiled.progress = self._told
+            compiled.progress = self._report
             try:
                 if not compiled.made_whole and compiled.histories > MAX_HISTORIES:
                     count = f"{compiled.histories:,.0f} histories"
@@ -285,7 +285,7 @@ class Values:
         self.free = evaluate_plan(form, realisation(form, study.behaviour))
         self.study = study
 
-    def _told(self, count: int) -> None:
+    def _report(self, count: int) -> None:
         self.line = f"building the tree: {count:,}"
 
 

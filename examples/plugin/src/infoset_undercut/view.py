@@ -12,7 +12,7 @@ def seen(game, player, known, legal_actions):
     return _table(game, (own, other) if player == 0 else (other, own))
 
 
-def told(game, player, record, before):
+def describe_record(game, player, record, before):
     """Return in words what happened to ``player``."""
     return f"you choose {record[0]}, the other player {record[1]}"
 

@@ -35,7 +35,7 @@ from infoset.solvers.sampling.beliefs import (
     PolicyArrays,
     Scratch,
     spread_all,
-    state_behind,
+    successor_state,
 )
 from infoset.tree.quotient_graph import (
     CONTENT,
@@ -160,7 +160,7 @@ def _open(walk, policy, ahead, player, entries, line, note, begin, end, scratch)
     line.state[d] = player
     if d > 0:
         above = line.state[d - 1]
-        line.state[d] = state_behind(policy, above, record) if above != UNKNOWN else UNKNOWN
+        line.state[d] = successor_state(policy, above, record) if above != UNKNOWN else UNKNOWN
     _note_state(note, line, d, record)
     line.depth[0] = d + 1
     return True

@@ -62,8 +62,10 @@ class Continuations(NamedTuple):
     """
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
-    behind: IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first action set
-    worth: FloatArray  # (E,) the value where the player has no choice and all others play uniformly
+    after_edge: (
+        IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first action set
+    )
+    uniform_value: FloatArray  # (E,) the value where the player has no choice and all others play uniformly
     second: IntArray  # (P, n, 2) where others' second choices begin and end in ``choices``, for TWO
     choices: (
         IntArray  # (C, 3) the record LEARNT before it, the first move BY which it is reached, its action set (AMONG)
@@ -73,32 +75,32 @@ class Continuations(NamedTuple):
     def of(cls, walk: QuotientGraph, player: int) -> Continuations:
         size, n, child = len(walk.position), walk.num_players, np.ascontiguousarray(walk.edge[:, CHILD])
         order, _ = topological(np.append(walk.position[:, FIRST], len(child)).astype(np.int32), child)
-        who, worth = np.zeros(size, dtype=np.int64), np.zeros(size)
-        _look_ahead(walk, order, player, who, worth)
+        who, uniform_value = np.zeros(size, dtype=np.int64), np.zeros(size)
+        _look_ahead(walk, order, player, who, uniform_value)
         left, action_set = np.zeros((2, size, n), dtype=np.int32)
         second, choices, used = np.zeros((size, n, 2), dtype=np.int32), np.zeros((size, 3), dtype=np.int32), 0
         for p in range(n):
             begin = used
             while (used := _count_choices(walk, order, p, left, action_set, second, choices, begin)) == NO_ROOM:
                 choices = longer(choices, len(choices) + FEW)
-        behind = (action_set << LEFT_BITS | left)[child]
-        behind[:, player] = who[child]
-        return cls(who, behind, worth[child], second, choices[:used].copy())
+        after_edge = (action_set << LEFT_BITS | left)[child]
+        after_edge[:, player] = who[child]
+        return cls(who, after_edge, uniform_value[child], second, choices[:used].copy())
 
 
 @kernel
 @borrowing
-def _look_ahead(walk, order, player, who, worth):
+def _look_ahead(walk, order, player, who, uniform_value):
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
         mover, first, moves = walk.position[position, PLAYER], walk.position[position, FIRST], _moves(walk, position)
-        who[position], worth[position] = OVER, 0.0
+        who[position], uniform_value[position] = OVER, 0.0
         if mover == TERMINAL:
-            worth[position] = walk.payoffs[walk.position[position, CONTENT], player]
+            uniform_value[position] = walk.payoffs[walk.position[position, CONTENT], player]
         for e in range(first, first + moves):
             below = walk.edge[e, CHILD]
             who[position] = max(who[position], min(who[below], LATER))
-            worth[position] += (walk.probability[e] if mover == CHANCE else 1.0 / moves) * worth[below]
+            uniform_value[position] += (walk.probability[e] if mover == CHANCE else 1.0 / moves) * uniform_value[below]
         if moves > 1 and mover == player:
             who[position] = HERE
         elif moves > 1 and mover != CHANCE:
@@ -107,7 +109,7 @@ def _look_ahead(walk, order, player, who, worth):
 
 @linked_kernel
 @borrowing
-def _choices_behind(walk, e, p, left, action_set):
+def _choices_after(walk, e, p, left, action_set):
     """Return the kind of ``p``'s choices from an edge on, and their action set on the board before the edge."""
     below = walk.edge[e, CHILD]
     kind, learns = np.int64(left[below, p]), walk.edge[e, TOKENS + p] >= 0
@@ -166,7 +168,7 @@ def _count_choices(walk, order, p, left, action_set, second, choices, end):
         if end + FEW > len(choices):
             return NO_ROOM
         for e in range(first, first + moves):
-            kind, action_set_after = _choices_behind(walk, e, p, left, action_set)
+            kind, action_set_after = _choices_after(walk, e, p, left, action_set)
             if kind in (TWO, LATE) and most != MORE:
                 by = np.int64(e - first if own else NO_MOVE)
                 end = _note_choices(walk, e, p, by, action_set, second, choices, action_set_after, begin, end)
@@ -396,7 +398,7 @@ def _add(scratch, position, record, weight):
 
 @linked_kernel
 @borrowing
-def state_behind(policy, state, record):
+def successor_state(policy, state, record):
     """Return the state that follows by one record, or UNKNOWN."""
     begin = policy.state[state, CHILDREN]
     end = begin + (policy.state[state, SIZES] >> 1)
@@ -414,14 +416,14 @@ def state_behind(policy, state, record):
 
 @linked_kernel
 @borrowing
-def _known_behind(walk, policy, state, element, record):
+def _successor_view(walk, policy, state, element, record):
     """Return the state that follows by one record of the present board, and the element that maps to it."""
     if state == UNKNOWN:
         return np.int64(UNKNOWN), element
     if policy.state[state, SIZES] & 1:
         own, element = canonical(walk.group, policy.fixing[state], element, record)
-        return state_behind(policy, state, own), element
-    return state_behind(policy, state, walk.group.record[element, record]), element
+        return successor_state(policy, state, own), element
+    return successor_state(policy, state, walk.group.record[element, record]), element
 
 
 @linked_kernel
@@ -430,7 +432,7 @@ def _followed(walk, policy, view, e, record):
     """Return another player's view after an edge."""
     state, element = state_of(view), element_of(view)
     if record >= 0 and state > UNKNOWN:
-        state, element = _known_behind(walk, policy, state, element, record)
+        state, element = _successor_view(walk, policy, state, element, record)
     if state == UNKNOWN:
         return np.int64(STRANGE)
     return np.int64(turned(walk.group, view_of(state, element), walk.edge[e, TURN]))
@@ -444,7 +446,7 @@ def _learn(walk, policy, ahead, player, fixing, views, e, known):
     for p in range(len(known)):
         record = np.int64(walk.edge[e, TOKENS + p])
         if p != player:
-            gone = ahead.behind[e, p] & LEFT == GONE
+            gone = ahead.after_edge[e, p] & LEFT == GONE
             known[p] = STRANGE if gone else _followed(walk, policy, views[p], e, record)
             strange = strange and known[p] == STRANGE
             continue
@@ -509,7 +511,7 @@ def _clear_mixture(policy, ahead, begin, end, root):
 def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
     """Add the view of ``p`` after an edge, where it has TWO choices, to a mixture."""
     group, state, element = walk.group, state_of(view), element_of(view)
-    position, action_set = walk.edge[e, CHILD], ahead.behind[e, p] >> LEFT_BITS
+    position, action_set = walk.edge[e, CHILD], ahead.after_edge[e, p] >> LEFT_BITS
     begin, end = ahead.second[position, p, 0], ahead.second[position, p, 1]
     if anew:
         _clear_mixture(policy, ahead, begin, end, root)
@@ -519,7 +521,7 @@ def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
         place = first + ahead.choices[k, BY]
         chance = policy.behaviour[row + group.entry[element, place]]
         if chance > 0.0:
-            below, by = _known_behind(walk, policy, state, element, ahead.choices[k, LEARNT])
+            below, by = _successor_view(walk, policy, state, element, ahead.choices[k, LEARNT])
             _mix_row(group, policy, below, by, ahead.choices[k, AMONG], weight * chance, root + 1 + k - begin)
 
 
@@ -553,7 +555,7 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
     """
     known, mover, mixed, position = scratch.known, player, player, walk.edge[e, CHILD]
     for p in range(len(known)):
-        left = ahead.behind[e, p] & LEFT
+        left = ahead.after_edge[e, p] & LEFT
         if p == player or known[p] < 0 or left not in (ONE, TWO):
             continue
         if left == TWO:
@@ -571,7 +573,7 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
             root = policy.mixtures[0] + (scratch.at[OUT] + k) * policy.mixtures[1]
             _mix(walk, policy, ahead, e, mixed, view, weight, root, k == size)
         return k != NO_ROOM
-    view, action_set = known[mover], ahead.behind[e, mover] >> LEFT_BITS
+    view, action_set = known[mover], ahead.after_edge[e, mover] >> LEFT_BITS
     row, first = _row_of(policy, view), walk.group.first_entry[action_set]
     for move in range(walk.group.first_entry[action_set + 1] - first):
         share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
@@ -612,13 +614,13 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
         _copy(stack, size, stack, top)
         for e in range(begin, end):
             share = weight * _chance_of(walk, policy, mover, player, e, row, view, place + e, moves)
-            who = ahead.behind[e, player]
+            who = ahead.after_edge[e, player]
             if share == 0.0 or who == OVER:
-                value += share * ahead.worth[e]
+                value += share * ahead.uniform_value[e]
                 continue
             record, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, known)
             if who == OTHERS and strange:
-                value += share * ahead.worth[e]
+                value += share * ahead.uniform_value[e]
             elif who == HERE or (who == LATER and record >= 0):
                 if not _add_all(walk, policy, ahead, player, scratch, e, record, share):
                     return False, 0.0
@@ -674,9 +676,9 @@ def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, o
         slots *= 2
     at[LAST] = min(slots, len(scratch.slots)) - 1
     for k in range(begin, end):
-        room, worth = _spread(walk, policy, ahead, player, fixing, entries, k, move, scratch)
+        room, uniform_value = _spread(walk, policy, ahead, player, fixing, entries, k, move, scratch)
         if not room:
             return NO_ROOM, 0.0
-        value += worth
+        value += uniform_value
     _finish_mixtures(policy, scratch)
     return (_group(scratch, entries, out) if at[SIZE] > 0 else out), value

@@ -77,22 +77,22 @@ def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
     """Return the values of the initial position and the best move of each position, counted from 0."""
     paid = [tuple(map(simplest, row)) for row in graph.payoffs.tolist()]
     probabilities = exact_probabilities(graph)
-    worth: dict[int, Values] = {}
+    values: dict[int, Values] = {}
     best: dict[int, int] = {}
     for position in _from_the_ends(graph):
         mover, edges = int(graph.player[position]), range(*graph.first_edge[position : position + 2].tolist())
         if mover == TERMINAL:
-            worth[position] = paid[int(graph.content[position])]
+            values[position] = paid[int(graph.content[position])]
             continue
-        after = [worth[int(graph.child[edge])] for edge in edges]
+        after = [values[int(graph.child[edge])] for edge in edges]
         if mover == CHANCE:
             weights = [probabilities[edge] for edge in edges]
             mixed = [sum(w * one[p] for w, one in zip(weights, after, strict=True)) for p in range(len(graph.players))]
-            worth[position] = tuple(map(Fraction, mixed))
+            values[position] = tuple(map(Fraction, mixed))
             continue
         best[position] = max(range(len(after)), key=lambda k: after[k][mover])  # the first of equals
-        worth[position] = after[best[position]]
-    return worth[0], best
+        values[position] = after[best[position]]
+    return values[0], best
 
 
 def _from_the_ends(graph: GameGraph) -> Iterator[int]:

@@ -17,7 +17,7 @@ KINDS = ("ce", "efce", "efcce", "cce")
 class Deviation(NamedTuple):
     """One occasion to deviate from the plan."""
 
-    told: int | LongArray
+    recommended: int | LongArray
     """The sequence recommended to the player so far, the empty one where none is; or all sequences of its plan."""
     sets: tuple[int, ...]
     """The player's first information sets after leaving."""
@@ -72,12 +72,12 @@ class Leaver:
         at = int(self.place[sequence - self.start])
         return range(int(self.begins[at]), int(self.begins[at + 1]))
 
-    def rows_behind(self, moves: range) -> LongArray:
+    def rows_after(self, moves: range) -> LongArray:
         """Return the rows that end with moves of a set, or with their descendants."""
         at = int(self.place[moves[0] - self.start])
         return np.arange(self.begins[at], self.begins[self.last[moves[-1]]])
 
-    def sets_behind(self, sets: tuple[int, ...]) -> list[int]:
+    def sets_after(self, sets: tuple[int, ...]) -> list[int]:
         """Return sets and all their descendants, parents first."""
         listed = list(sets)
         for k in listed:
@@ -92,19 +92,19 @@ class Leaver:
 
     def deviations(self, kind: str, plans: BoolArray | None = None) -> Iterator[Deviation]:
         """Yield the occasions of a kind.  ``plans`` (K, S_player): the plans that may be recommended, for ``ce``."""
-        behind = np.arange(self.rows(self.start).stop, len(self.ends))
+        rows = np.arange(self.rows(self.start).stop, len(self.ends))
         if kind == "cce":
-            yield Deviation(self.start, self.first_sets, behind)
+            yield Deviation(self.start, self.first_sets, rows)
         elif kind == "ce":
             assert plans is not None
             for plan in plans:
                 playing = np.flatnonzero(plan) + self.start
-                yield Deviation(playing, self.first_sets, behind[plan[self.ends[behind, self.player] - self.start]])
+                yield Deviation(playing, self.first_sets, rows[plan[self.ends[rows, self.player] - self.start]])
         else:
             for k in self.form.player_infosets(self.player):
                 moves = self.moves(k)
                 if kind == "efcce":
-                    yield Deviation(int(self.form.arrays.parent[k]), (k,), self.rows_behind(moves))
+                    yield Deviation(int(self.form.arrays.parent[k]), (k,), self.rows_after(moves))
                 else:
                     for move in moves:
-                        yield Deviation(move, (k,), self.rows_behind(range(move, move + 1)))
+                        yield Deviation(move, (k,), self.rows_after(range(move, move + 1)))

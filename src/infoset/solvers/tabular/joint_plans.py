@@ -138,7 +138,7 @@ class JointPlans:
             found[places] = k != free
         return found
 
-    def better(self, worth: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
+    def better(self, objective: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         """Return pure plans (S,) that no member can improve alone, and their value.
 
         From random plans on, the members take best responses in turn.
@@ -146,40 +146,40 @@ class JointPlans:
         plan = np.zeros(self.form.num_sequences)
         for player in self.members:
             best_answer(self.form, player, rng.random(len(plan)), plan)
-        best, idle, least = -np.inf, 0, NO_BETTER * float(np.abs(worth).sum())
+        best, idle, least = -np.inf, 0, NO_BETTER * float(np.abs(objective).sum())
         while idle < len(self.members):
             for k, player in enumerate(self.members):
                 others = np.delete(self.tuples, k, axis=1)
                 with_these = np.flatnonzero((plan[others] > 0).all(axis=1))
-                values = np.bincount(self.tuples[with_these, k], worth[with_these], len(plan)).astype(float)
+                values = np.bincount(self.tuples[with_these, k], objective[with_these], len(plan)).astype(float)
                 found = best_answer(self.form, player, values, plan)
                 idle = idle + 1 if found <= best + least else 0
                 best = max(best, found)
         return plan, best
 
     def pure(
-        self, worth: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
+        self, objective: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
     ) -> tuple[FloatArray, float]:
-        """Return the pure plans (S,) of the largest total ``worth`` (variables,), and a bound that no plans exceed.
+        """Return the pure plans (S,) of the largest total ``objective`` (variables,), and a bound that no plans exceed.
 
         ``inside``: the variables that may be above 0.  Raises ``BudgetError`` where optimality is not proved in time,
         or no plan is feasible.
         """
         from scipy.optimize import LinearConstraint, milp
 
-        scale = SCALE / (float(np.abs(worth).max()) or 1.0)
-        columns = np.arange(len(worth)) if inside is None else np.flatnonzero(inside)
+        scale = SCALE / (float(np.abs(objective).max()) or 1.0)
+        columns = np.arange(len(objective)) if inside is None else np.flatnonzero(inside)
         matrix = self.matrix if inside is None else self.matrix[:, columns]
         rows = np.flatnonzero(np.diff(matrix.indptr))
         result = milp(
-            -worth[columns] * scale, integrality=self.whole[columns].astype(int), bounds=(0, 1),
+            -objective[columns] * scale, integrality=self.whole[columns].astype(int), bounds=(0, 1),
             constraints=[LinearConstraint(matrix[rows], self.total[rows], self.total[rows])],
             options={"mip_rel_gap": 0.0, **({} if seconds == np.inf else {"time_limit": max(seconds, 0.0)})},
         )  # fmt: skip
         if result.status:
             names = "+".join(self.form.players[player] for player in self.members)
             raise BudgetError(f"{self.form.name}: HiGHS did not find the best plan of {names}: {result.message}")
-        found, plan = np.zeros(len(worth)), np.zeros(self.form.num_sequences)
+        found, plan = np.zeros(len(objective)), np.zeros(self.form.num_sequences)
         found[columns] = np.rint(result.x)
         for player, places in zip(self.members, self.alone, strict=True):
             plan[self.form.player_sequences(player)] = found[places]

@@ -135,20 +135,20 @@ class _Side:
     With weights ``w`` of the free sequences and total weight ``t``, the plan is ``t * base + deviate @ w``.
     """
 
-    def __init__(self, form: SequenceForm, player: int, worth: Table, one: Any) -> None:
-        """Take ``worth`` (own sequences,), payoffs against the start; ``chosen`` becomes a best response to it."""
+    def __init__(self, form: SequenceForm, player: int, own_payoffs: Table, one: Any) -> None:
+        """Take payoffs against the start, (own sequences,); ``chosen`` becomes a best response to it."""
         a, own = form.arrays, form.player_sequences(player)
         self.size = own.stop - own.start
         zero = one - one
-        worth = worth.copy()
+        own_payoffs = own_payoffs.copy()
         sets = [
             (int(a.first[k]) - own.start, int(a.size[k]), int(a.parent[k]) - own.start)
             for k in form.player_infosets(player)
         ]
         best = []
         for first, size, parent in reversed(sets):
-            best.append(first + int(np.argmax(worth[first : first + size])))
-            worth[parent] += worth[best[-1]]
+            best.append(first + int(np.argmax(own_payoffs[first : first + size])))
+            own_payoffs[parent] += own_payoffs[best[-1]]
         best.reverse()
         self.chosen = np.array([0, *best])
         self.free = np.setdiff1d(np.arange(self.size), self.chosen)

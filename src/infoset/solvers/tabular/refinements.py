@@ -207,14 +207,14 @@ def _rational(profile: Profile, concept: str) -> Finding:
     For ``quasi-perfect`` the mistakes may go on after the information set.
     """
     form, a = profile.form, profile.form.arrays
-    values, worth = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+    values, infoset_values = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
     for player in range(form.num_players):
         gradient(a, player, profile.plan, values)
-        expect_up(a, player, profile.strategy, values, worth)
+        expect_up(a, player, profile.strategy, values, infoset_values)
     reached = profile.reached
     owner = form.infoset_of
     weight = np.append(reached, 0.0)[owner]
-    gains = np.where(weight > 0, values - np.append(worth, 0.0)[owner], 0.0)
+    gains = np.where(weight > 0, values - np.append(infoset_values, 0.0)[owner], 0.0)
     scale = np.repeat(profile.scales, np.diff(a.sequences))
     gains = np.where(gains > ROUNDING * scale, gains / np.where(weight > 0, weight, 1.0), 0.0)
     if (gains > GAINS * scale).any():

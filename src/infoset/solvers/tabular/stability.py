@@ -104,12 +104,16 @@ def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
 
 def _velocity(form: SequenceForm, strategy: FloatArray) -> FloatArray:
     """Return the time derivative (S,) of each probability."""
-    plan, values, worth = realisation(form, strategy), np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+    plan, values, infoset_values = (
+        realisation(form, strategy),
+        np.zeros(form.num_sequences),
+        np.zeros(form.num_infosets),
+    )
     for player in range(form.num_players):
         gradient(form.arrays, player, plan, values)
-        expect_up(form.arrays, player, strategy, values, worth)
+        expect_up(form.arrays, player, strategy, values, infoset_values)
     owner = form.infoset_of
     inside = owner >= 0
     speed = np.zeros(form.num_sequences)
-    speed[inside] = strategy[inside] * (values[inside] - worth[owner[inside]])
+    speed[inside] = strategy[inside] * (values[inside] - infoset_values[owner[inside]])
     return speed

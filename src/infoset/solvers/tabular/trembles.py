@@ -195,7 +195,7 @@ class _Vertex:
         self.program, self.basic = program, basic
         self.factors = splu(program.matrix[:, basic].tocsc())
         self.values = self.factors.solve(program.right)
-        self.worth = program.costs - program.matrix.T @ self.factors.solve(program.costs[basic], trans="T")
+        self.reduced_costs = program.costs - program.matrix.T @ self.factors.solve(program.costs[basic], trans="T")
         self.outside: BoolArray = program.upper > 0  # variables fixed to 0 never enter
         self.outside[basic] = False
 
@@ -206,7 +206,7 @@ class _Vertex:
 
     def wanted(self) -> LongArray:
         """Return the nonbasic variables whose entry would raise the objective."""
-        return np.flatnonzero(_negative(-self.worth) & self.outside)
+        return np.flatnonzero(_negative(-self.reduced_costs) & self.outside)
 
     @property
     def wrong(self) -> int:
@@ -232,7 +232,7 @@ class _Vertex:
         row = self.program.matrix.T @ self.factors.solve(np.eye(1, len(self.basic), place)[0], trans="T")
         grows = -1.0 if _negative(self.values[place][None])[0] else 1.0
         found = np.flatnonzero((row * grows > ZERO) & self.outside)
-        cost = np.where(_negative(-self.worth[found])[:, None], 0.0, -self.worth[found])
+        cost = np.where(_negative(-self.reduced_costs[found])[:, None], 0.0, -self.reduced_costs[found])
         return _first(found, cost / (row[found] * grows)[:, None])
 
     def _leaves(self, entering: int) -> int:

@@ -83,12 +83,12 @@ def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, 
 def improve(policy, rewards, first, last, curvature):
     """Maximise ``rewards · x - curvature / 2 · ‖x‖²`` over the simplex (Michelot 1986); on a tie keep the policy."""
     if curvature == 0.0:
-        best, worth = first, 0.0
+        best, mean_reward = first, 0.0
         for q in range(first, last):
-            worth += policy[q] * rewards[q]
+            mean_reward += policy[q] * rewards[q]
             if rewards[q] > rewards[best]:
                 best = q
-        if rewards[best] > worth:
+        if rewards[best] > mean_reward:
             for q in range(first, last):
                 policy[q] = 0.0
             policy[best] = 1.0

@@ -27,22 +27,26 @@ SPLITS_PER_SET = 1e6  # and as the work in Python for one of the leader's sets
 class JointMoves:
     """The A moves of a leader and the B moves of a replier at a state, for their ``types`` numbers of types.
 
-    ``behind`` (A, B) are the successors: where the game ends, the number of a table (the leader's types, the replier's)
-    in ``ends``, else a name.
+    ``successors`` (A, B): where the game ends, the number of a table (the leader's types, the replier's) in ``ends``,
+    else a name.
     """
 
     def __init__(
-        self, types: tuple[int, int], behind: Sequence[Sequence[Hashable]], ends: Sequence[Table], dtype: np.dtype[Any]
+        self,
+        types: tuple[int, int],
+        successors: Sequence[Sequence[Hashable]],
+        ends: Sequence[Table],
+        dtype: np.dtype[Any],
     ) -> None:
         self.types = types
-        self.columns = list(zip(*behind, strict=True))
+        self.columns = list(zip(*successors, strict=True))
         self.twins = [self.columns.index(column) for column in self.columns]  # the first reply with equal followers
         self.followers = {f for column in self.columns for f in column if not isinstance(f, int)}
-        ending = np.array([[isinstance(f, int) for f in row] for row in behind])
+        ending = np.array([[isinstance(f, int) for f in row] for row in successors])
         self.goes_on: list[int] = np.flatnonzero(~ending.all(axis=0)).tolist()  # replies after which the game may go on
         self.stops: list[int] = np.flatnonzero(ending.all(axis=0)).tolist()  # and those that always end the game
         self.gains = np.zeros((types[0], *ending.shape, types[1]), dtype=dtype)  # where the game ends, else 0
-        for a, row in enumerate(behind):
+        for a, row in enumerate(successors):
             for b, end in enumerate(row):
                 if isinstance(end, int):
                     self.gains[:, a, b] = ends[end]

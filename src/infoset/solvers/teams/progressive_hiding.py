@@ -125,10 +125,10 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
             for g in range(len(a.relaxed_team)):
                 first, last = a.relaxed_first[g], a.relaxed_first[g + 1]
                 if a.relaxed_team[g] == team and s.mass[g] > 0.0:
-                    worth = 0.0
+                    mean_reward = 0.0
                     for q in range(first, last):
-                        worth += s.policy[q] * s.rewards[q]
-                    update(0, 0, first, last, worth, s.rewards, s.policy, s.memory, schedule[t])
+                        mean_reward += s.policy[q] * s.rewards[q]
+                    update(0, 0, first, last, mean_reward, s.rewards, s.policy, s.memory, schedule[t])
         scale = steer(scale, factor, ceiling, scores[t, teams])
     s.scale[0] = scale
 
@@ -177,12 +177,12 @@ def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, st
                 if member[v] == who and s.reach[v] > 0.0:
                     g, first = a.relaxed[v], a.relaxed_first[a.relaxed[v]]
                     last, k, below = a.relaxed_first[g + 1], a.true_first[a.true[v]], a.first_child[v]
-                    worth = 0.0
+                    mean_reward = 0.0
                     for q in range(first, last):
                         slope = 2.0 * penalty * (s.policy[q] - s.projected[k + q - first])
                         s.rewards[q] = s.value[below + q - first] - slope
-                        worth += s.policy[q] * s.rewards[q]
-                    update(0, 0, first, last, worth, s.rewards, s.policy, s.memory, schedule[t])
+                        mean_reward += s.policy[q] * s.rewards[q]
+                    update(0, 0, first, last, mean_reward, s.rewards, s.policy, s.memory, schedule[t])
         scale = steer(scale, factor, ceiling, scores[t, a.payoff.shape[0]])
     s.scale[0] = scale
 

@@ -77,7 +77,7 @@ class JointKind(NamedTuple):
     """The continuation of a public state where both move at once, seen by the leader of ``JointMoves``."""
 
     types: tuple[int, int]  # the leader's, the replier's
-    behind: tuple[tuple[int | Successor, ...], ...]  # each pair of moves; tables are numbers in ``Kinds.ends``
+    successors: tuple[tuple[int | Successor, ...], ...]  # each pair of moves; tables are numbers in ``Kinds.ends``
 
 
 class Kinds:
@@ -103,11 +103,11 @@ class Kinds:
         ends: dict[int, int] = {}
         follow: list[tuple[Successor, int]] = []
         for move, child in enumerate(self._public.children[v].tolist()):
-            behind = self._behind(v, child)
-            if isinstance(behind, int):
-                ends.setdefault(behind, move)
+            successors = self._successor(v, child)
+            if isinstance(successors, int):
+                ends.setdefault(successors, move)
             else:
-                follow.append((behind, move))
+                follow.append((successors, move))
         follow.sort()
         self.moves[v] = [move for _, move in follow]
         self.stops[v] = [ends[end] for end in sorted(ends)]
@@ -117,13 +117,13 @@ class Kinds:
         pairs = self._public.children[v]
         if self.seer[v] != self._public.movers[v][0]:
             pairs = pairs.T
-        return JointKind(self._types(v), tuple(tuple(self._behind(v, w) for w in row) for row in pairs.tolist()))
+        return JointKind(self._types(v), tuple(tuple(self._successor(v, w) for w in row) for row in pairs.tolist()))
 
     def _types(self, v: int) -> tuple[int, int]:
         one, other = self._public.types
         return (other, one) if self.seer[v] else (one, other)
 
-    def _behind(self, v: int, child: int) -> int | Successor:
+    def _successor(self, v: int, child: int) -> int | Successor:
         """Return a successor of a state, as seen by the player who sees the state."""
         if child in self._weights:
             table = self._weights[child].T if self.seer[v] else self._weights[child]
@@ -168,7 +168,7 @@ class SubsetProgram:
         *inner, self.root = self.kinds.all
         self.tabulated = self.kinds.all if isinstance(self.root, JointKind) else inner
         self.joint = {
-            k: JointMoves(kind.types, kind.behind, self.kinds.ends, self.dtype)
+            k: JointMoves(kind.types, kind.successors, self.kinds.ends, self.dtype)
             for k, kind in enumerate(self.tabulated)
             if isinstance(kind, JointKind)
         }

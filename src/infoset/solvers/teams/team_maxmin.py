@@ -306,14 +306,14 @@ def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluati
 def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) -> Evaluation:
     """Return figures of two teams; a member of a team of several has no best response of its own."""
     left = [max(float(gain), 0.0) for gain in gains]
-    best, told = [nan] * len(values), []
+    best, lines = [nan] * len(values), []
     for team, gain in zip(teams, left, strict=True):
         if len(team.members) == 1:
             best[team.members[0]] = float(values[team.members[0]]) + gain
         else:
-            told.append(f"{team.name} gain at most {gain:.3e} by the best plan that they could agree on")
+            lines.append(f"{team.name} gain at most {gain:.3e} by the best plan that they could agree on")
     found = Evaluation(sum(left), sum(left) / 2, max(left), tuple(map(float, values)), tuple(best))
-    return replace(found, reason="; ".join(told))
+    return replace(found, reason="; ".join(lines))
 
 
 def check_teams(form: SequenceForm, teams: Sequence[Sequence[int]]) -> None:

@@ -320,7 +320,7 @@ class Explorer {
         make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
           make("td", {}, percent(cell.p?.[i], 2)), ...(cell.ev ? [make("td", {}, signed(cell.ev[i], 3))] : []))))),
       make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
-        ...(cell.worth === null ? [] : [make("dt", {}, "Worth"), make("dd", {}, signed(cell.worth, 4))]),
+        ...(cell.value === null ? [] : [make("dt", {}, "Value"), make("dd", {}, signed(cell.value, 4))]),
         make("dt", {}, "Hands"), make("dd", {}, cell.hands.join(" "))));
   }
 
@@ -346,7 +346,7 @@ class Explorer {
         make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
           ...columns.map(([, of]) => make("td", {}, of(i))))))),
       make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
-        ...(row.worth === undefined ? [] : [make("dt", {}, "Worth"), make("dd", {}, signed(row.worth, 6))]),
+        ...(row.value === undefined ? [] : [make("dt", {}, "Value"), make("dd", {}, signed(row.value, 6))]),
         make("dt", {}, "Reached"), make("dd", {}, row.reach === null || row.reach === undefined ? "–" : percent(row.reach, 4)),
         ...(row.p ? [] : [make("dt", {}, "The policy"), make("dd", {}, "says nothing here: all moves alike")])));
     this.lockPanel.point(group, row);

@@ -36,7 +36,7 @@ export class HandMatrix {
 
   redraw() {
     const cells = new Map(this.group.hands.map((cell) => [13 * cell.row + cell.column, cell]));
-    const most = Math.max(...this.group.hands.map((cell) => Math.abs(cell.worth ?? 0)), 1e-12);
+    const most = Math.max(...this.group.hands.map((cell) => Math.abs(cell.value ?? 0)), 1e-12);
     const first = this.at ?? Math.min(...cells.keys());
     this.cells = cells;
     this.table.replaceChildren(make("tbody", {}, ...Array.from(RANKS, (_, row) => make("tr", {},
@@ -47,16 +47,16 @@ export class HandMatrix {
     const [high, low] = [RANKS[Math.min(row, column)], RANKS[Math.max(row, column)]];
     const name = `${high}${low}${row === column ? "" : row < column ? "s" : "o"}`;
     if (!cell) return make("td", { className: "ex-none" }, make("b", {}, name));
-    const worth = (this.show === "ev" || this.show === "regret") && cell.worth !== null;
-    const words = `${name}: ${this.group.moves.map((move, k) => `${move} ${percent(cell.p?.[k])}`).join(", ")}${cell.worth === null ? "" : `; worth ${signed(cell.worth, 2)}`}`;
-    const filled = worth ? [make("i", { style: {
-      background: cell.worth < 0 ? "var(--bad)" : "var(--good)", height: "100%", width: "100%", opacity: String(0.12 + 0.6 * Math.abs(cell.worth) / most),
+    const hasValue = (this.show === "ev" || this.show === "regret") && cell.value !== null;
+    const words = `${name}: ${this.group.moves.map((move, k) => `${move} ${percent(cell.p?.[k])}`).join(", ")}${cell.value === null ? "" : `; value ${signed(cell.value, 2)}`}`;
+    const filled = hasValue ? [make("i", { style: {
+      background: cell.value < 0 ? "var(--bad)" : "var(--good)", height: "100%", width: "100%", opacity: String(0.12 + 0.6 * Math.abs(cell.value) / most),
     } })] : this.stripes(cell);
     const place = 13 * row + column;
-    const dark = !worth && cell.filled > 0.6;
+    const dark = !hasValue && cell.filled > 0.6;
     return make("td", {
       className: dark ? "ex-dark" : "", tabIndex: place === first ? 0 : -1, dataset: { hand: place }, title: words, aria: { label: words },
-    }, ...filled, make("b", {}, name), ...(worth ? [make("small", {}, signed(cell.worth, Math.abs(cell.worth) < 10 ? 1 : 0))] : []));
+    }, ...filled, make("b", {}, name), ...(hasValue ? [make("small", {}, signed(cell.value, Math.abs(cell.value) < 10 ? 1 : 0))] : []));
   }
 
   stripes(cell) {

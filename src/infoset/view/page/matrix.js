@@ -7,8 +7,8 @@ const ROW = 36, PAGE = 100, AROUND = 12, MOST = 400000;
 /** The measures that can be shown: the number for a row and move k, its bar, and its text. */
 export const MEASURES = {
   strategy: { name: "Strategy", of: (row, k) => row.p?.[k] ?? null, text: (x) => percent(x), last: "Reach" },
-  ev: { name: "Value", of: (row, k) => row.ev?.[k] ?? null, text: (x) => signed(x, 3), last: "Worth", needs: true },
-  regret: { name: "Regret", of: (row, k) => row.regret?.[k] ?? null, text: (x) => signed(x, 3), last: "Worth", needs: true },
+  ev: { name: "Value", of: (row, k) => row.ev?.[k] ?? null, text: (x) => signed(x, 3), last: "Set value", needs: true },
+  regret: { name: "Regret", of: (row, k) => row.regret?.[k] ?? null, text: (x) => signed(x, 3), last: "Set value", needs: true },
   reach: {
     name: "Reach", last: "Reach", text: (x) => percent(x, 2),
     of: (row, k) => (row.reach === null || !row.p ? null : row.reach * row.p[k]),
@@ -26,7 +26,7 @@ export const apart = (row) => (row.p && row.q ? row.p.reduce((sum, p, k) => sum 
 export const colour = (colors, k) => `var(--${colors[k]})`;
 
 function lastOf(measure, row) {
-  if (measure.last === "Worth") return signed(row.worth, 3);
+  if (measure.last === "Set value") return signed(row.value, 3);
   if (measure.last === "Apart") return percent(apart(row));
   return row.reach === null || row.reach === undefined ? "–" : percent(row.reach, row.reach < 0.01 ? 3 : 1);
 }
@@ -236,7 +236,7 @@ export class Matrix {
 /** The legends of a picture's bars. */
 const LEGENDS = {
   strategy: "Bars: how likely each move is. Reach: how often the information set is come to.",
-  ev: "Bars: the value of each move to its player, right of the middle above zero. Worth: the value of the information set.",
+  ev: "Bars: the value of each move to its player, right of the middle above zero. Set value: the value of the information set.",
   regret: "Bars: what each move would gain, right of the middle where it is better than what is played.",
   reach: "Bars: how often each move is made in a game. Reach: how often the information set is come to.",
   difference: "Bars: the other strategy's chance minus this one's. Apart: the total variation between both.",

@@ -362,8 +362,8 @@ class Table {
   showLog(view) {
     this.past.hidden = Boolean(view.public.pace);
     const near = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
-    this.log.replaceChildren(...view.told.map((words) => make("li", {}, words)));
-    if (!view.told.length) this.log.append(make("li", { className: "muted" }, "Nothing yet."));
+    this.log.replaceChildren(...view.descriptions.map((words) => make("li", {}, words)));
+    if (!view.descriptions.length) this.log.append(make("li", { className: "muted" }, "Nothing yet."));
     if (near) this.log.scrollTop = this.log.scrollHeight;
   }
 
@@ -434,7 +434,7 @@ class Table {
     }
     if (open.practice && !end && !open.pace) {
       parts.push(button("Hint", "H", () => this.send({ hint: "auto" }), !view.legal_actions.length),
-        button("Take back", "U", () => this.send({ undo: true }), !view.told.length));
+        button("Take back", "U", () => this.send({ undo: true }), !view.descriptions.length));
     }
     if (open.agents.filter((agent) => agent === YOU).length > 1) parts.push(this.invite);
     if (!end) parts.push(button("Leave", "", () => this.send({ leave: true })));

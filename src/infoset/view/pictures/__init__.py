@@ -51,7 +51,7 @@ class Painter(Protocol):
 
     def whole(self, game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture: ...
     def seen(self, game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture: ...
-    def told(self, game: Game, player: int, record: ObservationRecord, before: InformationState) -> str: ...
+    def describe_record(self, game: Game, player: int, record: ObservationRecord, before: InformationState) -> str: ...
 
 
 def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
@@ -86,8 +86,8 @@ def record_words(game: Game, player: int, record: ObservationRecord, before: Inf
     >>> record_words(infoset.load("kuhn_poker"), 0, (None, "bet"), ((None, "K"), ("pass", ())))
     'P2 bets'
     """
-    teller = game.told if isinstance(game, Narrated) else None
-    words = teller(player, record, before) if teller else _painter(game).told(game, player, record, before)
+    teller = game.describe_record if isinstance(game, Narrated) else None
+    words = teller(player, record, before) if teller else _painter(game).describe_record(game, player, record, before)
     return one_line(words, MAX_WORDS)
 
 
@@ -107,4 +107,4 @@ def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> lis
     records = [
         [own_record(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players
     ]
-    return [tuple([record for record in told if record is not None]) for told in records]
+    return [tuple([record for record in describe_record if record is not None]) for describe_record in records]

@@ -48,7 +48,7 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     return path(walked, legal_actions, note=_note(place))
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the player's own move, and the information set that is reached."""
     move, observation = record
     did = [] if move is None else [f"you play {action_words(move)}"]

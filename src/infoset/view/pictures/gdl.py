@@ -68,7 +68,7 @@ def _offering(
             and not rules.evaluator.terminal(state)] or states  # fmt: skip
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move and percepts; in a game of complete information the moves of the others."""
     assert isinstance(game, GdlGame)
     observation = record[1]

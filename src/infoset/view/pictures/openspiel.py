@@ -43,7 +43,7 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     return path(seen_steps(game, player, own), legal_actions, note=shorten(texts[-1], MAX_NOTE) if texts else "")
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move, and OpenSpiel's text."""
     move, observation = record
     did = [] if move is None else [f"you play {action_words(move)}"]

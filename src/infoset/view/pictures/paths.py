@@ -33,7 +33,7 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     return path(seen_steps(game, player, known), legal_actions)
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move and the observation."""
     move, observation = record
     said = [] if move is None else [f"you {action_words(move)}"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
-from infoset.games.matrix import choices_told
+from infoset.games.matrix import describe_choices
 from infoset.match.replay import MatchStep
 from infoset.view.payoff_table import is_payoff_table, payoff_picture, payoff_table
 from infoset.view.pictures import paths
@@ -29,6 +29,6 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     return payoff_picture(table, joint, player if legal_actions else None)
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return all choices in words."""
-    return choices_told(tuple(game.players), player, record)
+    return describe_choices(tuple(game.players), player, record)

@@ -52,7 +52,7 @@ def move_words(move: Action | None) -> str:
     return MOVES[move] if isinstance(move, int) else action_words(move)
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return the own move in words; the observation is a board and has no words."""
     move, said = (record[0][0], record[0][1:]) if isinstance(record[0], tuple) else (record[0], ())
     if not isinstance(move, int):

@@ -61,7 +61,7 @@ def _names(given: object) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own choice, and what the next stage shows."""
     move, label = record
     did = [] if move is None else [f"you choose {action_words(move)}"]

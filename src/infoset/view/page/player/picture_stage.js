@@ -122,7 +122,7 @@ function linesOf(frame, number, players) {
     line("move", k, `${players[k]}: ${move}`, { ...everything, note: frame.seconds[k] === null ? "" : lasting(frame.seconds[k]) });
   });
   if (frame.chance_outcome !== null) line("chance", null, `chance: ${frame.chance_outcome}`, everything);
-  frame.told.forEach((text, k) => {
+  frame.descriptions.forEach((text, k) => {
     if (text !== null) line("told", k, text, { views: [k] });
   });
   for (const [player, kind, detail] of frame.faults) {
