@@ -61,12 +61,12 @@ class Careful:
 
     def way_out(self, fire):
         """The first move of a shortest way to a cell without fire; 0 where there is none."""
-        ways, known = [(0, self.seen.position)], {self.seen.position}
+        ways, infostate = [(0, self.seen.position)], {self.seen.position}
         for first, place in ways:
             if place not in fire:
                 return first
             for move, cell in self.near(place):
-                if self.board(cell) in OPEN and cell not in known:
-                    known.add(cell)
+                if self.board(cell) in OPEN and cell not in infostate:
+                    infostate.add(cell)
                     ways.append((first or move, cell))
         return 0

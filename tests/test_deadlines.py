@@ -122,7 +122,7 @@ def test_what_ends_in_the_middle_can_be_asked_again(name: str) -> None:
     for looks in count():
         Ringing.clock = Rings(looks % 7)
         try:
-            with graph.held(Rings(looks % 5)):
+            with graph.sequence_at(Rings(looks % 5)):
                 ask_all(graph)
             break
         except ClockError:
@@ -225,7 +225,7 @@ def test_a_graph_that_another_thread_has_is_waited_for_until_the_clock_rings() -
     taken, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with agent.graph.held():
+        with agent.graph.sequence_at():
             taken.set()
             done.wait(30)
 
@@ -293,9 +293,9 @@ def test_what_may_be_is_the_same_on_a_new_graph(name: str) -> None:
 
 def weights(ranges: BeliefTracker, state: int) -> Counter[tuple[str, ...]]:
     """How likely it is that everybody knows what."""
-    held: Belief = ranges.of(0, state)
+    sequence_at: Belief = ranges.of(0, state)
     found: Counter[tuple[str, ...]] = Counter()
-    for row, weight in zip(held.known.tolist(), held.weight.tolist(), strict=True):
+    for row, weight in zip(sequence_at.known.tolist(), sequence_at.weight.tolist(), strict=True):
         found[tuple(map(ranges.key, row))] += weight
     return found
 

@@ -321,12 +321,12 @@ def test_a_game_is_solved_as_the_command_line_does(room: Exploring, tmp_path: Pa
 
 def test_equal_wishes_have_one_answer_and_others_change_nobodys_view(room: Exploring) -> None:
     first = finish(room, SolveRequest("game:kuhn_poker", visitor="a"))
-    held = room.sources["game:kuhn_poker"]
+    sequence_at = room.sources["game:kuhn_poker"]
     assert finish(room, SolveRequest("game:kuhn_poker", visitor="b"))["source"] == first["source"] == "game:kuhn_poker"
-    assert room.sources["game:kuhn_poker"] is held  # it was not solved again
+    assert room.sources["game:kuhn_poker"] is sequence_at  # it was not solved again
     rough = finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=3, visitor="b"))
-    assert rough["source"] != first["source"] and room.sources["game:kuhn_poker"] is held
-    assert room.sources[rough["source"]].compiled is held.compiled
+    assert rough["source"] != first["source"] and room.sources["game:kuhn_poker"] is sequence_at
+    assert room.sources[rough["source"]].compiled is sequence_at.compiled
     locks = [{"P1": {"J": {"bet": 0.6, "pass": 0.4}}}, {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}]
     answers = {
         finish(room, SolveRequest("game:kuhn_poker", "pcfr+", iterations=9, lock=lock))["source"] for lock in locks

@@ -10,6 +10,7 @@ import warnings
 from random import Random
 
 import pytest
+from test_growing import ask_all
 
 from extent import sample
 from gdl_interpreter import Interpreter
@@ -26,7 +27,6 @@ from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, parse_gdl
 from infoset.tree.rules_source import build_lazy_graph
 from test_gdl_evaluators import Position, by_evaluator, by_interpreter, compare_batch
-from test_growing import ask_all
 
 SAMPLE, EVERY, BLOCKS = sample(60, 200), 6_000, 4  # descriptions of the sample, of the slow test, and parts of each
 LISTED = 20  # of so many descriptions one has all its positions compared

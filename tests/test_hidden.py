@@ -18,7 +18,7 @@ from infoset.match.agents import ScriptedAgent
 from infoset.match.match import Round, Table
 from infoset.match.person import Person
 from infoset.match.replay import MatchStep
-from infoset.web.seat import Hand, Public
+from infoset.web.seat import Hand, Public, encode_view
 
 SHIPPED = [name for name in known_games() if not name.startswith("pommerman:")]
 POMMERMAN = [
@@ -33,7 +33,7 @@ TRIES, BUDGET = 8, 400  # steps that are tried instead of one, and in a whole pl
 
 
 class Play(NamedTuple):
-    """A play, and what one player was told in each step, the start included."""
+    """A play, and what one player was encode_view in each step, the start included."""
 
     steps: tuple[MatchStep, ...]
     records: tuple[ObservationRecord | None, ...]

@@ -98,8 +98,8 @@ def test_ranges_that_grow_are_those_of_the_listed_graph(name) -> None:
 
 def by_key(ranges: BeliefTracker, player: int, state: int) -> dict:
     found: dict = {}
-    held = ranges.of(player, state)
-    for row, weight in zip(held.known.tolist(), held.weight.tolist(), strict=True):
+    sequence_at = ranges.of(player, state)
+    for row, weight in zip(sequence_at.known.tolist(), sequence_at.weight.tolist(), strict=True):
         key = tuple(map(ranges.key, row))
         found[key] = found.get(key, 0.0) + weight
     return found

@@ -523,9 +523,9 @@ def test_a_file_of_schema_1_is_gone_on_with(tmp_path: Path) -> None:
     tournament(KUHN, KUHN_TEAMS, games=4, db=file, workers=1)
     later = ("seconds_per_move", "start_clock", "isolate", "memory", "format")
     with sqlite3.connect(file) as connection:
-        held = json.loads(connection.execute("SELECT config FROM tournament").fetchone()[0])
+        sequence_at = json.loads(connection.execute("SELECT config FROM tournament").fetchone()[0])
         connection.execute(
-            "UPDATE tournament SET config = ?", (json.dumps({k: v for k, v in held.items() if k not in later}),)
+            "UPDATE tournament SET config = ?", (json.dumps({k: v for k, v in sequence_at.items() if k not in later}),)
         )
         connection.execute("PRAGMA user_version = 1")
     connection.close()

@@ -231,7 +231,7 @@ class Policy(Protocol):
     """
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float] | None:
         """Return the probabilities of the moves, which sum to one; ``None`` where undefined, to be read as uniform."""
         ...
@@ -412,7 +412,7 @@ class Mapped(Protocol):
 class Pictured(Protocol):
     """A game that can be drawn; any other is shown as the sequence of its moves."""
 
-    def picture(self, known: Sequence[InformationState | None]) -> Picture:
+    def picture(self, infostate: Sequence[InformationState | None]) -> Picture:
         """Return a picture of the joint knowledge of some players: one information state each, ``None`` for the others.
 
         With all of them it shows everything; with one it shows the view of that player.

@@ -100,7 +100,7 @@ class Cost(NamedTuple):
 
     step: int
     """The step of the match, counted from 1."""
-    known: InformationState
+    infostate: InformationState
     """The player's information state."""
     move: str
     best: str
@@ -121,15 +121,15 @@ def costs(
 
     ``moves`` returns what is known of the moves there (``Study.moves``), ``steps`` is the result of ``replay_steps``.
     """
-    known: InformationState = ()
+    infostate: InformationState = ()
     for number, step in enumerate(steps):
         move = match.steps[number - 1].moves[seat] if number else None
         legal_actions = steps[number - 1].state.legal_actions(seat) if number else ()
         if move is not None and len(legal_actions) > 1:
-            value_of = {found.move: found.value for found in moves(seat, known) if found.value is not None}
+            value_of = {found.move: found.value for found in moves(seat, infostate) if found.value is not None}
             word = move_words(legal_actions)[legal_actions.index(move)]
             best = max(value_of, key=value_of.__getitem__, default=word)
-            yield Cost(number, known, word, best, value_of.get(word), value_of.get(best))
+            yield Cost(number, infostate, word, best, value_of.get(word), value_of.get(best))
         record = own_record(move, step.observation(seat))
         if record is not None:
-            known = (*known, record)
+            infostate = (*infostate, record)

@@ -205,7 +205,7 @@ def solve(
             raise CheckpointError("--resume needs --out DIR, the folder of the run to continue")
         plan = _resumed(game, method, asked, seed, out)
     else:
-        plan = _begun(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
+        plan = _plan_run(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
     began = time.monotonic()
     try:
         task = _prepared(plan, max_histories, out, watcher, executor != LOCAL)
@@ -314,7 +314,7 @@ def _prepared(
     return _Task(compiled, choice, job, plan, folder)
 
 
-def _begun(
+def _plan_run(
     game: AnyGame | None, method: str | AnyMethod | None, options: Options, out: str | Path | None
 ) -> _Plan:  # fmt: skip
     if game is None:
@@ -344,13 +344,13 @@ def _resumed(
     """Continue the run in a folder; game and method may be named again, but not changed."""
     folder, config, saved = RunFolder.open(out)
     try:
-        return _gone_on_with(folder, config, saved, game, method, asked, seed)
+        return _resume_run(folder, config, saved, game, method, asked, seed)
     except BaseException:
         folder.close()
         raise
 
 
-def _gone_on_with(
+def _resume_run(
     folder: RunFolder, config: RunConfig, saved: dict[str, Any] | None, game: AnyGame | None,
     method: str | AnyMethod | None, asked: Options, seed: int | None,
 ) -> _Plan:  # fmt: skip
@@ -365,10 +365,10 @@ def _gone_on_with(
         ("form", asked.form, config.form),
         ("teams", asked.teams, config.teams),
     )  # fmt: skip
-    for what, mine, held in given:
-        if mine not in (None, held):
+    for what, mine, stored in given:
+        if mine not in (None, stored):
             raise CheckpointError(
-                f"{out} contains a run of {config.game} by {config.method}: {what} {held}, not {mine}"
+                f"{out} contains a run of {config.game} by {config.method}: {what} {stored}, not {mine}"
             )
     start = None if config.start == "uniform" else config.start
     own = Options(
@@ -506,9 +506,9 @@ def _solution(
 
 def _result(solution: Solution) -> RunResult:
     """Return the figures that the folder keeps beside its configuration, curve and policy."""
-    kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
-    lists = {name: list(kept[name]) for name in ("players", "runs")}
-    return RunResult(**kept | lists | {"values": None if solution.values is None else list(solution.values)})
+    figures = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
+    lists = {name: list(figures[name]) for name in ("players", "runs")}
+    return RunResult(**figures | lists | {"values": None if solution.values is None else list(solution.values)})
 
 
 def _loaded(path: Path) -> Solution:

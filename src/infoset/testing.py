@@ -86,8 +86,8 @@ class _Checker:
 
     def play_once(self) -> int:
         step = self.game.start()
-        known: list[InformationState] = [()] * self.n
-        self._observe(known, step, (None,) * self.n)
+        infostate: list[InformationState] = [()] * self.n
+        self._observe(infostate, step, (None,) * self.n)
         for length in range(self.max_steps):
             state = step.state
             self._check_value(state)
@@ -98,12 +98,12 @@ class _Checker:
                 if any(state.legal_actions(p) for p in range(self.n)):
                     raise self._broken("a player still has moves at the end")
                 return length
-            moves, answer = self._choose(state, known)
+            moves, answer = self._choose(state, infostate)
             if isinstance(self.game, Factored):
                 self._check_factored(self.game, state, moves, answer)
             step = self._play(state, moves, answer)
             self.history.append((*moves, answer))
-            self._observe(known, step, moves)
+            self._observe(infostate, step, moves)
         raise self._broken(f"has not ended after {self.max_steps:,} steps")
 
     def _check_factored(self, game: Factored, state: State, moves: JointMove, answer: Action | None) -> None:
@@ -120,8 +120,8 @@ class _Checker:
             if player is None:  # the deal: hands depend on each other
                 return
             self._check_showdown(game, state, moves)
-        history, theirs = self.cores.setdefault(core, (list(self.history), own))
-        mixed = game.join(core, tuple([own[p] if p == player else theirs[p] for p in range(self.n)]))
+        history, others_private = self.cores.setdefault(core, (list(self.history), own))
+        mixed = game.join(core, tuple([own[p] if p == player else others_private[p] for p in range(self.n)]))
         here, there = (self._outcome(game, one, moves, answer, player) for one in (state, mixed))
         if here.offered != there.offered or (here.core == there.core and here.comes_to != there.comes_to):
             who = "chance" if player is None else f"player {player}"
@@ -175,7 +175,7 @@ class _Checker:
         if not same:
             raise self._broken("a copy of the state does not equal it")
 
-    def _choose(self, state: State, known: list[InformationState]) -> tuple[list[Action | None], Action | None]:
+    def _choose(self, state: State, infostate: list[InformationState]) -> tuple[list[Action | None], Action | None]:
         moves: list[Action | None] = []
         for player in range(self.n):
             legal_actions = state.legal_actions(player)
@@ -185,7 +185,7 @@ class _Checker:
                 or len(set(legal_actions)) < len(legal_actions)
             ):
                 raise self._broken(f"player {player}'s moves {legal_actions!r} are not a tuple of distinct moves")
-            self._check_action_set(player, known[player], legal_actions, state)
+            self._check_action_set(player, infostate[player], legal_actions, state)
             moves.append(legal_actions[int(self.rng.integers(len(legal_actions)))] if legal_actions else None)
         try:
             answers = state.chance_outcomes(moves)
@@ -222,10 +222,10 @@ class _Checker:
         return one.state == other.state and all(one.observation(p) == other.observation(p) for p in range(self.n))
 
     def _check_action_set(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...], state: State
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...], state: State
     ) -> None:
         information_map = getattr(self.game, "information_map", None)
-        key: Hashable = known
+        key: Hashable = infostate
         if information_map is not None and legal_actions:
             key = information_map.key(state, player)
         if not legal_actions:
@@ -261,7 +261,7 @@ class _Checker:
             return
         raise self._broken(f"the joint move {moves!r} is not on offer but was played")
 
-    def _observe(self, known: list[InformationState], step: Step, moves: JointMove) -> None:
+    def _observe(self, infostate: list[InformationState], step: Step, moves: JointMove) -> None:
         for player in range(self.n):
             observation = step.observation(player)
             try:
@@ -270,4 +270,4 @@ class _Checker:
                 raise self._broken(f"player {player}'s observation {observation!r} is not hashable") from None
             if moves[player] is not None or observation is not None:
                 seen = () if observation is None else observation
-                known[player] = (*known[player], (moves[player], seen))
+                infostate[player] = (*infostate[player], (moves[player], seen))

@@ -66,11 +66,11 @@ class Worker:
 
     def __init__(self, setup: Setup) -> None:
         self.making, self.seconds_to_make = tuple(setup.agents), setup.start_clock or SECONDS_TO_MAKE
-        ours, theirs = socket.socketpair()
-        with TemporaryFile() as shared, theirs:
+        ours, other_end = socket.socketpair()
+        with TemporaryFile() as shared, other_end:
             shared.truncate(CallClock.SIZE)
             self.clock = CallClock(shared.fileno())
-            files = (theirs.fileno(), shared.fileno())
+            files = (other_end.fileno(), shared.fileno())
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "infoset.arena.worker", *map(str, files)],
                 pass_fds=files,

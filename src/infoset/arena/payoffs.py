@@ -206,10 +206,10 @@ class PayoffTally:
 
 def _by_slot(values: Sequence[float], seats: Sequence[int]) -> list[float]:
     """Return the mean over each slot's seats."""
-    held = [
+    opponents = [
         [value for value, seat in zip(values, seats, strict=True) if seat == slot] for slot in range(max(seats) + 1)
     ]
-    return [sum(own) / len(own) for own in held]
+    return [sum(own) / len(own) for own in opponents]
 
 
 def _note(sums: _Sums, fixture: Fixture, paid: Sequence[float], adjusted: Sequence[float]) -> None:

@@ -326,9 +326,11 @@ class _Run:
         self.scores: dict[int, list[float]] = {}
         self.met: dict[int, tuple[int, ...]] = {}
         self.given: dict[int, Fixture] = {}
-        kept = {result.number: result for result in store.results(sum(map(len, schedule.sides)))}
-        for fixture in plan.over(kept, self.scores, lambda fixture: self._scores(fixture, kept[fixture.number])):
-            self._count(fixture, kept[fixture.number])
+        results_before = {result.number: result for result in store.results(sum(map(len, schedule.sides)))}
+        for fixture in plan.over(
+            results_before, self.scores, lambda fixture: self._scores(fixture, results_before[fixture.number])
+        ):
+            self._count(fixture, results_before[fixture.number])
         self.earlier = self.tally.games
         self.due, self.news = plan.due(self.scores), False
         self.begin = perf_counter()

@@ -195,12 +195,12 @@ class Tutor:
         except (BudgetError, ImperfectRecallError):
             return None
 
-    def moves(self, player: int, known: InformationState) -> list[Move]:
+    def moves(self, player: int, infostate: InformationState) -> list[Move]:
         """Return the moves of an information set with their probabilities and values; empty where it is unknown."""
         if self.study is None or not isinstance(self.policy, TabularPolicy):
             return []
         try:
-            return self.study.moves(player, self.policy.key(known))
+            return self.study.moves(player, self.policy.key(infostate))
         except UnknownNameError:
             return []
 
@@ -209,7 +209,7 @@ class Tutor:
         row = (
             None
             if self.policy is None
-            else self.policy.action_probabilities(view.player, view.known, view.legal_actions)
+            else self.policy.action_probabilities(view.player, view.infostate, view.legal_actions)
         )
         if row is None:
             return [
@@ -218,7 +218,7 @@ class Tutor:
                 else f"{self.game.name} is not solved; see --hints."
             ]
         width = max(map(len, action_set_words(view.legal_actions)))
-        value_of = {move.move: move.value for move in self.moves(view.player, view.known)}
+        value_of = {move.move: move.value for move in self.moves(view.player, view.infostate)}
         shown = [
             f"  {word.ljust(width)}  {chance:6.1%}{_value_text(value_of.get(move))}"
             for word, move, chance in zip(
@@ -239,9 +239,9 @@ class Undo(BaseException):
 class Sitting:
     """A session of one person's games."""
 
-    def __init__(self, asked: Asked, name: str, game: Game, out: TextIO, begun: tuple[MatchStep, ...]) -> None:
-        """Prepare the games; ``begun`` holds the steps of a game to resume."""
-        self.asked, self.name, self.game, self.begun = asked, name, game, begun
+    def __init__(self, asked: Asked, name: str, game: Game, out: TextIO, started: tuple[MatchStep, ...]) -> None:
+        """Prepare the games; ``started`` holds the steps of a game to resume."""
+        self.asked, self.name, self.game, self.started = asked, name, game, started
         self.seat = seat_number(game, asked.seat)
         self.hand = self._hand(out)
         self.lines = self.hand if isinstance(self.hand, Terminal) else Terminal(out)
@@ -312,7 +312,7 @@ class Sitting:
     # commands
 
     def _undo(self, view: View) -> None:
-        if not any(move is not None for move, _ in view.known):
+        if not any(move is not None for move, _ in view.infostate):
             self.lines.say("There is no move of yours to take back.")
             return
         self.lines.say("Taken back.")
@@ -364,7 +364,7 @@ class Sitting:
 
     def _round(self, seed: int) -> tuple[Match, KeyboardInterrupt | None]:
         """Play one game; return it with the exception that ended it early, if any."""
-        playing, steps = self.table.open(seed), self.begun
+        playing, steps = self.table.open(seed), self.started
         ending: KeyboardInterrupt | None = None
         try:
             state = playing.resume(steps)
@@ -443,11 +443,11 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
         ]
         if played and played.chance_outcome is not None:
             done.insert(0, f"chance {action_words(played.chance_outcome)}")
-        known = step.observation(seat)
+        infostate = step.observation(seat)
         hidden = [
             f"{one_line(match.players[p])} sees {action_words(seen)}"
             for p in range(len(match.players))
-            if p != seat and (seen := step.observation(p)) not in (None, (), known, *moves)
+            if p != seat and (seen := step.observation(p)) not in (None, (), infostate, *moves)
         ]
         if done or hidden:
             aside = f"   [{', '.join(hidden)}]" if hidden else ""

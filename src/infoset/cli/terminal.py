@@ -62,7 +62,7 @@ class AtTerminal:
         self.hand: Terminal | Arcade = Terminal(out)
 
     def tell(self, view: View) -> None:
-        if not view.known and view.returns is None:
+        if not view.infostate and view.returns is None:
             self.hand = hand_for(view.game, self.out)
         self.hand.tell(view)
 
@@ -128,12 +128,12 @@ class Terminal:
 
     def tell(self, view: View) -> None:
         """Print new events, one line for each."""
-        if not view.known:
+        if not view.infostate:
             self.num_shown = 0
-        for number in range(self.num_shown, len(view.known)):
-            words = record_words(view.game, view.player, view.known[number], view.known[:number])
+        for number in range(self.num_shown, len(view.infostate)):
+            words = record_words(view.game, view.player, view.infostate[number], view.infostate[:number])
             self.say(f"· {words}", DIM)
-        self.num_shown = len(view.known)
+        self.num_shown = len(view.infostate)
         if view.returns is not None and not self.left:
             self.say(f"\nThe game is over.  {payoffs_text(view.game.players, view.returns)}", BOLD)
 
@@ -165,7 +165,7 @@ class Terminal:
 
     def _show(self, view: View) -> None:
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
-        self.say(picture_text(seen(view.game, view.player, view.known, view.legal_actions)).strip("\n"))
+        self.say(picture_text(seen(view.game, view.player, view.infostate, view.legal_actions)).strip("\n"))
         self._action_set(action_set_words(view.legal_actions))
 
     def _action_set(self, words: Sequence[str]) -> None:

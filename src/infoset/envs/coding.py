@@ -64,10 +64,10 @@ class Coding:
             number = -1
         if 0 <= number < len(self.moves) and self.moves[number] in legal_actions:
             return self.moves[number]
-        known = f" ({self.moves[number]!r})" if 0 <= number < len(self.moves) else ""
+        infostate = f" ({self.moves[number]!r})" if 0 <= number < len(self.moves) else ""
         offered = ", ".join(f"{self._number[move]} ({move!r})" for move in legal_actions)
         raise IllegalMoveError(
-            f"{player} cannot play action {shorten(repr(action))}{known}; legal: {shorten(offered, 200)}"
+            f"{player} cannot play action {shorten(repr(action))}{infostate}; legal: {shorten(offered, 200)}"
         )
 
 

@@ -91,7 +91,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         if seed is not None or self.np_random is None:
             self.np_random = np_random(seed)[0]
         self.agents = self.possible_agents[:]
-        self.known: list[list[ObservationRecord]] = [[] for _ in self.agents]
+        self.infostate: list[list[ObservationRecord]] = [[] for _ in self.agents]
         self.paid = (0.0,) * len(self.agents)
         self.steps = 0
         step = self.game.start()
@@ -153,7 +153,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
         for player, move in enumerate(moves):
-            learn(self.known[player], move, step.observation(player))
+            learn(self.infostate[player], move, step.observation(player))
 
     def _observations(self) -> Dictionary:
         return {agent: self._observation(self.possible_agents.index(agent)) for agent in self.agents}
@@ -163,6 +163,6 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     def _observation(self, player: int) -> Dictionary:
         return {
-            "observation": self.coding.encode(player, tuple(self.known[player])),
+            "observation": self.coding.encode(player, tuple(self.infostate[player])),
             "action_mask": self.coding.mask(self.game_state.legal_actions(player)),
         }

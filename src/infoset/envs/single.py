@@ -32,10 +32,10 @@ class SeatedLearner:
     move: Action
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.known: list[ObservationRecord] = []
+        self.infostate: list[ObservationRecord] = []
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
-        learn(self.known, own_move, observation)
+        learn(self.infostate, own_move, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         """Return ``move``; the only legal move where there is no choice."""
@@ -144,7 +144,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         return self.paid - paid + shaped
 
     def _observation(self) -> Any:
-        return self.coding.encode(self.seat, tuple(self.learner.known))
+        return self.coding.encode(self.seat, tuple(self.learner.infostate))
 
     def _mask(self) -> npt.NDArray[np.int8]:
         return self.coding.mask(self.game_state.legal_actions(self.seat))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
 from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules
+from infoset.games.table import Infostates, Look, ShownRules
 from infoset.names import Value, check_range, format_value, full_name
 
 PLAYERS = 2
@@ -141,18 +141,18 @@ def _cells(board: Board, way: str, row: int, column: int, length: int) -> int:
     return sum(bits(board)[cell] for cell in cells) if all(cell in bits(board) for cell in cells) else 0
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw both seas as these players together know them."""
     board = cast(BattleshipState, rules.first.state).board
     seas: list[dict[Any, str]] = [{}, {}]
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         for move, seen in own or ():
             if isinstance(move, tuple) and len(move) == 3:
                 cells = _cells(board, str(move[0]), move[1], move[2], board.ships[_placed(own, move)])  # type: ignore[arg-type]
                 seas[player] |= {cell: "o" for cell, bit in bits(board).items() if bit & cells}
             elif move is not None:
                 seas[1 - player][move] = MARKS[str(seen)]
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         for move, seen in own or ():
             if move is None:
                 there = seas[player].get(seen, "")
@@ -161,9 +161,9 @@ def picture(rules: Rules, known: Known) -> Picture:
     return {"kind": "group", "parts": parts}
 
 
-def _placed(known: InformationState | None, move: Action) -> int:
+def _placed(infostate: InformationState | None, move: Action) -> int:
     """Return the number of the ship that was placed by this move."""
-    return [record[0] for record in known or ()].index(move)
+    return [record[0] for record in infostate or ()].index(move)
 
 
 def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules
-from infoset.games.table import Known, Look, ShownRules, area, does, made, table
+from infoset.games.table import Infostates, Look, ShownRules, area, does, made, table
 from infoset.names import full_name
 
 SAME, DIFFERENT = "same", "different"
@@ -59,9 +59,9 @@ class PenniesState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the goal, which Alice sees, and both pennies."""
-    alice, bob = known
+    alice, bob = infostate
     seen: list[Action | None] = [*made(alice)] if alice is not None else [None, *made(bob or ())]
     goal, *shown = seen or [None]
     pennies = [[str(side)] for side in shown] + [[]] * (2 - len(shown))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, table
+from infoset.games.table import Infostates, Look, ShownRules, area, table
 from infoset.names import Value, check_choice, check_range, full_name
 
 POINTS_ORDERS = ("random", "descending", "ascending")
@@ -108,18 +108,18 @@ class Played(NamedTuple):
     winners: list[str]
 
 
-def played(rules: Rules, known: Known) -> Played:
+def played(rules: Rules, infostate: Infostates) -> Played:
     """Collect the joint knowledge: open bids from any player's knowledge, hidden ones from the bidder's."""
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
-    describe_record = max([own for own in known if own is not None], key=len, default=())
+    longest = max([own for own in infostate if own is not None], key=len, default=())
     drawn = first.points_order == "random"
-    seen: list[tuple[Any, ...]] = [saw for move, saw in describe_record if move is not None]  # type: ignore[misc]
-    bids = {p: [move for move, _ in own if move is not None] for p, own in enumerate(known) if own is not None}
+    seen: list[tuple[Any, ...]] = [saw for move, saw in longest if move is not None]  # type: ignore[misc]
+    bids = {p: [move for move, _ in own if move is not None] for p, own in enumerate(infostate) if own is not None}
     if not first.imp_info:
-        bids = {p: [saw[1 + p] for saw in seen] for p in range(len(known))}
+        bids = {p: [saw[1 + p] for saw in seen] for p in range(len(infostate))}
     if drawn:
-        plain = 1 if first.imp_info else 1 + len(known)
-        prizes = [describe_record[0][1]] if describe_record else []
+        plain = 1 if first.imp_info else 1 + len(infostate)
+        prizes = [longest[0][1]] if longest else []
         prizes += [saw[plain] for saw in seen if len(saw) > plain]
     else:
         order = sorted((first.prize, *first.prizes), reverse=first.points_order == "descending")
@@ -127,18 +127,18 @@ def played(rules: Rules, known: Known) -> Played:
     return Played(prizes, bids, [saw[0] for saw in seen])  # type: ignore[arg-type]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, points and bids, the prize on the table and those to come."""
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
-    prizes, bids, winners = played(rules, known)
+    prizes, bids, winners = played(rules, infostate)
     cards = first.hands[0]
     over = len(winners) == len(cards) - 1
     left = {p: [card for card in cards if card not in own] for p, own in bids.items()}
     points = [sum(z for z, who in zip(prizes, winners, strict=False) if who == name) for name in rules.players]
     if over:
         prizes = [*prizes[: len(winners)], *(card for card in cards if card not in prizes[: len(winners)])]
-        if len(left) == len(known):
-            points = list(award([left[p][0] for p in range(len(known))], prizes[-1], tuple(points))[1])
+        if len(left) == len(infostate):
+            points = list(award([left[p][0] for p in range(len(infostate))], prizes[-1], tuple(points))[1])
     areas = []
     for p, name in enumerate(rules.players):
         note = f"{points[p]} point{'s' * (points[p] != 1)}"

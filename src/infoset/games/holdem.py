@@ -34,7 +34,7 @@ from infoset.games.poker_hands import (
     strength,
 )
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table
 from infoset.names import Value, check_choice, check_range, full_name
 
 CHECK, CALL, FOLD, ALL_IN = "check", "call", "fold", "allin"
@@ -239,12 +239,12 @@ class Public(NamedTuple):
     card: str
 
 
-def _public(rules: Rules, known: InformationState) -> Public:
+def _public(rules: Rules, infostate: InformationState) -> Public:
     """Replay the betting from one player's information state."""
     first: HoldemState = rules.first.state  # type: ignore[assignment]
     state: NativeState = first._replace(hands=(first.spot.hands[0][0], first.spot.hands[1][0]))
     stakes, moves, opened = first.stakes, [list[str](), list[str]()], ""
-    for word in map(str, made(known)[1:]):
+    for word in map(str, made(infostate)[1:]):
         assert isinstance(state, HoldemState)
         if state.mover == NOBODY:
             (card,), opened = cards_of(word, "card"), word
@@ -257,14 +257,14 @@ def _public(rules: Rules, known: InformationState) -> Public:
     return Public(stakes, moves, opened)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the board, the chips and each player's moves."""
     spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
-    stakes, moves, card = _public(rules, longest(known))
+    stakes, moves, card = _public(rules, longest(infostate))
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         hand = _two(str(own[0][1])) if own else []
-        hidden = 2 * int(own is None and any(known))
+        hidden = 2 * int(own is None and any(infostate))
         said = ", ".join(moves[player]).replace(", |", " |").replace("|,", "|").strip(" |")
         areas.append(area(rules.players[player], hand, hidden, said, chips=stakes[player], player=player))
     return table(*areas, area("board", [*_two(hand_name(spot.board)), *_two(card)], chips=spot.pot + sum(stakes)))
@@ -344,15 +344,15 @@ def _holdem(
         game, maker, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=texts[0],
         range2=texts[1], ranges=ranges,
     )  # fmt: skip
-    held = _held(*found)
-    if not all(held):
+    both_ranges = _restrict_ranges(*found)
+    if not all(both_ranges):
         raise ParameterError(f"{game}: every hand of range1 shares a card with every hand of range2")
-    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, held)
+    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, both_ranges)
     first = HoldemState(spot, (), (0, 0), 0, 0, NOBODY)
     return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, describe_record))
 
 
-def _held(one: Range, two: Range) -> tuple[Range, Range]:
+def _restrict_ranges(one: Range, two: Range) -> tuple[Range, Range]:
     """Return the ranges without hands that conflict with all hands of the other player."""
     fits = disjoint(list(one), list(two))
     first = {hand: weight for k, (hand, weight) in enumerate(one.items()) if fits[k].any()}

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K")
@@ -76,15 +76,15 @@ def card_name(card: int, deck: int) -> str:
     return RANKS[card - deck]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the chips and each player's moves."""
     players = len(rules.players)
-    history = made(longest(known))[1:]
+    history = made(longest(infostate))[1:]
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         moves = turn_words(history, 0, player, players)
         hand = [own[0][1]] if own else []
-        face_down = int(own is None and any(known))
+        face_down = int(own is None and any(infostate))
         chips = 1 + moves.count(BET)
         areas.append(area(rules.players[player], hand, face_down, moves, chips=chips, player=player))  # type: ignore[arg-type]
     return table(*areas, area("pot", chips=players + history.count(BET)))

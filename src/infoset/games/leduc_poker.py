@@ -7,7 +7,7 @@ from typing import NamedTuple
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.errors import ParameterError
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table
 from infoset.names import check_range, full_name
 
 RANKS = "23456789TJQK"
@@ -146,12 +146,12 @@ class Public(NamedTuple):
     moves: list[list[str]]
 
 
-def public(rules: Rules, known: InformationState) -> Public:
+def public(rules: Rules, infostate: InformationState) -> Public:
     """Replay the betting from one player's information state."""
     players = len(rules.players)
     state: NativeState = rules.first.state._replace(cards=(0,) * players)  # type: ignore[attr-defined]
     stakes, card, moves = state.stakes, "", [[] for _ in rules.players]  # type: ignore[attr-defined,var-annotated]
-    for move in made(known)[1:]:
+    for move in made(infostate)[1:]:
         assert isinstance(state, LeducState)
         if move in (FOLD, CALL, RAISE):
             moves[state.mover].append(move)
@@ -162,14 +162,14 @@ def public(rules: Rules, known: InformationState) -> Public:
     return Public(state, stakes, card, moves)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the public card, the chips and the moves before and after that card."""
-    _, stakes, card, moves = public(rules, longest(known))
+    _, stakes, card, moves = public(rules, longest(infostate))
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         note = " ".join(moves[player]).strip("| ")
         hand = [own[0][1]] if own else []
-        face_down = int(own is None and any(known))
+        face_down = int(own is None and any(infostate))
         areas.append(area(rules.players[player], hand, face_down, note, chips=stakes[player], player=player))  # type: ignore[arg-type]
     return table(*areas, area("table", [card] if card else [], int(not card), chips=sum(stakes)))
 

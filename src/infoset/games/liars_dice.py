@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
 NO_BID = -1
@@ -103,12 +103,12 @@ def bid_number(name: str, sides: int) -> int:
     return (int(quantity) - 1) * sides + int(face) - 1
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the dice and the bids, with the last bid as a die."""
     players, numdice, sides = rules.first.state[:3]  # type: ignore[index]
-    bids = [str(bid).replace("x", " × ") for bid in made(longest(known))[1:]]
+    bids = [str(bid).replace("x", " × ") for bid in made(longest(infostate))[1:]]
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         dice, hidden = (own[0][1], 0) if own else ((), numdice if own is None else 0)
         note = turn_words(bids, 0, player, players)
         areas.append(area(rules.players[player], dice, hidden, note, **{"as": "die"}, player=player))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, longest, table
+from infoset.games.table import Infostates, Look, ShownRules, area, longest, table
 from infoset.names import check_range, full_name
 
 PLAYERS = 2
@@ -57,17 +57,17 @@ class OshiZumoState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
-def _bids(known: Known) -> list[tuple[int, int]]:
+def _bids(infostate: Infostates) -> list[tuple[int, int]]:
     """Return all bids, as pairs of the first player's and the second's; they are public."""
-    describe_record, second = longest(known), known[0] is None
-    pairs = cast("tuple[tuple[int, int], ...]", describe_record)
+    records, second = longest(infostate), infostate[0] is None
+    pairs = cast("tuple[tuple[int, int], ...]", records)
     return [(seen, move) if second else (move, seen) for move, seen in pairs]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the ring with the wrestler, and each player's coins and bids."""
     state: OshiZumoState = rules.first.state  # type: ignore[assignment]
-    size, bids = state.ring.size, _bids(known)
+    size, bids = state.ring.size, _bids(infostate)
     position = sum([(one > two) - (one < two) for one, two in bids])
     cells = [EDGE, *[FREE] * (2 * size + 1), EDGE]
     cells[position + size + 1] = WRESTLER

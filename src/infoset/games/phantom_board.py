@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules
+from infoset.games.table import Infostates, Look, ShownRules
 
 PLAYERS = 2
 TAKEN = "taken"
@@ -98,26 +98,26 @@ class PhantomRules(ShownRules):
         return type(cast(PhantomState, self.first.state))(*core[:4], own, core[4])
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the board as these players together know it, each cell with its mark."""
     start: PhantomState = rules.first.state  # type: ignore[assignment]
     marks: dict[Action, str] = {}
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         for move, seen in own or ():
             marks[move] = MARKS[1 - player if seen == TAKEN else player]  # type: ignore[index]
     rows, columns = range(1, start.rows + 1), range(1, start.columns + 1)
-    unknown = "" if all(own is not None for own in known) else HIDDEN
+    unknown = "" if all(own is not None for own in infostate) else HIDDEN
     grid = [[marks.get((r, c), unknown) for c in columns] for r in rows]
-    moves = {f"{r - 1},{c - 1}": k for k, (r, c) in enumerate(free)} if (free := _free(start, known)) else {}
+    moves = {f"{r - 1},{c - 1}": k for k, (r, c) in enumerate(free)} if (free := _free(start, infostate)) else {}
     return {
         "kind": "grid", "rows": list(map(str, rows)), "columns": list(map(str, columns)), "cells": grid, "moves": moves,
         **start.board,
     }  # fmt: skip
 
 
-def _free(start: PhantomState, known: Known) -> list[tuple[int, int]]:
+def _free(start: PhantomState, infostate: Infostates) -> list[tuple[int, int]]:
     """Return the cells that a player may try, where the knowledge of a single player is shown."""
-    shown = [own for own in known if own is not None]
+    shown = [own for own in infostate if own is not None]
     if len(shown) != 1:
         return []
     tried = {move for move, _ in shown[0]}

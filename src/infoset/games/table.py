@@ -9,14 +9,14 @@ from typing import Any, NamedTuple, TypeAlias
 from infoset.base import Action, InformationState, ObservationRecord, Picture
 from infoset.games.rules import Rules
 
-Known: TypeAlias = "Sequence[InformationState | None]"
+Infostates: TypeAlias = "Sequence[InformationState | None]"
 """Each player's information state; ``None`` for players whose knowledge is left out."""
 
 
 class Look(NamedTuple):
     """The functions by which a game is shown, from its rules and the players' information states."""
 
-    picture: Callable[[Rules, Known], Picture]
+    picture: Callable[[Rules, Infostates], Picture]
     describe_record: Callable[[Rules, int, ObservationRecord, InformationState], str]
 
 
@@ -26,9 +26,9 @@ class ShownRules(Rules):
 
     look: Look = field(compare=False, repr=False)
 
-    def picture(self, known: Known) -> Picture:
+    def picture(self, infostate: Infostates) -> Picture:
         """Draw what these players know together, ``None`` for those left out."""
-        return self.look.picture(self, known)
+        return self.look.picture(self, infostate)
 
     def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe one step from a player's view, given its information state before."""
@@ -45,14 +45,14 @@ def area(title: str, cards: Iterable[Action] = (), hidden: int = 0, note: str = 
     return {"title": title, "cards": list(map(str, cards)), "hidden": hidden, "note": note, **more}
 
 
-def longest(known: Known) -> InformationState:
+def longest(infostate: Infostates) -> InformationState:
     """Return the longest of the known information states; empty where there is none."""
-    return max([own for own in known if own is not None], key=len, default=())
+    return max([own for own in infostate if own is not None], key=len, default=())
 
 
-def made(known: InformationState) -> list[Action]:
+def made(infostate: InformationState) -> list[Action]:
     """Return the moves of a game with alternating public moves: the player's own ones and those it saw."""
-    return [seen if move is None else move for move, seen in known]  # type: ignore[misc]
+    return [seen if move is None else move for move, seen in infostate]  # type: ignore[misc]
 
 
 def does(who: str, verb: str) -> str:

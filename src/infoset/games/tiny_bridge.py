@@ -14,7 +14,7 @@ import numpy as np
 
 from infoset.base import Action, InformationState, JointMove, LongArray, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import full_name
 
 RANKS, SUITS = "JQKA", "HS"
@@ -110,12 +110,12 @@ def play_out(tables: LongArray, choice: LongArray, trump: int) -> LongArray:
 
     A seat that must follow suit and chose the other card plays the legal one, so that no choice is illegal.
     """
-    played, kept = tables[:, SEATS, choice], tables[:, SEATS, 1 - choice]
+    played, other_card = tables[:, SEATS, choice], tables[:, SEATS, 1 - choice]
     led = played[:, :1] // len(RANKS)
-    revokes = (played // len(RANKS) != led) & (kept // len(RANKS) == led)
-    played, kept = np.where(revokes, kept, played), np.where(revokes, played, kept)
+    revokes = (played // len(RANKS) != led) & (other_card // len(RANKS) == led)
+    played, other_card = np.where(revokes, other_card, played), np.where(revokes, played, other_card)
     taker = winner(played, np.zeros(len(tables), dtype=np.int64), trump)
-    return taker % 2 + winner(kept, taker, trump) % 2
+    return taker % 2 + winner(other_card, taker, trump) % 2
 
 
 def winner(cards: LongArray, leader: LongArray, trump: int) -> LongArray:
@@ -184,13 +184,13 @@ def hand_cards(name: str) -> list[str]:
     ]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the calls and the contract so far."""
-    calls = made(longest(known))[1:]
+    calls = made(longest(infostate))[1:]
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         hand = hand_cards(str(own[0][1])) if own else []
-        face_down = 2 * int(own is None and any(known))
+        face_down = 2 * int(own is None and any(infostate))
         areas.append(area(rules.players[player], hand, face_down, turn_words(calls, 0, player, 2), player=player))
     last = [k for k, call in enumerate(calls) if call != PASS]
     contract = f"{calls[last[-1]]} by {rules.players[last[-1] % 2]}" if last else "none yet"

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, longest, made, table, turn_words
 from infoset.names import check_choice, full_name
 
 PLAYERS = 2
@@ -87,13 +87,13 @@ def _number(name: Action | None) -> int:
     return int(str(name)[1:]) - 1
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw each player's card and move."""
-    moves = made(longest(known))[1:]
+    moves = made(longest(infostate))[1:]
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         hand = [own[0][1]] if own else []
-        face_down = int(own is None and any(known))
+        face_down = int(own is None and any(infostate))
         note = turn_words(moves, 0, player, PLAYERS)
         areas.append(area(rules.players[player], hand, face_down, note and f"plays {note}", player=player))  # type: ignore[arg-type]
     return table(*areas)

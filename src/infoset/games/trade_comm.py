@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, table
+from infoset.games.table import Infostates, Look, ShownRules, area, table
 from infoset.names import check_range, full_name
 
 P1_SENDS, P2_SENDS, TRADES = range(3)
@@ -61,17 +61,17 @@ def pairs(items: int) -> tuple[str, ...]:
     return tuple(f"{own}:{other}" for own in names for other in names)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw each player's item, message and trade."""
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         item = [own[0][1]] if own else []
-        other = known[1 - player]
+        other = infostate[1 - player]
         heard = [seen for _, seen in (other or ())[1:] if seen != ()]
         mine = [move for move, _ in own or () if move is not None]
         said = [f"says {message}" for message in mine[:1] or heard]
         agreed = [f"trades {trade}" for trade in mine[1:]]
-        face_down = int(own is None and any(known))
+        face_down = int(own is None and any(infostate))
         areas.append(area(rules.players[player], item, face_down, "; ".join([*said, *agreed]), player=player))  # type: ignore[arg-type]
     return table(*areas)
 

@@ -174,7 +174,7 @@ def _between(one: Cell, other: Cell) -> Cell:
     return MARK, (one[1] + other[1]) // 2, (one[2] + other[2]) // 2
 
 
-def _not_made_for(agent: str, game: str, role: str, legal: tuple[Action, ...], known: str) -> UnsupportedGameError:
+def _not_made_for(agent: str, game: str, role: str, legal: tuple[Action, ...], infostate: str) -> UnsupportedGameError:
     return UnsupportedGameError(
-        f"agent {agent} is not made for {game}: {role} is offered {shorten(repr(legal))}; known moves: {known}"
+        f"agent {agent} is not made for {game}: {role} is offered {shorten(repr(legal))}; known moves: {infostate}"
     )

@@ -123,9 +123,9 @@ class Shape:
         for key, out in set(pairs) if self.spec.lossy else pairs:
             index[key].append(out)
 
-    def patched(self, index: Any, rows: Collection[Row], gone: Collection[Row], new: Collection[Row]) -> Any:
-        """Return an index of ``rows``, made from the index of the rows with ``gone`` and without ``new``."""
-        keys = set(map(self.key, gone))
+    def patched(self, index: Any, rows: Collection[Row], removed: Collection[Row], new: Collection[Row]) -> Any:
+        """Return an index of ``rows``, made from the index of the rows with ``removed`` and without ``new``."""
+        keys = set(map(self.key, removed))
         keys.update(map(self.key, new))
         key = self.key
         found = index.copy()
@@ -142,19 +142,19 @@ class Shape:
 class Facts:
     """The rows of one relation, and the indexes on them that were asked for."""
 
-    __slots__ = ("gone", "indexes", "new", "origin", "rows")
+    __slots__ = ("indexes", "new", "origin", "removed", "rows")
 
     def __init__(self, rows: set[Row]) -> None:
         self.rows = rows
         self.indexes: dict[Shape, Any] = {}
         self.origin: Facts | None = None
-        self.gone: set[Row] = set()
+        self.removed: set[Row] = set()
         self.new: set[Row] = set()
 
-    def changed(self, gone: set[Row], new: set[Row]) -> Facts:
+    def changed(self, removed: set[Row], new: set[Row]) -> Facts:
         """Return a copy that differs in some rows; its indexes are made from those of these facts."""
-        facts = Facts((self.rows - gone) | new)
-        facts.origin, facts.gone, facts.new = self, gone, new
+        facts = Facts((self.rows - removed) | new)
+        facts.origin, facts.removed, facts.new = self, removed, new
         self.origin = None  # so that no chain of all earlier states is kept
         return facts
 
@@ -163,7 +163,7 @@ class Facts:
         if found is None:
             known = self.origin.indexes.get(shape) if self.origin is not None else None
             if known is not None and shape.spec.key and not shape.spec.opened:
-                found = shape.patched(known, self.rows, self.gone, self.new)
+                found = shape.patched(known, self.rows, self.removed, self.new)
             else:
                 found = defaultdict(list) if shape.spec.out else set()
                 shape.fill(found, self.rows)

@@ -53,23 +53,23 @@ class _Memo(Generic[Key, Kept]):
 
     def __init__(self, limit: int, make: Callable[[Key], Kept]) -> None:
         self.limit, self.make, self.total = limit, make, 0
-        self.kept: OrderedDict[Key, Kept] = OrderedDict()
+        self.cache: OrderedDict[Key, Kept] = OrderedDict()
 
     def __getitem__(self, key: Key) -> Kept:
         """Return the value kept for a key, or a new one; ``settle`` counts it."""
-        value = self.kept.get(key)
+        value = self.cache.get(key)
         if value is None:
-            value = self.kept[key] = self.make(key)
+            value = self.cache[key] = self.make(key)
         else:
-            self.kept.move_to_end(key)
+            self.cache.move_to_end(key)
         return value
 
     def settle(self, value: Kept) -> None:
         """Count the value fetched last, which may have grown; the oldest ones make room."""
         self.total += value.size - value.counted
         value.counted = value.size
-        while self.total > self.limit and len(self.kept) > 1:
-            _, old = self.kept.popitem(last=False)
+        while self.total > self.limit and len(self.cache) > 1:
+            _, old = self.cache.popitem(last=False)
             self.total -= old.counted
 
 
@@ -247,9 +247,9 @@ class LazyEvaluator:
         """Return the model of a state, made from that of the last state where they share most facts."""
         model = Model(STATE, self._symbols, parent=self._base)
         last, stored = self._last
-        gone, new = last - state, state - last
-        if len(gone) + len(new) < len(state):
-            lost, won = self._split(gone), self._split(new)
+        lost_facts, new = last - state, state - last
+        if len(lost_facts) + len(new) < len(state):
+            lost, won = self._split(lost_facts), self._split(new)
             facts = stored | {r: stored[r].changed(lost.get(r, set()), set()) for r in lost.keys() - won.keys()}
             facts |= {r: stored.get(r, Facts(set())).changed(lost.get(r, set()), won[r]) for r in won}
         else:

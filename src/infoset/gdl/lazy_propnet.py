@@ -286,12 +286,12 @@ def _link(g, chance_outcome, edge, state, child, record):
         last = j
         while last < len(edge) and edge[last] == edge[j]:
             last += 1
-        kept = 0  # the first of each set of equal outcomes, moved to the front
+        count = 0  # the first of each set of equal outcomes, moved to the front
         weight = np.zeros(last - j)
         place = np.zeros(last - j, dtype=np.int64)
         for k in range(j, last):
             found = -1
-            for other in range(kept):
+            for other in range(count):
                 same = child[place[other]] == child[k]
                 for p in range(n):
                     same = same and record[place[other], p] == record[k, p]
@@ -299,18 +299,18 @@ def _link(g, chance_outcome, edge, state, child, record):
                     found = other
                     break
             if found < 0:
-                place[kept] = k
-                found = kept
-                kept += 1
+                place[count] = k
+                found = count
+                count += 1
             weight[found] += 1.0
         e = edge[j]
-        if kept > 1:
-            chance = add_position(g, CHANCE, chance_outcome[state[j]], kept, state[j], e)
+        if count > 1:
+            chance = add_position(g, CHANCE, chance_outcome[state[j]], count, state[j], e)
             g.child[e] = chance
             e = g.first[chance]
-        for k in range(kept):
+        for k in range(count):
             g.child[e + k] = g.at[child[place[k]]]
-            if kept > 1:
+            if count > 1:
                 g.probability[e + k] = weight[k] / (last - j)
             for p in range(n):
                 g.record[e + k, p] = record[place[k], p]

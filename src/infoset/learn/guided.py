@@ -37,17 +37,17 @@ class GuidedAgent(GraphAgent):
         self.encoding.follow(self.graph)
         by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
         leaves = NetLeaves(self.net, self.encoding, seed)
-        self.kept = TreeSearch(self.graph, leaves, by, self.player, EXPLORATION, seed, guided=True)
+        self.tree_search = TreeSearch(self.graph, leaves, by, self.player, EXPLORATION, seed, guided=True)
         if not self.awake:
             self.awake = True
-            with self.graph.held(ENDLESS):
+            with self.graph.growing(ENDLESS):
                 leaves.wake()
 
     @one_thread()
     def search(self, roots: Belief, size: int, until: float) -> FloatArray:
-        self.kept.guide(roots, np.full(roots.size, self.player), until)
-        self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, self.offered)
+        self.tree_search.guide(roots, np.full(roots.size, self.player), until)
+        self.walk(self.tree_search, roots, self.leaves(), until)
+        return most_visited(self.tree_search, roots, self.offered)
 
 
 @dataclass(frozen=True)

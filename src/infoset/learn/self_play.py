@@ -55,7 +55,7 @@ class _Game(NamedTuple):
     """A game in progress: the position at the beginning of a step, and everybody's information state."""
 
     position: int
-    known: tuple[int, ...]
+    infostate: tuple[int, ...]
 
 
 class WorldGames(Games):
@@ -83,7 +83,7 @@ class WorldGames(Games):
             running = self._move(running, found)
         return Played(found, tuple(self.values[self.encoding.row[0]].tolist()))
 
-    def _lean(self, edges: LongArray, known: LongArray) -> FloatArray:
+    def _lean(self, edges: LongArray, infostate: LongArray) -> FloatArray:
         """Return the edges' probabilities in the paper's training sampler: proportional to f(s, a) + 1 / moves."""
         graph = self.encoding.graph
         return (self.probabilities[edges] + 1.0 / graph.num_edges[graph.source[edges]]) / 2
@@ -92,14 +92,14 @@ class WorldGames(Games):
         """Advance all games by one step, and add the values and policies of the solved states to ``samples``."""
         encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.moves)
         graph = encoding.graph
-        held = {}
+        beliefs = {}
         for g, game in enumerate(running):
             for p in range(n):
                 if graph.deciders[game.position, p]:
-                    found = ranges.asked(p, game.known[p])
-                    held[g, p] = drawn(found, self.training.worlds, self.rng)
+                    found = ranges.asked(p, game.infostate[p])
+                    beliefs[g, p] = drawn(found, self.training.worlds, self.rng)
         true = np.array([game.position for game in running], dtype=np.int64)
-        positions = np.unique(np.concatenate([true, *[found.position for found in held.values()]]))
+        positions = np.unique(np.concatenate([true, *[found.position for found in beliefs.values()]]))
         solved = SolvedWorlds(
             encoding, positions, self._leaf_values, self.training.histories, self.training.iterations
         )  # fmt: skip
@@ -109,7 +109,7 @@ class WorldGames(Games):
         samples.append({ROW: encoding.row[positions], **found_now})
         probabilities = {
             (g, p): found.weight @ solved.policies[p][np.searchsorted(positions, found.position)]
-            for (g, p), found in held.items()
+            for (g, p), found in beliefs.items()
         }
         return self._past_chance([self._played(game, g, probabilities) for g, game in enumerate(running)])
 
@@ -132,29 +132,29 @@ class WorldGames(Games):
             edge = first + _chosen(weight, self.rng)
             position = int(graph.child[edge])
             if (graph.record[edge] != NO_RECORD).any():
-                return _Game(position, self._next_known(game.known, edge))
-        return _Game(position, game.known)
+                return _Game(position, self._next_infostates(game.infostate, edge))
+        return _Game(position, game.infostate)
 
     def _past_chance(self, running: list[_Game]) -> list[_Game]:
         """Advance games to the next step in which somebody has a choice; drop those that are over."""
         graph, found = self.encoding.graph, []
-        for begun in running:
-            game = begun
+        for running_game in running:
+            game = running_game
             while graph.player[game.position] != TERMINAL and not graph.deciders[game.position].any():
                 first, last = graph.first_edge[game.position], graph.first_edge[game.position + 1]
                 edge = int(first) + _chosen(graph.probability[first:last], self.rng)
-                game = _Game(int(graph.child[edge]), self._next_known(game.known, edge))
+                game = _Game(int(graph.child[edge]), self._next_infostates(game.infostate, edge))
             if graph.player[game.position] != TERMINAL:
                 found.append(game)
         return found
 
-    def _next_known(self, known: tuple[int, ...], edge: int) -> tuple[int, ...]:
+    def _next_infostates(self, infostate: tuple[int, ...], edge: int) -> tuple[int, ...]:
         """Return everybody's information state after an edge."""
         records = self.encoding.graph.record[edge].tolist()
         return tuple(
             [
                 k if record == NO_RECORD else self.ranges.successor(k, record)
-                for k, record in zip(known, records, strict=True)
+                for k, record in zip(infostate, records, strict=True)
             ]
         )
 

@@ -104,7 +104,7 @@ class TreeGames(Games):
         now = time.monotonic()
         self.late = now + PLAYED * (self.until - now)
         try:
-            with graph.held(Clock(self.late)):
+            with graph.growing(Clock(self.late)):
                 while side.running.any() and time.monotonic() < self.late:
                     self._move(side, search, ranges, rng)
         except ClockError:
@@ -148,12 +148,12 @@ class TreeGames(Games):
         """Search the moves of all games and advance each game by one step."""
         chosen: dict[tuple[int, int], FloatArray] = {}
         asked = side.choices()
-        held = [self._held(side, g, p, ranges) for g, p in asked]
+        beliefs = [self._belief(side, g, p, ranges) for g, p in asked]
         if asked:
-            movers = np.repeat([p for _, p in asked], [found.size for found in held])
-            union = Belief(*[np.concatenate(parts) for parts in zip(*held, strict=True)])
+            movers = np.repeat([p for _, p in asked], [found.size for found in beliefs])
+            union = Belief(*[np.concatenate(parts) for parts in zip(*beliefs, strict=True)])
             search.guide(union, movers, self.late)
-            first = np.cumsum([0, *[found.size for found in held[:-1]]])
+            first = np.cumsum([0, *[found.size for found in beliefs[:-1]]])
             keys = search.keys(union, movers)[first].tolist()
             sizes = [len(self.encoding.columns(int(side.position[g]), p)) for g, p in asked]
             for key, size in dict(zip(keys, sizes, strict=True)).items():
@@ -166,11 +166,11 @@ class TreeGames(Games):
         side.note(chosen)
         side.advance(chosen, rng)
 
-    def _held(self, side: _SideBySide, game: int, player: int, ranges: BeliefTracker) -> Belief:
+    def _belief(self, side: _SideBySide, game: int, player: int, ranges: BeliefTracker) -> Belief:
         """Return a player's belief: the worlds consistent with its observations."""
         if side.graph.open:
             return side.place(game)
-        found = ranges.asked(player, int(side.known[game, player]))
+        found = ranges.asked(player, int(side.infostate[game, player]))
         return found if found.size else side.place(game)  # the belief is lost: fall back on the true position
 
 
@@ -180,13 +180,13 @@ class _SideBySide:
     def __init__(self, encoding: Propositions, games: int, rng: np.random.Generator) -> None:
         self.encoding, self.graph = encoding, encoding.graph
         self.position = np.zeros(games, dtype=np.int64)
-        self.known = np.tile(np.arange(encoding.players, dtype=np.int64), (games, 1))
+        self.infostate = np.tile(np.arange(encoding.players, dtype=np.int64), (games, 1))
         self.payoff = np.full((games, encoding.players), np.nan)
         self.noted: list[_Sample] = []
 
     def place(self, game: int) -> Belief:
         """Return a game's present position as a belief."""
-        return Belief(self.position[[game]], self.known[[game]], np.ones(1))
+        return Belief(self.position[[game]], self.infostate[[game]], np.ones(1))
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:
@@ -230,7 +230,7 @@ class _SideBySide:
             edges = np.array([self._edge(int(game), chosen, rng) for game in going], dtype=np.int64)
             self.graph.ask(edges)
             g = self.graph.arrays
-            self.known[going] = self.graph.states.successors(self.known[going], g.record[edges])
+            self.infostate[going] = self.graph.states.successors(self.infostate[going], g.record[edges])
             self.position[going] = g.child[edges]
             going = going[g.via[self.position[going]] != OUTSIDE]
         over = np.flatnonzero(np.isnan(self.payoff[:, 0]) & ~self.running)
@@ -257,14 +257,14 @@ class _SideBySide:
 
     def samples(self) -> Samples:
         """Return the noted states of all games that ended."""
-        kept = [each for each in self.noted if not np.isnan(self.payoff[each.game, 0])]
+        complete = [each for each in self.noted if not np.isnan(self.payoff[each.game, 0])]
         encoding, width = self.encoding, -(-self.encoding.num_facts // 8)
-        facts = np.array([each.facts for each in kept], dtype=np.uint8).reshape(-1, width)
-        policy = np.array([each.policy for each in kept], dtype=np.float32).reshape(-1, encoding.num_moves)
-        legal_actions = np.array([each.legal_actions for each in kept], dtype=np.uint8).reshape(
+        facts = np.array([each.facts for each in complete], dtype=np.uint8).reshape(-1, width)
+        policy = np.array([each.policy for each in complete], dtype=np.float32).reshape(-1, encoding.num_moves)
+        legal_actions = np.array([each.legal_actions for each in complete], dtype=np.uint8).reshape(
             -1, -(-encoding.num_moves // 8)
         )
-        payoff = self.payoff[[each.game for each in kept]].reshape(-1, encoding.players)
+        payoff = self.payoff[[each.game for each in complete]].reshape(-1, encoding.players)
         return samples_of(
             encoding, facts, payoff, policy, np.unpackbits(legal_actions, axis=1, count=encoding.num_moves) > 0
         )

@@ -32,8 +32,8 @@ class SolvedWorlds:
         """Solve the worlds as deep as ``histories`` allow, but at least one step."""
         self.encoding, self.positions = encoding, positions
         count, n = len(positions), len(encoding.moves)
-        known = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
-        tree = _deepest(encoding, Belief(positions, known, np.full(count, 1 / count)), values, histories)
+        infostate = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
+        tree = _deepest(encoding, Belief(positions, infostate, np.full(count, 1 / count)), values, histories)
         form = SequenceForm.of(tree)
         solver = pcfr_plus().solver(form)
         solver.step(iterations)
@@ -63,7 +63,7 @@ class SolvedWorlds:
 
 def _deepest(encoding: Encoding, worlds: Belief, values: Values, histories: int) -> GameTree:
     """Return the game of all worlds, as deep as ``histories`` allow, but at least one step."""
-    below, depth = Subgame(encoding.graph, worlds, world_known=True), 1
+    below, depth = Subgame(encoding.graph, worlds, reveals_world=True), 1
     below.grow(MOST_EDGES)
     try:
         while below.histories[-1] <= histories and below.goes_on and depth < MOST_STEPS:

@@ -121,7 +121,7 @@ class PolicyAgent:
             self._agreed, self._game = self.policy_for(game), game
         self._plays = self._agreed.draw(common_stream(rng)) if isinstance(self._agreed, Drawing) else self._agreed
         self.player, self.rng = player, rng
-        self.known: InformationState = ()
+        self.infostate: InformationState = ()
 
     def policy_for(self, game: Game) -> Policy:
         """Return the policy in terms of ``game``.  Raises ``UnsupportedGameError`` where it is of another game."""
@@ -137,12 +137,12 @@ class PolicyAgent:
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         if own_move is not None or observation is not None:
-            self.known = (*self.known, (own_move, () if observation is None else observation))
+            self.infostate = (*self.infostate, (own_move, () if observation is None else observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:  # no choice: policies leave such information sets out
             return legal_actions[0]
-        row = self._plays.action_probabilities(self.player, self.known, legal_actions)
+        row = self._plays.action_probabilities(self.player, self.infostate, legal_actions)
         if row is None:
             self.unknown += 1
             return legal_actions[int(self.rng.random() * len(legal_actions))]
@@ -151,7 +151,9 @@ class PolicyAgent:
     def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return the probabilities of the legal moves in the current information state."""
         row = (
-            self._plays.action_probabilities(self.player, self.known, legal_actions) if len(legal_actions) > 1 else None
+            self._plays.action_probabilities(self.player, self.infostate, legal_actions)
+            if len(legal_actions) > 1
+            else None
         )
         return [1 / len(legal_actions)] * len(legal_actions) if row is None else row
 
@@ -530,8 +532,8 @@ def _unknown(word: str) -> InfosetError:
         return ParameterError(f"{shorten(word)!r} contains an agent of the playground: {plays} plays it")
     if not BARE_ADDRESS.fullmatch(word) and (problem := path_problem(word, "plays")):
         return problem
-    known = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
-    return UnknownNameError("agent", word, known)
+    names = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
+    return UnknownNameError("agent", word, names)
 
 
 def check_reached(agents: Iterable[Agent]) -> None:

@@ -39,7 +39,7 @@ class LeaveGame(KeyboardInterrupt):
 class View:
     """All that a person may be shown at one moment.
 
-    ``known`` is the player's information state.  ``legal_actions`` is ``()`` where no move is asked for;
+    ``infostate`` is the player's information state.  ``legal_actions`` is ``()`` where no move is asked for;
     ``deadline`` is a time of ``time.monotonic`` in seconds, ``None`` without a limit.  ``returns`` (n,) are the payoffs
     once the game is over or was left.
 
@@ -50,7 +50,7 @@ class View:
 
     game: Game
     player: int
-    known: InformationState = ()
+    infostate: InformationState = ()
     legal_actions: tuple[Action, ...] = ()
     deadline: float | None = None
     returns: tuple[float, ...] | None = None
@@ -98,19 +98,19 @@ class Person:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         """Begin the game.  Raises what the hand raises: ``UnsupportedGameError`` for a game that it cannot show."""
         self.game, self.player = game, player
-        self.known: InformationState = ()
+        self.infostate: InformationState = ()
         self._tell()
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         if own_move is not None or observation is not None:
-            self.known = (*self.known, (own_move, () if observation is None else observation))
+            self.infostate = (*self.infostate, (own_move, () if observation is None else observation))
             self._tell()
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        return self.hand.ask(View(self.game, self.player, self.known, legal_actions, deadline))
+        return self.hand.ask(View(self.game, self.player, self.infostate, legal_actions, deadline))
 
     def end(self, returns: tuple[float, ...]) -> None:
         self._tell(returns)
 
     def _tell(self, returns: tuple[float, ...] | None = None) -> None:
-        self.hand.tell(View(self.game, self.player, self.known, returns=returns))
+        self.hand.tell(View(self.game, self.player, self.infostate, returns=returns))

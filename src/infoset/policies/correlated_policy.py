@@ -212,16 +212,16 @@ class CorrelatedPlay:
         return self.tables[drawn]
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float] | None:
         """Return the player's probabilities for an observer who does not know the plan but the player's past moves."""
-        found = self._probabilities(player, known, legal_actions)
+        found = self._probabilities(player, infostate, legal_actions)
         if found is None:
             return None
         weight = np.ones(len(found))
-        for k, (move, _) in enumerate(known):
+        for k, (move, _) in enumerate(infostate):
             if move is not None:
-                before = self._probabilities(player, known[:k], (move,))
+                before = self._probabilities(player, infostate[:k], (move,))
                 weight = weight if before is None else weight * before[:, 0]
         lottery = next(one for one in self.policy.lotteries if player in one.members)
         weight = weight * lottery.probabilities
@@ -229,9 +229,9 @@ class CorrelatedPlay:
         row = weight @ found / total if total > 0 else lottery.probabilities @ found
         return [float(chance) for chance in row]
 
-    def _probabilities(self, player: int, known: InformationState, moves: tuple[Action, ...]) -> FloatArray | None:
+    def _probabilities(self, player: int, infostate: InformationState, moves: tuple[Action, ...]) -> FloatArray | None:
         """Return each plan's probabilities (K, moves) at the player's information set; ``None`` where it is unknown."""
-        place = self.policy.begins[player].get(policy_key(known, self.policy.map_name))
+        place = self.policy.begins[player].get(policy_key(infostate, self.policy.map_name))
         if place is None:
             return None
         lottery, begin, words = place

@@ -104,9 +104,11 @@ class FactoredPlay(StatePolicy):
 
         Raises ``PolicyError`` for probabilities that do not sum to one.
         """
-        mine, theirs = self.policy, layout(factored)
-        same = all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], theirs[:-1], strict=True))
-        if not same or len(mine.behaviour) != len(theirs.behaviour):
+        mine, other_layout = self.policy, layout(factored)
+        same = all(
+            np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], other_layout[:-1], strict=True)
+        )
+        if not same or len(mine.behaviour) != len(other_layout.behaviour):
             return None
         strategy, owner = _gathered(factored, mine.behaviour), factored.form.infoset_of
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], factored.form.num_infosets)
@@ -135,12 +137,14 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
     count, total = 0, factored.form.num_infosets * group.order
     with status.during("asking for probabilities"):
         for element in range(group.order):
-            for state, known in factored.known(element):
+            for state, infostate in factored.infostates(element):
                 action_set, player = int(factored.states.action_set[state]), int(owner[state])
                 here = factored.rules.action_sets[group.action_set[element, action_set]]
                 at = int(begin[player]) + int(first[state])
                 places = group.entry[element, group.first_entry[action_set] + np.array(least_moves(factored, state))]
-                strategy[at : at + len(places), element] = np.array(checked_row(row(player, known, here), here))[places]
+                strategy[at : at + len(places), element] = np.array(checked_row(row(player, infostate, here), here))[
+                    places
+                ]
                 count += 1
                 if count % 1000 == 0:
                     status.detail(f"asking for probabilities: {count:,} of {total:,} information sets")
@@ -171,13 +175,13 @@ def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:
 
 def layout(factored: FactoredForm) -> InfosetPolicy:
     """Return the states of a form as an ``InfosetPolicy``, with space for probabilities."""
-    if "layout" not in factored.kept:
+    if "layout" not in factored.cache:
         s, count = factored.states, factored.num_states
         rows, room = _rows(factored)
-        factored.kept["layout"] = InfosetPolicy.of(
+        factored.cache["layout"] = InfosetPolicy.of(
             s.parent[:count], s.record[:count], s.fixing[:count], rows, np.zeros(room)
         )
-    found: InfosetPolicy = factored.kept["layout"]
+    found: InfosetPolicy = factored.cache["layout"]
     return found
 
 

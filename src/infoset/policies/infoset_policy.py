@@ -65,17 +65,17 @@ class InfosetPolicy(NamedTuple):
             others[begin:end] = False
             begin, end = self.first_child[begin], self.first_child[end]
         others[player] = True
-        kept, number = np.flatnonzero(others), np.cumsum(others) - 1
+        others_rows, number = np.flatnonzero(others), np.cumsum(others) - 1
         above = np.repeat(np.arange(len(self.row)), np.diff(self.first_child))
-        above = np.concatenate([np.full(self.first_child[0], -1), number[above]])[kept]
-        below = np.where(parent[1:] == 0, player, parent[1:] + len(kept) - 1)
+        above = np.concatenate([np.full(self.first_child[0], -1), number[above]])[others_rows]
+        below = np.where(parent[1:] == 0, player, parent[1:] + len(others_rows) - 1)
         rows = np.where(row == NO_ROW, NO_ROW, row + len(self.behaviour)).astype(np.int32)
-        merged = np.concatenate([self.row[kept], rows[1:]])
+        merged = np.concatenate([self.row[others_rows], rows[1:]])
         merged[player] = rows[0]
         return self.of(
             np.concatenate([above, below]),
-            np.concatenate([self.record[kept], record[1:]]),
-            np.concatenate([self.fixing[kept], fixing[1:]]),
+            np.concatenate([self.record[others_rows], record[1:]]),
+            np.concatenate([self.fixing[others_rows], fixing[1:]]),
             merged,
             np.concatenate([self.behaviour, behaviour]),
         )

@@ -123,24 +123,24 @@ class PublicPlay:
         return {row_of[root]: k for k, root in enumerate(self.policy.roots) if root in row_of}
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
         """Return the probabilities of the current piece, given the player's records within it."""
-        place = self._place(player, known)
-        return self.policy.pieces[place.piece].action_probabilities(player, known[place.begin :], legal_actions)
+        place = self._place(player, infostate)
+        return self.policy.pieces[place.piece].action_probabilities(player, infostate[place.begin :], legal_actions)
 
-    def _place(self, player: int, known: InformationState) -> _Place:
+    def _place(self, player: int, infostate: InformationState) -> _Place:
         """Return the player's place after these records, computed from their longest known prefix."""
         if len(self.places) > KEPT:
             self.places.clear()
-        end = len(known)
-        while end and (player, known[:end]) not in self.places:
+        end = len(infostate)
+        while end and (player, infostate[:end]) not in self.places:
             end -= 1
-        place = self.places.get((player, known[:end])) or self._start(player)
-        begun = int(end == 0 and bool(known) and self.graph.start_records[player] != NO_RECORD)
-        for k in range(end + begun, len(known)):  # the observation of the start is always the same
-            place = self._after(place, player, self.number.get(known[k], NO_RECORD), k + 1)
-            self.places[player, known[: k + 1]] = place
+        place = self.places.get((player, infostate[:end])) or self._start(player)
+        at_start = int(end == 0 and bool(infostate) and self.graph.start_records[player] != NO_RECORD)
+        for k in range(end + at_start, len(infostate)):  # the observation of the start is always the same
+            place = self._after(place, player, self.number.get(infostate[k], NO_RECORD), k + 1)
+            self.places[player, infostate[: k + 1]] = place
         return place
 
     def _start(self, player: int) -> _Place:

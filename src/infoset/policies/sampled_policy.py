@@ -88,10 +88,10 @@ class StatePolicy:
         self.views: dict[tuple[int, InformationState], int] = {}
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
         """Return the probabilities at a state; ``None`` where it was never visited, or has no choice."""
-        return self._chances(self._view(player, known), legal_actions)
+        return self._chances(self._view(player, infostate), legal_actions)
 
     def _chances(self, view: int, legal_actions: tuple[Action, ...]) -> list[float] | None:
         """Return the same, given the view."""
@@ -111,19 +111,19 @@ class StatePolicy:
         ].tolist()
         return row
 
-    def _view(self, player: int, known: InformationState) -> int:
+    def _view(self, player: int, infostate: InformationState) -> int:
         """Return the view after these records, computed from their longest known prefix."""
         if not self.views or len(self.views) > KEPT:
             self.views = self._starts()
-        end = len(known)
-        while (player, known[:end]) not in self.views:
+        end = len(infostate)
+        while (player, infostate[:end]) not in self.views:
             end -= 1
-        view = self.views[player, known[:end]]
-        for k in range(end, len(known)):
-            record = self.number.get(known[k], NO_RECORD)
+        view = self.views[player, infostate[:end]]
+        for k in range(end, len(infostate)):
+            record = self.number.get(infostate[k], NO_RECORD)
             unknown = UNKNOWN << ELEMENT_BITS
             view = unknown if record == NO_RECORD else int(follow(self.policy, self.group, view, record))  # type: ignore[no-untyped-call]
-            self.views[player, known[: k + 1]] = view
+            self.views[player, infostate[: k + 1]] = view
         return view
 
     def _starts(self) -> dict[tuple[int, InformationState], int]:

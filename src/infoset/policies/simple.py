@@ -26,11 +26,11 @@ class FunctionPolicy:
         self.choose, self.map_name = choose, map_name
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float]:
         """Return the probabilities that the function gives."""
         words = move_words(legal_actions)
-        found = answer_of(self.choose, policy_key(known, self.map_name), words)
+        found = answer_of(self.choose, policy_key(infostate, self.map_name), words)
         return [found.get(word, 0.0) for word in words]
 
 
@@ -41,7 +41,7 @@ class UniformPolicy(FunctionPolicy):
         super().__init__(lambda _, moves: dict.fromkeys(moves, 1 / len(moves)))
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float]:
         """Return the same probability for each move."""
         return [1 / len(legal_actions)] * len(legal_actions)
@@ -63,15 +63,15 @@ class AskedPolicy:
         self.rows: dict[tuple[int, InformationState, tuple[Action, ...]], Sequence[float]] = {}
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float]:
         """Return the probabilities that the agent reports."""
-        key = player, known, legal_actions
+        key = player, infostate, legal_actions
         if key not in self.rows:
             if len(self.rows) >= KEPT:
                 self.rows.clear()
             self.agent.begin(self.game, player, np.random.default_rng(0), None)
-            for own_move, observation in known:
+            for own_move, observation in infostate:
                 self.agent.observe(own_move, observation)
             self.rows[key] = self.agent.report_probabilities(legal_actions)
         return self.rows[key]

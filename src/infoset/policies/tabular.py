@@ -114,18 +114,18 @@ class TabularPolicy:
         return int(player)
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
         """Return the probabilities at the player's information set; ``None`` where the table has no such set or moves.
 
         The keys of a policy for an information map (``.efg`` files, OpenSpiel) are the labels that players observe.
         """
-        row, words = self.tables[player].get(self.key(known), {}), move_words(legal_actions)
+        row, words = self.tables[player].get(self.key(infostate), {}), move_words(legal_actions)
         return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
-    def key(self, known: InformationState) -> str:
+    def key(self, infostate: InformationState) -> str:
         """Return the key of the information set in which a player with this information state moves."""
-        return policy_key(known, self.map_name)
+        return policy_key(infostate, self.map_name)
 
     def on(self, compiled: Compiled) -> TabularPolicy:
         """Return the policy itself.
@@ -157,10 +157,10 @@ class TabularPolicy:
             tree = compiled.tree if compiled.made_whole else Compiled(compiled.game, min(compiled.limit, SOON)).tree
         except BudgetError:
             raise PolicyError(f"the policy was made for {self.game}, this is {compiled.name}") from None
-        known = [set[str]() for _ in tree.players]
+        known_keys = [set[str]() for _ in tree.players]
         for infoset, owner in enumerate(tree.infoset_player.tolist()):
-            known[owner].add(tree.key(infoset))
-        for name, table, keys in zip(self.players, self.tables, known, strict=True):
+            known_keys[owner].add(tree.key(infoset))
+        for name, table, keys in zip(self.players, self.tables, known_keys, strict=True):
             for key in table.keys() - keys:
                 raise PolicyError(
                     f"the policy was made for {self.game}, this is {compiled.name}: "
@@ -261,10 +261,10 @@ class TabularPolicy:
     def _check_game(self, game: SequenceForm | GameTree, sets: list[tuple[int, str, tuple[str, ...]]]) -> None:
         if len(self.tables) != len(game.players):
             raise self._other_game(game, f"it has {len(self.tables)} players, the game {len(game.players)}")
-        known = [set() for _ in game.players]  # type: list[set[str]]
+        known_keys = [set() for _ in game.players]  # type: list[set[str]]
         for owner, key, _ in sets:
-            known[owner].add(key)
-        for name, table, keys in zip(game.players, self.tables, known, strict=True):
+            known_keys[owner].add(key)
+        for name, table, keys in zip(game.players, self.tables, known_keys, strict=True):
             for key in table.keys() - keys:
                 raise self._other_game(game, f"{name} has no information set {shorten(key)!r} with a choice")
 
@@ -379,10 +379,10 @@ def _from_json(path: Path, most: int | None) -> TabularPolicy:
 
 def _from_npz(path: Path, most: int | None) -> TabularPolicy:
     if others := archive_names(path) - ARRAYS:
-        kept = shorten(", ".join(sorted(others)))
+        array_names = shorten(", ".join(sorted(others)))
         raise PolicyError(
-            f"{path}: contains a policy of another kind, not a table (arrays: {kept}); infoset.Solution.load(FOLDER) "
-            "and infoset.policies.loading.load_policy read any kind"
+            f"{path}: contains a policy of another kind, not a table (arrays: {array_names}); "
+            "infoset.Solution.load(FOLDER) and infoset.policies.loading.load_policy read any kind"
         )
     header, arrays = read_archive(path, _Header, most)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()

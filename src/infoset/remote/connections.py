@@ -58,7 +58,7 @@ class ConnectionLimiter:
 
         An idle connection may be closed for it.
         """
-        self.lines = [other for other in self.lines if not other.gone]
+        self.lines = [other for other in self.lines if not other.is_closed]
         counts = Counter(other.place for other in self.lines)
         here = counts[line.place] >= self.share
         if here or len(self.lines) >= self.most:
@@ -98,7 +98,7 @@ class LimitedConnection(HttpToolsProtocol):
         self.reading: asyncio.TimerHandle | None = None  # when the client must have read more
 
     @property
-    def gone(self) -> bool:
+    def is_closed(self) -> bool:
         """Whether the connection is over, and its socket closed."""
         found = self.transport.get_extra_info("socket")
         return found is None or found.fileno() < 0

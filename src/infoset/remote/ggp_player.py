@@ -279,7 +279,7 @@ class _Match:
     play_clock: float
     due: float
     """When it counts as abandoned, if no more messages come."""
-    begun: Any
+    started: Any
     """The posted call of its beginning."""
 
 
@@ -345,12 +345,12 @@ class GgpSession:
         deadline = arrived + start.start_clock - margin(start.start_clock)
         with self.lock:
             match = self.match
-            if match is None or match.name != start.match or match.begun.done():  # else it is a repetition
+            if match is None or match.name != start.match or match.started.done():  # else it is a repetition
                 match = self._seat(start, arrived, deadline)
             if match is None:
                 return kif.BUSY
         try:
-            self.channel.wait(match.begun, deadline)
+            self.channel.wait(match.started, deadline)
         except TimeoutError:
             self.say(f"match {start.match}: not ready when the start clock ended")
         except BaseException:
@@ -362,8 +362,8 @@ class GgpSession:
 
     def _seat(self, start: Start, arrived: float, deadline: float) -> _Match | None:
         """Start the match and return it; ``None`` while another one is played."""
-        gone = self.match
-        if gone is not None and (gone.name == start.match or monotonic() >= gone.due):
+        previous = self.match
+        if previous is not None and (previous.name == start.match or monotonic() >= previous.due):
             self._leave(None)
         if self.busy:
             return None

@@ -140,13 +140,13 @@ class ProcessChannel:
         """Start the process; return when the agent is made, or is known not to be."""
         self.failure, self.open = "", set[int]()
         check_shared_files("an agent in a process of its own")
-        ours, theirs = socket.socketpair()
+        ours, other_end = socket.socketpair()
         self.printed = TemporaryFile()  # noqa: SIM115  # closed with the process
-        with theirs:
+        with other_end:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "infoset.remote.isolated", str(theirs.fileno()), self.name,
+                [sys.executable, "-P", "-m", "infoset.remote.isolated", str(other_end.fileno()), self.name,
                  msgspec.json.encode(self.limits).decode()],
-                pass_fds=[theirs.fileno()],
+                pass_fds=[other_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self.printed,
                 stderr=self.printed,
@@ -263,8 +263,8 @@ class ProcessChannel:
 
 def environment() -> dict[str, str]:
     """Return the environment of an agent's process."""
-    kept = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT or k.startswith(KEPT_PREFIXES)}
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    passed_on = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT or k.startswith(KEPT_PREFIXES)}
+    return passed_on | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def _call(method: str, arguments: tuple[Any, ...]) -> Begin | Observe | Act | End:

@@ -158,11 +158,11 @@ class Tracking:
 
     def _forget(self) -> None:
         """Drop what is left of the first steps where too many states are kept."""
-        kept = sum(len(layer.seen) for layer in self.layers)
+        remaining = sum(len(layer.seen) for layer in self.layers)
         for depth, layer in enumerate(self.layers):
-            if kept <= KEPT:
+            if remaining <= KEPT:
                 break
-            kept -= len(layer.seen)
+            remaining -= len(layer.seen)
             self.layers[depth] = _Layer()
 
     def _onward_from(self, depth: int, enough: float, until: float) -> list[HistoryStep]:

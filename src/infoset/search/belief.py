@@ -46,7 +46,7 @@ class Belief(NamedTuple):
     """A belief: histories that one player cannot tell apart, with everybody's information states and weights."""
 
     position: LongArray  # (K,)
-    known: LongArray  # (K, n) information states
+    infostate: LongArray  # (K, n) information states
     weight: FloatArray  # (K,) sums to one
 
     @property
@@ -59,7 +59,7 @@ class Belief(NamedTuple):
         return float(self.weight.sum() ** 2 / max(float((self.weight**2).sum()), 1e-300)) if self.size else 0.0
 
     def take(self, rows: LongArray | IntArray) -> Belief:
-        return Belief(self.position[rows], self.known[rows], self.weight[rows])
+        return Belief(self.position[rows], self.infostate[rows], self.weight[rows])
 
 
 def merged(found: Belief) -> Belief:
@@ -70,7 +70,7 @@ def merged(found: Belief) -> Belief:
     >>> merged(Belief(np.array([7, 3, 7]), np.array([[1], [2], [1]]), np.ones(3))).position
     array([7, 3])
     """
-    rows = np.column_stack([found.position, found.known])
+    rows = np.column_stack([found.position, found.infostate])
     order = np.lexsort(rows.T)  # stable: the first of equal histories comes first
     rows = rows[order]
     fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])[: len(rows)]
@@ -157,7 +157,7 @@ class BeliefTracker:
         self.graph, self.moves, self.seed, self.most = graph, moves, seed, most
         self.most_entries, self.most_edges = entries or MAX_ENTRIES, entries or inf
         self.states = graph.states if isinstance(graph, LazyGraph) else InformationStates(graph)
-        self.kept: OrderedDict[int, Belief] = OrderedDict()
+        self.cache: OrderedDict[int, Belief] = OrderedDict()
         self.entries = 0
         self.thinned: set[int] = set()  # states whose beliefs are incomplete
         self.drawn_again = 0  # how often no history of a belief was left, and others were sampled
@@ -185,13 +185,13 @@ class BeliefTracker:
     def of(self, player: int, state: int) -> Belief:
         """Return the histories right after the last record of the state; none where no history explains it."""
         path = []
-        while state not in self.kept and self.states.parent[state] >= 0:
+        while state not in self.cache and self.states.parent[state] >= 0:
             path.append(state)
             state = self.states.parent[state]
-        if state not in self.kept:
+        if state not in self.cache:
             self._keep(state, whole(self.graph))
-        self.kept.move_to_end(state)
-        found = self.kept[state]
+        self.cache.move_to_end(state)
+        found = self.cache[state]
         for below in reversed(path):
             before, found = found, self._advance(found, player, below)
             if not found.size and below in self.thinned:
@@ -210,9 +210,9 @@ class BeliefTracker:
         few = drawn(before, min(AGAIN, self.most), self.generator(state))
         if (found := self._advance(few, player, state, loosely=True)).size:
             return found
-        known = few.known.copy()  # the game would be over in all of them: their positions stay
-        known[:, player] = state
-        return few._replace(known=known)
+        infostate = few.infostate.copy()  # the game would be over in all of them: their positions stay
+        infostate[:, player] = state
+        return few._replace(infostate=infostate)
 
     def chance(self, player: int, state: int, record: int) -> float:
         """Return the probability of a player's next record, given its own moves; the game may end with it."""
@@ -247,14 +247,14 @@ class BeliefTracker:
             mover = graph.player[now.position[source]]
             chance = self._probabilities(edges, mover, now, source, watcher)
             weight: FloatArray = now.weight[source] * chance
-            known = self.states.successors(now.known[source], graph.record[edges])
-            found = Belief(graph.child[edges].astype(np.int64), known, weight)
+            infostate = self.states.successors(now.infostate[source], graph.record[edges])
+            found = Belief(graph.child[edges].astype(np.int64), infostate, weight)
             found = found.take(np.flatnonzero(weight > 0))
         return Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
 
     def forget(self) -> None:
         """Drop all beliefs, so that every one is computed anew."""
-        self.kept.clear()
+        self.cache.clear()
         self.thinned.clear()
         self.near.clear()
         self.entries = 0
@@ -266,15 +266,15 @@ class BeliefTracker:
         ``graph.ask`` does, and then stays on the old graph.
         """
         last = state
-        while last not in self.kept and self.states.parent[last] >= 0:
+        while last not in self.cache and self.states.parent[last] >= 0:
             last = int(self.states.parent[last])
         thinned, near = last in self.thinned, last in self.near
-        found = self._few(self.kept[last], last) if last in self.kept else whole(self.graph)
+        found = self._few(self.cache[last], last) if last in self.cache else whole(self.graph)
         position = graph.positions_of(self.graph, found.position)
-        numbers = graph.states_of(self.graph, np.append(found.known, [last, state]))
+        numbers = graph.states_of(self.graph, np.append(found.infostate, [last, state]))
         self.graph, self.states = graph, graph.states
         self.forget()
-        self._keep(int(numbers[-2]), Belief(position, numbers[:-2].reshape(found.known.shape), found.weight))
+        self._keep(int(numbers[-2]), Belief(position, numbers[:-2].reshape(found.infostate.shape), found.weight))
         self.thinned |= {int(numbers[-2])} if thinned else set()
         self.near |= {int(numbers[-2])} if near else set()
         return int(numbers[-1])
@@ -293,10 +293,10 @@ class BeliefTracker:
         return spread(self.graph, positions)
 
     def _keep(self, state: int, found: Belief) -> None:
-        self.kept[state] = found
+        self.cache[state] = found
         self.entries += found.size
-        while self.entries > self.most_entries and len(self.kept) > 1:
-            self.entries -= self.kept.popitem(last=False)[1].size
+        while self.entries > self.most_entries and len(self.cache) > 1:
+            self.entries -= self.cache.popitem(last=False)[1].size
 
     def _advance(self, found: Belief, player: int, state: int, loosely: bool = False) -> Belief:
         """Return the belief one record further, at ``state``, by the probabilities of what the others did meanwhile.
@@ -343,8 +343,8 @@ class BeliefTracker:
             records[over, player] = record
         fits = (records[:, player] == record) | ~over
         child = graph.child[edges[fits]].astype(np.int64)
-        known = self.states.successors(now.known[source[fits]], records[fits])
-        return Belief(child, known, weight[fits]), over[fits]
+        infostate = self.states.successors(now.infostate[source[fits]], records[fits])
+        return Belief(child, infostate, weight[fits]), over[fits]
 
     def _probabilities(
         self, edges: LongArray, mover: Movers, now: Belief, source: LongArray, player: int
@@ -354,7 +354,7 @@ class BeliefTracker:
         chance: FloatArray = np.where(mover == CHANCE, graph.probability[edges], 1.0)
         others = np.flatnonzero((mover >= 0) & (mover != player))
         if self.moves:
-            chance[others] = self.moves(edges[others], now.known[source[others], mover[others]])
+            chance[others] = self.moves(edges[others], now.infostate[source[others], mover[others]])
         else:
             chance[others] = 1.0 / graph.num_edges[now.position[source[others]]]
         return chance
@@ -453,13 +453,15 @@ class BeliefSampler:
                 return now._replace(weight=np.array([weight]))
 
     def _place(self, now: Belief) -> _Place:
-        key = (int(now.position[0]), *now.known[0].tolist())
+        key = (int(now.position[0]), *now.infostate[0].tolist())
         if key not in self.places:
             after, over = self.ranges._edge(now, self.player, self.next[key[1 + self.player]])
             lasts = np.flatnonzero(self.ranges.graph.player[after.position] != TERMINAL)
             after = after.take(lasts)
             alive = after.weight if self.true else after.weight + 1 / max(len(lasts), 1)
-            self.places[key] = _Place(after, over[lasts] & (after.known[:, self.player] == self.state), alive.copy())
+            self.places[key] = _Place(
+                after, over[lasts] & (after.infostate[:, self.player] == self.state), alive.copy()
+            )
         return self.places[key]
 
     @staticmethod

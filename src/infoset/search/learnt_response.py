@@ -46,17 +46,17 @@ class LearningAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.player, self.rng = player, rng
-        self.known: InformationState = ()
+        self.infostate: InformationState = ()
         self.path: list[tuple[list[list[float]], int]] = []
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         if own_move is not None or observation is not None:
-            self.known = (*self.known, (own_move, () if observation is None else observation))
+            self.infostate = (*self.infostate, (own_move, () if observation is None else observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:
             return legal_actions[0]
-        counts, sums = self.tried.setdefault(self.known, [[0.0] * len(legal_actions), [0.0] * len(legal_actions)])
+        counts, sums = self.tried.setdefault(self.infostate, [[0.0] * len(legal_actions), [0.0] * len(legal_actions)])
         if self.greedy:
             return legal_actions[max(range(len(legal_actions)), key=lambda k: (counts[k], sums[k]))]
         move = self._promising(counts, sums)
@@ -129,8 +129,8 @@ def _learnt(compiled: Compiled, plays: Policy | Agent, player: int, until: float
 def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed: int) -> Agent:
     graph, walk = compiled.graph, compiled.plain_walk
 
-    def probabilities(player: int, known: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
-        return policy.action_probabilities(player, known, legal_actions) or [1 / len(legal_actions)] * len(
+    def probabilities(player: int, infostate: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
+        return policy.action_probabilities(player, infostate, legal_actions) or [1 / len(legal_actions)] * len(
             legal_actions
         )
 

@@ -104,11 +104,11 @@ class GraphAgent:
         self.budget = budget
         self.faults: list[str] = []
         self.beliefs, self.unknown = BeliefStatistics(), 0
-        self.an_edge, self.begun = 0.0, False
+        self.an_edge, self.started = 0.0, False
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
-        self.begun = self.hurried = False
+        self.started = self.hurried = False
         self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
         self.heard: deque[ObservationRecord] = deque()
         clock = Clock(inf if deadline is None else before(deadline))
@@ -118,7 +118,7 @@ class GraphAgent:
         self.ranges = BeliefTracker(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
         self.waits = self.graph.start_records[player] != NO_RECORD
         self.prepare()
-        self.begun = True
+        self.started = True
 
     def check(self, graph: LazyGraph) -> None:
         """Raise ``UnsupportedGameError`` for a game that the agent does not support."""
@@ -128,7 +128,7 @@ class GraphAgent:
 
     def observe(self, own_move: Action | None, observation: Observation) -> None:
         record = own_record(own_move, observation)
-        if not self.begun:
+        if not self.started:
             return
         if self.waits:  # the initial observation is always the same
             self.waits = False
@@ -139,7 +139,7 @@ class GraphAgent:
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:
             return legal_actions[0]
-        if not self.begun:
+        if not self.started:
             self.faults.append("the start clock ran out before the game was analysed")
             self.unknown += 1
             return legal_actions[int(self.rng.random() * len(legal_actions))]
@@ -181,7 +181,7 @@ class GraphAgent:
         """Move the current belief to a new graph."""
         full = self.graph
         graph = shared_graph(self.game, self.budget.memory << 20, full, clock)
-        with full.held(clock), graph.held(clock):
+        with full.growing(clock), graph.growing(clock):
             self.state = self.ranges.move_to(graph, self.state)
         self.graph = graph
         self.prepare()
@@ -218,7 +218,7 @@ class GraphAgent:
         for attempt in range(1 + HURRIES):
             began, looked = time.monotonic(), self.ranges.looked
             try:
-                with self.graph.held(Clock((began + until) / 2)):
+                with self.graph.growing(Clock((began + until) / 2)):
                     found = self._offered(self._asked(), legal_actions)
                 if found is not None or self.state == NO_RECORD or self.ranges.relaxed:
                     break
@@ -323,8 +323,8 @@ def by_name(
     """Return an action set's probabilities mapped to the legal moves; ``None`` where they are zero on all of them."""
     if action_set == legal_actions:
         return probabilities.tolist()  # type: ignore[no-any-return]
-    known = dict(zip(action_set, probabilities.tolist(), strict=True))
-    row = [known.get(move, 0.0) for move in legal_actions]
+    infostate = dict(zip(action_set, probabilities.tolist(), strict=True))
+    row = [infostate.get(move, 0.0) for move in legal_actions]
     total = sum(row)
     return [chance / total for chance in row] if total else None
 
@@ -349,10 +349,10 @@ def most_visited(search: TreeSearch, roots: Belief, offered: BoolArray) -> Float
     key, size = search.key(roots), len(offered)
     visits, paid = search.seen(key, size)
     proved = search.proved(key, size)
-    known = ~np.isnan(proved)
-    if known.any():
-        paid = np.where(known, proved, paid)
-        visits[known & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
+    infostate = ~np.isnan(proved)
+    if infostate.any():
+        paid = np.where(infostate, proved, paid)
+        visits[infostate & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
         visits[paid >= search.rule.best] = np.inf
     visits, paid = np.where(offered, visits, 0.0), np.where(offered, paid, -np.inf)
     row = np.zeros(size)
@@ -412,11 +412,11 @@ class UctAgent(GraphAgent):
             )
 
     def prepare(self) -> None:
-        self.kept = self.grown(STATE, self.exploration)
+        self.tree_search = self.grown(STATE, self.exploration)
 
     def search(self, roots: Belief, size: int, until: float) -> FloatArray:
-        self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, self.offered)
+        self.walk(self.tree_search, roots, self.leaves(), until)
+        return most_visited(self.tree_search, roots, self.offered)
 
 
 @dataclass(frozen=True)
@@ -447,13 +447,13 @@ class IsMctsAgent(GraphAgent):
         self.by, self.exploration = OWN if budget.observers == MULTI else SEARCHERS, budget.exploration
 
     def prepare(self) -> None:
-        self.kept = self.grown(STATE if self.graph.open else self.by, self.exploration)
-        if self.kept.rule.by == OWN:
-            self.ranges.moves = self.kept.probabilities
+        self.tree_search = self.grown(STATE if self.graph.open else self.by, self.exploration)
+        if self.tree_search.rule.by == OWN:
+            self.ranges.moves = self.tree_search.probabilities
 
     def search(self, roots: Belief, size: int, until: float) -> FloatArray:
-        self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, self.offered)
+        self.walk(self.tree_search, roots, self.leaves(), until)
+        return most_visited(self.tree_search, roots, self.offered)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class PessimisticAgent(GraphAgent):
         while not self.valued or not self.budget.nodes or self.valued < self.budget.nodes:
             world = drawn(roots, 1, rng).position
             try:
-                with self.graph.held(Clock(until)):
+                with self.graph.growing(Clock(until)):
                     scenarios += 1  # the first ones are short, so that there is a result early
                     total += self._scenario(world, min(scenarios, self.steps), rng)
             except ClockError:
@@ -156,8 +156,8 @@ class PessimisticAgent(GraphAgent):
                 chosen[alike] = doings.move(int(mover[at]), graph.moves(int(now[at])))
         own = mover == self.player
         edges, source = spread(graph, now)
-        kept = own[source] | (edges == (first + chosen)[source])
-        return edges[kept], source[kept]
+        remaining = own[source] | (edges == (first + chosen)[source])
+        return edges[remaining], source[remaining]
 
 
 def _best(step: _Step, reached_values: FloatArray, size: int) -> FloatArray:

@@ -36,7 +36,7 @@ class World(NamedTuple):
     """A possible state, and each player's information state there."""
 
     state: State
-    known: tuple[InformationState, ...]
+    infostate: tuple[InformationState, ...]
 
 
 class Cause(NamedTuple):
@@ -56,7 +56,7 @@ class InfosetHere:
 
     player: int
     key: str
-    known: InformationState
+    infostate: InformationState
     moves: tuple[str, ...]
     probabilities: list[float] | None
     """``None`` where the policy gives none: then all moves are equally likely."""
@@ -100,8 +100,8 @@ class PublicNode:
             for world, weight in todo.items():
                 self._check()
                 self._members[world] = None
-                for player, known in enumerate(world.known):
-                    beginnings[player].update(known[:k] for k in range(len(known) + 1))
+                for player, infostate in enumerate(world.infostate):
+                    beginnings[player].update(infostate[:k] for k in range(len(infostate) + 1))
                 for after, share, cause in self._steps(world, weight):
                     if after.state.terminal:
                         key = (
@@ -110,12 +110,12 @@ class PublicNode:
                             else (cause.movers, cause.chance_outcome)
                         )
                         self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
-                    elif any(a is b for a, b in zip(after.known, world.known, strict=True)):
+                    elif any(a is b for a, b in zip(after.infostate, world.infostate, strict=True)):
                         fresh[after] = fresh.get(after, 0.0) + share
                     else:
                         before = self._pending.get(after, (0.0, cause))[0]
                         self._pending[after] = (before + share, cause)
-            for after in [w for w in self._pending if any(k in beginnings[p] for p, k in enumerate(w.known))]:
+            for after in [w for w in self._pending if any(k in beginnings[p] for p, k in enumerate(w.infostate))]:
                 fresh[after] = fresh.get(after, 0.0) + self._pending.pop(after)[0]
             todo = fresh
 
@@ -128,7 +128,7 @@ class PublicNode:
             )
 
     def _steps(self, world: World, weight: float) -> Iterator[tuple[World, float, Cause]]:
-        state, players = world.state, range(len(world.known))
+        state, players = world.state, range(len(world.infostate))
         movers = tuple([p for p in players if state.legal_actions(p)])
         action_sets = [state.legal_actions(p) for p in movers]
         probabilities = [
@@ -136,7 +136,7 @@ class PublicNode:
         ]
         choosing = tuple([p for p, action_set in zip(movers, action_sets, strict=True) if len(action_set) > 1])
         for picks in product(*[range(len(action_set)) for action_set in action_sets]):
-            moves: list[Action | None] = [None] * len(world.known)
+            moves: list[Action | None] = [None] * len(world.infostate)
             share = weight
             for p, action_set, row, k in zip(movers, action_sets, probabilities, picks, strict=True):
                 moves[p] = action_set[k]
@@ -148,27 +148,27 @@ class PublicNode:
         self, world: World, choosing: tuple[int, ...], moves: JointMove, answer: Action | None, share: float
     ) -> tuple[World, float, Cause]:
         step = world.state.play(moves, answer)
-        seen = [step.observation(p) for p in range(len(world.known))]
+        seen = [step.observation(p) for p in range(len(world.infostate))]
         for move, what in zip(moves, seen, strict=True):
             self.walk.rank.setdefault((move, () if what is None else what), len(self.walk.rank))
-        known = tuple([
+        infostate = tuple([
             k if move is None and what is None else (*k, (move, () if what is None else what))
-            for k, move, what in zip(world.known, moves, seen, strict=True)
+            for k, move, what in zip(world.infostate, moves, seen, strict=True)
         ])  # fmt: skip
         done = tuple([moves[p] for p in choosing])
-        return World(step.state, known), share, Cause(choosing, done, answer, tuple(seen))
+        return World(step.state, infostate), share, Cause(choosing, done, answer, tuple(seen))
 
     def _probabilities(
         self, player: int, world: World, action_set: tuple[Action, ...], weight: float
     ) -> Sequence[float]:
         if len(action_set) == 1:
             return [1.0]
-        known = world.known[player]
+        infostate = world.infostate[player]
         key = self.walk.key(player, world)
         here = self.infosets.get((player, key))
         if here is None:
-            row = self.walk.row(player, known, key, action_set)
-            here = InfosetHere(player, key, known, move_words(action_set), None if row is None else list(row))
+            row = self.walk.row(player, infostate, key, action_set)
+            here = InfosetHere(player, key, infostate, move_words(action_set), None if row is None else list(row))
             self.infosets[player, key] = here
         here.reach += weight
         return here.probabilities or [1 / len(action_set)] * len(action_set)
@@ -198,12 +198,12 @@ class PublicNode:
         for player in range(len(self.walk.game.players)):
             first: dict[InformationState, int] = {}
             for k, world in enumerate(worlds):
-                parent[root(k)] = root(first.setdefault(world.known[player], k))
-            shortest = min((len(known) for known in first), default=0)
-            for known, k in first.items():
-                for length in range(shortest, len(known)):
-                    if known[:length] in first:
-                        parent[root(k)] = root(first[known[:length]])
+                parent[root(k)] = root(first.setdefault(world.infostate[player], k))
+            shortest = min((len(infostate) for infostate in first), default=0)
+            for infostate, k in first.items():
+                for length in range(shortest, len(infostate)):
+                    if infostate[:length] in first:
+                        parent[root(k)] = root(first[infostate[:length]])
         groups: dict[int, list[World]] = {}
         for k, world in enumerate(worlds):
             groups.setdefault(root(k), []).append(world)
@@ -247,7 +247,7 @@ class PublicNode:
         rank = self.walk.rank
         return sorted(
             self.infosets.values(),
-            key=lambda here: (here.player, [rank.get(record, 0) for record in here.known]),
+            key=lambda here: (here.player, [rank.get(record, 0) for record in here.infostate]),
         )
 
     def successor(self, number: int) -> PublicNode:
@@ -262,7 +262,7 @@ class PublicWalk:
     """The public positions of a game in which everybody plays by ``row``.
 
     >>> from infoset.search.public_walk import PublicWalk
-    >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, known, key, moves: None)
+    >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, infostate, key, moves: None)
     >>> sorted(key for player, key in walk.start.infosets)          # P1, whatever card it holds
     ['J', 'K', 'Q']
     >>> [branch.label for branch in walk.start.branches]
@@ -276,16 +276,16 @@ class PublicWalk:
         self.rank: dict[ObservationRecord, int] = {}
         self.map = game.information_map if isinstance(game, Mapped) else None
         step = game.start()
-        known = []
+        infostate = []
         for player in range(len(game.players)):
             seen = step.observation(player)
-            known.append(() if seen is None else ((None, seen),))
-        self.start = PublicNode(self, {World(step.state, tuple(known)): 1.0})
+            infostate.append(() if seen is None else ((None, seen),))
+        self.start = PublicNode(self, {World(step.state, tuple(infostate)): 1.0})
 
     def key(self, player: int, world: World) -> str:
         """Return the readable name of the information set in which a player moves."""
         if self.map is None:
-            return information_key(world.known[player])
+            return information_key(world.infostate[player])
         label: Hashable = self.map.key(world.state, player)
         return label if isinstance(label, str) else format_action(label)
 

@@ -199,7 +199,7 @@ class ContinualResolving:
         """Return the solution after the leaves that were passed; one that the clock cut short is continued."""
         key = player, way
         if key not in self.found:
-            self.found[key] = self._begun(player, way)
+            self.found[key] = self._start_resolving(player, way)
         self.found.move_to_end(key)
         while len(self.found) > MAX_KEPT:
             self.found.popitem(last=False)
@@ -213,7 +213,7 @@ class ContinualResolving:
                 del self.found[below]  # they were solved for promises that have changed
         return job
 
-    def _begun(self, player: int, way: tuple[int, ...]) -> Resolving:
+    def _start_resolving(self, player: int, way: tuple[int, ...]) -> Resolving:
         if not way:
             return Resolving(self.states.ahead(0), start(len(self.ranges.graph.players)), self.values)
         above = self._resolved(player, way[:-1]).solved()

@@ -35,20 +35,20 @@ def order_two(
     if not mine.size:
         return mine
     parts = [mine]
-    for p in range(mine.known.shape[1]):
-        for k in dict.fromkeys(mine.known[:, p].tolist()) if p != player else []:
-            theirs = ranges.until(ranges.of(p, k), player, p)
-            here = (theirs.known[:, player] == state) & np.isin(theirs.position, mine.position)
-            if (share := float(theirs.weight[here].sum())) <= 0.0 or time.monotonic() > until:
+    for p in range(mine.infostate.shape[1]):
+        for k in dict.fromkeys(mine.infostate[:, p].tolist()) if p != player else []:
+            opponents_belief = ranges.until(ranges.of(p, k), player, p)
+            here = (opponents_belief.infostate[:, player] == state) & np.isin(opponents_belief.position, mine.position)
+            if (share := float(opponents_belief.weight[here].sum())) <= 0.0 or time.monotonic() > until:
                 continue
-            scale = mine.weight[mine.known[:, p] == k].sum() / share
-            away = theirs.take(np.flatnonzero(~here))
+            scale = mine.weight[mine.infostate[:, p] == k].sum() / share
+            away = opponents_belief.take(np.flatnonzero(~here))
             total = away.weight.sum()
             if total > 0.0:
                 away = drawn(away._replace(weight=away.weight / total), others, rng)
                 parts.append(away._replace(weight=away.weight * total * scale))
     found = Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
-    rows, first = np.unique(np.column_stack([found.position, found.known]), axis=0, return_index=True)
+    rows, first = np.unique(np.column_stack([found.position, found.infostate]), axis=0, return_index=True)
     found = found.take(np.sort(first)) if len(rows) < found.size else found
     return found._replace(weight=found.weight / found.weight.sum())
 
@@ -71,8 +71,8 @@ def common_root(ranges: BeliefTracker, player: int, state: int, most: int) -> Be
             if (p, k) in asked:
                 continue
             asked.add((p, k))
-            theirs = ranges.until(ranges.of(p, k), player, p)
-            weights = dict(zip(map(tuple, _rows(theirs)), theirs.weight.tolist(), strict=True))
+            opponents_belief = ranges.until(ranges.of(p, k), player, p)
+            weights = dict(zip(map(tuple, _rows(opponents_belief)), opponents_belief.weight.tolist(), strict=True))
             here = [row for row in weights if row in found]
             if not here:
                 continue
@@ -88,5 +88,5 @@ def common_root(ranges: BeliefTracker, player: int, state: int, most: int) -> Be
 
 
 def _rows(found: Belief) -> list[list[int]]:
-    rows: list[list[int]] = np.column_stack([found.position, found.known]).tolist()
+    rows: list[list[int]] = np.column_stack([found.position, found.infostate]).tolist()
     return rows

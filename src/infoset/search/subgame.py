@@ -33,7 +33,7 @@ class Subgame:
 
     ``histories[d]`` is the number of histories if the subgame ends ``d`` steps later; ``rests`` (P,) marks positions
     after the first step at which it ends, too.  A player's observation of world k is the record ``(None, s)`` of its
-    information state s, or ``(None, (s, k))`` where everybody is ``world_known`` the world.
+    information state s, or ``(None, (s, k))`` where everybody is ``reveals_world`` the world.
 
     >>> import numpy as np
     >>> from infoset.search.subgame import Subgame
@@ -50,8 +50,10 @@ class Subgame:
     30
     """
 
-    def __init__(self, graph: Graph, worlds: Belief, world_known: bool = False, rests: BoolArray | None = None) -> None:
-        self.graph, self.worlds, self.world_known, self.rests = graph, worlds, world_known, rests
+    def __init__(
+        self, graph: Graph, worlds: Belief, reveals_world: bool = False, rests: BoolArray | None = None
+    ) -> None:
+        self.graph, self.worlds, self.reveals_world, self.rests = graph, worlds, reveals_world, rests
         self.front, self.root = distinct(worlds.position)
         self.times = sums(self.root, np.ones(worlds.size), len(self.front))  # (K,) histories that lead to each
         self.steps: list[list[_Layer]] = []
@@ -122,7 +124,7 @@ class Subgame:
         content, action_sets, payoffs = _contents(graph, position, player)
         player[cut], content[cut] = TERMINAL, len(payoffs) + np.arange(len(cut))
         record, records = _records(graph, edge)
-        labels, label = _labels(worlds, len(records), self.world_known)
+        labels, label = _labels(worlds, len(records), self.reveals_world)
         return GameGraph(
             name=f"subgame of {graph.name}",
             players=graph.players,
@@ -168,12 +170,12 @@ def _records(graph: Graph, edge: LongArray) -> tuple[LongArray, list[Observation
     return record, [graph.records[k] for k in met.tolist()]
 
 
-def _labels(worlds: Belief, base: int, world_known: bool) -> tuple[list[ObservationRecord], LongArray]:
+def _labels(worlds: Belief, base: int, reveals_world: bool) -> tuple[list[ObservationRecord], LongArray]:
     """Return the records that tell everybody the choice of a world, and their numbers (K, n) from ``base`` on."""
-    known = worlds.known
-    if world_known:
-        states = known.tolist()
+    infostate = worlds.infostate
+    if reveals_world:
+        states = infostate.tolist()
         records: list[ObservationRecord] = [(None, (state, k)) for k, row in enumerate(states) for state in row]
-        return records, base + np.arange(known.size).reshape(known.shape)
-    unique, inverse = distinct(known.ravel())
-    return [(None, state) for state in unique.tolist()], base + inverse.reshape(known.shape)
+        return records, base + np.arange(infostate.size).reshape(infostate.shape)
+    unique, inverse = distinct(infostate.ravel())
+    return [(None, state) for state in unique.tolist()], base + inverse.reshape(infostate.shape)

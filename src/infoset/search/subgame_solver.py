@@ -127,10 +127,10 @@ class SubgameSolver:
 
     def strategy_at(self, player: int, state: int) -> list[float] | None:
         """Return the average profile's row at an information set; ``None`` where no subgame fits or none is reached."""
-        kept = self.found.get(state)
-        if kept is not None and kept.most >= self.most:
-            self.cut |= kept.most < self.effort.histories
-            return kept.row
+        cached = self.found.get(state)
+        if cached is not None and cached.most >= self.most:
+            self.cut |= cached.most < self.effort.histories
+            return cached.row
         row = self._search(player, state)
         if time.monotonic() > self.until:  # the result of a search that was cut short is not kept
             self.cut = True
@@ -138,14 +138,14 @@ class SubgameSolver:
             self.found[state] = _Kept(row, self.most if self.cut else self.effort.histories)
         return row
 
-    def probabilities(self, edges: LongArray, known: LongArray) -> FloatArray:
+    def probabilities(self, edges: LongArray, infostate: LongArray) -> FloatArray:
         """Return the probabilities of edges by their movers' rows (``ranges.Moves``)."""
         graph = self.ranges.graph
         source = np.searchsorted(graph.first_edge, edges, side="right") - 1
         size = graph.num_edges[source]
         found = 1.0 / size
         for k in np.flatnonzero(size > 1).tolist():
-            row = self.strategy_at(int(graph.player[source[k]]), int(known[k]))
+            row = self.strategy_at(int(graph.player[source[k]]), int(infostate[k]))
             if row is not None and len(row) == size[k]:
                 chance = row[int(edges[k] - graph.first_edge[source[k]])]
                 found[k] = (1 - TREMBLE) * chance + TREMBLE / size[k]
@@ -173,24 +173,24 @@ class SubgameSolver:
                 self._too_large()
         if self.root in (COMMON, ORDER_TWO):
             try:
-                with self._held(1 / 4):
+                with self._growing(1 / 4):
                     return order_two(self.ranges, player, state, sets, others, rng, self.until)
             except BudgetError:  # the others' beliefs are too large
                 self._too_large()
-        with self._held(1 / 2):
+        with self._growing(1 / 2):
             return drawn(self.ranges.asked(player, state), sets, rng)
 
-    def _held(self, share: float) -> AbstractContextManager[None]:
+    def _growing(self, share: float) -> AbstractContextManager[None]:
         """Return a context that holds a growing graph for this thread, for a share of the remaining time."""
         graph = self.ranges.graph
         if not isinstance(graph, LazyGraph):
             return nullcontext()
         now = time.monotonic()
-        return graph.held(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
+        return graph.growing(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
 
     def _deepest(self, worlds: Belief) -> GameTree | None:
         """Return the deepest subgame that fits; ``None`` where not even one step does."""
-        with self._held(1 / 2):
+        with self._growing(1 / 2):
             below = Subgame(self.ranges.graph, worlds, self.root == PER_WORLD)
             depth = self._grown(below)
             return GameTree.unroll(below.game(self.values, depth), self.most) if depth else None
@@ -230,7 +230,7 @@ def _played(
     tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Belief, player: int, state: int
 ) -> list[float] | None:
     """Return the row at the player's information set, or the mean row over worlds that all players knew."""
-    mine = np.flatnonzero(worlds.known[:, player] == state)
+    mine = np.flatnonzero(worlds.infostate[:, player] == state)
     graph, total = tree.graph, worlds.weight[mine].sum()
     share: dict[int, float] = {}
     for k in mine.tolist():
@@ -312,8 +312,8 @@ class SubgameSearch:
         if found is None or not found.size:
             self.beliefs.lose()
             if not self.lost:
-                known = self.solver.ranges.key(self.before)
-                self.faults.append(f"no history explains {self.last!r} after {known!r}")
+                infostate = self.solver.ranges.key(self.before)
+                self.faults.append(f"no history explains {self.last!r} after {infostate!r}")
             self.lost = True
             return None
         self.beliefs.note(found, self.state not in self.solver.ranges.thinned)

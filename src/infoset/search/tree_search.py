@@ -91,7 +91,7 @@ class Simulations(NamedTuple):
 
     position: LongArray  # (B,)
     edge: LongArray  # (B,) the edge that must be asked for before the walk continues, or OPEN
-    known: LongArray  # (B, n)
+    infostate: LongArray  # (B, n)
     fresh: BoolArray  # (B,) whether the walk ends with this step
     over: BoolArray  # (B,)
     key: LongArray  # (B, DEEPEST) nodes
@@ -217,21 +217,21 @@ def _guided(g, tree, first, size, times, rule, mover):
 
 @kernel
 @borrowing
-def _begin(roots, known, cumulative, seed, made, walks):
+def _begin(roots, infostate, cumulative, seed, made, walks):
     """Begin walks number ``made`` and following, each in a world drawn by its weight."""
     for b in range(len(walks.over)):
         walks.stream[b, 0] = hash_pair(seed, made + b)
         world = _drawn(cumulative, walks.stream[b])
         walks.position[b] = roots[world]
-        for i in range(known.shape[1]):
-            walks.known[b, i] = known[world, i]
+        for i in range(infostate.shape[1]):
+            walks.infostate[b, i] = infostate[world, i]
 
 
 @linked_kernel
 @borrowing
-def _key(g, rule, p, mover, known):
+def _key(g, rule, p, mover, infostate):
     """Return the key of the mover's node at a position; not for other movers where nodes are the searcher's."""
-    return np.int64(g.state[p]) * len(known) + mover if rule.by == STATE else known[mover]
+    return np.int64(g.state[p]) * len(infostate) + mover if rule.by == STATE else infostate[mover]
 
 
 @linked_kernel
@@ -273,7 +273,7 @@ def _reply(g, offered, states, tree, rule, walks, b, p):
     world (subset-armed bandits, Cowling et al. 2012).
     """
     mover, size, first = g.player[p], g.size[p], offered.begin[g.content[p]]
-    here = grown(states, walks.known[b, rule.searcher], NO_RECORD - 1 - mover)
+    here = grown(states, walks.infostate[b, rule.searcher], NO_RECORD - 1 - mover)
     if tree.node[here] == NO_NODE:
         _make_node(tree, here, 0)
         if _ends(g, walks, b, p):
@@ -308,7 +308,7 @@ def _decide(g, offered, states, tree, rule, walks, b, p):
         return np.int64(g.first[p]) + below(walks.stream[b], size)
     if rule.by == SEARCHERS and mover != rule.searcher:
         return _reply(g, offered, states, tree, rule, walks, b, p)
-    key = _key(g, rule, p, mover, walks.known[b])
+    key = _key(g, rule, p, mover, walks.infostate[b])
     if tree.node[key] == NO_NODE:
         _make_node(tree, key, size)
         walks.place[b], walks.made[b, mover] = g.at[g.state[p]], tree.node[key]
@@ -336,7 +336,7 @@ def _decide(g, offered, states, tree, rule, walks, b, p):
 @borrowing
 def _goes_on(g, walks, b, p):
     """Return whether a walk has another decision to make."""
-    if g.player[p] == TERMINAL or walks.length[b] >= DEEPEST - walks.known.shape[1]:
+    if g.player[p] == TERMINAL or walks.length[b] >= DEEPEST - walks.infostate.shape[1]:
         return False
     return not walks.fresh[b] or g.via[p] != OUTSIDE
 
@@ -346,10 +346,10 @@ def _goes_on(g, walks, b, p):
 def _cross(g, states, rule, walks, b):
     """Move a walk to the end of the edge before which it stands."""
     edge = walks.edge[b]
-    for i in range(walks.known.shape[1]):
+    for i in range(walks.infostate.shape[1]):
         sees_action = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
         if sees_action and g.record[edge, i] != NO_RECORD:
-            walks.known[b, i] = grown(states, walks.known[b, i], g.record[edge, i])
+            walks.infostate[b, i] = grown(states, walks.infostate[b, i], g.record[edge, i])
     walks.position[b], walks.edge[b] = g.child[edge], OPEN
 
 
@@ -540,7 +540,7 @@ class TreeSearch:
             if not batch:
                 break
             try:
-                with self.graph.held(clock):
+                with self.graph.growing(clock):
                     self._batch(roots, cumulative, batch)
             except ClockError:
                 break
@@ -557,12 +557,12 @@ class TreeSearch:
 
     def _go(self, walks: Simulations, roots: Belief, cumulative: FloatArray) -> None:
         graph, batch, n = self.graph, len(walks.over), len(self.graph.players)
-        _begin(roots.position, roots.known, cumulative, self.seed, self.walks, walks)
+        _begin(roots.position, roots.infostate, cumulative, self.seed, self.walks, walks)
         asked = np.zeros(batch, dtype=np.int64)
         while not walks.over.all():
             widest = graph.widest()
-            known = batch * n * (2 + widest if self.rule.by == SEARCHERS else 1)
-            need = Need(batch * n * ROUND, batch * n * ROUND * widest, known, batch * n * widest)
+            infostate = batch * n * (2 + widest if self.rule.by == SEARCHERS else 1)
+            need = Need(batch * n * ROUND, batch * n * ROUND * widest, infostate, batch * n * widest)
             g = graph.room(need.positions, need.edges)
             states, offered = graph.states.room(need.states), graph.source.offered
             self.tree = self._room(g, need.states, need.moves)
@@ -612,7 +612,7 @@ class TreeSearch:
         until then.
         """
         graph = self.graph
-        with graph.held(Clock(until)):
+        with graph.growing(Clock(until)):
             positions, inverse = distinct(roots.position)
             prior = self.leaves.priors(positions)
             assert prior is not None
@@ -626,14 +626,14 @@ class TreeSearch:
         """Return the nodes of movers (K,) in worlds; where nodes are the searcher's, only for the searcher."""
         if self.rule.by == STATE:
             return self.graph.arrays.state[roots.position].astype(np.int64) * len(self.graph.players) + movers
-        return np.asarray(roots.known[np.arange(roots.size), movers])
+        return np.asarray(roots.infostate[np.arange(roots.size), movers])
 
     def key(self, roots: Belief) -> int:
         """Return the searcher's node in the step that begins in these worlds."""
         return int(self.keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
 
-    def probabilities(self, edges: LongArray, known: LongArray) -> FloatArray:
-        """Return the probabilities of edges (K,) by the searches' visit counts, for movers who know ``known`` (K,).
+    def probabilities(self, edges: LongArray, infostate: LongArray) -> FloatArray:
+        """Return the probabilities of edges (K,) by the searches' visit counts, for movers who know ``infostate`` (K,).
 
         They are close to uniform where there were few visits.  Requires a node for each mover's information state
         (``OWN``).
@@ -642,10 +642,10 @@ class TreeSearch:
         at = g.source[edges]
         size = g.size[at]
         found = np.asarray(1.0 / size)
-        met = np.flatnonzero(known < len(tree.node))
-        met = met[tree.node[known[met]] != NO_NODE]
-        times = tree.times[known[met]]
-        move = tree.node[known[met]] + (edges - g.first[at])[met]
+        met = np.flatnonzero(infostate < len(tree.node))
+        met = met[tree.node[infostate[met]] != NO_NODE]
+        times = tree.times[infostate[met]]
+        move = tree.node[infostate[met]] + (edges - g.first[at])[met]
         trust = TRUST * times / (times + DOUBT * size[met])
         found[met] += trust * (tree.visits[move] / np.maximum(times, 1.0) - found[met])
         return found

@@ -131,14 +131,17 @@ class RunInSeries(Job):
         """Return the result so far, as arrays by name; ``value`` is the value of that result."""
 
     @abstractmethod
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         """Return all arrays that change, by name."""
 
     def save(self) -> dict[str, Any]:
-        return {**{name: array.copy() for name, array in self.kept().items()}, "iteration": np.array(self.iteration)}
+        return {
+            **{name: array.copy() for name, array in self.state_arrays().items()},
+            "iteration": np.array(self.iteration),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        fit(self.kept(), saved)
+        fit(self.state_arrays(), saved)
         self.iteration = int(saved["iteration"])
 
 
@@ -191,8 +194,8 @@ class MultiStart(Job):
     @property
     def known(self) -> list[dict[str, Any]]:
         """The results of all runs, the current one included where it has begun."""
-        begun = self.number < self.runs and self.current.iteration > 0
-        return [*self.results, self.current.result()] if begun else self.results
+        under_way = self.number < self.runs and self.current.iteration > 0
+        return [*self.results, self.current.result()] if under_way else self.results
 
     @property
     def measured(self) -> list[dict[str, Any]]:
@@ -258,19 +261,19 @@ class DistributedRuns:
     def __init__(self, deal: Callable[[int, list[dict[str, Any]]], Future[dict[str, Any]]], width: int) -> None:
         """Take ``deal``, which starts a run, given its number and the results of the trials."""
         self.deal, self.width = deal, width
-        self.begun: dict[int, Future[dict[str, Any]]] = {}
+        self.under_way: dict[int, Future[dict[str, Any]]] = {}
 
     def result(self, runs: MultiStart, until: float) -> dict[str, Any] | None:
         """Return the result of the next run; ``None`` where it is not over by ``until``."""
         trials = runs.results[: runs.trials]
         known = runs.runs if runs.number >= runs.trials else runs.trials
         for number in range(runs.number, min(runs.number + self.width, known)):
-            if number not in self.begun:
-                self.begun[number] = self.deal(number, trials)
+            if number not in self.under_way:
+                self.under_way[number] = self.deal(number, trials)
         left = None if until == inf else max(until - time.monotonic(), 0.0)
-        if not wait([self.begun[runs.number]], left).done:
+        if not wait([self.under_way[runs.number]], left).done:
             return None
-        return self.begun.pop(runs.number).result()
+        return self.under_way.pop(runs.number).result()
 
 
 def part_of(saved: dict[str, Any], prefix: str) -> dict[str, Any]:

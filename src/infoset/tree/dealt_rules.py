@@ -66,7 +66,7 @@ class AskedDealt:
         self.pieces: dict[Hashable, Pieces] = {}
         self.listed: dict[Hashable, tuple[LongArray, LongArray]] = {}
         self.payoffs: set[tuple[float, ...]] = set()
-        self.held: dict[int, tuple[bytes, ...]] = {}  # the hands at each core
+        self.hands_at: dict[int, tuple[bytes, ...]] = {}  # the hands at each core
         self.together: dict[tuple[bytes, ...], int] = {}  # number of compatible pairs, by the hands of both players
         self.cells = self.edges = 0
 
@@ -95,7 +95,7 @@ class AskedDealt:
         """Return the numbers of histories and ends; a core has one per path to it and pair of compatible hands."""
         first, reached = arrays.event_first, arrays.event_core
         ways = ways_to(self.game.name, arrays)
-        here = ways * np.array([self.together.get(self.held.get(number, ()), 0) for number in range(len(ways))])
+        here = ways * np.array([self.together.get(self.hands_at.get(number, ()), 0) for number in range(len(ways))])
         over = arrays.mover[reached] == TERMINAL
         ended = float(np.repeat(here, np.diff(first))[over].sum())
         return 1.0 + float(self.fits.any(axis=1).sum()) + float(here.sum()) + ended, ended
@@ -130,16 +130,16 @@ class AskedDealt:
 
         Raises ``GameRuleError`` where a known core is reached with other hands.
         """
-        held = (hands[0].tobytes(), hands[1].tobytes())
+        hands_at = (hands[0].tobytes(), hands[1].tobytes())
         if core not in self.number:
             self.number[core] = len(self.cores)
             self.cores.append(None)
             self.todo.append((self.number[core], core, hands))
             self.cells += sum(map(len, hands))
-            self.held[self.number[core]] = held
-            if held not in self.together:
-                self.together[held] = int(self.fits[np.ix_(*hands)].sum())
-        if self.held[self.number[core]] != held:
+            self.hands_at[self.number[core]] = hands_at
+            if hands_at not in self.together:
+                self.together[hands_at] = int(self.fits[np.ix_(*hands)].sum())
+        if self.hands_at[self.number[core]] != hands_at:
             raise GameRuleError(
                 f"{self.game.name}: other hands are left at the core {shorten(repr(core))} on another way there; it "
                 "must tell which cards lie open"
@@ -221,7 +221,7 @@ class AskedDealt:
                 answers |= dict(self._state(core, *other).chance_outcomes((None, None)))
         for answer, chance in answers.items():
             opened = frozenset(self.game.cards(answer))
-            kept = [
+            remaining_hands = [
                 np.flatnonzero([not self.cards[p][k] & opened for k in own.tolist()]) for p, own in enumerate(hands)
             ]
             found = self._pair(hands, opened)
@@ -238,11 +238,11 @@ class AskedDealt:
                 raise UnsupportedGameError(
                     f"{self.game.name}: chance ends the game, which the factored form does not support"
                 )
-            left = (hands[0][kept[0]], hands[1][kept[1]])
+            left = (hands[0][remaining_hands[0]], hands[1][remaining_hands[1]])
             reached = self._core(self.game.split(step.state)[0], left)
             yield _Event(reached, chance, tuple([
                 _Edges(own, np.arange(len(own)), NOTHING, self._record(None, step.observation(p)))
-                for p, own in enumerate(kept)
+                for p, own in enumerate(remaining_hands)
             ]))  # fmt: skip
 
     def _end(self, core: Hashable, hands: Hands, moves: list[Action | None], places: list[int]) -> _Event:

@@ -74,7 +74,7 @@ class FactoredForm:
     form: SequenceForm
     elements: npt.NDArray[np.uint8] = field(repr=False)
     """(E,) for each entry the element that maps the board of its path to that of its sequence; (0,) where not kept."""
-    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    cache: dict[str, Any] = field(default_factory=dict, repr=False)
     """A cache of constant data that other modules derive from the form."""
 
     @property
@@ -82,7 +82,7 @@ class FactoredForm:
         """The number of information states, with and without a choice; states that are equal by symmetry count once."""
         return int(self.states.filled[STATES])
 
-    def known(self, element: int = 0) -> Iterator[tuple[int, InformationState]]:
+    def infostates(self, element: int = 0) -> Iterator[tuple[int, InformationState]]:
         """Yield the states with a choice in order, each with its information state, or its image by ``element``."""
         records = [self.rules.records[record] for record in self.group.record[element].tolist()]
         start = known_first(self.rules)
@@ -154,7 +154,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
     _share(walked.group, s, owner, sequences, shares)
     codes, weights = _weights(out, entries)
     arrays = FormArrays(
-        _index(sequences), _index(infosets), _index(first), _index(size), _index(base + s.held[chosen]),
+        _index(sequences), _index(infosets), _index(first), _index(size), _index(base + s.sequence_at[chosen]),
         np.zeros((n, 0), np.uint32), np.zeros((n, max(n - 1, 1), 0), np.uint32), np.zeros((n, 0)),
         out.list_rows[: lists + 1], out.entries[:entries],
         codes, weights,

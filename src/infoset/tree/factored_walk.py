@@ -47,7 +47,7 @@ class States(NamedTuple):
     fixing: LongArray  # the symmetries that leave the state unchanged, as bits
     first: IntArray  # its first sequence, numbered within its player's, or NO_ROW without a choice
     action_set: IntArray  # the action set of these moves
-    held: IntArray  # the player's sequence that leads to the state
+    sequence_at: IntArray  # the player's sequence that leads to the state
     turn: IntArray  # the element that maps the state's board to that of this sequence
     share: FloatArray  # the state's share of its orbit's realisation weight
     filled: LongArray  # (SEQUENCES + n,)
@@ -62,7 +62,7 @@ class States(NamedTuple):
         for p in range(n):
             states.place[p] = NOTHING
             states.parent[p], states.record[p], states.fixing[p] = EMPTY, p, everything(group)
-            states.first[p], states.action_set[p], states.held[p], states.share[p] = NO_ROW, NOTHING, 0, 1.0
+            states.first[p], states.action_set[p], states.sequence_at[p], states.share[p] = NO_ROW, NOTHING, 0, 1.0
         filled[STATES] = n
         return states
 
@@ -212,7 +212,7 @@ def _add_state(s, group, state, record):
     s.parent[found], s.record[found], s.first[found], s.action_set[found] = state, record, NO_ROW, NOTHING
     s.place[found] = NOTHING
     s.fixing[found] = still_fixing(group, s.fixing[state], record)
-    s.held[found], s.turn[found], s.share[found] = s.held[state], s.turn[state], s.share[state]
+    s.sequence_at[found], s.turn[found], s.share[found] = s.sequence_at[state], s.turn[state], s.share[state]
     s.filled[STATES] = found + 1
     return found
 
@@ -260,7 +260,7 @@ def _move(s, group, state, element, action_set, move, record):
     found, turned = _observe(s, group, state, element, record)
     s.share[found] = s.share[state] / size
     if s.first[state] != NO_ROW:
-        s.held[found] = s.first[state] + number
+        s.sequence_at[found] = s.first[state] + number
         place = group.entry[turned, group.first_entry[action_set] + move]
         s.turn[found] = turn_to_least(group, s.fixing[state], group.action_set[turned, action_set], place)
     return found, turned
@@ -277,7 +277,7 @@ def _move_alone(s, group, rank, state, element, place, record):
         found = _add_state(s, group, state, record)
         s.successors[at] = found
         if s.first[state] != NO_ROW:
-            s.held[found], s.turn[found] = s.first[state] + place, 0
+            s.sequence_at[found], s.turn[found] = s.first[state] + place, 0
     return found
 
 
@@ -286,7 +286,7 @@ def _move_alone(s, group, rank, state, element, place, record):
 def _choose(s, group, state, element, action_set, move):
     """Return the sequence of a move at a state."""
     if s.first[state] == NO_ROW:
-        return np.int64(s.held[state])
+        return np.int64(s.sequence_at[state])
     place = np.int64(group.entry[element, group.first_entry[action_set] + move])
     if s.fixing[state] != 1:
         place = class_of(group, s.fixing[state], group.action_set[element, action_set], place)[0]
@@ -444,7 +444,7 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
             continue
         for k in range(begin, until):
             state = stack.state[k]
-            slot, chosen = r.slot[stack.cell[k]] + place + 1, s.held[state]
+            slot, chosen = r.slot[stack.cell[k]] + place + 1, s.sequence_at[state]
             for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
                 kind = number + 1 + r.place[r.edge_cell[edge]]
                 if moves:

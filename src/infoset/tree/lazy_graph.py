@@ -164,19 +164,19 @@ def begin_state(g: Any, state: Any, terminal: Any, content: Any, chance_outcome:
 
 @linked_kernel
 @borrowing
-def grown(states, known, record):
-    """Return the information state that follows ``known`` by one record; ``states`` must have room for it."""
-    return intern_pair(states, np.int64(known), np.int64(record))
+def grown(states, infostate, record):
+    """Return the information state that follows ``infostate`` by one record; ``states`` must have room for it."""
+    return intern_pair(states, np.int64(infostate), np.int64(record))
 
 
 @kernel
 @borrowing
-def _successors(states, known, records):
+def _successors(states, infostate, records):
     """Advance information states (K, n) by records (K, n), in place."""
-    for k in range(len(known)):
-        for i in range(known.shape[1]):
+    for k in range(len(infostate)):
+        for i in range(infostate.shape[1]):
             if records[k, i] != NO_RECORD:
-                known[k, i] = grown(states, known[k, i], records[k, i])
+                infostate[k, i] = grown(states, infostate[k, i], records[k, i])
 
 
 @kernel
@@ -225,11 +225,11 @@ class LazyInformationStates:
         self.rows = self.rows.with_room(more, 2 * more)
         return self.rows
 
-    def successors(self, known: LongArray, records: IntArray) -> LongArray:
+    def successors(self, infostate: LongArray, records: IntArray) -> LongArray:
         """Return the players' information states (K, n) after they observe records (K, n), ``NO_RECORD`` for none."""
-        known = known.copy()
-        _successors(self.room(known.size), known, records)
-        return known
+        infostate = infostate.copy()
+        _successors(self.room(infostate.size), infostate, records)
+        return infostate
 
     def needed(self, numbers: LongArray) -> LongArray:
         """Return the states with the given numbers and all their ancestors, in order."""
@@ -327,7 +327,7 @@ class Numbered(Generic[T]):
 class LazyGraph:
     """A game's positions as far as they were asked for.
 
-    Callers that ask, or read what may grow, do so within ``held``.  A source adds a state, or the target of an edge,
+    Callers that ask, or read what may grow, do so within ``growing``.  A source adds a state, or the target of an edge,
     completely or not at all: an operation that is interrupted, by a clock or for lack of memory, leaves a graph that
     can be asked again.
 
@@ -347,7 +347,7 @@ class LazyGraph:
         self.states, self.clock = LazyInformationStates(self.start_records), ENDLESS
 
     @contextmanager
-    def held(self, clock: Clock = ENDLESS) -> Iterator[None]:
+    def growing(self, clock: Clock = ENDLESS) -> Iterator[None]:
         """Hold the graph for this thread alone.
 
         At the end of ``clock``, waiting for another thread raises ``ClockError``, and so do requests to the graph.

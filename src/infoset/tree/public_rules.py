@@ -369,6 +369,6 @@ def _alike(axis: int, *tables: LongArray) -> tuple[LongArray, LongArray]:
         moved = np.moveaxis(table, axis, 0)
         flat.append(moved.reshape(len(moved), -1))
     rows = np.ascontiguousarray(np.concatenate(flat, axis=1))
-    width, held, kinds = rows.itemsize * rows.shape[1], rows.tobytes(), dict[bytes, int]()
-    kind = [kinds.setdefault(held[at : at + width], len(kinds)) for at in range(0, len(held), width)]
+    width, content, kinds = rows.itemsize * rows.shape[1], rows.tobytes(), dict[bytes, int]()
+    kind = [kinds.setdefault(content[at : at + width], len(kinds)) for at in range(0, len(content), width)]
     return _distinct(np.array(kind), len(kinds))[1], np.array(kind)

@@ -46,13 +46,13 @@ class QuotientGraph(NamedTuple):
         symmetry = symmetry or no_symmetry(graph)
         carry = symmetry.image.argmin(axis=0)
         smallest = symmetry.image.min(axis=0)
-        kept = np.flatnonzero(carry == 0)
+        copied = np.flatnonzero(carry == 0)
         number = np.cumsum(carry == 0) - 1
-        sizes = graph.num_edges[kept]
+        sizes = graph.num_edges[copied]
         first = np.cumsum(sizes) - sizes
-        edges = np.repeat(graph.first_edge[kept] - first, sizes) + np.arange(sizes.sum())
+        edges = np.repeat(graph.first_edge[copied] - first, sizes) + np.arange(sizes.sum())
         child = graph.child[edges]
-        columns = graph.player[kept], graph.content[kept], first, sizes
+        columns = graph.player[copied], graph.content[copied], first, sizes
         turn = symmetry.group.inverse[carry[child]]
         edge = np.column_stack([number[smallest[child]], turn, graph.record[edges]]).astype(np.int32)
         position = np.column_stack(columns).astype(np.int32)

@@ -85,15 +85,15 @@ def _pairs(moves: Steps, record: IntArray, max_pairs: int) -> LongArray | None:
 
 def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], position_values: FloatArray) -> GameGraph:
     """Return the game from ``root`` to the next public positions, whose ``position_values`` (P, n) are its payoffs."""
-    number, kept = {root: 0}, [root]
-    for at in kept:
+    number, copied = {root: 0}, [root]
+    for at in copied:
         if at != root and public[at]:
             continue
         for below in graph.child[graph.first_edge[at] : graph.first_edge[at + 1]].tolist():
             if below not in number:
-                number[below] = len(kept)
-                kept.append(below)
-    positions = np.array(kept, dtype=np.int32)
+                number[below] = len(copied)
+                copied.append(below)
+    positions = np.array(copied, dtype=np.int32)
     stops = public[positions] & (positions != root)
     player, content = graph.player[positions].copy(), graph.content[positions].copy()
     sizes = np.where(stops, 0, graph.num_edges[positions])

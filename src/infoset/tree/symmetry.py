@@ -208,20 +208,20 @@ def closure(sizes: tuple[int, int, int], generators: list[Element]) -> list[Elem
     """
     elements = [Element(*[np.arange(size, dtype=np.int32) for size in sizes])]
     most = min(MAX_ORDER, MAX_IMAGES // sizes[1])
-    kept: list[Element] = []
+    base: list[Element] = []
     for generator in generators:
         known = {element.move.tobytes() for element in elements}
         if generator.move.tobytes() in known:
             continue
         grown = list(elements)
         for element in grown:
-            for factor in (*kept, generator):
+            for factor in (*base, generator):
                 product = factor.after(element)
                 if product.move.tobytes() not in known and len(grown) <= most:
                     known.add(product.move.tobytes())
                     grown.append(product)
         if len(grown) <= most:
-            elements, kept = grown, [*kept, generator]
+            elements, base = grown, [*base, generator]
     return elements
 
 

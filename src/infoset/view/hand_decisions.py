@@ -55,11 +55,13 @@ class _Walk:
         return self.all
 
     def _visit(
-        self, state: HoldemState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
+        self, state: HoldemState, said: tuple[str, ...], infostate: tuple[InformationState, InformationState],
         reach: list[FloatArray],
     ) -> None:  # fmt: skip
         player, action_set = state.mover, state.legal_actions(state.mover)
-        rows = np.array([self._row(player, hand, known[player], action_set) for hand in self.rules.spot.hands[player]])
+        rows = np.array(
+            [self._row(player, hand, infostate[player], action_set) for hand in self.rules.spot.hands[player]]
+        )
         own, other = (self.weights[p] * reach[p] for p in (player, 1 - player))
         meets = own * ((self.fits if player == 0 else self.fits.T) @ other) / self.total
         chance = float(meets.sum())
@@ -73,13 +75,13 @@ class _Walk:
                     [own_record(move if p == player else None, None if p == player else move) for p in (0, 1)]
                 )
                 further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
-                self._visit(after, (*said, move), tuple([(*known[p], next_records[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
+                self._visit(after, (*said, move), tuple([(*infostate[p], next_records[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
 
     def _row(
-        self, player: int, hand: tuple[int, ...], known: InformationState, action_set: tuple[Action, ...]
+        self, player: int, hand: tuple[int, ...], infostate: InformationState, action_set: tuple[Action, ...]
     ) -> list[float]:
         record = own_record(None, hand_name(hand))
-        row = self.policy.action_probabilities(player, (record, *known), action_set)  # type: ignore[arg-type]
+        row = self.policy.action_probabilities(player, (record, *infostate), action_set)  # type: ignore[arg-type]
         return [1 / len(action_set)] * len(action_set) if row is None else list(row)
 
 

@@ -101,11 +101,11 @@ class Frames:
 
     def __init__(self, game: Game) -> None:
         self.game, self.steps, self.moves = game, list[Step](), list[MatchStep]()
-        self.known: list[InformationState] = [()] * len(game.players)
+        self.infostate: list[InformationState] = [()] * len(game.players)
 
     def add(self, step: Step, played: MatchStep | None, faults: Iterable[Fault] = ()) -> dict[str, Any]:
         """Return the frame of the next step, to which ``played`` led; ``None`` for the start."""
-        game, n = self.game, len(self.known)
+        game, n = self.game, len(self.infostate)
         self.steps.append(step)
         if played is None:
             played = MatchStep((None,) * n, None, (None,) * n)
@@ -115,11 +115,11 @@ class Frames:
         for p in range(n):
             record = own_record(played.moves[p], step.observation(p))
             if record is not None:
-                descriptions[p] = record_words(game, p, record, self.known[p])
-                self.known[p] = (*self.known[p], record)
+                descriptions[p] = record_words(game, p, record, self.infostate[p])
+                self.infostate[p] = (*self.infostate[p], record)
         return {
             "whole": whole(game, self.steps, self.moves),
-            "seen": [seen(game, p, self.known[p]) for p in range(n)],
+            "seen": [seen(game, p, self.infostate[p]) for p in range(n)],
             "moves": [None if move in IDLE else action_words(move) for move in played.moves],
             "chance_outcome": None if played.chance_outcome is None else action_words(played.chance_outcome),
             "descriptions": descriptions,

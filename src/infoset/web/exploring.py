@@ -71,8 +71,8 @@ class Exploring:
     def busy(self) -> bool:
         """Return whether something is being solved, or a strategy that was solved here was asked about lately."""
         now = monotonic()
-        kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
-        return kept or self.queue.busy
+        recent = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
+        return recent or self.queue.busy
 
     def close(self) -> None:
         """Cancel what is being solved."""
@@ -90,7 +90,7 @@ class Exploring:
             found = self.sources.get(name)
             if found is None or (found.place is not None and stamp(found.place) != found.stamp):
                 found = self._read(name)
-                self._hold(found)
+                self._add_source(found)
             found.asked = monotonic()
             return found
 
@@ -110,7 +110,7 @@ class Exploring:
             raise Refusal(HTTPStatus.NOT_FOUND, f"the run {shorten(rest)} has no policy yet")
         return Source.of_file(name, self.folders, place)
 
-    def _hold(self, source: Source) -> None:
+    def _add_source(self, source: Source) -> None:
         with self._holding:
             self.sources[source.name] = source
             by_age = sorted((s for s in self.sources.values() if s is not source), key=lambda s: s.asked)
@@ -236,15 +236,15 @@ class Exploring:
         asked, rules = msgspec.structs.replace(wish, visitor=""), self._rules(wish.source)
         key = msgspec.json.encode((asked, rules, None if base is None else base.stamp), order="sorted")
         name = _answer_name(wish, key)
-        held = self.sources.get(name)
-        if held is not None and held.wish == key:
-            held.asked = monotonic()
+        source_found = self.sources.get(name)
+        if source_found is not None and source_found.wish == key:
+            source_found.asked = monotonic()
             return self._describe(self.queue.answered(wish.visitor, key, name))
 
         def work(job: RunningRequest) -> str:
             source = self._solved(asked, base, name, job)
             source.wish, source.rules = key, rules
-            self._hold(source)
+            self._add_source(source)
             return name
 
         return self._describe(self.queue.ask(wish.visitor, key, work))
@@ -272,14 +272,14 @@ class Exploring:
 
     def _is_solved(self, source: str) -> bool:
         """Return whether a game is solved here, and its file has not changed since."""
-        held = self.sources.get(source)
-        return held is not None and held.rules == self._rules(source)
+        source_found = self.sources.get(source)
+        return source_found is not None and source_found.rules == self._rules(source)
 
     def _solved(self, wish: SolveRequest, base: Source | None, name: str, job: RunningRequest) -> Source:
         """Return the solution of a wish; ``base`` is ``None`` where only a game is named."""
         job.line = "building the game"
         compiled = self._game(wish.source.partition(":")[2]) if base is None else base.compiled
-        lock = {player: _kept(base, player, what) for player, what in wish.lock.items()}
+        lock = {player: _lock_of(base, player, what) for player, what in wish.lock.items()}
 
         def building(number: int) -> None:
             job.check()
@@ -327,11 +327,11 @@ class Exploring:
         study, missing, found = source.study, 0, []
         number = source.values().number if study is not None else {}
         for row in nodes.all_rows(source):
-            theirs = nodes.probabilities_in(other, row)
-            if theirs is None or row.probabilities is None:
+            other_row = nodes.probabilities_in(other, row)
+            if other_row is None or row.probabilities is None:
                 missing += 1
                 continue
-            apart = sum(abs(p - q) for p, q in zip(row.probabilities, theirs, strict=True)) / 2
+            apart = sum(abs(p - q) for p, q in zip(row.probabilities, other_row, strict=True)) / 2
             k = number.get((row.player, row.key))
             reach = float(study.reach[k]) if study is not None and k is not None else None
             found.append((apart * (1.0 if reach is None else reach), apart, row._replace(reach=reach)))
@@ -394,7 +394,7 @@ def _answer_name(wish: SolveRequest, key: bytes) -> str:
     return f"{'lock' if wish.lock else 'solved'}:{sha256(key).hexdigest()[:16]}"
 
 
-def _kept(source: Source | None, player: str, what: Any) -> Any:
+def _lock_of(source: Source | None, player: str, what: Any) -> Any:
     """Return the strategy to which a player is locked, in the form that ``solve`` takes."""
     if what == "uniform":
         return "random"

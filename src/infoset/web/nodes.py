@@ -265,8 +265,10 @@ def matching(group: Group, text: str) -> Group:
     if not text:
         return group
     needle = text.casefold()
-    kept = [k for k in range(group.total) if needle in group.key(k).casefold()]
-    return Group(group.player, group.moves, len(kept), lambda k: group.key(kept[k]), lambda k: group.row(kept[k]))
+    matches = [k for k in range(group.total) if needle in group.key(k).casefold()]
+    return Group(
+        group.player, group.moves, len(matches), lambda k: group.key(matches[k]), lambda k: group.row(matches[k])
+    )
 
 
 def all_rows(source: Source, first: int = 0, end: int | None = None) -> Iterator[Row]:

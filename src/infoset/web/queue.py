@@ -41,7 +41,7 @@ class RunningRequest:
         self.result: Any = None
         self.failed = ""
         self.error: InfosetError | None = None
-        self.begun = self.cancelled = False
+        self.started = self.cancelled = False
         self.over = threading.Event()
         self.requests: dict[str, Request] = {}
 
@@ -148,7 +148,7 @@ class Queue:
     def place(self, request: Request) -> int:
         """Return a request's place in the queue, from 1; 0 once its job has begun, or there is nothing to wait for."""
         with self._lock:
-            if request.over or request.job.begun:
+            if request.over or request.job.started:
                 return 0
             return next(k for k, job in enumerate(self._turns(), 1) if job is request.job)
 
@@ -227,7 +227,7 @@ class Queue:
                 return
             del self.waiting[job.key]
             self.running.append(job)
-            job.begun = True
+            job.started = True
             turn = next(self._count)
             for visitor in _visitors(job):
                 self._served[visitor] = turn

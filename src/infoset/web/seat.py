@@ -69,22 +69,24 @@ class End(msgspec.Struct, frozen=True):
 
 def turn_of(public: Public, view: View) -> str:
     """Return the id of a turn, by which a move names the turn that it answers."""
-    return f"{public.number}.{public.undone}.{len(view.known)}"
+    return f"{public.number}.{public.undone}.{len(view.infostate)}"
 
 
 def encode_view(public: Public, view: View, end: End | None = None) -> bytes:
     """Return the message to a seat, as JSON; it is the same for all histories that the player cannot distinguish."""
-    game, player, known = view.game, view.player, view.known
-    first = max(0, len(known) - MOST_TOLD)
+    game, player, infostate = view.game, view.player, view.infostate
+    first = max(0, len(infostate) - MOST_TOLD)
     paced = public.pace is not None
-    words = [] if paced else [record_words(game, player, known[k], known[:k]) for k in range(first, len(known))]
+    words = (
+        [] if paced else [record_words(game, player, infostate[k], infostate[:k]) for k in range(first, len(infostate))]
+    )
     return msgspec.json.encode(
         {
             "kind": "seat",
             "turn": turn_of(public, view),
             "public": public,
             "seat": player,
-            "picture": seen(game, player, known, view.legal_actions),
+            "picture": seen(game, player, infostate, view.legal_actions),
             "descriptions": words,
             "legal_actions": [action_words(move) for move in view.legal_actions],
             "end": end,

@@ -6,9 +6,9 @@ def whole(game, steps, moves):
     return _table(game, moves[-1].moves if moves else (None, None))
 
 
-def seen(game, player, known, legal_actions):
+def seen(game, player, infostate, legal_actions):
     """Return a picture of what ``player`` knows."""
-    own, other = known[-1] if known else (None, None)
+    own, other = infostate[-1] if infostate else (None, None)
     return _table(game, (own, other) if player == 0 else (other, own))
 
 

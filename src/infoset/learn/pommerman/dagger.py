@@ -98,9 +98,9 @@ class Dagger(PommermanLearner):
         stepped = self.move(np.where(self.rng.random(advice.shape) < share, advice, own))
         self.expert.begin(stepped.done, self.rng)
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         found = {f"buffer.{name}": array for name, array in self.buffer.save().items()}
-        return super().kept() | found | {f"expert.{name}": array for name, array in self.expert.arrays.items()}
+        return super().state_arrays() | found | {f"expert.{name}": array for name, array in self.expert.arrays.items()}
 
     def keep(self, saved: dict[str, Any]) -> None:
         super().keep(saved)

@@ -68,7 +68,7 @@ class Line(NamedTuple):
     state: LongArray  # (D,) the player's information state
     fixing: LongArray  # (D,) the symmetries that leave that state unchanged
     record: LongArray  # (D,) its number in the record
-    kept: LongArray  # (D,) where the records of the successors by its best move begin
+    best_from: LongArray  # (D,) where the records of the successors by its best move begin
     tried: LongArray  # (D,) where those of the current move begin
     value: FloatArray  # (D, 3, 2) NOW, FIXED, CHOSEN by BEST, MEAN
     depth: LongArray  # (1,)
@@ -114,14 +114,14 @@ def _note_move(note, line, d, moves):
     """Record the move just tried as the best so far, and drop the records of the successors by the best one before."""
     if len(note.parent) == 0:
         return
-    own, kept, tried = line.record[d], line.kept[d], line.tried[d]
+    own, best_from, tried = line.record[d], line.best_from[d], line.tried[d]
     for k in range(tried, note.size[0]):
-        j = k - tried + kept
+        j = k - tried + best_from
         parent = note.parent[k]
-        note.parent[j] = parent if parent == own else parent - tried + kept
+        note.parent[j] = parent if parent == own else parent - tried + best_from
         note.record[j], note.fixing[j] = note.record[k], note.fixing[k]
         note.move[j], note.moves[j] = note.move[k], note.moves[k]
-    note.size[0] += kept - tried
+    note.size[0] += best_from - tried
     note.move[own], note.moves[own] = line.move[d], moves
 
 
@@ -201,7 +201,7 @@ def _count_move(walk, policy, line, record, d, action_set, moves):
     best, mean = line.value[d, NOW, BEST], line.value[d, NOW, MEAN]
     if line.move[d] == BEFORE:
         line.value[d, FIXED, BEST], line.value[d, FIXED, MEAN] = best, mean
-        line.kept[d] = record.size[0]
+        line.best_from[d] = record.size[0]
         return
     if line.move[d] == 0 or best > line.value[d, CHOSEN, BEST]:
         line.value[d, CHOSEN, BEST] = best
@@ -305,10 +305,10 @@ class BeliefResponse:
 
     def _make_room(self) -> None:
         """Allocate scratch space and mixtures for the capacity of the entries."""
-        walk, known, ahead, player = self.fixed
+        walk, policy_arrays, ahead, player = self.fixed
         room = len(self.entries.position)
         self.scratch = Scratch.empty(room, walk.num_players, walk.group.record.shape[1])
-        self.fixed = walk, known.with_room(room, walk.most_moves), ahead, player
+        self.fixed = walk, policy_arrays.with_room(room, walk.most_moves), ahead, player
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
         """Follow at least ``edges`` more edges; return whether the computation is done."""

@@ -215,13 +215,13 @@ class PolicyArrays(NamedTuple):
         lively = np.zeros(len(policy.row), dtype=np.bool_)
         _find_lively(policy.first_child, policy.row, lively)
         lively[: walk.num_players] = True
-        kept = np.flatnonzero(lively)
-        first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(kept, len(lively))]]
-        fixing = policy.fixing[kept]
-        row, behaviour = _in_order(policy.row[kept], policy.behaviour)
-        state = np.column_stack([first[:-1], 2 * np.diff(first) + (fixing != 1), policy.record[kept], row])
+        live = np.flatnonzero(lively)
+        first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(live, len(lively))]]
+        fixing = policy.fixing[live]
+        row, behaviour = _in_order(policy.row[live], policy.behaviour)
+        state = np.column_stack([first[:-1], 2 * np.diff(first) + (fixing != 1), policy.record[live], row])
         width = 1 + int((ahead.second[:, :, 1] - ahead.second[:, :, 0]).max(initial=0))
-        return cls(state.astype(np.int32), fixing, behaviour, np.array([len(kept), width]))
+        return cls(state.astype(np.int32), fixing, behaviour, np.array([len(live), width]))
 
     def with_room(self, room: int, most_moves: int) -> PolicyArrays:
         """Return the policy with room for ``room`` mixtures."""
@@ -274,17 +274,17 @@ class Scratch(NamedTuple):
     stack: Entries  # entries that have not been followed to their end
     counts: LongArray  # (records + 1,) number of entries with CHOICE, and with each record
     kinds: IntArray  # (records + 1,) the records that occur, CHOICE included
-    known: LongArray  # (n,) the views after an edge
+    infostate: LongArray  # (n,) the views after an edge
     at: LongArray  # (6,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all, OUT
 
     @classmethod
     def empty(cls, size: int, players: int, records: int) -> Scratch:
         slots = np.zeros(1 << (2 * size + 1).bit_length(), dtype=np.int64)
         count, kinds = np.zeros(records + 1, dtype=np.int64), np.zeros(records + 1, dtype=np.int32)
-        known, at = np.zeros(players, dtype=np.int64), np.zeros(6, dtype=np.int64)
+        infostate, at = np.zeros(players, dtype=np.int64), np.zeros(6, dtype=np.int64)
         at[BASE] = 1
         fresh, stack = Entries.empty(size, players), Entries.empty(size, players)
-        return cls(fresh, np.zeros(size, dtype=np.int64), slots, stack, count, kinds, known, at)
+        return cls(fresh, np.zeros(size, dtype=np.int64), slots, stack, count, kinds, infostate, at)
 
 
 @inline_kernel
@@ -313,17 +313,17 @@ def _copy(source, k, target, j):
 
 @linked_kernel
 @borrowing
-def _push(stack, k, position, weight, known):
+def _push(stack, k, position, weight, infostate):
     stack.position[k], stack.weight[k] = position, weight
-    for p in range(len(known)):
-        stack.views[k, p] = known[p]
+    for p in range(len(infostate)):
+        stack.views[k, p] = infostate[p]
 
 
 @linked_kernel
 @borrowing
-def _recall(entries, k, known):
-    for p in range(len(known)):
-        known[p] = entries.views[k, p]
+def _recall(entries, k, infostate):
+    for p in range(len(infostate)):
+        infostate[p] = entries.views[k, p]
 
 
 @linked_kernel
@@ -349,33 +349,33 @@ def _use_more_slots(scratch):
 
 @linked_kernel
 @borrowing
-def _word_of(position, record, known):
+def _word_of(position, record, infostate):
     """Return a hash of an entry."""
     word = (np.uint64(position) << np.uint64(32) ^ np.uint64(record)) * FIRST_MIX
-    for p in range(len(known)):
-        word = (word ^ (word >> np.uint64(29)) ^ np.uint64(known[p])) * SECOND_MIX + STRIDE
+    for p in range(len(infostate)):
+        word = (word ^ (word >> np.uint64(29)) ^ np.uint64(infostate[p])) * SECOND_MIX + STRIDE
     return np.int64((word ^ (word >> np.uint64(32))) >> np.uint64(1))
 
 
 @linked_kernel
 @borrowing
-def _is(fresh, k, position, record, known):
+def _is(fresh, k, position, record, infostate):
     same = fresh.position[k] == position and fresh.record[k] == record
-    for p in range(len(known)):
-        same = same and fresh.views[k, p] == known[p]
+    for p in range(len(infostate)):
+        same = same and fresh.views[k, p] == infostate[p]
     return same
 
 
 @linked_kernel
 @borrowing
 def _add(scratch, position, record, weight):
-    """Add an entry with the views ``known``, merging equal ones; return its place in ``fresh``, or NO_ROOM."""
-    fresh, slots, at, known = scratch.fresh, scratch.slots, scratch.at, scratch.known
-    word = _word_of(position, record, known)
+    """Add an entry with the views ``infostate``, merging equal ones; return its place in ``fresh``, or NO_ROOM."""
+    fresh, slots, at, infostate = scratch.fresh, scratch.slots, scratch.at, scratch.infostate
+    word = _word_of(position, record, infostate)
     slot = word & at[LAST]
     while slots[slot] >= at[BASE]:
         k = slots[slot] - at[BASE]
-        if scratch.word[k] == word and _is(fresh, k, position, record, known):
+        if scratch.word[k] == word and _is(fresh, k, position, record, infostate):
             fresh.weight[k] += weight
             return k
         slot = (slot + 1) & at[LAST]
@@ -384,8 +384,8 @@ def _add(scratch, position, record, weight):
         return np.int64(NO_ROOM)
     slots[slot] = at[BASE] + k
     fresh.position[k], fresh.record[k], fresh.weight[k], scratch.word[k] = position, record, weight, word
-    for p in range(len(known)):
-        fresh.views[k, p] = known[p]
+    for p in range(len(infostate)):
+        fresh.views[k, p] = infostate[p]
     at[SIZE] = k + 1
     if scratch.counts[record + 1] == 0:
         scratch.kinds[at[KINDS]] = record
@@ -440,20 +440,20 @@ def _followed(walk, policy, view, e, record):
 
 @linked_kernel
 @borrowing
-def _learn(walk, policy, ahead, player, fixing, views, e, known):
-    """Set ``known`` after edge ``e``; return ``player``'s record, and whether no view is in the policy any more."""
+def _learn(walk, policy, ahead, player, fixing, views, e, infostate):
+    """Set ``infostate`` after edge ``e``; return ``player``'s record, and whether no view is in the policy any more."""
     group, learnt, strange = walk.group, np.int64(CHOICE), True
-    for p in range(len(known)):
+    for p in range(len(infostate)):
         record = np.int64(walk.edge[e, TOKENS + p])
         if p != player:
-            gone = ahead.after_edge[e, p] & LEFT == GONE
-            known[p] = STRANGE if gone else _followed(walk, policy, views[p], e, record)
-            strange = strange and known[p] == STRANGE
+            unreachable = ahead.after_edge[e, p] & LEFT == GONE
+            infostate[p] = STRANGE if unreachable else _followed(walk, policy, views[p], e, record)
+            strange = strange and infostate[p] == STRANGE
             continue
         element = element_of(views[p])
         if record >= 0:
             learnt, element = canonical(group, fixing, element, record)
-        known[p] = turned(group, view_of(0, element), walk.edge[e, TURN])
+        infostate[p] = turned(group, view_of(0, element), walk.edge[e, TURN])
     return learnt, strange
 
 
@@ -553,31 +553,31 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
     Such a player's information state no longer matters then, so that many entries are equal.  Returns whether there was
     room.
     """
-    known, mover, mixed, position = scratch.known, player, player, walk.edge[e, CHILD]
-    for p in range(len(known)):
+    infostate, mover, mixed, position = scratch.infostate, player, player, walk.edge[e, CHILD]
+    for p in range(len(infostate)):
         left = ahead.after_edge[e, p] & LEFT
-        if p == player or known[p] < 0 or left not in (ONE, TWO):
+        if p == player or infostate[p] < 0 or left not in (ONE, TWO):
             continue
         if left == TWO:
-            mixed = p if _row_of(policy, known[p]) != NO_ROW else mixed
-        elif _row_of(policy, known[p]) == NO_ROW:
-            known[p] = STRANGE
+            mixed = p if _row_of(policy, infostate[p]) != NO_ROW else mixed
+        elif _row_of(policy, infostate[p]) == NO_ROW:
+            infostate[p] = STRANGE
         elif mover == player:  # of two such players one at a time, since all pairs would be many
             mover = p
     if mover == player and mixed == player:
         return _add(scratch, position, record, weight) != NO_ROOM
     if mover == player:
-        view, size, known[mixed] = known[mixed], scratch.at[SIZE], MIXTURE
+        view, size, infostate[mixed] = infostate[mixed], scratch.at[SIZE], MIXTURE
         k = _add(scratch, position, record, weight)
         if k != NO_ROOM:
             root = policy.mixtures[0] + (scratch.at[OUT] + k) * policy.mixtures[1]
             _mix(walk, policy, ahead, e, mixed, view, weight, root, k == size)
         return k != NO_ROOM
-    view, action_set = known[mover], ahead.after_edge[e, mover] >> LEFT_BITS
+    view, action_set = infostate[mover], ahead.after_edge[e, mover] >> LEFT_BITS
     row, first = _row_of(policy, view), walk.group.first_entry[action_set]
     for move in range(walk.group.first_entry[action_set + 1] - first):
         share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
-        known[mover] = _last_view(move)
+        infostate[mover] = _last_view(move)
         if share > 0.0 and _add(scratch, position, record, share) == NO_ROOM:
             return False
     return True
@@ -587,9 +587,9 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
 @borrowing
 def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch):
     """Follow one entry, by ``move`` if given; return whether there was room, and the value without entries."""
-    stack, known, value, size = scratch.stack, scratch.known, 0.0, 1
+    stack, infostate, value, size = scratch.stack, scratch.infostate, 0.0, 1
     if move == BEFORE and ahead.who[entries.position[source]] == HERE:
-        _recall(entries, source, known)
+        _recall(entries, source, infostate)
         return _add(scratch, entries.position[source], CHOICE, entries.weight[source]) != NO_ROOM, 0.0
     _copy(entries, source, stack, 0)
     while size > 0:
@@ -618,14 +618,14 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
             if share == 0.0 or who == OVER:
                 value += share * ahead.uniform_value[e]
                 continue
-            record, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, known)
+            record, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, infostate)
             if who == OTHERS and strange:
                 value += share * ahead.uniform_value[e]
             elif who == HERE or (who == LATER and record >= 0):
                 if not _add_all(walk, policy, ahead, player, scratch, e, record, share):
                     return False, 0.0
             else:
-                _push(stack, size, walk.edge[e, CHILD], share, known)
+                _push(stack, size, walk.edge[e, CHILD], share, infostate)
                 size += 1
     return True, value
 

@@ -33,7 +33,7 @@ class Play(NamedTuple):
     position: IntArray  # (D,)
     move: IntArray  # (D,)
     row: IntArray  # (D,)
-    known: LongArray  # (D,) the mover's view
+    infostate: LongArray  # (D,) the mover's view
     chance: FloatArray  # (D,) probability with which the move was drawn
     reach: FloatArray  # (D,) probability with which the learner's earlier moves were drawn
     strategy: FloatArray  # (D, A)
@@ -73,7 +73,7 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
                     drawn[k] = exploration / size + (1.0 - exploration) * strategy[k]
             move = choose(drawn, size, stream)
             play.position[depth], play.move[depth], play.row[depth] = position, move, row
-            play.known[depth], play.chance[depth], play.reach[depth] = view, drawn[move], reach
+            play.infostate[depth], play.chance[depth], play.reach[depth] = view, drawn[move], reach
             if mover == learner:
                 reach *= drawn[move]
             depth += 1
@@ -88,7 +88,7 @@ def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
     group = walk.group
     for back in range(depth):
         d = depth - 1 - back
-        content, element, row = walk.position[play.position[d], CONTENT], element_of(play.known[d]), play.row[d]
+        content, element, row = walk.position[play.position[d], CONTENT], element_of(play.infostate[d]), play.row[d]
         place = group.first_entry[content]
         size, mean = group.first_entry[content + 1] - place, 0.0
         for k in range(size):

@@ -24,7 +24,7 @@ from infoset.solvers.tabular.deviations import Deviation, Leaver
 from infoset.solvers.tabular.joint_plans import JointPlans
 from infoset.solvers.tabular.linear_program import HIGHS
 from infoset.tree.normal_form import normal_form
-from infoset.tree.sequence_form import SequenceForm, carried, ends, sets_of
+from infoset.tree.sequence_form import SequenceForm, ends, sequences_and_reach, sets_of
 
 MOST_ENTRIES = 40_000_000
 """Bound on the entries of the linear program."""
@@ -211,10 +211,10 @@ class _Generation:
             raise UnsupportedGameError(f"{self.name}: {len(self.plans):,} plans hold no draw that everybody obeys")
         if bound == np.inf:
             bound = draw.value + self.together.pure(draw.amounts)[1] - draw.least
-        kept = np.flatnonzero(draw.probabilities > PLAYED)
-        plans = np.array(list(self.plans.values()))[kept] > 0
+        retained = np.flatnonzero(draw.probabilities > PLAYED)
+        plans = np.array(list(self.plans.values()))[retained] > 0
         return Draw(
-            draw.probabilities[kept] / draw.probabilities[kept].sum(),
+            draw.probabilities[retained] / draw.probabilities[retained].sum(),
             plans,
             None if bound - draw.value <= GAP else bound,
         )
@@ -401,13 +401,13 @@ class Tuples:
         The last are those with which the set is reached, and their alternatives on the way, the longest first.
         """
         form, tree, a = self.form, self.compiled.tree, self.form.arrays
-        held, _ = carried(tree, form)
+        sequence_at, _ = sequences_and_reach(tree, form)
         order = np.argsort(tree.infoset_node[form.tree_infoset], kind="stable").tolist()
         reached = [set[int]() for _ in order]
         sets = sets_of(tree, form)
         for node in np.flatnonzero(sets >= 0).tolist():
             infoset = int(sets[node])
-            reached[infoset].add(int(held[node, 1 - int(form.infoset_player[infoset])]))
+            reached[infoset].add(int(sequence_at[node, 1 - int(form.infoset_player[infoset])]))
         found = []
         for k in order:
             depth: dict[int, int] = {}

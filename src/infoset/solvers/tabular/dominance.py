@@ -57,10 +57,10 @@ class Elimination:
             )
             for one in self.dominated
         ]
-        kept = "   ".join(
+        remaining = "   ".join(
             f"{p} {', '.join(map(shown, own))}" for p, own in zip(self.form.players, self.left, strict=True)
         )
-        return "\n".join([*(lines or ["no strategy is strictly dominated"]), f"left  {kept}"])
+        return "\n".join([*(lines or ["no strategy is strictly dominated"]), f"left  {remaining}"])
 
 
 @checks_arguments
@@ -92,8 +92,8 @@ def eliminate_dominated(game: AnyGame) -> Elimination:
                 left[p].remove(k)
                 names = table.strategies[p]
                 found.append(Dominated(turn, form.players[p], names[k], {names[m]: chance for m, chance in by.items()}))
-    kept = tuple(tuple([names[k] for k in own]) for names, own in zip(table.strategies, left, strict=True))
-    return Elimination(form, tuple(found), kept)
+    remaining = tuple(tuple([names[k] for k in own]) for names, own in zip(table.strategies, left, strict=True))
+    return Elimination(form, tuple(found), remaining)
 
 
 def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int) -> dict[int, float]:

@@ -245,27 +245,27 @@ class _Path:
         assert self.origin is not None  # set for tables of floats once the path has begun
         table, basic, other = self.origin
         left, entered = np.flatnonzero(~np.isin(basic, self.basic)), np.flatnonzero(~np.isin(other, self.other))
-        kept, outside = np.flatnonzero(np.isin(basic, self.basic)), np.flatnonzero(np.isin(other, self.other))
+        retained, outside = np.flatnonzero(np.isin(basic, self.basic)), np.flatnonzero(np.isin(other, self.other))
         still = np.append(outside, self.count + 1)  # and the column of constants
         inverse = np.linalg.inv(table[np.ix_(left, entered)])
         below = -inverse @ table[np.ix_(left, still)]
         new = np.zeros_like(table, order="F")
         rows, columns = np.argsort(self.basic), np.argsort(self.other)
-        place = rows[np.searchsorted(self.basic, np.concatenate([other[entered], basic[kept]]), sorter=rows)]
+        place = rows[np.searchsorted(self.basic, np.concatenate([other[entered], basic[retained]]), sorter=rows)]
         at = columns[np.searchsorted(self.other, np.concatenate([basic[left], other[outside]]), sorter=columns)]
         at = np.append(at, self.count + 1)
         new[np.ix_(place[: len(entered)], at)] = np.hstack([inverse, below])
-        beside = table[np.ix_(kept, entered)]
+        beside = table[np.ix_(retained, entered)]
         new[np.ix_(place[len(entered) :], at)] = np.hstack(
-            [beside @ inverse, beside @ below + table[np.ix_(kept, still)]]
+            [beside @ inverse, beside @ below + table[np.ix_(retained, still)]]
         )
         new[np.abs(new) < NOISE] = 0.0
         self.table, self.made = new, self.pivots
 
     def _weights(self) -> Table:
         weights = np.full(self.count, self.one - self.one, dtype=self.table.dtype)
-        carried = self.basic < self.count
-        weights[self.basic[carried]] = self.table[carried, -1]
+        sequences_and_reach = self.basic < self.count
+        weights[self.basic[sequences_and_reach]] = self.table[sequences_and_reach, -1]
         return weights
 
     def _leaves(self, column: int, prefer: int = -1) -> int | None:
@@ -278,10 +278,10 @@ class _Path:
                 break
             found = (self.table[rows, -1] if place < 0 else self._perturbed(rows, place)) / by
             least = found.min()
-            kept = found <= least if self.exact else found <= least + ZERO
-            if place < 0 and (found := rows[kept])[self.basic[found] == prefer].size:
+            retained = found <= least if self.exact else found <= least + ZERO
+            if place < 0 and (found := rows[retained])[self.basic[found] == prefer].size:
                 return int(found[self.basic[found] == prefer][0])
-            rows, by = rows[kept], by[kept]
+            rows, by = rows[retained], by[retained]
         return int(rows[0]) if len(rows) else None
 
     def _perturbed(self, rows: Any, place: int) -> Table:

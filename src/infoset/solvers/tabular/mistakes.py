@@ -40,14 +40,14 @@ class Mistakes:
         form = profile.form
         self.profile, self.player, self.keep = profile, player, keep
         self.opponent = 1 - player
-        self.theirs = form.player_sequences(self.opponent)
+        self.opponent_sequences = form.player_sequences(self.opponent)
         self.sets = form.player_infosets(player)
         inside = np.flatnonzero((profile.set_of >= self.sets.start) & (profile.set_of < self.sets.stop))
         rows, columns = (
             profile.set_of[inside] - self.sets.start,
-            profile.held[inside, self.opponent] - self.theirs.start,
+            profile.sequence_at[inside, self.opponent] - self.opponent_sequences.start,
         )
-        shape = (len(self.sets), self.theirs.stop - self.theirs.start)
+        shape = (len(self.sets), self.opponent_sequences.stop - self.opponent_sequences.start)
         self.leads = csr_array((profile.reach[inside], (rows, columns)), shape=shape)
         self.gains, allowed = _gain_rows(profile, player, self.leads)
         self.allowed = allowed * float(rounded)
@@ -56,7 +56,7 @@ class Mistakes:
 
     def fails(self) -> int | None:
         """Return ``None`` where every sequence can be a mistake, else the set that prevents it, -1 for no one set."""
-        plan = self.profile.plan[self.theirs]
+        plan = self.profile.plan[self.opponent_sequences]
         played = plan > 0  # plans have no probabilities of the size of rounding errors
         reached = (self.leads @ plan) > 0
         tight = (self.gains @ plan > -GAINS) if self.keep else ~reached[self.row_set]
@@ -99,7 +99,7 @@ class Mistakes:
         """Return rows that are 0: a set's moves sum to their parent; after a first mistake the profile is followed."""
         from scipy.sparse import csr_array
 
-        form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
+        form, a, start = self.profile.form, self.profile.form.arrays, self.opponent_sequences.start
         rows, columns, entries, count = [0], [0], [1.0], 1  # the weight of the empty sequence does not change
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
@@ -118,7 +118,7 @@ class Mistakes:
 
     def _blocked(self, played: BoolArray, tight: BoolArray) -> int:
         """Return an own set at which another move pays after a first mistake; -1 where there is no single one."""
-        a, form, start = self.profile.form.arrays, self.profile.form, self.theirs.start
+        a, form, start = self.profile.form.arrays, self.profile.form, self.opponent_sequences.start
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
             for move in range(first, first + size):
@@ -131,8 +131,8 @@ class Mistakes:
 
     def _followed(self, move: int) -> FloatArray:
         """Return weights (S_opponent,) of one move and of the profile's behaviour after it."""
-        form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
-        weights = np.zeros(self.theirs.stop - start)
+        form, a, start = self.profile.form, self.profile.form.arrays, self.opponent_sequences.start
+        weights = np.zeros(self.opponent_sequences.stop - start)
         weights[move] = 1.0
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
@@ -188,15 +188,17 @@ def never_best(profile: Profile, player: int) -> LongArray:
     payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
     payoff = payoff / (abs(payoff).max() or 1.0)
     played = profile.plan[form.player_sequences(player)] > 0
-    (sets, moves), (theirs, count) = own.shape, other.shape
+    (sets, moves), (opponent_sequences, count) = own.shape, other.shape
     falls = block_array([[-own.T, payoff, csr_array((moves, count))]], format="csr")  # payoffs are no more than prices
     capped = block_array([[csr_array((count, sets)), -eye_array(count), eye_array(count)]])
-    plans = block_array([[csr_array((theirs - 1, sets)), other[1:], csr_array((theirs - 1, count))]])
+    plans = block_array(
+        [[csr_array((opponent_sequences - 1, sets)), other[1:], csr_array((opponent_sequences - 1, count))]]
+    )
     found = least(
         form, np.concatenate([np.zeros(sets + count), -np.ones(count)]),
         A_ub=block_array([[falls[~played]], [capped]]) if (~played).any() else capped,
         b_ub=np.zeros(int((~played).sum()) + count),
-        A_eq=block_array([[falls[played]], [plans]]), b_eq=np.zeros(int(played.sum()) + theirs - 1),
+        A_eq=block_array([[falls[played]], [plans]]), b_eq=np.zeros(int(played.sum()) + opponent_sequences - 1),
         bounds=[(None, None)] * sets + [(0, None)] * count + [(0, 1)] * count,
     )  # fmt: skip
     return np.flatnonzero(found[-count:] < ADMITTED)

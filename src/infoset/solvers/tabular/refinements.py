@@ -151,7 +151,7 @@ def _gains_by_region(
     above = tree.parent[inner].astype(np.int64)
     leads = weight[above] * np.where(mover[above] == player, 1.0, chance[inner])
     where = np.concatenate([region[ends], region[above]])
-    sequence = profile.held[np.concatenate([ends, inner]), player].astype(np.int64)
+    sequence = profile.sequence_at[np.concatenate([ends, inner]), player].astype(np.int64)
     paid = np.concatenate([weight[ends] * value[ends, player], leads * value[inner, player]])
     owner = form.infoset_of
     node_of = np.append(tree.infoset_node[form.tree_infoset], 0)  # any node where there is no set

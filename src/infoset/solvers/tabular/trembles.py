@@ -111,16 +111,16 @@ class _Program:
         self.form, self.player = form, player
         payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
         payoff = payoff / (abs(payoff).max() or 1.0)
-        self.least, theirs = _alike(trembles(form, player), trembles(form, 1 - player))
+        self.least, opponent_least = _alike(trembles(form, player), trembles(form, 1 - player))
         self.own, values, their = own.shape[1], other.shape[0], other.shape[1]
-        begun = np.zeros((own.shape[0], self.least.shape[1]))
-        begun[0, 0] = 1.0
+        at_start = np.zeros((own.shape[0], self.least.shape[1]))
+        at_start[0, 0] = 1.0
         rows = block_array([[own, None, None], [payoff.T, -other.T, -eye_array(their)]])
         self.matrix = block_array([[rows, eye_array(rows.shape[0])]], format="csc")
-        self.right = np.vstack([begun - own @ self.least, -(payoff.T @ self.least)])
+        self.right = np.vstack([at_start - own @ self.least, -(payoff.T @ self.least)])
         self.costs = np.zeros((self.matrix.shape[1], self.least.shape[1]))
         self.costs[self.own, 0] = 1.0
-        self.costs[self.own + values : self.own + values + their] = theirs
+        self.costs[self.own + values : self.own + values + their] = opponent_least
         self.lower, self.upper = np.zeros(self.matrix.shape[1]), np.full(self.matrix.shape[1], np.inf)
         self.lower[self.own : self.own + values] = -np.inf
         self.upper[rows.shape[1] :] = 0.0
@@ -269,6 +269,6 @@ def _first(found: LongArray, ratios: FloatArray) -> int:
     for power in range(ratios.shape[1]):
         if len(found) < 2:
             break
-        kept = ratios[:, power] <= ratios[:, power].min() + ZERO
-        found, ratios = found[kept], ratios[kept]
+        retained = ratios[:, power] <= ratios[:, power].min() + ZERO
+        found, ratios = found[retained], ratios[retained]
     return int(found[0]) if len(found) else -1

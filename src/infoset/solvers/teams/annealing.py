@@ -264,7 +264,7 @@ class AnnealingRun(RunInSeries):
         plan = polish(form, best_response(form, realisation(form, strategy), self.responder))
         return {"value": np.array(expected_values(form, plan)[0]), "plan": plan}
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {**self.state._asdict(), "hottest": self.hottest}
 
 

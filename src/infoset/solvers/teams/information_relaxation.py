@@ -288,7 +288,7 @@ class RelaxationRun(RunInSeries):
         found = {"criteria": self.criteria[done].copy(), "payoffs": payoffs, "best": self.best.copy()}
         return {"value": np.array(payoffs.max()), **found}
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {
             "policy": self.policy_now, "projected": self.projected, "reach": self.reach, "best": self.best,
             "criteria": self.criteria, "payoffs": self.payoffs,

@@ -142,8 +142,8 @@ def _worth_trying(gains: Table, stops: npt.NDArray[np.bool_]) -> LongArray:
     Only moves that end the game, by ``stops`` (A,), are compared, by their gains (A, B, l).
     """
     rows = gains.reshape(len(gains), -1)
-    kept = ~stops
+    retained = ~stops
     for a in np.flatnonzero(stops):
         as_good = stops & (rows >= rows[a]).all(axis=1)
-        kept[a] = as_good.argmax() == a and not (rows[as_good] > rows[a]).any()  # the first among equals
-    return np.flatnonzero(kept)
+        retained[a] = as_good.argmax() == a and not (rows[as_good] > rows[a]).any()  # the first among equals
+    return np.flatnonzero(retained)

@@ -550,7 +550,7 @@ class HidingRun(RunInSeries):
         mean_payoff = np.array(expected(a, 0, state.reach))
         return {"value": state.record[0].copy(), "scores": scores, "mean_payoff": mean_payoff, **projections}
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {**self.state._asdict(), "average": self.mean, "scores": self.scores, "stream": self.stream}
 
 

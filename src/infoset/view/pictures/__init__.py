@@ -50,7 +50,9 @@ class Painter(Protocol):
     """The interface of the module that makes the pictures of a kind of game."""
 
     def whole(self, game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture: ...
-    def seen(self, game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture: ...
+    def seen(
+        self, game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]
+    ) -> Picture: ...
     def describe_record(self, game: Game, player: int, record: ObservationRecord, before: InformationState) -> str: ...
 
 
@@ -63,11 +65,11 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     ['−1', '1']
     """
     if isinstance(game, Pictured):
-        return game.picture(_known(game, steps, moves))
+        return game.picture(_infostate(game, steps, moves))
     return _painter(game).whole(game, steps, moves)
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action] = ()) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action] = ()) -> Picture:
     """Return a picture of what ``player`` knows: its information state, and its legal actions ``legal_actions``.
 
     >>> from infoset.view.pictures import seen
@@ -75,8 +77,8 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     [0, 1, 0]
     """
     if isinstance(game, Pictured):
-        return game.picture([known if p == player else None for p in range(len(game.players))])
-    return _painter(game).seen(game, player, known, tuple(legal_actions))
+        return game.picture([infostate if p == player else None for p in range(len(game.players))])
+    return _painter(game).seen(game, player, infostate, tuple(legal_actions))
 
 
 def record_words(game: Game, player: int, record: ObservationRecord, before: InformationState = ()) -> str:
@@ -100,7 +102,7 @@ def _painter(game: Game) -> Painter:
     return cast(Painter, VIEWS.of(game) or paths)
 
 
-def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:
+def _infostate(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:
     """Return every player's information state after the last step."""
     players = range(len(game.players))
     own = [(None,) * len(players), *(played.moves for played in moves)]

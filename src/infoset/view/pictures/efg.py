@@ -36,10 +36,10 @@ def _note(place: str) -> str:
     return f"at {place}" if place else ""
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the player's own moves with their information sets, and the present information set."""
     place, walked = "", []
-    for move, observation in known:
+    for move, observation in infostate:
         if move is not None:
             walked.append(Walked(game.players[player], move, place))
             place = ""

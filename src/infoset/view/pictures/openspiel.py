@@ -36,10 +36,10 @@ def _words(state: State, answer: Action | Observation) -> Action | Observation:
     return str(state.spiel.action_to_string(answer))
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the player's own moves and the last text that OpenSpiel gave it."""
-    own = [(move, ()) for move, _ in known if move is not None]
-    texts = [seen for _, seen in known if isinstance(seen, str)]
+    own = [(move, ()) for move, _ in infostate if move is not None]
+    texts = [seen for _, seen in infostate if isinstance(seen, str)]
     return path(seen_steps(game, player, own), legal_actions, note=shorten(texts[-1], MAX_NOTE) if texts else "")
 
 

@@ -28,9 +28,9 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return path(played_steps(game, moves))
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of a player's own moves and observations."""
-    return path(seen_steps(game, player, known), legal_actions)
+    return path(seen_steps(game, player, infostate), legal_actions)
 
 
 def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
@@ -51,10 +51,10 @@ def played_steps(game: Game, moves: Iterable[MatchStep]) -> list[Walked]:
     return walked
 
 
-def seen_steps(game: Game, player: int, known: Iterable[ObservationRecord]) -> list[Walked]:
+def seen_steps(game: Game, player: int, infostate: Iterable[ObservationRecord]) -> list[Walked]:
     """Return a player's own moves and observations."""
     walked = []
-    for move, observation in known:
+    for move, observation in infostate:
         walked += [] if move is None else [Walked(game.players[player], move)]
         walked += [] if observation in (None, ()) else [Walked("", observation)]
     return walked

@@ -20,12 +20,12 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return payoff_picture(table, tuple(moves[0].moves) if moves else None)
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the table, which is public, and the choices once all players have made theirs."""
     table = payoff_table(game) if is_payoff_table(game) else None
     if table is None:
-        return paths.seen(game, player, known, legal_actions)
-    joint = cast("tuple[Action, ...]", known[0][1]) if known else None
+        return paths.seen(game, player, infostate, legal_actions)
+    joint = cast("tuple[Action, ...]", infostate[0][1]) if infostate else None
     return payoff_picture(table, joint, player if legal_actions else None)
 
 

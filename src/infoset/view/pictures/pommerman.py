@@ -26,11 +26,11 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return position(state) if isinstance(state, PommermanState) else UNSEEN
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of an agent's last observation."""
     from infoset.view.pommerman.seen import picture
 
-    return picture(cast(Pommerman, game).config, player, known)
+    return picture(cast(Pommerman, game).config, player, infostate)
 
 
 def recording(match: Match, game: Pommerman) -> dict[str, Any]:

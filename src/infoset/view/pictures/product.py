@@ -22,7 +22,7 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return _axes(game, dict(game.past(values)), 0)
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the values that the player's stages showed it, and its own choices.
 
     It is a list of moves where a function determines what the stages show.
@@ -31,10 +31,10 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     stages = {axis.name: axis for axis in game.axes if isinstance(axis, Stage)}
     own = [stage for stage in stages.values() if stage.player == game.players[player]]
     if any(callable(stage.sees) for stage in own):
-        return paths.seen(game, player, known, legal_actions)
+        return paths.seen(game, player, infostate, legal_actions)
     values: dict[str, Action] = {}
     here = ""
-    for move, label in known:
+    for move, label in infostate:
         if move is not None and here:
             values[here] = move
         if isinstance(label, tuple) and label:
