@@ -261,7 +261,7 @@ def getting_ready(args: Args) -> None:
         total = read + grounded + compiled
         rows.append((
             game.title, read, grounded, process, compiled, total, READY, met(total < READY),
-            len(game.net), len(game.net.base), len(game.net.moves),
+            len(game.net), len(game.net.base), len(game.net.actions),
         ))  # fmt: skip
     head = (
         "game", "read and check", "ground", "grounder's CPU", "compile", "sum", "target, less than", "met",

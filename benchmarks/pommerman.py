@@ -94,11 +94,11 @@ def random_moves(batch: PommermanVec) -> cycle[np.ndarray]:
 def batched(name: str, planes: bool = False, boards: int = BOARDS, threads: int = 1) -> Job:
     """Random moves on many boards; a game that is over is followed by a new one on a new board."""
     batch = PommermanVec(boards, config(name), seed=1, threads=threads)
-    moves = random_moves(batch)
+    actions = random_moves(batch)
 
     def work(steps: int) -> None:
         for _ in range(-(-steps // boards)):
-            batch.step(next(moves))
+            batch.step(next(actions))
             if planes:
                 batch.observe()
 
@@ -120,14 +120,14 @@ def stock(name: str) -> Job:
 
 
 @kernel
-def step_copies(first, row, work, settings, collapses, near, moves, words, steps):
+def step_copies(first, row, work, settings, collapses, near, actions, words, steps):
     """Copy a position, play ``COPIED`` steps, and again."""
     done = 0
     while done < steps:
         for k in range(len(row)):
             row[k] = first[k]
         for _ in range(COPIED):
-            advance(row, work, settings, collapses, near, moves[done % len(moves)], words)
+            advance(row, work, settings, collapses, near, actions[done % len(actions)], words)
             done += 1
 
 
@@ -144,10 +144,10 @@ def copy_rows(first, row, times):
 def copied(name: str) -> Job:
     rules = config(name)
     arrays, row = engine(rules), PommermanVec(1, rules, seed=1).rows[0]
-    moves = np.random.default_rng(0).integers(0, 6, (4096, 4), dtype=np.int16)
+    actions = np.random.default_rng(0).integers(0, 6, (4096, 4), dtype=np.int16)
     room, words, other = scratch(rules.size), np.zeros((4, 2), dtype=np.int16), row.copy()
     return lambda steps: step_copies(
-        row, other, room, arrays.settings, arrays.collapses, arrays.near, moves, words, steps
+        row, other, room, arrays.settings, arrays.collapses, arrays.near, actions, words, steps
     )
 
 
@@ -155,7 +155,7 @@ def single(name: str, dictionaries: bool = False) -> Job:
     """One game after the other through the game's own methods."""
     game = Pommerman(name, config(name))
     agents = range(len(game.players))
-    moves = cycle(np.random.default_rng(0).integers(0, 6, (4096, len(game.players))).tolist())
+    actions = cycle(np.random.default_rng(0).integers(0, 6, (4096, len(game.players))).tolist())
     seeds = iter(range(10**9))
 
     def work(steps: int) -> None:
@@ -163,7 +163,7 @@ def single(name: str, dictionaries: bool = False) -> Job:
         for _ in range(steps):
             if state.terminal:
                 state = game.deal(next(seeds)).state
-            joint = [move if state.legal_actions(k) else None for k, move in zip(agents, next(moves), strict=True)]
+            joint = [action if state.legal_actions(k) else None for k, action in zip(agents, next(actions), strict=True)]
             step = state.play(joint)
             state = step.state
             if dictionaries:
@@ -176,11 +176,11 @@ def single(name: str, dictionaries: bool = False) -> Job:
 def one_step(name: str) -> Job:
     """The same step again and again: what the call itself costs."""
     state = Pommerman(name, config(name), seed=1).start().state
-    moves = (0, 1, 2, 5)
+    actions = (0, 1, 2, 5)
 
     def work(steps: int) -> None:
         for _ in range(steps):
-            state.play(moves)
+            state.play(actions)
 
     return work
 
@@ -190,7 +190,7 @@ def slow(name: str) -> Job:
     twin, rules = load_twin(), config(name)
     batch = PommermanVec(64, rules, seed=1)
     boards = cycle(batch.rows.copy())
-    moves = cycle(np.random.default_rng(0).integers(0, 6, (4096, rules.num_agents)).tolist())
+    actions = cycle(np.random.default_rng(0).integers(0, 6, (4096, rules.num_agents)).tolist())
     words = [(0, 0)] * rules.num_agents
 
     def work(steps: int) -> None:
@@ -198,7 +198,7 @@ def slow(name: str) -> Job:
         for _ in range(steps):
             if state.result:
                 state = twin.from_row(next(boards), rules)
-            twin.step(state, rules, next(moves), words)
+            twin.step(state, rules, next(actions), words)
 
     return work
 

@@ -73,12 +73,12 @@ def rates() -> Iterator[tuple[str, float]]:
         yield f"positions, {name}", rate(lambda name=name: len(explore(load(f"gdl:{name}")).player))
     boards = PommermanVec(256, config(TEAM), seed=1)
     boards.reset()
-    moves = np.random.default_rng(1).integers(0, 6, size=(64, 256, 4)).astype(np.int16)
+    actions = np.random.default_rng(1).integers(0, 6, size=(64, 256, 4)).astype(np.int16)
 
     def step() -> int:
-        for joint in moves:
+        for joint in actions:
             boards.step(joint)
-        return moves.shape[0] * moves.shape[1]
+        return actions.shape[0] * actions.shape[1]
 
     yield "Pommerman, steps", rate(step, 20)
     for agent, (games, steps) in AGENTS.items():

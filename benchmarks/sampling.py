@@ -279,8 +279,8 @@ class Recorder(RandomAgent):
         self.seen: list[ObservationRecord] = []
         self.asked: list[ObservationRecord] = []
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
         if record is not None:
             self.seen.append(record)
 

@@ -380,8 +380,8 @@ def read_gdl(file: Path) -> None:
         if state.terminal:
             state.returns()
             return
-        moves = [action_set[0] if (action_set := state.legal_actions(p)) else None for p in range(len(game.players))]
-        state = state.play(moves, state.draw(moves, rng)).state
+        actions = [action_set[0] if (action_set := state.legal_actions(p)) else None for p in range(len(game.players))]
+        state = state.play(actions, state.draw(actions, rng)).state
 
 
 def make_names(folder: Path) -> list[Path]:

@@ -60,7 +60,7 @@ def twin(form: SequenceForm, s: AnnealingState, responder: int, temperatures: li
         for _ in sets:
             k = sets[below(s.stream, len(sets))]
             plan, now = played(form, s, responder), evaluate(form, played(form, s, responder)).values[0]
-            others = [move for move in range(form.arrays.size[k]) if move != s.choice[k]]
+            others = [action for action in range(form.arrays.size[k]) if action != s.choice[k]]
             old, s.choice[k] = s.choice[k], others[below(s.stream, len(others))]
             if plan[form.arrays.parent[k]] > 0:
                 loss = now - evaluate(form, played(form, s, responder)).values[0]

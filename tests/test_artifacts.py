@@ -104,7 +104,7 @@ def test_what_is_broken_or_half_written_is_said_in_a_line(made: Path, tmp_path: 
     files = {
         "half.json": whole[: len(whole) // 2], "empty.json": b"", "list.json": b"[1, 2]", "deep.json": b"[" * 100_000,
         "shuffled.json": json.dumps(shuffled).encode(), "noise.npz": b"PK\3\4" + bytes(100), "noise.db": bytes(5000),
-        "odd.json": b'{"schema":2,"game":7,"players":[],"agents":[],"returns":[],"steps":[]}',
+        "odd.json": b'{"schema":3,"game":7,"players":[],"agents":[],"returns":[],"steps":[]}',
         "nested.json": b'{"game":' + b'{"a":' * 3000 + b"1" + b"}" * 3001,
     }  # fmt: skip
     for name, body in files.items():

@@ -209,7 +209,7 @@ def test_a_set_or_a_move_that_stands_twice_in_an_archive_is_refused(solved: Path
         header["keys"][0][1] = header["keys"][0][0]
 
     def twin_move(header) -> None:
-        header["moves"][0][0] = ["pass", "pass"]
+        header["actions"][0][0] = ["pass", "pass"]
 
     for change in (twin_set, twin_move):
         file = rewrite(solved / "run" / POLICY, tmp_path / "p.npz", change)

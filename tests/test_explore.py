@@ -91,7 +91,7 @@ def node(room: Exploring, source: str, **more: Any) -> dict[str, Any]:
 
 
 def walk_of(name: str) -> PublicWalk:
-    return PublicWalk(infoset.load(name), lambda player, known, key, moves: None)
+    return PublicWalk(infoset.load(name), lambda player, known, key, actions: None)
 
 
 def everywhere(node: PublicNode) -> list[PublicNode]:
@@ -113,7 +113,7 @@ def test_the_public_positions_hold_every_information_set_once_and_as_likely_as_t
     study = Study.of(name, TabularPolicy.uniform(form))
     for k, key in enumerate(form.keys):
         here = found[int(form.infoset_player[k]), key]
-        assert here.moves == form.actions[k]
+        assert here.actions == form.actions[k]
         assert here.reach == pytest.approx(study.reach[k], abs=1e-12)
 
 
@@ -132,7 +132,7 @@ def test_who_does_not_notice_a_move_stays_where_it_was() -> None:
         (infoset.Stage("one", "P1", ("a", "b")), infoset.Stage("two", "P2", ("a", "b"))),
         lambda past: float(past["one"] == past["two"]),
     )
-    start = PublicWalk(game, lambda player, known, key, moves: None).start
+    start = PublicWalk(game, lambda player, known, key, actions: None).start
     assert {player for player, _ in start.infosets} <= {0, 1}
     assert sum(len(n.infosets) for n in everywhere(start)) == 2
 
@@ -168,16 +168,16 @@ def test_a_table_file_reads_what_was_saved(tmp_path: Path) -> None:
         ({"probabilities": np.array([0.5, 0.6])}, "no distributions"),
         ({"probabilities": np.array([float("nan"), 0.6])}, "no distributions"),
         ({"probabilities": np.array([1.0])}, "do not fit"),
-        ({"moves": [[["a"], ["b"]]]}, "do not fit"),
-        ({"moves": [[["a", "a"]]]}, "occurs twice"),
+        ({"actions": [[["a"], ["b"]]]}, "do not fit"),
+        ({"actions": [[["a", "a"]]]}, "occurs twice"),
         ({"schema": 99}, "schema 99"),
         ({"keys": 5}, "not a policy file"),
-        ({"moves": [[[1, 2]]]}, "not a policy file"),
+        ({"actions": [[[1, 2]]]}, "not a policy file"),
     ],
 )
 def test_a_broken_table_is_one_line(tmp_path: Path, change: dict[str, Any], why: str) -> None:
     header = {
-        "schema": 2, "game": "g", "players": ["P1"], "map": "", "made_by": {}, "keys": [["x"]], "moves": [[["a", "b"]]],
+        "schema": 3, "game": "g", "players": ["P1"], "map": "", "made_by": {}, "keys": [["x"]], "actions": [[["a", "b"]]],
     } | {k: v for k, v in change.items() if k != "probabilities"}  # fmt: skip
     probabilities = change.get("probabilities", np.array([0.5, 0.5]))
     path = tmp_path / "p.npz"

@@ -39,8 +39,8 @@ from infoset.remote.kif import (
     Seen,
     Start,
     Stop,
+    parse_action,
     read_message,
-    read_move,
     written,
 )
 from infoset.remote.scrambling import Scrambling
@@ -126,7 +126,7 @@ def test_what_is_written_otherwise_is_read_too() -> None:
     assert read_message("(PLAY m 1 (noop) NIL)") == Play("m", Seen(1, "noop"))
     assert read_message("(PLAY m ())") == Play("m", Joint())
     assert read_message(f"(START m x ({RULES}) 1e9 inf)") == Start("m", "x", RULES, MAX_CLOCK, MAX_CLOCK)
-    assert read_move(" ( MARK 01 2 )\r\n") == ("mark", "01", 2)
+    assert parse_action(" ( MARK 01 2 )\r\n") == ("mark", "01", 2)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_broken_messages_are_one_line(text: str, says: str) -> None:
 @pytest.mark.parametrize("text", ["", "(", "(mark 1", "mark 1 2", "?x", "(?x)", "(mark ?x)", "()", ")"])
 def test_broken_answers(text: str) -> None:
     with pytest.raises(FormatError):
-        read_move(text)
+        parse_action(text)
 
 
 @pytest.mark.parametrize("name", library())
@@ -287,10 +287,10 @@ def test_games_of_perfect_information(name: str, scramble: bool, tmp_path: Path,
         assert observed[0] == Joint()
         assert all(len(joint.moves) == len(urls) for joint in observed[1:])
         if not scramble:
-            assert [joint.moves for joint in observed[1:]] == [step.moves for step in match.steps]
+            assert [joint.moves for joint in observed[1:]] == [step.actions for step in match.steps]
         answers = [answer for _, answer in pairs]
         assert (answers[0], answers[-1]) == ("READY", "DONE")
-        assert [written(read_move(answer)) for answer in answers[1:-1]] == answers[1:-1]
+        assert [written(parse_action(answer)) for answer in answers[1:-1]] == answers[1:-1]
 
 
 # A player of its own, written from section 5 of the specification: it knows nothing of infoset.
@@ -594,7 +594,7 @@ def test_turns_that_were_missed() -> None:
     with desk() as one:
         one.answer(start(role="x", rules=str(description("blind_tic_tac_toe"))))
         one.answer("(PLAY m 0 NIL NIL)")
-        move = read_move(one.answer("(PLAY m 3 (mark 1 1) ())"))
+        move = parse_action(one.answer("(PLAY m 3 (mark 1 1) ())"))
         assert move[0] == "mark"
         assert len(one.mind.seat.tracking.observed) == 3
         with pytest.raises(ParameterError, match="turn 2 was played; now it is 4"):
@@ -636,8 +636,8 @@ def test_a_game_without_hidden_information_in_the_form_of_gdl_ii() -> None:
         one.answer(start(role="x", rules=str(description("tic_tac_toe"))))
         first = one.answer("(PLAY m 0 NIL NIL)")
         assert one.answer(f"(PLAY m 1 {first} ((does o noop) (does x {first})))") == "noop"
-        assert one.mind.seat.tracking.observed[0].moves == (read_move(first), "noop")
-        assert read_move(one.answer("(PLAY m 2 noop ())"))[0] == "mark"
+        assert one.mind.seat.tracking.observed[0].moves == (parse_action(first), "noop")
+        assert parse_action(one.answer("(PLAY m 2 noop ())"))[0] == "mark"
         assert one.mind.seat.tracking.sure
 
 
@@ -691,7 +691,7 @@ class Slow:
     def begin(self, game, player, rng, deadline):
         self._maybe("begin")
 
-    def observe(self, own_move, observation):
+    def observe(self, own_action, observation):
         self._maybe("observe")
 
     def act(self, legal_actions, deadline):
@@ -712,8 +712,8 @@ class Listening(Slow):
     def begin(self, game, player, rng, deadline):
         self.heard: list[object] = []
 
-    def observe(self, own_move, observation):
-        self.heard.append((own_move, observation))
+    def observe(self, own_action, observation):
+        self.heard.append((own_action, observation))
 
     def act(self, legal_actions, deadline):
         return legal_actions[0]
@@ -919,8 +919,8 @@ def test_a_history_that_was_lost_is_found_again(name: str, monkeypatch) -> None:
         assert lost.sure == observed[-1].ended
     state = evaluator.start()
     for step, known in zip(lost.history(), observed, strict=True):
-        state, percepts = evaluator.step(state, step.moves)
-        assert (step.moves[0], frozenset(percepts[0]), evaluator.terminal(state)) == (
+        state, percepts = evaluator.step(state, step.actions)
+        assert (step.actions[0], frozenset(percepts[0]), evaluator.terminal(state)) == (
             known.moves[0], known.percepts, known.ended
         )  # fmt: skip
 

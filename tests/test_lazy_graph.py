@@ -80,16 +80,16 @@ def test_ranges_that_grow_are_those_of_the_listed_graph(name) -> None:
         step, states = game.start(), {p: (p, p) for p in range(len(game.players))}
         while not step.state.terminal:
             state = step.state
-            moves = [
+            actions = [
                 action_set[rng.integers(len(action_set))] if (action_set := state.legal_actions(p)) else None
                 for p in states
             ]
-            step = state.play(moves, state.draw(moves, rng))
+            step = state.play(actions, state.draw(actions, rng))
             for p, (before, grown_before) in states.items():
                 seen = step.observation(p)
-                if moves[p] is None and seen is None:
+                if actions[p] is None and seen is None:
                     continue
-                record = (moves[p], () if seen is None else seen)
+                record = (actions[p], () if seen is None else seen)
                 one = listed.successor(before, number[record])
                 other = grown.successor(grown_before, grown.graph.source.record_number(p, record))
                 states[p] = one, other

@@ -48,7 +48,7 @@ def test_what_was_asked_for_before_changes_nothing() -> None:
 def test_the_same_seed_gives_the_same_game(name) -> None:
     game = load("gdl:krieg_tic_tac_toe")
     matches = [play_match(game, [load_agent(name), "random"], seed=4) for _ in range(2)]
-    first, second = ([step.moves for step in match.steps] for match in matches)
+    first, second = ([step.actions for step in match.steps] for match in matches)
     assert first == second
 
 
@@ -69,7 +69,7 @@ def test_doors_are_switched() -> None:
     """Worlds weigh chance; whoever solves each by itself, knowing the car, could not tell."""
     for seed in range(10):
         match = play_match("gdl:monty_hall", ["is-mcts(nodes=400)"], seed=seed)
-        assert "switch" in [step.moves[0] for step in match.steps]
+        assert "switch" in [step.actions[0] for step in match.steps]
 
 
 def test_native_games_are_searched_by_their_states() -> None:
@@ -201,10 +201,10 @@ def test_a_single_observer_knows_what_others_may_do_in_each_world(tmp_path) -> N
     search = TreeSearch(graph, RandomPlays(graph, 4, 1), SEARCHERS, 0, seed=1)
     search.run(whole(graph), 3_000)
     states, tree = graph.states, search.tree
-    moves = np.flatnonzero((states.parent > 0) & (states.record[states.parent] < NO_RECORD))
-    assert (tree.times[moves] / search.walks).round(1).tolist() == [0.7, 0.7, 0.7]  # each in two worlds of three
-    visits = tree.visits[tree.node[moves]] / search.walks
+    actions = np.flatnonzero((states.parent > 0) & (states.record[states.parent] < NO_RECORD))
+    assert (tree.times[actions] / search.walks).round(1).tolist() == [0.7, 0.7, 0.7]  # each in two worlds of three
+    visits = tree.visits[tree.node[actions]] / search.walks
     assert visits.round(1).tolist() == [0.7, 0.3, 0.0]
     for seed in range(5):
         match = play_match(load(str(path)), ["is-mcts(nodes=500,observers=single)", "random"], seed=seed)
-        assert match.steps[1].moves[0] == 1
+        assert match.steps[1].actions[0] == 1

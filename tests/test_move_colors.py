@@ -11,11 +11,11 @@ import pytest
 
 import infoset
 from infoset.catalog import load
+from infoset.view.action_colors import BETS, action_colors, printed
 from infoset.view.hand_decisions import decisions
 from infoset.view.hand_matrix_svg import hand_matrix_svg
 from infoset.view.html import policy_html
 from infoset.view.markup import palette
-from infoset.view.move_colors import BETS, move_colors, printed
 
 RIVER = "holdem_river"
 
@@ -40,7 +40,7 @@ def river(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_moves_of_betting_have_colours_of_their_own(action_set: list[str], colors: tuple[str, ...]) -> None:
-    assert move_colors(action_set) == colors
+    assert action_colors(action_set) == colors
 
 
 def test_all_colours_are_defined_once_by_day_and_by_night() -> None:
@@ -77,8 +77,8 @@ def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
     group = room.node(RowsRequest("item:0/river.npz"))["groups"][0]
     assert group["moves"] == ("check", "bet 50", "bet 100") and group["colors"] == ("call", "bet0", "bet4")
     svg = hand_matrix_svg(load(RIVER), decisions(load(RIVER), policy))  # type: ignore[arg-type]
-    for move, color in zip(group["moves"], group["colors"], strict=True):
-        assert re.search(rf'fill="{printed(color)}"[^>]*>{move} \d', svg)
+    for action, color in zip(group["moves"], group["colors"], strict=True):
+        assert re.search(rf'fill="{printed(color)}"[^>]*>{action} \d', svg)
     html = policy_html(infoset.solve("leduc_poker", "cfr", iterations=2).policy)
     assert {*re.findall(r"background:var\(--(\w+)\)", html)} == {"fold", "call", "bet0"}
 

@@ -127,7 +127,7 @@ def test_a_game_of_a_series_is_the_game_by_itself(game, method) -> None:
     play_series(rules, together, games=6, seed=3, keep=games.append)
     for match in games:
         alone = play_match(rules, agents(), seed=match.seed)
-        assert [step.moves for step in alone.steps] == [step.moves for step in match.steps]
+        assert [step.actions for step in alone.steps] == [step.actions for step in match.steps]
     agent = agents()[0]
     agent.begin(rules, 0, np.random.default_rng(0), None)
     played, fresh = together[0].inner.solver, agent.inner.solver
@@ -176,10 +176,10 @@ def searching(draws: int, seed: int = 0, **effort) -> SubgameAgent:
 
 def row_after(agent: SubgameAgent, asked: bool = False) -> list[float] | None:
     """Its probabilities after a call that was raised; with ``asked``, it searched before its call as well."""
-    for own_move, observation in RAISED:
-        if asked and own_move is not None:
+    for own_action, observation in RAISED:
+        if asked and own_action is not None:
             agent.act(("call", "raise"), None)
-        agent.observe(own_move, observation)
+        agent.observe(own_action, observation)
     return agent.compute_probabilities(("fold", "call", "raise"), np.inf)
 
 

@@ -47,7 +47,7 @@ def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sit:
 
 
 def moves_of(match: Match, player: int) -> list[Action]:
-    return [move for step in match.steps if (move := step.moves[player]) is not None]
+    return [action for step in match.steps if (action := step.actions[player]) is not None]
 
 
 def interrupt() -> None:
@@ -116,7 +116,7 @@ def test_pommerman_by_keyboard(sit: Sit) -> None:
     text, match = sit(keys, DUEL, "stop", seconds_per_move=0.4)
     assert match.over, "it stood on its bomb"
     assert match.returns == (-1.0, 1.0)
-    played = [move for move in moves_of(match, 0) if move]
+    played = [action for action in moves_of(match, 0) if action]
     assert played == [2, 4, 5]
     assert match.seconds_per_move == 0.4
     assert not match.faults

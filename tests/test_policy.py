@@ -121,8 +121,8 @@ def test_broken_files(tmp_path) -> None:
         "cut.npz": whole[: len(whole) // 2],
         "text.npz": b"hello",
         "list.json": b"[]",
-        "types.json": b'{"schema": 2, "game": 3, "players": [], "tables": []}',
-        "cut.json": b'{"schema": 2',
+        "types.json": b'{"schema": 3, "game": 3, "players": [], "tables": []}',
+        "cut.json": b'{"schema": 3',
     }
     for name, content in cases.items():
         (tmp_path / name).write_bytes(content)

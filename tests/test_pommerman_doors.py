@@ -276,7 +276,7 @@ def test_published_agents_play_as_they_are(style: str, variant: str, tmp_path: P
     assert series.games == 4
     own = [(match, seat) for match in kept for seat, who in enumerate(match.agents) if who.startswith("playground")]
     assert len(own) == 8
-    moves = [step.moves[seat] for match, seat in own for step in match.steps]
+    moves = [step.actions[seat] for match, seat in own for step in match.steps]
     assert len({move for move in moves if move is not None}) > 2
 
 
@@ -650,7 +650,7 @@ def test_words_0_to_8_are_legal_everywhere() -> None:
 
     match = play_match(f"pommerman:{RADIO}(max_steps=3)", [PlaygroundAgent(Talks), "random", "stop", "random"], seed=2)
     assert match.faults == ()
-    assert [step.moves[0] for step in match.steps[1:]] == [(0, 8, 8)] * 3
+    assert [step.actions[0] for step in match.steps[1:]] == [(0, 8, 8)] * 3
     assert len(replay_states(match)) == 5
     drawn = {space.sample() for space in agents_space().spaces[1:] for _ in range(200)}
     assert drawn == set(range(9))
@@ -683,7 +683,7 @@ def test_rules_by_name_and_in_replays(tmp_path: Path) -> None:
     assert film(again).config.size == 9
     log = write_game(match, tmp_path / "game_state.json")
     assert json.loads(log.read_text())["config"] == name.removeprefix("pommerman:")
-    assert [step.moves for step in read_game(log).steps] == [step.moves for step in match.steps]
+    assert [step.actions for step in read_game(log).steps] == [step.actions for step in match.steps]
     assert pickle.loads(pickle.dumps(first)) == first
 
 
@@ -763,7 +763,7 @@ def with_keys_of_viewers(log: dict[str, Any]) -> dict[str, Any]:
 
 
 def moves_of(match: Match) -> list[Any]:
-    return [step.moves for step in match.steps[1:]]
+    return [step.actions for step in match.steps[1:]]
 
 
 WON, LONG = (5, 800, "random"), (1, 801, "stop")

@@ -671,8 +671,8 @@ def test_it_plays_every_variant_and_the_same_again(variant: str, agent: str) -> 
     seats = [agent if k % 2 == 0 else "simple" for k in range(rules.num_agents)]
     once, again, other = (play_match(Pommerman("short", rules), seats, seed=seed) for seed in (3, 3, 4))
     assert once.faults == again.faults == other.faults == ()
-    assert [step.moves for step in once.steps] == [step.moves for step in again.steps]
-    assert [step.moves for step in once.steps] != [step.moves for step in other.steps]
+    assert [step.actions for step in once.steps] == [step.actions for step in again.steps]
+    assert [step.actions for step in once.steps] != [step.actions for step in other.steps]
 
 
 @pytest.mark.parametrize("agent", ["dypm", "champion"])
@@ -681,7 +681,7 @@ def test_one_object_plays_game_after_game(agent: str) -> None:
     rules = replace(config("OneVsOne-v0"), max_steps=40)
     player = load_agent(agent)
     games = [play_match(Pommerman("short", rules), [player, "simple"], seed=seed) for seed in (1, 2, 1)]
-    assert [step.moves for step in games[0].steps] == [step.moves for step in games[2].steps]
+    assert [step.actions for step in games[0].steps] == [step.actions for step in games[2].steps]
 
 
 @pytest.mark.parametrize("agent", ["dypm", "champion"])

@@ -407,8 +407,8 @@ def test_plays_whole_games(rules: Config) -> None:
     agents = [SearchPlayer(eis.Eisenach(budget=300)) for _ in range(rules.num_agents)]
     first, again = (play_match(game, agents, seed=5) for _ in range(2))
     assert not first.faults
-    assert [step.moves for step in first.steps] == [step.moves for step in again.steps]
-    played = [move for step in first.steps for move in step.moves if move is not None]
+    assert [step.actions for step in first.steps] == [step.actions for step in again.steps]
+    played = [move for step in first.steps for move in step.actions if move is not None]
     moves = {move if isinstance(move, int) else move[0] for move in played}
     assert st.LAY in moves
     assert len(moves) > 3

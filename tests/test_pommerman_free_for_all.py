@@ -197,7 +197,7 @@ def test_it_plays_every_variant_and_repeats_itself(name: str, number: int) -> No
             Pommerman("short", rules), [name if k % 2 == 0 else "simple" for k in range(rules.num_agents)], seed=3
         )
         assert match.faults == ()
-        return [step.moves for step in match.steps]
+        return [step.actions for step in match.steps]
 
     once = play()
     assert len({moves[0] for moves in once}) > 3
@@ -211,7 +211,7 @@ def test_it_plays_over_a_line_as_here(name: str) -> None:
         play_match(game, [agent, "simple", "simple", "simple"], seed=3) for agent in (name, f"isolated(agent={name})")
     )
     assert not apart.faults
-    assert [step.moves for step in here.steps] == [step.moves for step in apart.steps]
+    assert [step.actions for step in here.steps] == [step.actions for step in apart.steps]
 
 
 @pytest.mark.parametrize(("name", "wins"), [("fsm-search", 4), ("edited-simple", 1)])

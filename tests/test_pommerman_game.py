@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from infoset import load, play_match, play_series, replay_states, testing
-from infoset.errors import IllegalMoveError, ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.errors import IllegalActionError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.replay import Match
 from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, Config, collapse_steps
@@ -72,8 +72,8 @@ def test_matches_and_replays(tmp_path) -> None:
     """Chance's answer is the seed of the board, so a replay is moves and one number."""
     match = play_match("pommerman:PommeTeamCompetition-v0", ["random"] * 4, seed=3)
     again, other = (play_match("pommerman:PommeTeamCompetition-v0", ["random"] * 4, seed=s) for s in (3, 4))
-    assert [(step.moves, step.chance_outcome) for step in again.steps] == [
-        (step.moves, step.chance_outcome) for step in match.steps
+    assert [(step.actions, step.chance_outcome) for step in again.steps] == [
+        (step.actions, step.chance_outcome) for step in match.steps
     ]
     assert other.steps[0].chance_outcome != match.steps[0].chance_outcome
     loaded = Match.load(match.save(tmp_path / "match.json"))
@@ -83,12 +83,12 @@ def test_matches_and_replays(tmp_path) -> None:
 
 def test_what_cannot_be_played_is_refused() -> None:
     game = load("pommerman:PommeFFACompetition-v0")
-    with pytest.raises(IllegalMoveError, match="chance cannot answer -1"):
+    with pytest.raises(IllegalActionError, match="chance cannot answer -1"):
         game.start().state.play((None,) * 4, -1)
     with pytest.raises(UnsupportedGameError, match="boards are too many to list"):
         GameTree.of(game)
     state = load("pommerman:PommeFFACompetition-v0(seed=1)").start().state
-    with pytest.raises(IllegalMoveError, match="player 2 cannot play 6"):
+    with pytest.raises(IllegalActionError, match="player 2 cannot play 6"):
         state.play((0, 0, 6, 0))
     with pytest.raises(UnknownNameError, match="did you mean 'pommerman:PommeFFA-v1'"):
         load("pommerman:PommeFFA-v0")
@@ -127,8 +127,8 @@ class Faulty:
     def begin(self, game: Any, player: int, rng: Any, deadline: float | None) -> None:
         self.asked, self.executed = 0, []
 
-    def observe(self, own_move: Any, observation: Any) -> None:
-        self.executed.append(own_move)
+    def observe(self, own_action: Any, observation: Any) -> None:
+        self.executed.append(own_action)
 
     def act(self, legal_actions: Any, deadline: float | None) -> Any:
         self.asked += 1
@@ -148,7 +148,7 @@ def test_a_faulty_move_becomes_stop_and_is_counted(name: str, stop: Any) -> None
     faulty = {(fault.step, fault.player) for fault in match.faults if fault.kind == "illegal"}
     assert faulty
     for step, player in faulty:
-        assert match.steps[step - 1].moves[player] == stop
+        assert match.steps[step - 1].actions[player] == stop
 
 
 def test_members_of_a_team_win_together() -> None:

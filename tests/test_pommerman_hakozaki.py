@@ -182,7 +182,7 @@ def test_it_plays_every_variant_and_repeats_itself(number: int) -> None:
         agents = [SearchPlayer(Hakozaki(budget=60)) if k % 2 == 0 else "simple" for k in range(rules.num_agents)]
         match = play_match(Pommerman("short", rules), agents, seed=3)
         assert match.faults == ()
-        return [step.moves for step in match.steps]
+        return [step.actions for step in match.steps]
 
     once = play()
     assert len({moves[0] for moves in once}) > 3

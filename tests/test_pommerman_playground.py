@@ -18,7 +18,7 @@ from infoset import load_agent, play_match, play_series
 from infoset.errors import (
     FormatError,
     GameRuleError,
-    IllegalMoveError,
+    IllegalActionError,
     ParameterError,
     UnknownNameError,
     UnsupportedGameError,
@@ -237,9 +237,9 @@ def test_moves_come_in_every_form_that_is_one() -> None:
         (env, (1, 9, 0), r"agent 3 cannot play \(1, 9, 0\); allowed: 0 to 5, words 0 to 8"),
         (env, [], r"\[\] is no move; allowed: an integer or a list"),
     ):
-        with pytest.raises(IllegalMoveError, match=words):
+        with pytest.raises(IllegalActionError, match=words):
             env_.step([0, 0, 0, action])
-    with pytest.raises(IllegalMoveError, match="has 4 entries, not 3"):
+    with pytest.raises(IllegalActionError, match="has 4 entries, not 3"):
         plain.step([0, 0, 0])
 
 
@@ -402,9 +402,9 @@ def test_a_program_of_the_playground_plays_in_our_matches(program: Path) -> None
     match = play_match(MATCH, [name, "simple", name, "random"], seed=5)
     assert match.faults == ()
     assert match.agents[0].startswith("playground(path=")
-    assert len({step.moves[0] for step in match.steps[1:]}) > 2
+    assert len({step.actions[0] for step in match.steps[1:]}) > 2
     again = play_match(MATCH, [name, "simple", name, "random"], seed=5)
-    assert [step.moves for step in again.steps] == [step.moves for step in match.steps]
+    assert [step.actions for step in again.steps] == [step.actions for step in match.steps]
 
 
 def test_an_object_and_a_class_play(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -443,7 +443,7 @@ def test_the_radio_in_our_matches() -> None:
     )
     assert match.faults == ()
     assert one.last == (3, 5) or len(match.steps) < 4
-    assert match.steps[1].moves[0] == (0, 3, 5)
+    assert match.steps[1].actions[0] == (0, 3, 5)
 
 
 def test_a_game_on_the_radio_begins_in_silence_after_a_reset_too() -> None:

@@ -98,13 +98,15 @@ def test_a_plan_reckons_with_the_word() -> None:
 def test_champions_talk_in_matches(game: str) -> None:
     match = infoset.play_match(game, ["champion", "simple", "champion", "simple"], seed=4)
     assert not match.faults
-    said = [step.moves[k] for step in match.steps for k in (0, 2) if step.moves and step.moves[k] is not None]
+    said = [step.actions[k] for step in match.steps for k in (0, 2) if step.actions and step.actions[k] is not None]
     words = [move[1:] for move in said if isinstance(move, tuple)]
     assert words
     assert all(1 <= first <= 6 and 0 <= second <= 8 for first, second in words)
     assert any(second for _, second in words)
     silent = infoset.play_match(game, ["champion(radio=false)", "simple"] * 2, seed=4)
-    assert not any(any(step.moves[0][1:]) for step in silent.steps if step.moves and isinstance(step.moves[0], tuple))
+    assert not any(
+        any(step.actions[0][1:]) for step in silent.steps if step.actions and isinstance(step.actions[0], tuple)
+    )
 
 
 def test_too_few_words_for_all_moves_are_silence() -> None:

@@ -85,7 +85,7 @@ def test_it_plays_as_it_does_here(serve) -> None:
         play_match("goofspiel(num_cards=4)", [agent, "random"], seed=7)
         for agent in (serve("scripted(moves=[4,3,2])"), "scripted(moves=[4,3,2])")
     )
-    assert [step.moves for step in there.steps] == [step.moves for step in here.steps]
+    assert [step.actions for step in there.steps] == [step.actions for step in here.steps]
 
 
 def test_one_of_pommermans_agents_plays_in_either_protocol(serve) -> None:
@@ -94,7 +94,7 @@ def test_one_of_pommermans_agents_plays_in_either_protocol(serve) -> None:
     for protocol in ("infoset", "playground"):
         match = play_match(game, [f"http(url='{url}',protocol={protocol})", "stop", "stop", "stop"], seed=3)
         assert not match.faults
-        assert len({step.moves[0] for step in match.steps[1:]}) > 1
+        assert len({step.actions[0] for step in match.steps[1:]}) > 1
 
 
 def test_a_game_that_it_does_not_play_is_refused_in_a_line(serve) -> None:
@@ -158,7 +158,7 @@ def test_the_owner_lists_further_games(serve, tmp_path: Path) -> None:
     assert begun(url, str(path)) == begun(url, "elsewhere/coin.efg") == begun(url, "kuhn_poker") == ""
     assert "no shipped game" in begun(url, "other.efg")
     match = play_match(str(path), [url, "random"], seed=1)
-    assert match.steps[0].moves[0] in ("heads", "tails") and not match.faults
+    assert match.steps[0].actions[0] in ("heads", "tails") and not match.faults
     only = serve("random", str(path))
     assert begun(only, "coin.efg") == ""
     assert "is served here, not kuhn_poker" in begun(only, "kuhn_poker")
@@ -228,8 +228,8 @@ def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
     begin = {"game": "kuhn_poker", "player": 0, "seed": 1, "seconds": None}
     assert ask("/begin", **begin) == (200, {"refused": ""})
     assert ask("/begin", **begin | {"game": "leduc_poker"})[0] == 409
-    act = {"number": 1, "told": 0, "seen": [[None, "K"]], "legal_actions": ["pass", "bet"], "seconds": None}
-    assert ask("/act", **act) == (200, {"number": 1, "move": "bet"})
+    act = {"number": 1, "sent": 0, "seen": [[None, "K"]], "legal_actions": ["pass", "bet"], "seconds": None}
+    assert ask("/act", **act) == (200, {"number": 1, "action": "bet"})
     assert ask("/end", sent=1, seen=[], returns=[1, -1])[0] == 200
     assert ask("/begin", **begin)[0] == 200
     connection.close()
@@ -238,7 +238,7 @@ def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
 REQUESTS = {
     "no such game": (
         "/act",
-        {"match": "x", "number": 1, "told": 0, "seen": [], "legal_actions": [1], "seconds": 1},
+        {"match": "x", "number": 1, "sent": 0, "seen": [], "legal_actions": [1], "seconds": 1},
         404,
     ),
     "no question": ("/act", {"match": "x"}, 400),
@@ -263,7 +263,7 @@ REQUESTS = {
         {"match": "x", "game": "kuhn_poker", "player": 0, "seed": 10**4000, "seconds": 1},
         400,
     ),
-    "no moves": ("/act", {"match": "x", "number": 1, "told": 0, "seen": [], "legal_actions": [], "seconds": 1}, 400),
+    "no moves": ("/act", {"match": "x", "number": 1, "sent": 0, "seen": [], "legal_actions": [], "seconds": 1}, 400),
     "no page": ("/nothing", {}, 404),
     "too much": ("/begin", {"match": "x" * (1 << 22)}, 413),
     "deep": ("/act", None, 400),
@@ -351,7 +351,7 @@ class Old(Faulty):
 
 def test_answers_without_a_length_end_with_the_connection() -> None:
     def act(self: Faulty, body: dict) -> None:
-        self.say({"number": body["number"], "move": body["legal_actions"][0]})
+        self.say({"number": body["number"], "action": body["legal_actions"][0]})
 
     with answering(act, Old) as url:
         match = play_match("leduc_poker", [url, "random"], seed=1)
@@ -379,7 +379,7 @@ def floods_on(self: Faulty, body: dict) -> None:
     [
         (goes_on, "late", "took"),
         (floods_on, "error", "more than 1,048,576 bytes"),
-        (lambda self, body: self.text(b'{"number": 1,'), "error", "answered by no Move"),
+        (lambda self, body: self.text(b'{"number": 1,'), "error", "answered by no ChosenAction"),
         (lambda self, body: self.text(b'{"error": "why"}', 404), "error", "404 Not Found: why"),
     ],
     ids=["no end", "a gigabyte", "half an answer", "a refusal"],
@@ -393,7 +393,7 @@ def test_answers_without_a_length_have_a_deadline_and_a_size(act, kind: str, say
 
 def late(self: Faulty, body: dict) -> None:
     time.sleep(4 * CLOCK)
-    self.say({"number": body["number"], "move": body["legal_actions"][0]})
+    self.say({"number": body["number"], "action": body["legal_actions"][0]})
 
 
 def drips(self: Faulty, body: dict) -> None:
@@ -425,12 +425,12 @@ FAULTS: dict[str, tuple[Callable[[Faulty, dict], None], str, str]] = {
     "a gigabyte": (floods, "error", "more than 1,048,576 bytes"),
     "never ends": (never_ends, "late", "took"),
     "closes at once": (closes, "error", "closed without an answer"),
-    "no JSON": (lambda self, body: self.text(b"<html>"), "error", "answered by no Move"),
-    "NaN": (lambda self, body: self.text(b'{"number": 1, "move": NaN}'), "error", "answered by no Move"),
-    "the previous question": (lambda self, body: self.say({"number": 0, "move": "bet"}), "error", "question 0 came"),
-    "another's message": (lambda self, body: self.say({"success": True}), "error", "answered by no Move"),
-    "an illegal move": (lambda self, body: self.say({"number": body["number"], "move": "raise"}), "illegal", "'raise'"),
-    "a number for a move": (lambda self, body: self.say({"number": body["number"], "move": 0.5}), "illegal", "0.5"),
+    "no JSON": (lambda self, body: self.text(b"<html>"), "error", "answered by no ChosenAction"),
+    "NaN": (lambda self, body: self.text(b'{"number": 1, "action": NaN}'), "error", "answered by no ChosenAction"),
+    "the previous question": (lambda self, body: self.say({"number": 0, "action": "bet"}), "error", "question 0 came"),
+    "another's message": (lambda self, body: self.say({"success": True}), "error", "answered by no ChosenAction"),
+    "an illegal move": (lambda self, body: self.say({"number": body["number"], "action": "raise"}), "illegal", "'raise'"),
+    "a number for a move": (lambda self, body: self.say({"number": body["number"], "action": 0.5}), "illegal", "0.5"),
     "a redirection": (lambda self, body: self.text(b"", 302, Location="http://127.0.0.1:1"), "error", "302"),
     "not found": (lambda self, body: self.text(b"", 404), "error", "404"),
     "why": (lambda self, body: self.text(b'{"error": "no\\n\\u001bsuch game"}', 404), "error", "404 Not Found: no ?such game"),
@@ -483,7 +483,7 @@ def test_one_that_takes_calls_and_never_answers_is_not_there(monkeypatch: pytest
 
 def test_one_that_is_gone_later_costs_its_moves_alone() -> None:
     """It answered once: what follows are faults."""
-    with answering(lambda self, body: self.say({"number": body["number"], "move": body["legal_actions"][0]})) as url:
+    with answering(lambda self, body: self.say({"number": body["number"], "action": body["legal_actions"][0]})) as url:
         agent = load_agent(url)
         assert not play_match("kuhn_poker", [agent, "random"], seed=1).faults
         agent.channel.agent.wire.close()
@@ -512,7 +512,7 @@ def test_the_agent_of_the_guide_plays_by_its_card() -> None:
             play_match("leduc_poker", [url, "random"])
         server.shutdown()
     assert not any(match.faults for match in matches)
-    assert {step.moves[0] for match in matches for step in match.steps} == {None, "bet", "pass"}
+    assert {step.actions[0] for match in matches for step in match.steps} == {None, "bet", "pass"}
     assert not any(len(sent) for sent in there["games"].values())
 
 
@@ -525,7 +525,7 @@ def test_one_that_dies_in_the_game(serve) -> None:
         if len(asked) > 1:
             self.close_connection = True
             return
-        self.say({"number": body["number"], "move": body["legal_actions"][0]})
+        self.say({"number": body["number"], "action": body["legal_actions"][0]})
 
     with answering(dies) as url:
         match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1, seconds_per_move=60.0)
@@ -540,13 +540,13 @@ def test_a_late_answer_is_never_taken_for_a_later_question() -> None:
         asked.append(body)
         if len(asked) == 1:
             time.sleep(6 * CLOCK)
-        self.say({"number": body["number"], "move": body["legal_actions"][-1]})
+        self.say({"number": body["number"], "action": body["legal_actions"][-1]})
 
     with answering(first_is_late) as url:
         match = play_match("goofspiel(num_cards=4)", [url, "random"], seed=1, seconds_per_move=4 * CLOCK)
     assert [fault.kind for fault in match.faults] == ["late"]
     first, second = asked[0], asked[1]
-    assert (second["number"], second["told"]) == (2, 0)
+    assert (second["number"], second["sent"]) == (2, 0)
     assert second["seen"][: len(first["seen"])] == first["seen"]  # which may not have been heard
 
 
@@ -576,7 +576,7 @@ def test_those_elsewhere_think_at_the_same_time() -> None:
 
     def meets(self: Faulty, body: dict) -> None:
         meeting.wait()
-        self.say({"number": body["number"], "move": body["legal_actions"][0]})
+        self.say({"number": body["number"], "action": body["legal_actions"][0]})
 
     with answering(meets) as url:
         match = play_match("rock_paper_scissors", [url, url + "/"], seed=1)
@@ -635,8 +635,8 @@ class Original(BaseHTTPRequestHandler):
         if self.path == "/action":
             observation = json.loads(body["obs"])
             assert len(observation["board"]) == 11 and len(observation["flame_life"][10]) == 11
-            move = 4 if observation["step_count"] % 2 else 3
-            answer = {"action": [move, 1, 2] if isinstance(json.loads(body["action_space"]), list) else move}
+            action = 4 if observation["step_count"] % 2 else 3
+            answer = {"action": [action, 1, 2] if isinstance(json.loads(body["action_space"]), list) else action}
         elif self.path == "/init_agent":
             assert set(body) == {"id", "game_type"}
         elif self.path == "/episode_end":
@@ -663,16 +663,16 @@ def test_an_agent_of_the_original_competition_plays(game) -> None:
         server.shutdown()
     assert not match.faults
     assert (Original.heard[0], Original.heard[-1]) == ("/init_agent", "/episode_end")
-    moves = [step.moves[0] for step in match.steps if step.moves[0] is not None]
-    assert {move if isinstance(move, int) else move[0] for move in moves} == {3, 4}
-    assert match.steps[1].moves[0] in (3, (3, 1, 2))
+    actions = [step.actions[0] for step in match.steps if step.actions[0] is not None]
+    assert {action if isinstance(action, int) else action[0] for action in actions} == {3, 4}
+    assert match.steps[1].actions[0] in (3, (3, 1, 2))
 
 
 def test_a_server_for_any_game_is_asked_for_pommerman_in_its_own_protocol(serve) -> None:
     url = serve("simple")
     match = play_match(TEAM + "(max_steps=20)", [url, "stop", "stop", "stop"], seed=3, seconds_to_begin=20.0)
     assert not match.faults
-    assert len({step.moves[0] for step in match.steps[1:]}) > 1
+    assert len({step.actions[0] for step in match.steps[1:]}) > 1
 
 
 class Minimal(Faulty):
@@ -683,14 +683,14 @@ class Minimal(Faulty):
         if self.path not in {"/begin", "/act", "/end"}:
             self.text(b"", 404)
             return
-        self.say({"number": body["number"], "move": body["legal_actions"][1]} if self.path == "/act" else {})
+        self.say({"number": body["number"], "action": body["legal_actions"][1]} if self.path == "/act" else {})
 
 
 def test_a_server_without_ping_plays_pommerman() -> None:
     with answering(late, Minimal) as url:
         match = play_match(TEAM + "(max_steps=5)", [url, "stop", "stop", "stop"], seed=3)
     assert not match.faults
-    assert {step.moves[0] for step in match.steps[1:]} == {1}
+    assert {step.actions[0] for step in match.steps[1:]} == {1}
 
 
 def test_the_wrong_protocol_is_said(serve) -> None:
@@ -720,12 +720,12 @@ def test_a_client_of_the_original_plays_with_ours(serve) -> None:
     state = game.start().state.play((None,) * 4, here.steps[0].chance_outcome).state
     steps = 0
     while not state.terminal:
-        moves: list[int | None] = [0 if state.legal_actions(player) else None for player in range(4)]
+        actions: list[int | None] = [0 if state.legal_actions(player) else None for player in range(4)]
         if state.legal_actions(0):
             seen = read_observation(game.resume(state.row).observation(0), game.config, 0)
-            moves[0] = ask("/action", obs={k: as_json(v) for k, v in seen.items()}, action_space=6)["action"]
-            assert moves[0] in state.legal_actions(0)
-        state, steps = state.play(moves).state, steps + 1
+            actions[0] = ask("/action", obs={k: as_json(v) for k, v in seen.items()}, action_space=6)["action"]
+            assert actions[0] in state.legal_actions(0)
+        state, steps = state.play(actions).state, steps + 1
     assert ask("/episode_end", reward=int(state.returns()[0])) == {"success": True}
     assert ask("/shutdown") == {"success": True}
     connection.close()
@@ -736,7 +736,7 @@ def test_four_served_agents_play_what_they_play_here(serve) -> None:
     urls = [serve("simple", TEAM) for _ in range(4)]
     match = play_match(TEAM, urls, seed=1, seconds_per_move=5.0)
     assert not match.faults
-    assert match.steps[-1].moves.count(None) < 4
+    assert match.steps[-1].actions.count(None) < 4
 
 
 WAITS = """

@@ -95,13 +95,13 @@ class Told(NamedTuple):
     def legal_actions(self, player):
         return () if self.terminal or player != (self.first is not None) else ("x", "y")
 
-    def chance_outcomes(self, moves):
+    def chance_outcomes(self, actions):
         return ()
 
-    def play(self, moves, chance_outcome=None):
+    def play(self, actions, chance_outcome=None):
         if self.first is None:
-            return Observed(Told(moves[0]), (None, None))
-        return Observed(Told(self.first, self.first + moves[1]), (None, None))
+            return Observed(Told(actions[0]), (None, None))
+        return Observed(Told(self.first, self.first + actions[1]), (None, None))
 
     def returns(self):
         paid = {"xx": 3.0, "yy": 1.0}.get(self.both, 0.0)

@@ -36,10 +36,10 @@ def test_a_model_is_asked_and_answered() -> None:
     """Against one who always bets, or always passes, in Kuhn poker: by hand, from the six deals."""
     graph = explore(load("kuhn_poker"))
     walk = QuotientGraph.of(graph)
-    for move, worth in (("bet", 1 / 3), ("pass", 1.0)):
+    for action, worth in (("bet", 1 / 3), ("pass", 1.0)):
 
-        def model(player, records, action_set, move=move):
-            return [float(word == move) for word in graph.action_sets[action_set]]
+        def model(player, records, action_set, action=action):
+            return [float(word == action) for word in graph.action_sets[action_set]]
 
         solver = SampledResponse(walk, 0, model)
         solver.step(30_000)

@@ -119,7 +119,7 @@ class Seat:
     def play_on(self, view: dict[str, Any]) -> dict[str, Any]:
         """The first move every time, until the end."""
         while not view["end"]:
-            self.say(move=0, turn=view["turn"])
+            self.say(action=0, turn=view["turn"])
             view = self.hear(
                 lambda m, past=view: m.get("end") or (m.get("legal_actions") and m["turn"] != past["turn"])
             )
@@ -256,12 +256,12 @@ def test_two_browsers_in_one_seat_see_the_same_and_a_stale_move_is_refused(serve
     one, two = server.seat(table), server.seat(table)
     view = one.turn()
     assert two.turn() == view
-    one.say(move=0, turn=view["turn"])
+    one.say(action=0, turn=view["turn"])
     after = one.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"])
     assert two.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"]) == after
-    two.say(move=0, turn=view["turn"])
+    two.say(action=0, turn=view["turn"])
     assert "that turn is over" in two.hear(lambda message: message["kind"] == "refused")["why"]
-    two.say(move=99, turn=after["turn"])
+    two.say(action=99, turn=after["turn"])
     assert "no move 99" in two.hear(lambda message: message["kind"] == "refused")["why"]
     for seat in (one, two):
         seat.close()
@@ -296,7 +296,7 @@ def test_what_seats_are_sent_tells_nothing_of_other_cards(server: Server) -> Non
             view = seats[p].turn()
             heard[p].append(json.dumps(view))
             if p == 0:
-                seats[0].say(move=0, turn=view["turn"])
+                seats[0].say(action=0, turn=view["turn"])
         cards = tuple(json.loads(heard[p][0])["picture"]["areas"][p]["cards"][0] for p in (0, 1))
         deals.add(cards)
         for p in (0, 1):
@@ -315,15 +315,15 @@ def test_practice_takes_moves_back_and_gives_hints(server: Server) -> None:
     seat.say(hint="auto")
     hint = seat.hear(lambda message: message["kind"] != "seat")
     assert hint["turn"] == view["turn"] and sum(hint["probabilities"]) == pytest.approx(1)
-    seat.say(move=0, turn=view["turn"])
-    seat.hear(lambda message: len(message.get("told", ())) > len(view["told"]))
+    seat.say(action=0, turn=view["turn"])
+    seat.hear(lambda message: len(message.get("descriptions", ())) > len(view["descriptions"]))
     time.sleep(0.3)
     seat.say(undo=True)
     back = seat.hear(
         lambda message: message["kind"] == "refused" or (message["public"]["undone"] == 1 and message["legal_actions"])
     )
     if back["kind"] == "seat":  # it was not over yet
-        assert back["told"] == view["told"] and back["turn"] != view["turn"]
+        assert back["descriptions"] == view["descriptions"] and back["turn"] != view["turn"]
     seat.close()
 
 
@@ -334,7 +334,7 @@ def test_a_game_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
     table = first.open("goofspiel(num_cards=5)", "human", "random", seed=4)
     seat = first.seat(table)
     view = seat.turn()
-    seat.say(move=1, turn=view["turn"])
+    seat.say(action=1, turn=view["turn"])
     view = seat.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"])
     first.stop(signal.SIGKILL)
     assert not list((runs / "played").glob("*.json"))

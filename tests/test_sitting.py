@@ -60,7 +60,7 @@ def test_the_score_of_a_sitting_follows_the_chairs(room: Room, tmp_path: Path) -
         until(lambda: room.last.get("legal_actions") and not room.last["end"])
         seat = room.last["seat"]
         assert room.last["public"]["played"] == number - 1
-        assert table.heard(0, {"move": 0, "turn": room.last["turn"]}) == {}
+        assert table.heard(0, {"action": 0, "turn": room.last["turn"]}) == {}
         until(lambda: room.last["end"])
         paid = room.last["end"]["returns"]
         total = [total[0] + paid[seat], total[1] + paid[1 - seat]]
@@ -81,7 +81,7 @@ def test_quick_games_at_one_table_are_kept_apart(room: Room, tmp_path: Path, mon
     items = []
     for _ in range(3):
         until(lambda: room.last.get("legal_actions") and not room.last["end"])
-        table.heard(0, {"move": 0, "turn": room.last["turn"]})
+        table.heard(0, {"action": 0, "turn": room.last["turn"]})
         until(lambda: room.last["end"])
         items.append(room.last["end"]["item"])
         table.heard(0, {"again": "same"})

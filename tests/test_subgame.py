@@ -51,7 +51,7 @@ def probabilities(ranges, player, state, root):
     """By the name of each move."""
     row = SubgameSolver(ranges, nothing_behind(ranges), root, WHOLE).strategy_at(player, state)
     at = int(ranges.asked(player, state).position[0])
-    return dict(zip(ranges.graph.moves(at), row, strict=True))
+    return dict(zip(ranges.graph.actions(at), row, strict=True))
 
 
 DOOR = ((("choose", 1), ()), ("noop", (("opened", 3),)))
@@ -90,7 +90,7 @@ def test_a_root_of_one_set_tells_the_others_ones_secret(ranges_of) -> None:
     ranges = ranges_of("kuhn_poker")
     jack = successor_state(ranges, 0, (None, "J"))
     alone, hidden = (probabilities(ranges, 0, jack, root) for root in ("own", "order-2"))
-    assert max(abs(alone[move] - hidden[move]) for move in alone) > 0.05
+    assert max(abs(alone[action] - hidden[action]) for action in alone) > 0.05
 
 
 def test_order_two_keeps_the_weights_of_ones_own_worlds(ranges_of) -> None:

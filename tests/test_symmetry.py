@@ -50,13 +50,13 @@ class Hunt(NamedTuple):
             return tuple(self.cells) if player == 0 else ()
         return tuple([c for c in self.cells if c not in self.looks]) if player == 1 else ()
 
-    def chance_outcomes(self, moves: Any) -> tuple[()]:
+    def chance_outcomes(self, actions: Any) -> tuple[()]:
         return ()
 
-    def play(self, moves: Any, answer: Any) -> Observed:
-        if moves[0] is not None:
-            return Observed(self._replace(place=moves[0], moved=bool(self.looks)), (None, None))
-        look = moves[1]
+    def play(self, actions: Any, answer: Any) -> Observed:
+        if actions[0] is not None:
+            return Observed(self._replace(place=actions[0], moved=bool(self.looks)), (None, None))
+        look = actions[1]
         far = sum(abs(a - b) for a, b in zip(look[1:], self.place[1:], strict=True))
         after = self._replace(looks=(*self.looks, look))
         return Observed(after, (look if len(self.looks) == 0 else None, far))

@@ -22,7 +22,7 @@ from infoset.errors import BudgetError, ClockError, ImperfectRecallError, Parame
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
-from infoset.names import check_number, check_range, move_words
+from infoset.names import action_names, check_number, check_range
 from infoset.policies.correlated_policy import CorrelatedPlay
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
@@ -88,7 +88,7 @@ def evaluate(
 
     >>> round(infoset.evaluate("kuhn_poker", "random").exploitability, 6)       # 11/24
     0.458333
-    >>> infoset.evaluate("kuhn_poker", lambda key, moves: {moves[0]: 1.0}).values
+    >>> infoset.evaluate("kuhn_poker", lambda key, actions: {actions[0]: 1.0}).values
     (0.0, 0.0)
     """
     check_executor(executor)
@@ -246,7 +246,7 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
     tree = compiled.tree
     tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
     for infoset, player in enumerate(tree.infoset_player.tolist()):
-        words = move_words(tree.action_set(infoset))
+        words = action_names(tree.action_set(infoset))
         if len(words) > 1:
             tables[player][tree.key(infoset)] = dict(
                 zip(words, row_at(policy.action_probabilities, tree, infoset), strict=True)
@@ -353,8 +353,8 @@ def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation
     for node in range(1, len(tree.parent)):
         above = int(tree.parent[node])
         infoset = int(tree.infoset[above])
-        move = node - int(tree.first_child[above])
-        reach[node] = reach[above] * (rows[infoset][move] if infoset >= 0 else chance[node - 1])
+        action = node - int(tree.first_child[above])
+        reach[node] = reach[above] * (rows[infoset][action] if infoset >= 0 else chance[node - 1])
     ends = np.flatnonzero(graph.player[tree.position] == TERMINAL)
     values = reach[ends] @ graph.payoffs[graph.content[tree.position[ends]]]
     nan = float("nan")

@@ -12,11 +12,11 @@ from infoset.base import InformationState, Step, own_record
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.solvers.auto import choose
 from infoset.solvers.job import Watcher
 from infoset.solvers.method import Options
-from infoset.solvers.study import Move
+from infoset.solvers.study import ActionValue
 from infoset.solvers.tabular.logit import Logit
 from infoset.solving import Solution, solve
 from infoset.tree.graph import explore
@@ -102,7 +102,7 @@ class Cost(NamedTuple):
     """The step of the match, counted from 1."""
     infostate: InformationState
     """The player's information state."""
-    move: str
+    action: str
     best: str
     value: float | None
     """The value of the move; ``None`` where this point is never reached against players who play like that."""
@@ -115,21 +115,21 @@ class Cost(NamedTuple):
 
 
 def costs(
-    moves: Callable[[int, InformationState], Sequence[Move]], match: Match, steps: Sequence[Step], seat: int
+    actions: Callable[[int, InformationState], Sequence[ActionValue]], match: Match, steps: Sequence[Step], seat: int
 ) -> Iterator[Cost]:
-    """Yield the cost of each choice of ``seat``: the value of the best move at the information set minus its own.
+    """Yield the cost of each choice of ``seat``: the value of the best action at the information set minus its own.
 
-    ``moves`` returns what is known of the moves there (``Study.moves``), ``steps`` is the result of ``replay_steps``.
+    ``actions`` returns the values of the actions there (``Study.actions``); ``steps`` is what ``replay_steps`` returns.
     """
     infostate: InformationState = ()
     for number, step in enumerate(steps):
-        move = match.steps[number - 1].moves[seat] if number else None
+        action = match.steps[number - 1].actions[seat] if number else None
         legal_actions = steps[number - 1].state.legal_actions(seat) if number else ()
-        if move is not None and len(legal_actions) > 1:
-            value_of = {found.move: found.value for found in moves(seat, infostate) if found.value is not None}
-            word = move_words(legal_actions)[legal_actions.index(move)]
+        if action is not None and len(legal_actions) > 1:
+            value_of = {found.action: found.value for found in actions(seat, infostate) if found.value is not None}
+            word = action_names(legal_actions)[legal_actions.index(action)]
             best = max(value_of, key=value_of.__getitem__, default=word)
             yield Cost(number, infostate, word, best, value_of.get(word), value_of.get(best))
-        record = own_record(move, step.observation(seat))
+        record = own_record(action, step.observation(seat))
         if record is not None:
             infostate = (*infostate, record)

@@ -107,9 +107,9 @@ def tournament(
     that forfeits the least that any game of the tournament paid, and the others the most.
 
     >>> from infoset.arena.tournament import tournament
-    >>> teams = ["scripted(moves=[Rock])", "scripted(moves=[Paper])"]
+    >>> teams = ["scripted(actions=[Rock])", "scripted(actions=[Paper])"]
     >>> standings = tournament("rock_paper_scissors", teams, games=4, workers=1, db="games.db")
-    >>> standings.score("scripted(moves=[Paper])")
+    >>> standings.score("scripted(actions=[Paper])")
     1.0
     """
     check_executor(executor)

@@ -177,8 +177,8 @@ class TimedAgent:
         self.seat = player
         self._call("begin", game, player, rng, deadline)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self._call("observe", own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self._call("observe", own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         answer: Action = self._call("act", legal_actions, deadline)

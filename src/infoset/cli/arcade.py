@@ -146,11 +146,11 @@ class Arcade:
             if view.deadline is not None:
                 latest = view.deadline - MARGIN
                 due = self.due = min(max(self.due + view.deadline - now, now + LEAST), latest)
-            move = self._pressed(due)
+            action = self._pressed(due)
         return next(
             legal_actions
             for legal_actions in view.legal_actions
-            if move == (legal_actions[0] if isinstance(legal_actions, tuple) else legal_actions)
+            if action == (legal_actions[0] if isinstance(legal_actions, tuple) else legal_actions)
         )
 
     def close(self) -> None:
@@ -192,9 +192,9 @@ class Arcade:
         for key in self.screen.keys(seconds):
             if key in LEAVING:
                 raise LeaveGame
-            move = KEYS.get(key)
-            if move is not None and (not self.pressed or self.pressed[-1] != move):  # a key held down counts once
-                self.pressed.append(move)
+            action = KEYS.get(key)
+            if action is not None and (not self.pressed or self.pressed[-1] != action):  # a key held down counts once
+                self.pressed.append(action)
 
     def _draw(self, view: View, seen: Seen) -> None:
         from infoset.view.pommerman.text import seen_text

@@ -34,11 +34,11 @@ from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_sea
 from infoset.match.person import HUMAN, LeaveGame, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
-from infoset.names import check_range, move_words
+from infoset.names import action_names, check_range
 from infoset.policies.loading import load_policy
 from infoset.policies.tabular import TabularPolicy
 from infoset.practice import CUSTOMARY, EQUILIBRIUM, costs, customary, try_to_solve
-from infoset.solvers.study import Move, Study
+from infoset.solvers.study import ActionValue, Study
 from infoset.view.pictures import action_words, picture_text, whole
 
 if TYPE_CHECKING:
@@ -195,12 +195,12 @@ class Tutor:
         except (BudgetError, ImperfectRecallError):
             return None
 
-    def moves(self, player: int, infostate: InformationState) -> list[Move]:
+    def actions(self, player: int, infostate: InformationState) -> list[ActionValue]:
         """Return the moves of an information set with their probabilities and values; empty where it is unknown."""
         if self.study is None or not isinstance(self.policy, TabularPolicy):
             return []
         try:
-            return self.study.moves(player, self.policy.key(infostate))
+            return self.study.actions(player, self.policy.key(infostate))
         except UnknownNameError:
             return []
 
@@ -218,11 +218,11 @@ class Tutor:
                 else f"{self.game.name} is not solved; see --hints."
             ]
         width = max(map(len, action_set_words(view.legal_actions)))
-        value_of = {move.move: move.value for move in self.moves(view.player, view.infostate)}
+        value_of = {action.action: action.value for action in self.actions(view.player, view.infostate)}
         shown = [
-            f"  {word.ljust(width)}  {chance:6.1%}{_value_text(value_of.get(move))}"
-            for word, move, chance in zip(
-                action_set_words(view.legal_actions), move_words(view.legal_actions), row, strict=True
+            f"  {word.ljust(width)}  {chance:6.1%}{_value_text(value_of.get(action))}"
+            for word, action, chance in zip(
+                action_set_words(view.legal_actions), action_names(view.legal_actions), row, strict=True
             )
         ]
         return [f"By {self.source}:", *shown]
@@ -312,7 +312,7 @@ class Sitting:
     # commands
 
     def _undo(self, view: View) -> None:
-        if not any(move is not None for move, _ in view.infostate):
+        if not any(action is not None for action, _ in view.infostate):
             self.lines.say("There is no move of yours to take back.")
             return
         self.lines.say("Taken back.")
@@ -372,7 +372,7 @@ class Sitting:
                 try:
                     state = playing.step(state)
                 except Undo:
-                    last = max(k for k, step in enumerate(playing.steps) if step.moves[self.seat] is not None)
+                    last = max(k for k, step in enumerate(playing.steps) if step.actions[self.seat] is not None)
                     steps = tuple(playing.steps[:last])
                     playing = self.table.open(seed)
                     state = playing.resume(steps)
@@ -389,7 +389,7 @@ class Sitting:
         """Return the state that the steps of a game lead to."""
         state = self.game.start().state
         for step in playing.steps:
-            state = state.play(step.moves, step.chance_outcome).state
+            state = state.play(step.actions, step.chance_outcome).state
         return state
 
     @contextmanager
@@ -437,9 +437,11 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
     lead = len(str(len(match.steps)))
     for number, step in enumerate(steps):
         played = match.steps[number - 1] if number else None
-        moves = played.moves if played else (None,) * len(match.players)
+        actions = played.actions if played else (None,) * len(match.players)
         done = [
-            f"{one_line(match.players[p])} {action_words(move)}" for p, move in enumerate(moves) if move is not None
+            f"{one_line(match.players[p])} {action_words(action)}"
+            for p, action in enumerate(actions)
+            if action is not None
         ]
         if played and played.chance_outcome is not None:
             done.insert(0, f"chance {action_words(played.chance_outcome)}")
@@ -447,7 +449,7 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
         hidden = [
             f"{one_line(match.players[p])} sees {action_words(seen)}"
             for p in range(len(match.players))
-            if p != seat and (seen := step.observation(p)) not in (None, (), infostate, *moves)
+            if p != seat and (seen := step.observation(p)) not in (None, (), infostate, *actions)
         ]
         if done or hidden:
             aside = f"   [{', '.join(hidden)}]" if hidden else ""
@@ -457,8 +459,8 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
 def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> Iterator[str]:
     """Yield a line for each choice of ``seat`` with its cost."""
     lead = len(str(len(match.steps)))
-    for found in costs(tutor.moves, match, steps, seat) if tutor.study is not None else ():
-        start = f"{found.step:>{lead}}  {one_line(found.move)}"
+    for found in costs(tutor.actions, match, steps, seat) if tutor.study is not None else ():
+        start = f"{found.step:>{lead}}  {one_line(found.action)}"
         if found.lost is None:
             yield f"{start}  not reached against players who play this policy"
         else:

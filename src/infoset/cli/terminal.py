@@ -19,7 +19,7 @@ from infoset.base import Action, Agent, Game
 from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedSystemError, one_line, printable
 from infoset.match.person import LeaveGame, Person, View
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.view.pictures import action_words, picture_text, record_words, seen
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
 def action_set_words(legal_actions: Sequence[Action]) -> tuple[str, ...]:
     """Return the moves as distinct texts for people to read and type."""
     words = tuple(map(action_words, legal_actions))
-    return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal_actions))
+    return words if len({_plain(word) for word in words}) == len(words) else action_names(tuple(legal_actions))
 
 
 def numbered(words: Sequence[str]) -> bool:

@@ -34,10 +34,10 @@ class Encoder(Protocol):
         ...
 
 
-def learn(infostate: list[ObservationRecord], move: Action | None, observation: Observation) -> None:
+def learn(infostate: list[ObservationRecord], action: Action | None, observation: Observation) -> None:
     """Append one step to an information state, unless the player does not notice it."""
-    if move is not None or observation is not None:
-        infostate.append((move, () if observation is None else observation))
+    if action is not None or observation is not None:
+        infostate.append((action, () if observation is None else observation))
 
 
 class HistoryEncoder:

@@ -15,7 +15,7 @@ from infoset.catalog import load
 from infoset.envs.coding import MASK, Coding, settled
 from infoset.envs.encoders import Encoder, learn
 from infoset.envs.rendering import check_render_mode, draw
-from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
+from infoset.errors import GameRuleError, IllegalActionError, UnsupportedGameError
 from infoset.match.match import execute
 from infoset.names import check_range
 
@@ -35,8 +35,8 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     Chance is sampled by a generator made from the seed of ``reset``: the same seed and actions give the same episode.
 
-    Raises ``IllegalMoveError`` for an action that is not legal, ``BudgetError`` for a game too large to find its moves,
-    what ``load`` raises, and ``MissingExtraError`` without the extra ``interop``.
+    Raises ``IllegalActionError`` for an action that is not legal, ``BudgetError`` for a game too large to find its
+    actions, what ``load`` raises, and ``MissingExtraError`` without the extra ``interop``.
 
     >>> from infoset.envs.parallel import InfosetParallelEnv
     >>> env = InfosetParallelEnv("rock_paper_scissors")
@@ -102,7 +102,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     def step(self, actions: Mapping[str, Any]) -> tuple[Dictionary, Dictionary, Dictionary, Dictionary, Dictionary]:
         """Return observations, rewards, terminations, truncations and (empty) infos of the agents in the game.
 
-        Agents that leave it in this step are included.  Raises ``IllegalMoveError`` for an action that is missing or
+        Agents that leave it in this step are included.  Raises ``IllegalActionError`` for an action that is missing or
         not legal, ``GameRuleError`` after the end.
         """
         if not self.agents:
@@ -134,7 +134,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         for player, agent in enumerate(self.possible_agents):
             legal_actions = self.game_state.legal_actions(player)
             if len(legal_actions) > 1 and agent not in actions:
-                raise IllegalMoveError(f"{agent} has to move, but there is no action for it among {list(actions)}")
+                raise IllegalActionError(f"{agent} has to move, but there is no action for it among {list(actions)}")
             moves.append(self.coding.move(agent, actions.get(agent), legal_actions) if legal_actions else None)
         return tuple(moves)
 

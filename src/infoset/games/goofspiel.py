@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, table
 from infoset.names import Value, check_choice, check_range, full_name
@@ -36,17 +36,17 @@ class GoofspielState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.prize == NO_PRIZE else self.hands[player]
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         """Return the possible next prizes; none where the order is fixed or only the last card is left."""
         if self.points_order != "random" or len(self.prizes) < 2:
             return ()
         return tuple((prize, 1 / len(self.prizes)) for prize in self.prizes)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         count = len(self.hands)
         if self.prize == NO_PRIZE:
             return Observed(self._uncover(self.hands, self.points, chance_outcome), (chance_outcome,) * count)
-        bids: list[int] = list(moves)  # type: ignore[arg-type]
+        bids: list[int] = list(actions)  # type: ignore[arg-type]
         winner, points = award(bids, self.prize, self.points)
         seen: tuple[Action, ...] = ("tie" if winner == NOBODY else f"P{winner + 1}",)
         if not self.imp_info:
@@ -113,8 +113,10 @@ def played(rules: Rules, infostate: Infostates) -> Played:
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
     longest = max([own for own in infostate if own is not None], key=len, default=())
     drawn = first.points_order == "random"
-    seen: list[tuple[Any, ...]] = [saw for move, saw in longest if move is not None]  # type: ignore[misc]
-    bids = {p: [move for move, _ in own if move is not None] for p, own in enumerate(infostate) if own is not None}
+    seen: list[tuple[Any, ...]] = [saw for action, saw in longest if action is not None]  # type: ignore[misc]
+    bids = {
+        p: [action for action, _ in own if action is not None] for p, own in enumerate(infostate) if own is not None
+    }
     if not first.imp_info:
         bids = {p: [saw[1 + p] for saw in seen] for p in range(len(infostate))}
     if drawn:
@@ -153,8 +155,8 @@ def picture(rules: Rules, infostate: Infostates) -> Picture:
 
 def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the first prize, or a round: the player's bid, the others' if open, the winner, the next prize."""
-    move, saw = record
-    if move is None or not isinstance(saw, tuple):
+    action, saw = record
+    if action is None or not isinstance(saw, tuple):
         return f"the prize is {saw}"
     open_bids = not rules.first.state.imp_info  # type: ignore[attr-defined]
     names = rules.players
@@ -162,7 +164,7 @@ def describe_record(rules: Rules, player: int, record: ObservationRecord, before
     winner = "you win" if saw[0] == names[player] else f"{saw[0]} wins"
     rest = saw[1 + len(names) * open_bids :]
     ends = [*(f"the next prize is {prize}" for prize in rest)]
-    return "; ".join([f"you bid {move}", *others, "it is a tie" if saw[0] == "tie" else winner, *ends])
+    return "; ".join([f"you bid {action}", *others, "it is a tie" if saw[0] == "tie" else winner, *ends])
 
 
 def goofspiel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, longest, table
 from infoset.names import check_range, full_name
@@ -40,8 +40,8 @@ class OshiZumoState(NativeState, _Fields):
         have = self.coins[player]
         return tuple(range(min(have, self.ring.least), have + 1))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        one, two = cast("tuple[int, int]", moves)
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        one, two = cast("tuple[int, int]", actions)
         coins = (self.coins[0] - one, self.coins[1] - two)
         position = self.position + (one > two) - (one < two)
         left = self.left - 1
@@ -61,7 +61,7 @@ def _bids(infostate: Infostates) -> list[tuple[int, int]]:
     """Return all bids, as pairs of the first player's and the second's; they are public."""
     records, second = longest(infostate), infostate[0] is None
     pairs = cast("tuple[tuple[int, int], ...]", records)
-    return [(seen, move) if second else (move, seen) for move, seen in pairs]
+    return [(seen, action) if second else (action, seen) for action, seen in pairs]
 
 
 def picture(rules: Rules, infostate: Infostates) -> Picture:

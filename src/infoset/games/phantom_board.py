@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules
 
@@ -48,9 +48,9 @@ class PhantomState(NativeState, _Fields):
             return ()
         return unseen(self.rows, self.columns, self.stones[player] | self.met[player])
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         rows, columns, abrupt, stones, met, mover = self
-        row, column = cast("tuple[int, int]", moves[mover])
+        row, column = cast("tuple[int, int]", actions[mover])
         bit, other = 1 << ((row - 1) * columns + column - 1), 1 - mover
         if stones[other] & bit:
             met = replaced(met, mover, met[mover] | bit)
@@ -103,14 +103,15 @@ def picture(rules: Rules, infostate: Infostates) -> Picture:
     start: PhantomState = rules.first.state  # type: ignore[assignment]
     marks: dict[Action, str] = {}
     for player, own in enumerate(infostate):
-        for move, seen in own or ():
-            marks[move] = MARKS[1 - player if seen == TAKEN else player]  # type: ignore[index]
+        for action, seen in own or ():
+            marks[action] = MARKS[1 - player if seen == TAKEN else player]  # type: ignore[index]
     rows, columns = range(1, start.rows + 1), range(1, start.columns + 1)
     unknown = "" if all(own is not None for own in infostate) else HIDDEN
     grid = [[marks.get((r, c), unknown) for c in columns] for r in rows]
-    moves = {f"{r - 1},{c - 1}": k for k, (r, c) in enumerate(free)} if (free := _free(start, infostate)) else {}
+    actions = {f"{r - 1},{c - 1}": k for k, (r, c) in enumerate(free)} if (free := _free(start, infostate)) else {}
     return {
-        "kind": "grid", "rows": list(map(str, rows)), "columns": list(map(str, columns)), "cells": grid, "moves": moves,
+        "kind": "grid", "rows": list(map(str, rows)), "columns": list(map(str, columns)), "cells": grid,
+        "moves": actions,
         **start.board,
     }  # fmt: skip
 
@@ -120,7 +121,7 @@ def _free(start: PhantomState, infostate: Infostates) -> list[tuple[int, int]]:
     shown = [own for own in infostate if own is not None]
     if len(shown) != 1:
         return []
-    tried = {move for move, _ in shown[0]}
+    tried = {action for action, _ in shown[0]}
     return [cell for cell in cells(start.rows, start.columns) if cell not in tried]
 
 

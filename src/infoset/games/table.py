@@ -52,7 +52,7 @@ def longest(infostate: Infostates) -> InformationState:
 
 def made(infostate: InformationState) -> list[Action]:
     """Return the moves of a game with alternating public moves: the player's own ones and those it saw."""
-    return [seen if move is None else move for move, seen in infostate]  # type: ignore[misc]
+    return [seen if action is None else action for action, seen in infostate]  # type: ignore[misc]
 
 
 def does(who: str, verb: str) -> str:
@@ -60,6 +60,6 @@ def does(who: str, verb: str) -> str:
     return f"{who} {verb}{'es' if verb.endswith(('s', 'h')) else 's'}"
 
 
-def turn_words(moves: Sequence[Action], mover: int, player: int, players: int, between: str = ", ") -> str:
+def turn_words(actions: Sequence[Action], mover: int, player: int, players: int, between: str = ", ") -> str:
     """Join the moves of one player among all players' moves, which go around the table from ``mover`` on."""
-    return between.join([str(move) for k, move in enumerate(moves) if (mover + k) % players == player])
+    return between.join([str(action) for k, action in enumerate(actions) if (mover + k) % players == player])

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, InformationState, JointMove, LongArray, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, LongArray, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules
 from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import full_name
@@ -147,7 +147,7 @@ class BridgeState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return (PASS, *CALLS[self.bid + 1 :]) if len(self.hands) == 2 and player == self.mover else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         if len(self.hands) == 2:
             return ()
         names, counts, _ = deals(self.abstracted)
@@ -155,13 +155,13 @@ class BridgeState(NativeState, _Fields):
         total = sum(ways)
         return tuple((name, count / total) for name, count in zip(names, ways, strict=True) if count)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         abstracted, hands, bid, mover = self
         if chance_outcome is not None:
             seen = (None, chance_outcome) if hands else (chance_outcome, None)
             return Observed(self._replace(hands=(*hands, deals(abstracted).hands.index(str(chance_outcome)))), seen)
-        call = CALLS.index(str(moves[mover]))
-        heard = (None, moves[mover]) if mover == 0 else (moves[mover], None)
+        call = CALLS.index(str(actions[mover]))
+        heard = (None, actions[mover]) if mover == 0 else (actions[mover], None)
         if not call and (bid or mover):  # any pass but the very first call
             return Observed(Ended((self._payoff(),) * 2), heard)
         return Observed(BridgeState(abstracted, hands, call, 1 - mover), heard)
@@ -199,13 +199,13 @@ def picture(rules: Rules, infostate: Infostates) -> Picture:
 
 def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's hand, its own call, or the other player's call."""
-    move, seen = record
+    action, seen = record
     if not before:
         return f"you hold {' '.join(hand_cards(str(seen)))}"
-    call = seen if move is None else move
+    call = seen if action is None else action
     verb = "pass" if call == PASS else "bid"
     what = "" if call == PASS else f" {call}"
-    return (f"you {verb}" if move is not None else does(rules.players[1 - player], verb)) + what
+    return (f"you {verb}" if action is not None else does(rules.players[1 - player], verb)) + what
 
 
 def tiny_bridge(abstracted: bool = True) -> Rules:

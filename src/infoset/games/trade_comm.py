@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, table
 from infoset.names import check_range, full_name
@@ -32,18 +32,18 @@ class TradeState(NativeState, _Fields):
             return ()
         return pairs(self.items) if self.stage == TRADES else tuple(range(1, self.messages + 1))
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         return () if self.deal else tuple((deal, 1 / self.items**2) for deal in pairs(self.items))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         if chance_outcome is not None:
             return Observed(self._replace(deal=str(chance_outcome)), tuple(str(chance_outcome).split(":")))
         if self.stage == TRADES:
-            agreed = float(moves[0] == moves[1] == self.deal)
+            agreed = float(actions[0] == actions[1] == self.deal)
             return Observed(Ended((agreed, agreed)), (None, None))
         if self.stage == P1_SENDS:
-            return self._hear(int(moves[0]))  # type: ignore[arg-type]
-        return Observed(self._replace(stage=TRADES, unheard=None), (moves[1], self.unheard))
+            return self._hear(int(actions[0]))  # type: ignore[arg-type]
+        return Observed(self._replace(stage=TRADES, unheard=None), (actions[1], self.unheard))
 
     def _hear(self, message: int) -> Observed:
         """Pass P1's message to P2 at once, or hold it back until P2 has sent its own."""
@@ -68,7 +68,7 @@ def picture(rules: Rules, infostate: Infostates) -> Picture:
         item = [own[0][1]] if own else []
         other = infostate[1 - player]
         heard = [seen for _, seen in (other or ())[1:] if seen != ()]
-        mine = [move for move, _ in own or () if move is not None]
+        mine = [action for action, _ in own or () if action is not None]
         said = [f"says {message}" for message in mine[:1] or heard]
         agreed = [f"trades {trade}" for trade in mine[1:]]
         face_down = int(own is None and any(infostate))
@@ -78,10 +78,10 @@ def picture(rules: Rules, infostate: Infostates) -> Picture:
 
 def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's item, the messages, or its own trade."""
-    move, seen = record
+    action, seen = record
     if not before:
         return f"you hold {seen}"
-    own = [] if move is None else [f"you trade {move}" if isinstance(move, str) else f"you say {move}"]
+    own = [] if action is None else [f"you trade {action}" if isinstance(action, str) else f"you say {action}"]
     return "; ".join([*own, *([f"{rules.players[1 - player]} says {seen}"] if seen != () else [])])
 
 

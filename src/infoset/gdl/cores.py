@@ -155,14 +155,14 @@ class GroundCores:
             self.rules.legal_actions(stuck.tobytes(), seat)  # raises the error
         return offered
 
-    def outcomes(self, core: int, moves: Sequence[LongArray]) -> Outcomes:
-        """Return the outcomes of every joint move of the moves given for each player, with every move of chance.
+    def outcomes(self, core: int, actions: Sequence[LongArray]) -> Outcomes:
+        """Return the outcomes of every joint move of the actions given for each player, with every move of chance.
 
         Raises ``GameRuleError`` where chance has none.
         """
         rules, here = self.rules, self._core(core)
         choices = [np.array([NO_MOVE])] * len(rules.evaluator.roles)
-        for seat, some, first in zip(self.seats.tolist(), moves, self.first_move[self.seats].tolist(), strict=True):
+        for seat, some, first in zip(self.seats.tolist(), actions, self.first_move[self.seats].tolist(), strict=True):
             choices[seat] = some + first
         if rules.random is not None:
             action_set, number = (
@@ -174,7 +174,7 @@ class GroundCores:
         joint = prod(map(len, choices))
         self._make_room(joint)
         played = np.zeros((joint, len(choices)), np.int32)
-        found = np.zeros((joint, 1 + len(moves)), np.int64)
+        found = np.zeros((joint, 1 + len(actions)), np.int64)
         _play(
             self.net, self.run, self.numbered, self.seats, self.first_percept, self._state(core), int(here[-1]) + 1,
             self.others, np.concatenate(choices).astype(np.int32), begin, played, found,
@@ -205,7 +205,7 @@ class GroundCores:
         return self.own[player].moves != 0
 
     @property
-    def moves(self) -> list[tuple[Action, ...]]:
+    def actions(self) -> list[tuple[Action, ...]]:
         """The moves of each player."""
         actions, first = self.evaluator.actions, self.first_move.tolist()
         return [actions[first[seat] : first[seat + 1]] for seat in self.seats.tolist()]

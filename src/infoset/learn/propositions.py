@@ -41,12 +41,12 @@ class Propositions(PayoffRange):
         self.num_facts: int = len(net.base)
         self.board = board_of(net.base)
         self.players = len(game.players)
-        self.moves: list[list[Action]] = []
+        self.actions: list[list[Action]] = []
         self.column: IntArray = np.full(len(net.moves), -1, dtype=np.int32)
         for role in self.source.shape.seats.tolist():
             first, last = net.first_move[role : role + 2].tolist()
-            self.column[first:last] = np.arange(last - first) + self.num_moves
-            self.moves.append([self.source.evaluator.actions[k] for k in range(first, last)])
+            self.column[first:last] = np.arange(last - first) + self.num_actions
+            self.actions.append([self.source.evaluator.actions[k] for k in range(first, last)])
         self.low, self.high = self.source.bounds
 
     def __len__(self) -> int:
@@ -54,9 +54,9 @@ class Propositions(PayoffRange):
         return int(self.source.interned.states.size[0])
 
     @property
-    def num_moves(self) -> int:
+    def num_actions(self) -> int:
         """Number of moves of all players together."""
-        return sum(map(len, self.moves))
+        return sum(map(len, self.actions))
 
     def renew(self) -> LazyGraph:
         """Return the graph, or an empty one where it has grown too large."""
@@ -113,6 +113,6 @@ class Propositions(PayoffRange):
         digest, net = hashlib.sha256(), self.source.propnet
         for array in (net.kind, net.first_input, net.inputs, net.following, net.legal, net.goals, net.goal_values):
             digest.update(np.ascontiguousarray(array).tobytes())
-        for each in (*map(str, net.base), *[format_action(move) for moves in self.moves for move in moves]):
+        for each in (*map(str, net.base), *[format_action(action) for actions in self.actions for action in actions]):
             digest.update(each.encode() + b"\0")
         return digest.hexdigest()[:32]

@@ -78,9 +78,9 @@ class WorldGames(Games):
         )  # new for each part, since it caches earlier queries
         self.rng = rng
         found: list[Samples] = []
-        running = self._past_chance([_Game(0, tuple(range(len(self.encoding.moves))))] * games)
+        running = self._past_chance([_Game(0, tuple(range(len(self.encoding.actions))))] * games)
         while running:
-            running = self._move(running, found)
+            running = self._action(running, found)
         return Played(found, tuple(self.values[self.encoding.row[0]].tolist()))
 
     def _lean(self, edges: LongArray, infostate: LongArray) -> FloatArray:
@@ -88,9 +88,9 @@ class WorldGames(Games):
         graph = self.encoding.graph
         return (self.probabilities[edges] + 1.0 / graph.num_edges[graph.source[edges]]) / 2
 
-    def _move(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
+    def _action(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
         """Advance all games by one step, and add the values and policies of the solved states to ``samples``."""
-        encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.moves)
+        encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.actions)
         graph = encoding.graph
         beliefs = {}
         for g, game in enumerate(running):
@@ -177,10 +177,10 @@ class SelfPlay(GamesLearner):
     def __init__(self, encoding: Encoding, training: Training | None = None) -> None:
         training = training or Training()
         torch.manual_seed(training.seed)
-        moves = [len(moves) for moves in encoding.moves]
-        fields = {policy(player): floats(count) for player, count in enumerate(moves)}
-        buffer = ReplayBuffer(training.buffer, row=NUMBER, value=floats(len(moves)), **fields)
-        net = StateNet(encoding.num_facts, moves, training.hidden).to(device())
+        actions = [len(actions) for actions in encoding.actions]
+        fields = {policy(player): floats(count) for player, count in enumerate(actions)}
+        buffer = ReplayBuffer(training.buffer, row=NUMBER, value=floats(len(actions)), **fields)
+        net = StateNet(encoding.num_facts, actions, training.hidden).to(device())
         super().__init__(encoding, WorldGames(encoding, net, training), net, buffer)
 
     @one_thread()

@@ -230,7 +230,7 @@ def encoding_of(game: Game, progress: Callable[[int], object] | None = None) -> 
     Raises ``BudgetError`` for a game whose positions do not fit.
 
     >>> from infoset.learn.train import encoding_of
-    >>> encoding_of(infoset.load("gdl:scissors_double")).moves[0]
+    >>> encoding_of(infoset.load("gdl:scissors_double")).actions[0]
     ['paper', 'rock', 'scissors']
     """
     return Encoding(explore(game, progress=progress, facts=True))

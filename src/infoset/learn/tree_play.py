@@ -106,7 +106,7 @@ class TreeGames(Games):
         try:
             with graph.growing(Clock(self.late)):
                 while side.running.any() and time.monotonic() < self.late:
-                    self._move(side, search, ranges, rng)
+                    self._action(side, search, ranges, rng)
         except ClockError:
             side.cut(rng, Clock(self.until))
         except BudgetError:  # games for which the graph has no more room are dropped
@@ -141,10 +141,10 @@ class TreeGames(Games):
         until = (time.monotonic() + self.until) / 2
         values = encoding.playouts(positions, RANDOM_PLAYS, int(rng.integers(2**31)), Clock(until))
         positions = positions[: len(values)]
-        nothing = np.zeros((len(positions), encoding.num_moves), dtype=np.float32)
+        nothing = np.zeros((len(positions), encoding.num_actions), dtype=np.float32)
         return samples_of(encoding, encoding.facts(positions), values, nothing, nothing > 0)
 
-    def _move(self, side: _SideBySide, search: TreeSearch, ranges: BeliefTracker, rng: np.random.Generator) -> None:
+    def _action(self, side: _SideBySide, search: TreeSearch, ranges: BeliefTracker, rng: np.random.Generator) -> None:
         """Search the moves of all games and advance each game by one step."""
         chosen: dict[tuple[int, int], FloatArray] = {}
         asked = side.choices()
@@ -211,8 +211,8 @@ class _SideBySide:
         facts = self.encoding.facts(self.position[games])
         for row, game in zip(facts, games, strict=True):
             policy, legal_actions = (
-                np.zeros(self.encoding.num_moves, np.float32),
-                np.zeros(self.encoding.num_moves, np.bool_),
+                np.zeros(self.encoding.num_actions, np.float32),
+                np.zeros(self.encoding.num_actions, np.bool_),
             )
             for p in range(self.encoding.players):
                 if (game, p) in chosen:
@@ -260,13 +260,13 @@ class _SideBySide:
         complete = [each for each in self.noted if not np.isnan(self.payoff[each.game, 0])]
         encoding, width = self.encoding, -(-self.encoding.num_facts // 8)
         facts = np.array([each.facts for each in complete], dtype=np.uint8).reshape(-1, width)
-        policy = np.array([each.policy for each in complete], dtype=np.float32).reshape(-1, encoding.num_moves)
+        policy = np.array([each.policy for each in complete], dtype=np.float32).reshape(-1, encoding.num_actions)
         legal_actions = np.array([each.legal_actions for each in complete], dtype=np.uint8).reshape(
-            -1, -(-encoding.num_moves // 8)
+            -1, -(-encoding.num_actions // 8)
         )
         payoff = self.payoff[[each.game for each in complete]].reshape(-1, encoding.players)
         return samples_of(
-            encoding, facts, payoff, policy, np.unpackbits(legal_actions, axis=1, count=encoding.num_moves) > 0
+            encoding, facts, payoff, policy, np.unpackbits(legal_actions, axis=1, count=encoding.num_actions) > 0
         )
 
 
@@ -296,11 +296,11 @@ class TreePlay(GamesLearner):
     def __init__(self, encoding: Propositions, training: TreeTraining | None = None) -> None:
         training = training or TreeTraining()
         torch.manual_seed(training.seed)
-        moves = [len(moves) for moves in encoding.moves]
-        net = StateNet(encoding.num_facts, moves, training.hidden, encoding.board).to(device())
+        actions = [len(actions) for actions in encoding.actions]
+        net = StateNet(encoding.num_facts, actions, training.hidden, encoding.board).to(device())
         fields = {
-            "facts": bits(encoding.num_facts), "value": floats(encoding.players), "policy": floats(encoding.num_moves),
-            "legal_actions": bits(encoding.num_moves),
+            "facts": bits(encoding.num_facts), "value": floats(encoding.players),
+            "policy": floats(encoding.num_actions), "legal_actions": bits(encoding.num_actions),
         }  # fmt: skip
         most = MOST_BYTES // sum(field.itemsize for field in fields.values())
         buffer = ReplayBuffer(min(training.buffer, most), **fields)
@@ -331,7 +331,7 @@ class TreePlay(GamesLearner):
         places = buffer.draw(self.training.batch, self.rng)
         values, logits = self.net(torch.from_numpy(encoding.bits(buffer["facts"][places])).to(at, torch.float32))
         value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer["value"][places]).to(at))
-        legal_actions = np.unpackbits(buffer["legal_actions"][places], axis=1, count=encoding.num_moves)
+        legal_actions = np.unpackbits(buffer["legal_actions"][places], axis=1, count=encoding.num_actions)
         policy_loss = _policy_loss(
             logits, torch.from_numpy(buffer["policy"][places]).to(at), torch.from_numpy(legal_actions).to(at) > 0
         )

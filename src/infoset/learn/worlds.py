@@ -31,7 +31,7 @@ class SolvedWorlds:
     ) -> None:
         """Solve the worlds as deep as ``histories`` allow, but at least one step."""
         self.encoding, self.positions = encoding, positions
-        count, n = len(positions), len(encoding.moves)
+        count, n = len(positions), len(encoding.actions)
         infostate = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
         tree = _deepest(encoding, Belief(positions, infostate, np.full(count, 1 / count)), values, histories)
         form = SequenceForm.of(tree)
@@ -39,7 +39,7 @@ class SolvedWorlds:
         solver.step(iterations)
         strategy = behaviour(form, solver.average())
         self.values = node_values(tree, form, strategy)[1 : count + 1]
-        self.policies = [np.zeros((count, len(moves))) for moves in encoding.moves]
+        self.policies = [np.zeros((count, len(actions))) for actions in encoding.actions]
         self._read(tree, form, strategy)
 
     def _read(self, tree: GameTree, form: SequenceForm, strategy: FloatArray) -> None:
@@ -54,8 +54,8 @@ class SolvedWorlds:
             edge = tree.graph.first_edge[position]
             size = tree.graph.first_edge[position + 1] - edge
             columns = [
-                self.encoding.number[player][move]
-                for move in self.encoding.graph.action_sets[int(tree.graph.content[position])]
+                self.encoding.number[player][action]
+                for action in self.encoding.graph.action_sets[int(tree.graph.content[position])]
             ]
             first = first_of[k]
             self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]

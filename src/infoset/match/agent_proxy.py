@@ -65,15 +65,15 @@ class AgentProxy:
             self.channel.post("begin", game, player, rng, deadline), latest if deadline is None else deadline
         )
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         was_busy = self.channel.busy
-        posted = self.channel.post("observe", own_move, observation)
+        posted = self.channel.post("observe", own_action, observation)
         if not was_busy:
             self.channel.wait(posted, monotonic() + self.patience)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        move: Action = self.channel.wait(self.channel.post("act", legal_actions, deadline), deadline)[0]
-        return move
+        action: Action = self.channel.wait(self.channel.post("act", legal_actions, deadline), deadline)[0]
+        return action
 
     def end(self, returns: tuple[float, ...]) -> None:
         """End the game, waiting for unfinished calls, but no longer than ``patience``."""

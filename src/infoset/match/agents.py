@@ -54,7 +54,7 @@ class RandomAgent:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.rng = rng
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         pass
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
@@ -71,8 +71,8 @@ class Delegating:
     plan = ""
     """The reason for the choice."""
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.inner.observe(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self.inner.observe(own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         return self.inner.act(legal_actions, deadline)
@@ -135,9 +135,9 @@ class PolicyAgent:
         except PolicyError as error:
             raise UnsupportedGameError(f"{self.name}: {error}") from None
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if own_move is not None or observation is not None:
-            self.infostate = (*self.infostate, (own_move, () if observation is None else observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        if own_action is not None or observation is not None:
+            self.infostate = (*self.infostate, (own_action, () if observation is None else observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:  # no choice: policies leave such information sets out
@@ -179,25 +179,25 @@ class ScriptedAgent:
     error, which counts as a fault.
     """
 
-    def __init__(self, moves: Sequence[Action], name: str = "scripted") -> None:
-        self.moves, self.name = tuple(moves), name
+    def __init__(self, actions: Sequence[Action], name: str = "scripted") -> None:
+        self.actions, self.name = tuple(actions), name
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.asked = game, 0
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         pass
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         self.asked += 1
-        return self.moves[self.asked - 1] if self.asked <= len(self.moves) else self._rest()
+        return self.actions[self.asked - 1] if self.asked <= len(self.actions) else self._rest()
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
     def _rest(self) -> Action:
         if not isinstance(self.game, Passing):
-            raise GameRuleError(f"the script has {len(self.moves)} moves, and one more is asked for")
+            raise GameRuleError(f"the script has {len(self.actions)} moves, and one more is asked for")
         return self.game.pass_move
 
 
@@ -242,13 +242,13 @@ def playground(path: str = "", cls: str = "") -> Agent:
     return PlaygroundAgent(load_agent_class(path, cls), full_name("playground", playground, path=path, cls=cls))
 
 
-def scripted(path: str = "", moves: tuple[Value, ...] = ()) -> Agent:
+def scripted(path: str = "", actions: tuple[Value, ...] = ()) -> Agent:
     """A list of moves: moves=[…], or a file (.json)."""
-    if bool(path) == bool(moves):
+    if bool(path) == bool(actions):
         raise ParameterError("scripted: give a file or moves: scripted(path=moves.json) or scripted(moves=[1,1,5])")
-    name = full_name("scripted", scripted, path=path, moves=moves)
+    name = full_name("scripted", scripted, path=path, actions=actions)
     if not path:
-        return ScriptedAgent(_script(_listed(moves), name), name)
+        return ScriptedAgent(_script(_listed(actions), name), name)
     try:
         return ScriptedAgent(_script(json.loads(read_text(Path(path))), path), name)
     except json.JSONDecodeError as error:
@@ -266,11 +266,11 @@ def _listed(value: Value) -> object:
     return list(map(_listed, value)) if isinstance(value, tuple) and not isinstance(value, Name) else value
 
 
-def _script(moves: object, source: str) -> list[Action]:
-    if not isinstance(moves, list):
-        raise FormatError(f"{shorten(repr(moves))} is no list of moves", source)
+def _script(actions: object, source: str) -> list[Action]:
+    if not isinstance(actions, list):
+        raise FormatError(f"{shorten(repr(actions))} is no list of moves", source)
     try:
-        return list(map(read_action, moves))
+        return list(map(read_action, actions))
     except ValueError as error:
         raise FormatError(str(error), source) from None
 
@@ -353,7 +353,7 @@ class UnavailableAgent:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         raise RemoteError(self.why)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         pass
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:

@@ -88,7 +88,7 @@ class Person:
     >>> class Bold:
     ...     def tell(self, view): ...
     ...     def ask(self, view): return view.legal_actions[-1]
-    >>> infoset.play_match("kuhn_poker", [Person(Bold()), "random"], seed=1).steps[2].moves
+    >>> infoset.play_match("kuhn_poker", [Person(Bold()), "random"], seed=1).steps[2].actions
     ('bet', None)
     """
 
@@ -101,9 +101,9 @@ class Person:
         self.infostate: InformationState = ()
         self._tell()
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if own_move is not None or observation is not None:
-            self.infostate = (*self.infostate, (own_move, () if observation is None else observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        if own_action is not None or observation is not None:
+            self.infostate = (*self.infostate, (own_action, () if observation is None else observation))
             self._tell()
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:

@@ -13,7 +13,7 @@ import numpy as np
 from infoset.errors import PolicyError
 from infoset.files import BROKEN_ARCHIVE, check_schema, describe_damage, read_arrays, replace_file
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Header(msgspec.Struct):

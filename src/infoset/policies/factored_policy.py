@@ -141,7 +141,7 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
                 action_set, player = int(factored.states.action_set[state]), int(owner[state])
                 here = factored.rules.action_sets[group.action_set[element, action_set]]
                 at = int(begin[player]) + int(first[state])
-                places = group.entry[element, group.first_entry[action_set] + np.array(least_moves(factored, state))]
+                places = group.entry[element, group.first_entry[action_set] + np.array(least_actions(factored, state))]
                 strategy[at : at + len(places), element] = np.array(checked_row(row(player, infostate, here), here))[
                     places
                 ]
@@ -151,7 +151,7 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
     return strategy
 
 
-def least_moves(factored: FactoredForm, state: int) -> list[int]:
+def least_actions(factored: FactoredForm, state: int) -> list[int]:
     """Return the indices of the least move of each orbit, in the action set of a state."""
     group, fixing, action_set = (
         factored.group,
@@ -247,20 +247,20 @@ def _check(
             raise DamageError(
                 f"{shorten(repr(twice))} occurs twice in it, among its records or the moves of a action_set"
             )
-    moves = int(sizes.sum())
+    actions = int(sizes.sum())
     shapes = [
         (order, order),
         (order,),
         (order, len(records)),
         (order, len(action_sets)),
         (len(action_sets) + 1,),
-        (order, moves),
+        (order, actions),
     ]
     if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:
         raise DamageError("its symmetries do not fit its moves and records")
     if (np.diff(group.first_entry) != sizes).any() or group.first_entry[0] != 0:
         raise DamageError("its action sets do not fit its moves")
-    limits = (order, order, len(records), len(action_sets), moves + 1, int(sizes.max(initial=1)))
+    limits = (order, order, len(records), len(action_sets), actions + 1, int(sizes.max(initial=1)))
     if any(array.size and (array.min() < -1 or array.max() >= most) for array, most in zip(group, limits, strict=True)):
         raise DamageError("its symmetries lead out of its moves and records")
     if not all(isinstance(record, tuple) and len(record) == 2 for record in records):

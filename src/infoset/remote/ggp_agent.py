@@ -27,7 +27,7 @@ from infoset.remote.kif import (
     Seen,
     Start,
     Stop,
-    read_move,
+    parse_action,
 )
 from infoset.remote.scrambling import Scrambling
 from infoset.remote.wire import Wire
@@ -41,8 +41,8 @@ class _MessageFormat(Protocol):
 
     description: Description
 
-    def out(self, move: Action) -> Action: ...
-    def back(self, move: Action) -> Action: ...
+    def out(self, action: Action) -> Action: ...
+    def back(self, action: Action) -> Action: ...
 
 
 class _Plain:
@@ -51,11 +51,11 @@ class _Plain:
     def __init__(self, description: Description) -> None:
         self.description = description
 
-    def out(self, move: Action) -> Action:
-        return move
+    def out(self, action: Action) -> Action:
+        return action
 
-    def back(self, move: Action) -> Action:
-        return move
+    def back(self, action: Action) -> Action:
+        return action
 
 
 def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False) -> AsyncAgentProxy:
@@ -64,14 +64,14 @@ def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scram
     return AsyncAgentProxy(ThreadChannel(GgpAgent(url, start_clock, play_clock, scramble)), name)
 
 
-def _in_another_case(move: Action, legal_actions: tuple[Action, ...]) -> Action:
+def _in_another_case(action: Action, legal_actions: tuple[Action, ...]) -> Action:
     """Return the only legal move that equals the player's up to case.
 
     The player's move is returned where there is none, or several.
     """
-    folded = renamed_action(move, str.lower)
+    folded = renamed_action(action, str.lower)
     found = [other for other in legal_actions if renamed_action(other, str.lower) == folded]
-    return found[0] if len(found) == 1 else move
+    return found[0] if len(found) == 1 else action
 
 
 def give_up(agent: AsyncAgentProxy) -> None:
@@ -133,18 +133,18 @@ class GgpAgent:
             self.refusal = f"{self.wire.url} did not begin; it answered {shorten(answer)!r}"
             raise RemoteError(self.refusal)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         """Keep the step for the next message; every role moves in every step, so each step has one message."""
-        if own_move is not None:
-            self.turn, self.last = self.turn + 1, (own_move, observation)
+        if own_action is not None:
+            self.turn, self.last = self.turn + 1, (own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         """Return the player's move.  A player that did not accept the match is not asked."""
         if self.refusal:
             raise RemoteError(self.refusal)
         answer = self._ask(Play(self.match, self._observed(self.offered)), self.play_clock, deadline)
-        move = self.tongue.back(read_move(answer, self.tongue.description.spelling))
-        return move if move in legal_actions else _in_another_case(move, legal_actions)
+        action = self.tongue.back(parse_action(answer, self.tongue.description.spelling))
+        return action if action in legal_actions else _in_another_case(action, legal_actions)
 
     def end(self, returns: tuple[float, ...]) -> None:
         """Send the last step."""
@@ -165,12 +165,12 @@ class GgpAgent:
 
         ``offered``: whether the game adds the legal moves to the percepts, which players do not receive.
         """
-        move, observation = self.last
+        action, observation = self.last
         seen = cast("tuple[Action, ...]", observation or ())
         if self.open:
             return Joint(tuple(map(self.tongue.out, seen)))
         percepts = seen[:-1] if offered else seen
-        own = None if move is None else self.tongue.out(move)
+        own = None if action is None else self.tongue.out(action)
         return Seen(self.turn, own, tuple(map(self.tongue.out, percepts)))
 
     def _ask(self, message: Message, seconds: float, deadline: float | None) -> str:

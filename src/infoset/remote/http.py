@@ -19,7 +19,7 @@ from infoset.match.agent_proxy import PATIENCE, AsyncAgentProxy, ThreadChannel
 from infoset.match.agents import Delegating, common_stream
 from infoset.names import full_name
 from infoset.registry import own_name
-from infoset.remote.calls import read_move
+from infoset.remote.calls import parse_action
 from infoset.remote.wire import StatusError, Wire
 
 PROTOCOL = 1
@@ -76,11 +76,11 @@ class Act(msgspec.Struct):
     seconds: float | None
 
 
-class Move(msgspec.Struct):
+class ChosenAction(msgspec.Struct):
     """The answer to ``/act``."""
 
     number: int
-    move: Any
+    action: Any
 
 
 class End(msgspec.Struct):
@@ -173,17 +173,17 @@ class AskedAgent:
         if done.refused:
             raise UnsupportedGameError(f"{self.wire.url}: {one_line(done.refused, 200)}")
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.seen.append((own_move, observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self.seen.append((own_action, observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         self.number += 1
         question = Act(self.match, self.number, self.sent, self.seen, list(legal_actions), _left(deadline))
-        move = self._ask("/act", question, Move, deadline)
+        action = self._ask("/act", question, ChosenAction, deadline)
         self.sent, self.seen = self.sent + len(self.seen), []
-        if move.number != self.number:
-            raise RemoteError(f"{self.wire.url}: the answer to question {move.number} came for {self.number}")
-        return read_move(move.move)
+        if action.number != self.number:
+            raise RemoteError(f"{self.wire.url}: the answer to question {action.number} came for {self.number}")
+        return parse_action(action.action)
 
     def end(self, returns: tuple[float, ...]) -> None:
         self._ask("/end", End(self.match, self.sent, self.seen, returns), Done, None)

@@ -48,7 +48,7 @@ from infoset.remote.calls import (
     Observe,
     Posted,
     generator,
-    read_move,
+    parse_action,
     read_tuple,
     stream_of,
 )
@@ -235,7 +235,7 @@ class ProcessChannel:
             raise UnsupportedGameError(answer.error)
         if answer.error:
             raise RemoteError(answer.error)
-        return read_move(answer.move) if answer.move is not None else None, monotonic()
+        return parse_action(answer.action) if answer.action is not None else None, monotonic()
 
     def _receive(self, number: int, deadline: float | None) -> Answer:
         """Return the answer to a call; late answers to earlier calls are dropped."""
@@ -308,8 +308,8 @@ class Host:
                 if self.game is None or self.game[0] != name:
                     self.game = name, load(name)
                 return self.agent.begin(self.game[1], player, generator(stream), deadline)
-            case Observe(own_move, observation):
-                own: Any = read_tuple(own_move)
+            case Observe(own_action, observation):
+                own: Any = read_tuple(own_action)
                 return self.agent.observe(own, read_tuple(observation))
             case Act(legal_actions, deadline):
                 if deadline is not None and (stale or monotonic() >= deadline):
@@ -340,7 +340,7 @@ def serve(link: MessageStream, name: str, missed: str) -> None:
             body = msgspec.json.encode(answer)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             body = msgspec.json.encode(
-                Answer(posted.number, move=shorten(f"{type(answer.move).__name__}: {error}", 200))
+                Answer(posted.number, action=shorten(f"{type(answer.action).__name__}: {error}", 200))
             )
         link.send(body)
 

@@ -138,7 +138,7 @@ def read_message(text: str, spelling: Spelling = FOLDED) -> Message:
     return reader.alone(reader.message)
 
 
-def read_move(text: str, spelling: Spelling = FOLDED) -> Action:
+def parse_action(text: str, spelling: Spelling = FOLDED) -> Action:
     """Read a player's answer to PLAY; ``spelling`` is that of the rules of the match.
 
     Raises ``FormatError``.

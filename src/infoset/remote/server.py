@@ -26,7 +26,7 @@ from infoset.errors import InfosetError, MissingExtraError, ParameterError, Unsu
 from infoset.match.agents import check_elsewhere, load_agent
 from infoset.registry import own_name
 from infoset.remote.calls import read_tuple
-from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, Move, Ping
+from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, ChosenAction, Ping
 from infoset.remote.serving import Complaints, Refusal, read_body, web_server, what_happened
 
 try:
@@ -129,14 +129,14 @@ class Matches:
             del self.played[question.match]
             raise
 
-    def act(self, question: Act, arrived: float) -> Move:
+    def act(self, question: Act, arrived: float) -> ChosenAction:
         played = self._find(question.match)
         self._tell(played, question)
         deadline = None if question.seconds is None else arrived + question.seconds
         if deadline is not None and monotonic() >= deadline:
             raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "the question waited for an earlier one until it was too late")
         legal_actions: Any = tuple(map(read_tuple, question.legal_actions))
-        return Move(question.number, played.agent.act(legal_actions, deadline))
+        return ChosenAction(question.number, played.agent.act(legal_actions, deadline))
 
     def end(self, question: End, arrived: float) -> Done:
         del arrived
@@ -168,9 +168,9 @@ class Matches:
 
     def _tell(self, played: Played, question: Act | End) -> None:
         """Pass on the steps that the agent has not received; it may have received those of a request answered late."""
-        for own_move, observation in question.seen[max(played.sent - question.sent, 0) :]:
+        for own_action, observation in question.seen[max(played.sent - question.sent, 0) :]:
             played.sent += 1
-            own: Any = read_tuple(own_move)
+            own: Any = read_tuple(own_action)
             played.agent.observe(own, read_tuple(observation))
 
 

@@ -99,13 +99,13 @@ class AdaptiveAgent(Delegating):
         weight = np.exp(evidence - evidence.max())
         return dict(zip((h.name for h in self.hypotheses), (weight / weight.sum()).tolist(), strict=True))
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
         if self.waits:  # the initial observation is always the same
             self.waits = False
         elif record is not None:
             self._weigh(self.number.get(record, NO_RECORD))
-        super().observe(own_move, observation)
+        super().observe(own_action, observation)
 
     def _weigh(self, record: int) -> None:
         """Update everybody's evidence by a record; from the first record on that some hypothesis excludes, no more."""
@@ -145,7 +145,7 @@ class AdaptiveAgent(Delegating):
         for name in (SOUND, *dict.fromkeys(p.models)):
             ranges = BeliefTracker(graph, seed=p.seed)
             model = model_of(game, name) if name else _playing(game, sound)
-            ranges.moves = by_edge(model, graph, ranges.states)
+            ranges.actions = by_edge(model, graph, ranges.states)
             answer = SearchAgent(replace(search, exploit=name)) if name else sound
             found.append(_Hypothesis(name, answer, ranges))
         return found

@@ -131,12 +131,12 @@ class Graph(Protocol):
     def records(self) -> Numbered[ObservationRecord] | list[ObservationRecord]: ...
     def ask(self, edges: LongArray) -> None: ...
     def ends(self, edges: LongArray) -> BoolArray: ...
-    def moves(self, position: int) -> tuple[Action, ...]: ...
+    def actions(self, position: int) -> tuple[Action, ...]: ...
     def decides(self, positions: LongArray, player: int) -> BoolArray: ...
 
 
 class BeliefTracker:
-    """The beliefs of every information state that was asked for; the others move by ``moves``, uniformly by default.
+    """The beliefs of every information state that was asked for; the others move by ``actions``, uniformly by default.
 
     >>> from infoset.search.belief import BeliefTracker
     >>> from infoset.tree.graph import explore
@@ -147,14 +147,14 @@ class BeliefTracker:
     """
 
     def __init__(
-        self, graph: Any, moves: Moves | None = None, seed: int = 0, most: int = MAX_RANGE, entries: int = 0
+        self, graph: Any, actions: Moves | None = None, seed: int = 0, most: int = MAX_RANGE, entries: int = 0
     ) -> None:
         """Make beliefs on a graph.
 
         A belief of more than ``most`` histories is replaced by a sample of ``most``.  With ``entries``, about that many
         histories are kept in all, and ``BudgetError`` is raised where more edges than that lead out of a belief.
         """
-        self.graph, self.moves, self.seed, self.most = graph, moves, seed, most
+        self.graph, self.actions, self.seed, self.most = graph, actions, seed, most
         self.most_entries, self.most_edges = entries or MAX_ENTRIES, entries or inf
         self.states = graph.states if isinstance(graph, LazyGraph) else InformationStates(graph)
         self.cache: OrderedDict[int, Belief] = OrderedDict()
@@ -353,8 +353,8 @@ class BeliefTracker:
         graph = self.graph
         chance: FloatArray = np.where(mover == CHANCE, graph.probability[edges], 1.0)
         others = np.flatnonzero((mover >= 0) & (mover != player))
-        if self.moves:
-            chance[others] = self.moves(edges[others], now.infostate[source[others], mover[others]])
+        if self.actions:
+            chance[others] = self.actions(edges[others], now.infostate[source[others], mover[others]])
         else:
             chance[others] = 1.0 / graph.num_edges[now.position[source[others]]]
         return chance
@@ -367,8 +367,8 @@ class BeliefTracker:
         action_sets, first, inverse = np.unique(content[decided], return_index=True, return_inverse=True)
         place = np.full(len(action_sets), -1)
         for k, at in enumerate(positions[decided[first]].tolist()):
-            moves = graph.moves(at)
-            place[k] = moves.index(own) if own in moves else -1
+            actions = graph.actions(at)
+            place[k] = actions.index(own) if own in actions else -1
         found = np.zeros(len(edges), dtype=np.bool_)
         found[decided] = (edges - graph.first[positions])[decided] == place[inverse]
         return found

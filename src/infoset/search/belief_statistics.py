@@ -25,7 +25,7 @@ class BeliefStatistics:
     'there are at 1; none but for the last thing seen at 1; lost at 1'
     """
 
-    moves: int = 0
+    actions: int = 0
     whole: int = 0
     """Moves at which the belief held all histories."""
     near: int = 0
@@ -42,7 +42,7 @@ class BeliefStatistics:
     def note(self, found: Belief, whole: bool, near: bool = False) -> None:
         """Count a move and its belief."""
         effective = found.effective
-        self.moves += 1
+        self.actions += 1
         self.whole += whole
         self.near += near
         self.histories += found.size
@@ -54,13 +54,13 @@ class BeliefStatistics:
         self.lost += 1
 
     def __str__(self) -> str:
-        if not self.moves:
+        if not self.actions:
             return f"beliefs lost at {self.lost:,}" if self.lost else ""
-        plural = "" if self.moves == 1 else "s"
+        plural = "" if self.actions == 1 else "s"
         none = f"none but for the last thing seen at {self.near:,}; " if self.near else ""
         return (
-            f"beliefs at {self.moves:,} move{plural}: {self.histories / self.moves:,.0f} histories in the mean, "
-            f"effective {self.effective / self.moves:,.3g}, at least {self.fewest:,.3g}; "
+            f"beliefs at {self.actions:,} move{plural}: {self.histories / self.actions:,.0f} histories in the mean, "
+            f"effective {self.effective / self.actions:,.3g}, at least {self.fewest:,.3g}; "
             f"all there are at {self.whole:,}; {none}lost at {self.lost:,}"
         )
 

@@ -49,9 +49,9 @@ class LearningAgent:
         self.infostate: InformationState = ()
         self.path: list[tuple[list[list[float]], int]] = []
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if own_move is not None or observation is not None:
-            self.infostate = (*self.infostate, (own_move, () if observation is None else observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        if own_action is not None or observation is not None:
+            self.infostate = (*self.infostate, (own_action, () if observation is None else observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:
@@ -59,9 +59,9 @@ class LearningAgent:
         counts, sums = self.tried.setdefault(self.infostate, [[0.0] * len(legal_actions), [0.0] * len(legal_actions)])
         if self.greedy:
             return legal_actions[max(range(len(legal_actions)), key=lambda k: (counts[k], sums[k]))]
-        move = self._promising(counts, sums)
-        self.path.append(([counts, sums], move))
-        return legal_actions[move]
+        action = self._promising(counts, sums)
+        self.path.append(([counts, sums], action))
+        return legal_actions[action]
 
     def _promising(self, counts: Sequence[float], sums: Sequence[float]) -> int:
         """Return the move by UCB1; a move without visits comes first."""
@@ -74,9 +74,9 @@ class LearningAgent:
     def end(self, returns: tuple[float, ...]) -> None:
         payoff = returns[self.player]
         self.low, self.high = min(self.low, payoff), max(self.high, payoff)
-        for (counts, sums), move in self.path:
-            counts[move] += 1.0
-            sums[move] += payoff
+        for (counts, sums), action in self.path:
+            counts[action] += 1.0
+            sums[action] += payoff
 
 
 def lower_bound(

@@ -126,8 +126,8 @@ class GraphAgent:
     def prepare(self) -> None:
         """Prepare for a game that begins, or that continues on a new graph."""
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
         if not self.started:
             return
         if self.waits:  # the initial observation is always the same
@@ -197,7 +197,7 @@ class GraphAgent:
         if roots is None:
             return None
         action_set = self.graph.action_set(int(roots.position[0]), self.player)
-        self.offered = np.array([move in legal_actions for move in action_set])
+        self.offered = np.array([action in legal_actions for action in action_set])
         probabilities = self.search(roots, len(action_set), until)
         if not probabilities.any():
             if self.full:
@@ -324,7 +324,7 @@ def by_name(
     if action_set == legal_actions:
         return probabilities.tolist()  # type: ignore[no-any-return]
     infostate = dict(zip(action_set, probabilities.tolist(), strict=True))
-    row = [infostate.get(move, 0.0) for move in legal_actions]
+    row = [infostate.get(action, 0.0) for action in legal_actions]
     total = sum(row)
     return [chance / total for chance in row] if total else None
 
@@ -449,7 +449,7 @@ class IsMctsAgent(GraphAgent):
     def prepare(self) -> None:
         self.tree_search = self.grown(STATE if self.graph.open else self.by, self.exploration)
         if self.tree_search.rule.by == OWN:
-            self.ranges.moves = self.tree_search.probabilities
+            self.ranges.actions = self.tree_search.probabilities
 
     def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         self.walk(self.tree_search, roots, self.leaves(), until)

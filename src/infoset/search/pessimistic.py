@@ -67,12 +67,12 @@ class _Doings:
         self.rng, self.point = rng, float(rng.random())
         self.rank: dict[tuple[int, Action], float] = {}
 
-    def move(self, mover: int, moves: tuple[Action, ...]) -> int:
+    def action(self, mover: int, actions: tuple[Action, ...]) -> int:
         """Return which of the moves is made; all are equally likely."""
-        for move in moves:
-            if (mover, move) not in self.rank:
-                self.rank[mover, move] = float(self.rng.random())
-        return max(range(len(moves)), key=lambda k: self.rank[mover, moves[k]])
+        for action in actions:
+            if (mover, action) not in self.rank:
+                self.rank[mover, action] = float(self.rng.random())
+        return max(range(len(actions)), key=lambda k: self.rank[mover, actions[k]])
 
     def answer(self, probabilities: FloatArray) -> int:
         """Return which of chance's outcomes occurs, by their probabilities."""
@@ -153,7 +153,7 @@ class PessimisticAgent(GraphAgent):
             alike = np.flatnonzero(action_set == number)
             at = int(alike[0])
             if mover[at] not in (CHANCE, self.player) and size[at] > 1:
-                chosen[alike] = doings.move(int(mover[at]), graph.moves(int(now[at])))
+                chosen[alike] = doings.action(int(mover[at]), graph.actions(int(now[at])))
         own = mover == self.player
         edges, source = spread(graph, now)
         remaining = own[source] | (edges == (first + chosen)[source])

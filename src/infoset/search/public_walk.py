@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from infoset.base import Action, Game, InformationState, JointMove, Mapped, ObservationRecord, State
+from infoset.base import Action, Game, InformationState, JointAction, Mapped, ObservationRecord, State
 from infoset.errors import BudgetError
-from infoset.names import format_action, information_key, move_words
+from infoset.names import action_names, format_action, information_key
 
 CHANCE_OUTCOME = -1
 SEVERAL = -2
@@ -44,7 +44,7 @@ class Cause(NamedTuple):
 
     movers: tuple[int, ...]
     """The players who had a choice."""
-    moves: tuple[Action | None, ...]
+    actions: tuple[Action | None, ...]
     chance_outcome: Action | None
     records: tuple[object, ...]
     """Each player's observation."""
@@ -57,7 +57,7 @@ class InfosetHere:
     player: int
     key: str
     infostate: InformationState
-    moves: tuple[str, ...]
+    actions: tuple[str, ...]
     probabilities: list[float] | None
     """``None`` where the policy gives none: then all moves are equally likely."""
     reach: float = 0.0
@@ -105,7 +105,7 @@ class PublicNode:
                 for after, share, cause in self._steps(world, weight):
                     if after.state.terminal:
                         key = (
-                            (cause.movers, cause.moves)
+                            (cause.movers, cause.actions)
                             if cause.chance_outcome is None
                             else (cause.movers, cause.chance_outcome)
                         )
@@ -136,26 +136,26 @@ class PublicNode:
         ]
         choosing = tuple([p for p, action_set in zip(movers, action_sets, strict=True) if len(action_set) > 1])
         for picks in product(*[range(len(action_set)) for action_set in action_sets]):
-            moves: list[Action | None] = [None] * len(world.infostate)
+            actions: list[Action | None] = [None] * len(world.infostate)
             share = weight
             for p, action_set, row, k in zip(movers, action_sets, probabilities, picks, strict=True):
-                moves[p] = action_set[k]
+                actions[p] = action_set[k]
                 share *= row[k]
-            for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
-                yield self._after(world, choosing, moves, answer, share * probability)
+            for answer, probability in state.chance_outcomes(actions) or ((None, 1.0),):
+                yield self._after(world, choosing, actions, answer, share * probability)
 
     def _after(
-        self, world: World, choosing: tuple[int, ...], moves: JointMove, answer: Action | None, share: float
+        self, world: World, choosing: tuple[int, ...], actions: JointAction, answer: Action | None, share: float
     ) -> tuple[World, float, Cause]:
-        step = world.state.play(moves, answer)
+        step = world.state.play(actions, answer)
         seen = [step.observation(p) for p in range(len(world.infostate))]
-        for move, what in zip(moves, seen, strict=True):
-            self.walk.rank.setdefault((move, () if what is None else what), len(self.walk.rank))
+        for action, what in zip(actions, seen, strict=True):
+            self.walk.rank.setdefault((action, () if what is None else what), len(self.walk.rank))
         infostate = tuple([
-            k if move is None and what is None else (*k, (move, () if what is None else what))
-            for k, move, what in zip(world.infostate, moves, seen, strict=True)
+            k if action is None and what is None else (*k, (action, () if what is None else what))
+            for k, action, what in zip(world.infostate, actions, seen, strict=True)
         ])  # fmt: skip
-        done = tuple([moves[p] for p in choosing])
+        done = tuple([actions[p] for p in choosing])
         return World(step.state, infostate), share, Cause(choosing, done, answer, tuple(seen))
 
     def _probabilities(
@@ -168,7 +168,7 @@ class PublicNode:
         here = self.infosets.get((player, key))
         if here is None:
             row = self.walk.row(player, infostate, key, action_set)
-            here = InfosetHere(player, key, infostate, move_words(action_set), None if row is None else list(row))
+            here = InfosetHere(player, key, infostate, action_names(action_set), None if row is None else list(row))
             self.infosets[player, key] = here
         here.reach += weight
         return here.probabilities or [1 / len(action_set)] * len(action_set)
@@ -214,24 +214,24 @@ class PublicNode:
         movers = {cause.movers for cause in causes}
         alone = next(iter(movers)) if len(movers) == 1 else (0, 0)
         by = SEVERAL if len(alone) > 1 else alone[0] if alone else CHANCE_OUTCOME
-        for what in ({(cause.moves, cause.chance_outcome) for cause in causes}, {(c.moves, None) for c in causes}):
+        for what in ({(cause.actions, cause.chance_outcome) for cause in causes}, {(c.actions, None) for c in causes}):
             if len(what) == 1:
-                moves, chance_outcome = next(iter(what))
+                actions, chance_outcome = next(iter(what))
                 if words := [
-                    format_word(part) for part in (*moves, *([] if chance_outcome is None else [chance_outcome]))
+                    format_word(part) for part in (*actions, *([] if chance_outcome is None else [chance_outcome]))
                 ]:
                     return " · ".join(words), by
         for player in range(len(self.walk.game.players)):
             seen = {cause.records[player] for cause in causes}
             if len(seen) == 1 and (one := next(iter(seen))) not in (None, ()):
                 return format_word(one), by
-        words = sorted({" · ".join(map(format_word, cause.moves)) for cause in causes} - {""})
+        words = sorted({" · ".join(map(format_word, cause.actions)) for cause in causes} - {""})
         return (" / ".join(words) if 0 < len(words) <= SHOWN_WORDS else HIDDEN), by
 
     def _in_order(self, branches: list[Branch]) -> list[Branch]:
         """Return the branches in the order of the moves in the action sets."""
-        order = [move for here in self.infosets.values() for move in here.moves]
-        place = {move: k for k, move in reversed(list(enumerate(order)))}
+        order = [action for here in self.infosets.values() for action in here.actions]
+        place = {action: k for k, action in reversed(list(enumerate(order)))}
         return sorted(branches, key=lambda branch: (place.get(branch.label, len(order)), branch.ends))
 
     def _distinct(self, branches: list[Branch]) -> list[Branch]:
@@ -262,7 +262,7 @@ class PublicWalk:
     """The public positions of a game in which everybody plays by ``row``.
 
     >>> from infoset.search.public_walk import PublicWalk
-    >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, infostate, key, moves: None)
+    >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, infostate, key, actions: None)
     >>> sorted(key for player, key in walk.start.infosets)          # P1, whatever card it holds
     ['J', 'K', 'Q']
     >>> [branch.label for branch in walk.start.branches]

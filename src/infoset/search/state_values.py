@@ -175,10 +175,10 @@ def _add_gains(joint, count, sizes, movers, strategy, paid, gain):
     for m in range(count):
         weight, rest, own = 1.0, joint, 0
         for other in range(count - 1, -1, -1):
-            move = rest % sizes[other]
+            action = rest % sizes[other]
             rest //= sizes[other]
             if other == m:
-                own = move
+                own = action
             else:
-                weight *= strategy[other, move]
+                weight *= strategy[other, action]
         gain[m, own] += weight * paid[movers[m]]

@@ -111,7 +111,7 @@ class SubgameSolver:
         self.until, self.most, self.cut = inf, self.effort.histories, False
         self.consistent = consistent
         if consistent:
-            ranges.moves = self.probabilities
+            ranges.actions = self.probabilities
 
     def allow(self, seconds: float) -> None:
         """Allow ``seconds`` for the next rows."""
@@ -271,12 +271,12 @@ class SubgameSearch:
         self.last: ObservationRecord = (None, None)
         self.lost = False
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
         if self.waits:  # the initial observation is always the same
             self.waits = False
         elif record is not None and self.state != NO_RECORD:
-            self.before, self.last = self.state, (own_move, observation)
+            self.before, self.last = self.state, (own_action, observation)
             number = self.number.get(record, NO_RECORD)
             self.state = NO_RECORD if number == NO_RECORD else self.solver.ranges.successor(self.state, number)
 

@@ -72,13 +72,13 @@ class Tree(NamedTuple):
         a, b, c, d = (np.zeros(0) for _ in range(4))
         return cls(np.zeros(0, np.int64), a, b, c, d, np.zeros(0, np.int32), np.zeros(1, np.int64))
 
-    def with_room(self, keys: int, moves: int) -> Tree:
-        """Return the tree with room for ``keys`` keys and ``moves`` more moves."""
+    def with_room(self, keys: int, actions: int) -> Tree:
+        """Return the tree with room for ``keys`` keys and ``actions`` more moves."""
         node, had = longer(self.node, keys), len(self.node)
         node[had:] = NO_NODE
         size = int(self.size[0])
-        visits, total, prior = (longer(each, size + moves) for each in (self.visits, self.total, self.prior))
-        return Tree(node, longer(self.times, keys), visits, total, prior, longer(self.proof, size + moves), self.size)
+        visits, total, prior = (longer(each, size + actions) for each in (self.visits, self.total, self.prior))
+        return Tree(node, longer(self.times, keys), visits, total, prior, longer(self.proof, size + actions), self.size)
 
     @property
     def nbytes(self) -> int:
@@ -95,7 +95,7 @@ class Simulations(NamedTuple):
     fresh: BoolArray  # (B,) whether the walk ends with this step
     over: BoolArray  # (B,)
     key: LongArray  # (B, DEEPEST) nodes
-    move: LongArray  # (B, DEEPEST) moves of nodes
+    action: LongArray  # (B, DEEPEST) moves of nodes
     mover: IntArray  # (B, DEEPEST)
     alone: BoolArray  # (B, DEEPEST) whether nobody else, nor chance, had a choice before the next of these moves
     length: LongArray  # (B,)
@@ -121,7 +121,7 @@ class Need(NamedTuple):
     positions: int
     edges: int
     states: int  # everybody receives one record at most; others move by nodes of the searcher's information state
-    moves: int  # of nodes
+    actions: int  # of nodes
 
 
 class Rule(NamedTuple):
@@ -256,11 +256,11 @@ def _ends(g, walks, b, p):
 
 @linked_kernel
 @borrowing
-def _goes_by(tree, walks, b, key, move, mover, alone):
+def _goes_by(tree, walks, b, key, action, mover, alone):
     """Record that a walk makes a move of a node."""
-    tree.visits[move] += 1.0
+    tree.visits[action] += 1.0
     last = walks.length[b]
-    walks.key[b, last], walks.move[b, last], walks.mover[b, last], walks.alone[b, last] = key, move, mover, alone
+    walks.key[b, last], walks.action[b, last], walks.mover[b, last], walks.alone[b, last] = key, action, mover, alone
     walks.length[b] = last + 1
 
 
@@ -286,10 +286,10 @@ def _reply(g, offered, states, tree, rule, walks, b, p):
         if tree.node[key] == NO_NODE:
             _make_node(tree, key, 1)
         tree.times[key] += 1.0
-        move, bound = tree.node[key], np.inf
-        if tree.visits[move]:
-            reach = np.sqrt(np.log(tree.times[key] + 1.0) / tree.visits[move])
-            bound = (tree.total[move] / tree.visits[move] - low) / span + rule.exploration * reach
+        action, bound = tree.node[key], np.inf
+        if tree.visits[action]:
+            reach = np.sqrt(np.log(tree.times[key] + 1.0) / tree.visits[action])
+            bound = (tree.total[action] / tree.visits[action] - low) / span + rule.exploration * reach
         if taken == OPEN or (bound > best and not walks.fresh[b]):
             best, found, taken = bound, k, key
     _goes_by(tree, walks, b, taken, tree.node[taken], mover, False)
@@ -389,7 +389,7 @@ def _has_room(g, states, tree, rule, need):
         and states.size[0] + need.states < len(states.begin)
         and 2 * (states.size[0] + need.states) <= min(len(states.data), len(states.slots))
         and keys <= len(tree.node)
-        and tree.size[0] + need.moves <= len(tree.visits)
+        and tree.size[0] + need.actions <= len(tree.visits)
     )
 
 
@@ -440,7 +440,7 @@ def _prove(g, tree, rule, walks, b):
     for k in range(walks.length[b] - 1, -1, -1):
         if end == OPEN or not walks.alone[b, k]:
             return
-        tree.proof[walks.move[b, k]] = end
+        tree.proof[walks.action[b, k]] = end
         end = _best_proof(g, tree, rule, walks.key[b, k], end)
 
 
@@ -452,7 +452,7 @@ def _learn(g, tree, rule, walks, leaf, leaf_values):
         if rule.proves:
             _prove(g, tree, rule, walks, b)
         for k in range(walks.length[b]):
-            tree.total[walks.move[b, k]] += leaf_values[leaf[b], walks.mover[b, k]]
+            tree.total[walks.action[b, k]] += leaf_values[leaf[b], walks.mover[b, k]]
 
 
 @kernel
@@ -488,7 +488,7 @@ def _undo(tree, walks):
     """Undo the moves of walks from which nothing was learnt; others' counts of legal moves stay."""
     for b in range(len(walks.over)):
         for k in range(walks.length[b]):
-            tree.visits[walks.move[b, k]] -= 1.0
+            tree.visits[walks.action[b, k]] -= 1.0
             tree.times[walks.key[b, k]] -= 1.0
 
 
@@ -565,7 +565,7 @@ class TreeSearch:
             need = Need(batch * n * ROUND, batch * n * ROUND * widest, infostate, batch * n * widest)
             g = graph.room(need.positions, need.edges)
             states, offered = graph.states.room(need.states), graph.source.offered
-            self.tree = self._room(g, need.states, need.moves)
+            self.tree = self._room(g, need.states, need.actions)
             if count := _walk(g, offered, states, self.tree, self.rule, walks, need, asked):
                 graph.ask(asked[:count])
         self.walks += batch
@@ -579,14 +579,14 @@ class TreeSearch:
             made[decided] = row[batch:]
             _set_priors(self.graph.arrays, self.tree, walks, made, prior)
 
-    def _room(self, g: LazyArrays, states: int, moves: int) -> Tree:
+    def _room(self, g: LazyArrays, states: int, actions: int) -> Tree:
         """Return the tree with room for that many more information states and moves."""
         if self.tree.nbytes > (most := self.graph.memory // 2):
             raise BudgetError(f"{self.graph.game.name}: the tree of a search takes more than {most:,} bytes")
         keys = len(self.graph.states) + states
         if self.rule.by == STATE:
             keys = int(g.filled[STATES]) * len(self.graph.players)
-        return self.tree.with_room(keys, moves)
+        return self.tree.with_room(keys, actions)
 
     def _leaf_values(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
         g, prior = self.graph.arrays, None
@@ -645,9 +645,9 @@ class TreeSearch:
         met = np.flatnonzero(infostate < len(tree.node))
         met = met[tree.node[infostate[met]] != NO_NODE]
         times = tree.times[infostate[met]]
-        move = tree.node[infostate[met]] + (edges - g.first[at])[met]
+        action = tree.node[infostate[met]] + (edges - g.first[at])[met]
         trust = TRUST * times / (times + DOUBT * size[met])
-        found[met] += trust * (tree.visits[move] / np.maximum(times, 1.0) - found[met])
+        found[met] += trust * (tree.visits[action] / np.maximum(times, 1.0) - found[met])
         return found
 
     def seen(self, key: int, size: int) -> tuple[FloatArray, FloatArray]:

@@ -24,10 +24,10 @@ from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
 
-class Move(NamedTuple):
+class ActionValue(NamedTuple):
     """One move at an information set; ``value`` is ``None`` where the others never let the set be reached."""
 
-    move: str
+    action: str
     chance: float
     value: float | None
     """The owner's expected payoff after the move when all continue by the profile."""
@@ -42,7 +42,7 @@ class Study:
     other players never reach the set.  Units are those of payoffs.
 
     >>> study = infoset.Study.of("kuhn_poker", infoset.solve("kuhn_poker", "pcfr+").policy)
-    >>> [(move, round(chance, 3), round(value, 3)) for move, chance, value in study.moves("P2", "K bet")]
+    >>> [(action, round(chance, 3), round(value, 3)) for action, chance, value in study.actions("P2", "K bet")]
     [('pass', 0.0, -1.0), ('bet', 1.0, 2.0)]
     """
 
@@ -124,13 +124,13 @@ class Study:
         return found
 
     @checks_arguments
-    def moves(self, player: int | str, key: str) -> list[Move]:
+    def actions(self, player: int | str, key: str) -> list[ActionValue]:
         """Return the moves of one information set.  Raises ``UnknownNameError``."""
         k = self.number(player, key)
         first = int(self.form.arrays.first[k])
         return [
-            Move(move, float(self.behaviour[q]), None if np.isnan(self.values[q]) else float(self.values[q]))
-            for q, move in enumerate(self.form.actions[k], start=first)
+            ActionValue(action, float(self.behaviour[q]), None if np.isnan(self.values[q]) else float(self.values[q]))
+            for q, action in enumerate(self.form.actions[k], start=first)
         ]
 
 

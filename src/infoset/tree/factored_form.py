@@ -25,7 +25,7 @@ from infoset.base import Action, FloatArray, IndexArray, InformationState, IntAr
 from infoset.errors import BudgetError
 from infoset.jit import borrowing, kernel
 from infoset.memory import check_room
-from infoset.names import move_words, policy_key
+from infoset.names import action_names, policy_key
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.factored_symmetry import no_symmetry
 from infoset.tree.factored_walk import (
@@ -185,8 +185,8 @@ def _share(group, s, owner, sequences, shares):
     for state in range(len(owner)):
         if s.first[state] != NO_ROW:
             action_set, begin = s.action_set[state], sequences[owner[state]] + s.first[state]
-            for move in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
-                number, size = class_of(group, s.fixing[state], action_set, move)
+            for action in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
+                number, size = class_of(group, s.fixing[state], action_set, action)
                 shares[begin + number] = s.share[state] / size
 
 
@@ -231,7 +231,7 @@ def _owners(s: States) -> IntArray:
 def _names(rules: FactoredRules, s: States, chosen: LongArray) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return the keys and the moves of the information sets."""
     parent, record, start = s.parent.tolist(), s.record.tolist(), known_first(rules)
-    words = [move_words(action_set) for action_set in rules.action_sets]
+    words = [action_names(action_set) for action_set in rules.action_sets]
     keys = [policy_key(known_at(start, rules.records, parent, record, state), "") for state in chosen.tolist()]
     return keys, [words[action_set] for action_set in s.action_set[chosen].tolist()]
 

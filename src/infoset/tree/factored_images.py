@@ -61,11 +61,11 @@ def _find_same(group, fixing, action_set, first, same):
         if fixing[k] == 1:
             continue
         q, begin = first[k], group.first_entry[action_set[k]]
-        for move in range(group.first_entry[action_set[k] + 1] - begin):
-            if least_of(group, fixing[k], action_set[k], move) == move:
+        for action in range(group.first_entry[action_set[k] + 1] - begin):
+            if least_of(group, fixing[k], action_set[k], action) == action:
                 same[q] = 0
                 for h in range(len(group.inverse)):
-                    if fixing[k] >> h & 1 and group.entry[h, begin + move] == move:
+                    if fixing[k] >> h & 1 and group.entry[h, begin + action] == action:
                         same[q] |= np.int64(1) << h
                 q += ONE
 

@@ -182,13 +182,13 @@ def _count_orbits(group, fixing, action_set, end):
 
 @inner_kernel
 @borrowing
-def class_of(group, fixing, action_set, move):
-    """Return the number of the orbit of ``move`` among those of an action set's moves, and the size of the orbit."""
+def class_of(group, fixing, action_set, action):
+    """Return the number of the orbit of ``action`` among those of an action set's moves, and the size of the orbit."""
     if fixing == 1:
-        return move, 1
-    least, size = move, 0
+        return action, 1
+    least, size = action, 0
     for k in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
-        if same_orbit(group, fixing, action_set, k, move):
+        if same_orbit(group, fixing, action_set, k, action):
             least = min(least, k)
             size += 1
     return _count_orbits(group, fixing, action_set, least), size
@@ -232,36 +232,36 @@ def _observe(s, group, state, element, record):
 
 @inner_kernel
 @borrowing
-def turn_to_least(group, fixing, action_set, move):
+def turn_to_least(group, fixing, action_set, action):
     """Return the element that maps a move to the least of its orbit."""
-    least = least_of(group, fixing, action_set, move)
+    least = least_of(group, fixing, action_set, action)
     for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + move] == least:
+        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + action] == least:
             return h
     return 0
 
 
 @inner_kernel
 @borrowing
-def least_of(group, fixing, action_set, move):
+def least_of(group, fixing, action_set, action):
     """Return the least move of the orbit of an action set's move."""
-    for k in range(move):
-        if same_orbit(group, fixing, action_set, k, move):
+    for k in range(action):
+        if same_orbit(group, fixing, action_set, k, action):
             return k
-    return move
+    return action
 
 
 @inner_kernel
 @borrowing
-def _move(s, group, state, element, action_set, move, record):
+def _action(s, group, state, element, action_set, action, record):
     """Return the state that follows by an own move and its record, and the element that maps to its board."""
-    place = group.entry[element, group.first_entry[action_set] + move]
+    place = group.entry[element, group.first_entry[action_set] + action]
     number, size = class_of(group, s.fixing[state], group.action_set[element, action_set], place)
     found, turned = _observe(s, group, state, element, record)
     s.share[found] = s.share[state] / size
     if s.first[state] != NO_ROW:
         s.sequence_at[found] = s.first[state] + number
-        place = group.entry[turned, group.first_entry[action_set] + move]
+        place = group.entry[turned, group.first_entry[action_set] + action]
         s.turn[found] = turn_to_least(group, s.fixing[state], group.action_set[turned, action_set], place)
     return found, turned
 
@@ -283,11 +283,11 @@ def _move_alone(s, group, rank, state, element, place, record):
 
 @linked_kernel
 @borrowing
-def _choose(s, group, state, element, action_set, move):
+def _choose(s, group, state, element, action_set, action):
     """Return the sequence of a move at a state."""
     if s.first[state] == NO_ROW:
         return np.int64(s.sequence_at[state])
-    place = np.int64(group.entry[element, group.first_entry[action_set] + move])
+    place = np.int64(group.entry[element, group.first_entry[action_set] + action])
     if s.fixing[state] != 1:
         place = class_of(group, s.fixing[state], group.action_set[element, action_set], place)[0]
     return s.first[state] + place
@@ -295,17 +295,17 @@ def _choose(s, group, state, element, action_set, move):
 
 @linked_kernel
 @borrowing
-def _carry(r, s, group, rank, stack, k, edge, moves, to):
-    """Write to ``to`` the successor of stack element ``k`` by an edge; ``moves``: it is its player's own move."""
+def _carry(r, s, group, rank, stack, k, edge, actions, to):
+    """Write to ``to`` the successor of stack element ``k`` by an edge; ``actions``: it is its player's own move."""
     state, element, record = np.int64(stack.state[k]), np.int64(stack.element[k]), r.edge_record[edge]
     if record != NO_RECORD:
-        if moves:
-            action_set, move = r.action_set[stack.cell[k]], r.edge_move[edge]
+        if actions:
+            action_set, action = r.action_set[stack.cell[k]], r.edge_action[edge]
             if s.fixing[state] == 1:
-                place = group.entry[element, group.first_entry[action_set] + move]
+                place = group.entry[element, group.first_entry[action_set] + action]
                 state = _move_alone(s, group, rank, state, element, place, record)
             else:
-                state, element = _move(s, group, state, element, action_set, move, record)
+                state, element = _action(s, group, state, element, action_set, action, record)
         else:
             state, element = _observe(s, group, state, element, record)
     stack.state[to], stack.element[to], stack.cell[to] = state, element, r.edge_cell[edge]
@@ -379,12 +379,12 @@ def _add_row(r, s, group, rank, stack, k, mover):
     action_set = group.action_set[stack.element[k], r.action_set[stack.cell[k]]]
     if s.action_set[state] == NOTHING:
         s.action_set[state] = action_set
-        moves = group.first_entry[action_set + 1] - group.first_entry[action_set]
-        size = _count_orbits(group, s.fixing[state], action_set, moves)
+        actions = group.first_entry[action_set + 1] - group.first_entry[action_set]
+        size = _count_orbits(group, s.fixing[state], action_set, actions)
         if s.fixing[state] == 1:
             s.place[state] = s.filled[PLACES]
             s.filled[PLACES] += size * (rank[len(rank) - 1] + 1)
-        if moves > 1:
+        if actions > 1:
             s.first[state] = s.filled[SEQUENCES + mover]
             s.filled[SEQUENCES + mover] += size
     return s.action_set[state] == action_set
@@ -431,7 +431,7 @@ def _begin_lists(r, stack, out, number, frame, first, cells, player):
 
 @inner_kernel
 @borrowing
-def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, player, moves):
+def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, player, actions):
     """Write lists of the sequences that lead to each of the player's cells of an end; return the new number of lists.
 
     The ends that ``ends`` joins to the first of them lead to the same cells.
@@ -439,7 +439,7 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
     rows, begin, until, core = out.list_rows, frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1], frame[CORE]
     cells = r.cells[r.event_core[r.event_first[core] + first], player]
     _begin_lists(r, stack, out, number, frame, first, cells, player)
-    for place in range(first, len(ends) if moves else first + 1):
+    for place in range(first, len(ends) if actions else first + 1):
         if ends[place] != first:
             continue
         for k in range(begin, until):
@@ -447,11 +447,13 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
             slot, chosen = r.slot[stack.cell[k]] + place + 1, s.sequence_at[state]
             for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
                 kind = number + 1 + r.place[r.edge_cell[edge]]
-                if moves:
-                    chosen = _choose(s, group, state, stack.element[k], r.action_set[stack.cell[k]], r.edge_move[edge])
+                if actions:
+                    chosen = _choose(
+                        s, group, state, stack.element[k], r.action_set[stack.cell[k]], r.edge_action[edge]
+                    )
                 out.entries[rows[kind]] = chosen
                 if len(out.elements):
-                    out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, moves)
+                    out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, actions)
                 if len(out.codes) and out.weights.size[0] < MOST_WEIGHTS:
                     scratch.weight[0] = stack.weight[k] * r.edge_chance[edge]
                     out.codes[rows[kind]] = intern(out.weights, scratch.weight_bits)
@@ -461,15 +463,15 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
 
 @inner_kernel
 @borrowing
-def _leads(r, s, group, stack, k, edge, moves):
+def _leads(r, s, group, stack, k, edge, actions):
     """Return the element that maps the board of the path to that of the sequence of a list's entry."""
     state, element = stack.state[k], stack.element[k]
-    if not moves or s.first[state] == NO_ROW:
+    if not actions or s.first[state] == NO_ROW:
         return group.product[s.turn[state], element]
     if s.fixing[state] == 1:
         return element
-    action_set, move = r.action_set[stack.cell[k]], r.edge_move[edge]
-    place = group.entry[element, group.first_entry[action_set] + move]
+    action_set, action = r.action_set[stack.cell[k]], r.edge_action[edge]
+    place = group.entry[element, group.first_entry[action_set] + action]
     return group.product[turn_to_least(group, s.fixing[state], group.action_set[element, action_set], place), element]
 
 
@@ -693,10 +695,10 @@ def _ranks(records: list[ObservationRecord]) -> IntArray:
     """Return (T + 1,) each record's number among those with the same move, followed by the largest of these numbers."""
     met: dict[Action, int] = {}
     ranks = []
-    for move, _ in records:
-        ranks.append(0 if move is None else met.get(move, 0))
-        if move is not None:
-            met[move] = ranks[-1] + 1
+    for action, _ in records:
+        ranks.append(0 if action is None else met.get(action, 0))
+        if action is not None:
+            met[action] = ranks[-1] + 1
     return np.array([*ranks, max(ranks, default=0)], dtype=np.int32)
 
 

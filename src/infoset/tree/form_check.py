@@ -40,7 +40,7 @@ class LastChoice(NamedTuple):
 
     infostate: InformationState
     action_set: tuple[Action, ...]
-    move: Action
+    action: Action
 
 
 Tuple: TypeAlias = "tuple[LastChoice | None, ...]"
@@ -76,7 +76,7 @@ def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, 
         tolerance = RELATIVE_TOLERANCE * max(parts, float(np.abs(by_rules).max()))
         if np.abs(by_rules - by_form).max() > tolerance:
             where = ", ".join(
-                "nothing" if one is None else f"{policy_key(one.infostate, '')} {one.move}" for one in tuple_
+                "nothing" if one is None else f"{policy_key(one.infostate, '')} {one.action}" for one in tuple_
             )
             raise GameRuleError(
                 f"{factored.rules.name}: the factored form pays {_round(by_form)} where the rules pay "
@@ -90,9 +90,9 @@ def _round(payoffs: FloatArray) -> str:
     return "(" + ", ".join(f"{paid:.6g}" for paid in payoffs) + ")"
 
 
-def _observe(infostate: InformationState, move: Action | None, step: Step, player: int) -> InformationState:
+def _observe(infostate: InformationState, action: Action | None, step: Step, player: int) -> InformationState:
     """Return a player's information state after one more step."""
-    record = own_record(move, step.observation(player))
+    record = own_record(action, step.observation(player))
     return infostate if record is None else (*infostate, record)
 
 
@@ -103,12 +103,12 @@ def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
     last: list[LastChoice | None] = [None] * n
     while not step.state.terminal:
         action_sets = [step.state.legal_actions(p) for p in range(n)]
-        moves = [action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets]
+        actions = [action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets]
         for p, action_set in enumerate(action_sets):
             if len(action_set) > 1:
-                last[p] = LastChoice(infostate[p], action_set, moves[p])  # type: ignore[arg-type]
-        step = step.state.play(moves, step.state.draw(moves, rng))
-        infostate = [_observe(infostate[p], moves[p], step, p) for p in range(n)]
+                last[p] = LastChoice(infostate[p], action_set, actions[p])  # type: ignore[arg-type]
+        step = step.state.play(actions, step.state.draw(actions, rng))
+        infostate = [_observe(infostate[p], actions[p], step, p) for p in range(n)]
     return tuple(last)
 
 
@@ -130,11 +130,11 @@ class _RulePlayer:
                     total += chance * np.array(state.returns())
                 continue
             action_sets = [_moves_along(tuple_[p], infostate[p], state.legal_actions(p)) for p in range(self.n)]
-            for moves in product(*action_sets):
-                for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
-                    after = getattr(state, "play_unchecked", state.play)(moves, answer)
+            for actions in product(*action_sets):
+                for answer, probability in state.chance_outcomes(actions) or ((None, 1.0),):
+                    after = getattr(state, "play_unchecked", state.play)(actions, answer)
                     self.steps += 1
-                    knows = [_observe(infostate[p], moves[p], after, p) for p in range(self.n)]
+                    knows = [_observe(infostate[p], actions[p], after, p) for p in range(self.n)]
                     if all(_fits(*one) for one in zip(tuple_, knows, strict=True)):
                         todo.append((after, knows, chance * probability))
         return total
@@ -148,8 +148,8 @@ def _moves_along(
         return action_set or (None,)
     if sequence is None or len(infostate) > len(sequence.infostate):
         return ()
-    move = sequence.move if len(infostate) == len(sequence.infostate) else sequence.infostate[len(infostate)][0]
-    return (move,) if move in action_set else ()
+    action = sequence.action if len(infostate) == len(sequence.infostate) else sequence.infostate[len(infostate)][0]
+    return (action,) if action in action_set else ()
 
 
 def _fits(sequence: LastChoice | None, infostate: InformationState) -> bool:
@@ -172,7 +172,7 @@ def _images(factored: FactoredForm, sequence: LastChoice | None) -> list[LastCho
     group, rules = factored.group, factored.rules
     start, records = _split_start(factored, sequence.infostate)
     action_set = rules.action_sets.index(sequence.action_set)
-    places = group.entry[:, group.first_entry[action_set] + sequence.action_set.index(sequence.move)].tolist()
+    places = group.entry[:, group.first_entry[action_set] + sequence.action_set.index(sequence.action)].tolist()
     images = []
     for element, place in enumerate(places):
         infostate = [rules.records[record] for record in group.record[element, records].tolist()]
@@ -222,11 +222,11 @@ def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]])
     for (player, sequence), (state, element) in at.items():
         if s.first[state] == NO_ROW:
             continue
-        action_set, move = (
+        action_set, action = (
             factored.rules.action_sets.index(sequence.action_set),
-            sequence.action_set.index(sequence.move),
+            sequence.action_set.index(sequence.action),
         )
-        place = int(group.entry[element, group.first_entry[action_set] + move])
+        place = int(group.entry[element, group.first_entry[action_set] + action])
         begin, end = group.first_entry[s.action_set[state] : s.action_set[state] + 2].tolist()
         least = group.entry[_fixing(factored, state), begin:end].min(axis=0)
         numbers[player, sequence] = int(s.first[state]) + int(np.searchsorted(np.unique(least), least[place]))

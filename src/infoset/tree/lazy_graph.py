@@ -333,7 +333,7 @@ class LazyGraph:
 
     >>> from infoset.tree.rules_source import build_lazy_graph
     >>> graph = build_lazy_graph(infoset.load("gdl:tic_tac_toe"))
-    >>> graph.moves(0)[:2]
+    >>> graph.actions(0)[:2]
     (('mark', 1, 1), ('mark', 1, 2))
     """
 
@@ -383,7 +383,7 @@ class LazyGraph:
             int(21 * p + (16 + 4 * n) * e + 4 * (n + 1) * s + 8 * n * r) + self.states.rows.nbytes + self.source.nbytes
         )
 
-    def moves(self, position: int) -> tuple[Action, ...]:
+    def actions(self, position: int) -> tuple[Action, ...]:
         """Return the moves of the mover at a position, or the chance outcomes."""
         return self.source.action_set(int(self.arrays.content[position]))
 

@@ -88,7 +88,7 @@ class AskedPublic:
             )
         self.steps = steps(graph, graph.completes)
         self.movers = self._movers()
-        self.learnt = [_kinds(self.steps.move[:, p] + 1, self.steps.record[:, p] + 1) for p in range(self.n)]
+        self.learnt = [_kinds(self.steps.action[:, p] + 1, self.steps.record[:, p] + 1) for p in range(self.n)]
         self.layer = self._layers()
         self.paid = graph.payoffs[np.where(self.movers == TERMINAL, graph.content[self.steps.position], 0)]
         self.action_sets: Interner[tuple[Action, ...]] = Interner()
@@ -183,7 +183,7 @@ class AskedPublic:
             own, place = (_joined([some[k] for some in edges]) for k in range(2))
             cell, by = cells[p][first[own]], step[first[own]]
             sides.append(
-                Side.of(action_set, reached, cell, where, place, s.move[by, p], s.record[by, p], np.ones(len(own)))
+                Side.of(action_set, reached, cell, where, place, s.action[by, p], s.record[by, p], np.ones(len(own)))
             )
         return Decided(table.mover, reached[:-1], np.array([event.chance for event in events]), sides)
 

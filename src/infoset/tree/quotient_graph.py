@@ -64,7 +64,7 @@ class QuotientGraph(NamedTuple):
         return int(self.edge.shape[1]) - TOKENS
 
     @property
-    def most_moves(self) -> int:
+    def most_actions(self) -> int:
         """The largest number of moves at one position."""
         return int(self.position[:, MOVES].max(initial=1))
 
@@ -126,10 +126,10 @@ def still_fixing(group, fixing, record):
 
 @linked_kernel
 @borrowing
-def same_orbit(group, fixing, action_set, move, other):
-    """Return whether one of the elements maps ``other`` to ``move``, both by their places in the action set."""
+def same_orbit(group, fixing, action_set, action, other):
+    """Return whether one of the elements maps ``other`` to ``action``, both by their places in the action set."""
     for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + other] == move:
+        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + other] == action:
             return True
     return False
 

@@ -48,7 +48,7 @@ class RulesSource:
         self.number: dict[tuple[type, State], int] = {}
         self.states: list[State] = []
         self.action_sets: Interner[tuple[Action, ...]] = Interner()
-        self.moves: Interner[Action] = Interner()
+        self.actions: Interner[Action] = Interner()
         self.offered = Rows.empty()
         self.payoffs: Interner[tuple[float, ...]] = Interner()
         self.seen: Interner[ObservationRecord] = Interner()
@@ -115,19 +115,19 @@ class RulesSource:
         self.bounds = min(low, *paid), max(high, *paid)
         return row
 
-    def _action_set(self, moves: tuple[Action, ...]) -> int:
-        found = self.action_sets(moves)
+    def _action_set(self, actions: tuple[Action, ...]) -> int:
+        found = self.action_sets(actions)
         if found == len(self._action_sets):
-            self._action_sets.append(moves)
-            self.offered = self.offered.with_room(1, len(moves))
-            row = np.array([self.moves(move) for move in moves], dtype=np.int64)
+            self._action_sets.append(actions)
+            self.offered = self.offered.with_room(1, len(actions))
+            row = np.array([self.actions(action) for action in actions], dtype=np.int64)
             intern(self.offered, row)  # type: ignore[no-untyped-call]
-            self._weigh(found, moves)
+            self._weigh(found, actions)
         return found
 
-    def _answers(self, state: State, moves: list[Action | None]) -> tuple[tuple[Action, float], ...]:
+    def _answers(self, state: State, actions: list[Action | None]) -> tuple[tuple[Action, float], ...]:
         try:
-            found = state.chance_outcomes(moves)
+            found = state.chance_outcomes(actions)
             if len(found) <= MANY:
                 return found
         except UnsupportedGameError:
@@ -136,7 +136,7 @@ class RulesSource:
         rng = np.random.default_rng(len(self.states))
         count: dict[Action, int] = defaultdict(int)
         for _ in range(DRAWN):
-            answer = state.draw(moves, rng)
+            answer = state.draw(actions, rng)
             assert answer is not None
             count[answer] += 1
         return tuple([(answer, times / DRAWN) for answer, times in count.items()])
@@ -151,18 +151,18 @@ class RulesSource:
         g = graph.arrays
         p = int(g.source[edge])
         number = int(g.state[p])
-        moves: list[Action | None] = [None] * len(graph.players)
+        actions: list[Action | None] = [None] * len(graph.players)
         answer, at = None, edge
         while at != OUTSIDE:
             mover, above = int(g.player[int(g.source[at])]), int(g.source[at])
-            move = self._action_sets[int(g.content[above])][at - int(g.first[above])]
+            action = self._action_sets[int(g.content[above])][at - int(g.first[above])]
             if mover == CHANCE:
-                answer = move
+                answer = action
             else:
-                moves[mover] = move
+                actions[mover] = action
             at = int(g.via[above])
         state = self.states[number]
-        answers = () if answer is not None else self._answers(state, moves)
+        answers = () if answer is not None else self._answers(state, actions)
         if answers:
             content = self._action_set(tuple([each for each, _ in answers]))
             g = graph.room(1, len(answers), 0, len(self._action_sets))
@@ -172,20 +172,20 @@ class RulesSource:
             g.child[edge] = chance
             return
         play = getattr(state, "play_unchecked", state.play)
-        step = play(moves, answer)
+        step = play(actions, answer)
         child = self._state(graph, step.state)
         g = graph.arrays
-        g.child[edge], g.record[edge] = child, self._records(step, moves)
+        g.child[edge], g.record[edge] = child, self._records(step, actions)
 
-    def _records(self, step: Step, moves: list[Action | None]) -> list[int]:
+    def _records(self, step: Step, actions: list[Action | None]) -> list[int]:
         found = []
         seen = step.observations if type(step) is Observed else None
-        for player, move in enumerate(moves):
+        for player, action in enumerate(actions):
             observation = step.observation(player) if seen is None else seen[player]
-            if move is None and observation is None:
+            if action is None and observation is None:
                 found.append(NO_RECORD)
             else:
-                found.append(self._record((move, () if observation is None else observation)))
+                found.append(self._record((action, () if observation is None else observation)))
         return found
 
     def _record(self, record: ObservationRecord) -> int:
@@ -237,8 +237,10 @@ def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] =
         if state.terminal:
             break
         action_sets = [state.legal_actions(p) for p in players]
-        moves = [action_set[int(rng.random() * len(action_set))] if action_set else None for action_set in action_sets]
-        state = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng)).state
+        actions = [
+            action_set[int(rng.random() * len(action_set))] if action_set else None for action_set in action_sets
+        ]
+        state = getattr(state, "play_unchecked", state.play)(actions, state.draw(actions, rng)).state
         clock()
     return state.returns()
 
@@ -272,7 +274,7 @@ def build_lazy_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> Laz
 
     >>> from infoset.tree.rules_source import build_lazy_graph
     >>> graph = build_lazy_graph(infoset.load("kuhn_poker"))
-    >>> graph.moves(0)[:2]                      # chance deals
+    >>> graph.actions(0)[:2]                      # chance deals
     ('J', 'Q')
     """
     made = getattr(game, "source", None)

@@ -16,7 +16,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, Game, IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
 from infoset.memory import free_memory
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -309,7 +309,7 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
         if len(set(zip(owner.tolist(), keys, strict=True))) < len(keys):
             raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
         content = graph.content[tree.position[tree.infoset_node[decisions]]].tolist()
-        words = {number: move_words(graph.action_sets[number]) for number in set(content)}
+        words = {number: action_names(graph.action_sets[number]) for number in set(content)}
         return keys, [words[number] for number in content]
 
     return SequenceForm(

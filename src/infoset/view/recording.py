@@ -28,7 +28,7 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     A view of the game may make recordings of its own, such as ``view.pommerman.recording``.  For any other game it is
     ``{"kind": "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players),
     ``returns``, ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one per step: ``whole``,
-    a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``moves``, (n,) texts;
+    a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``actions``, (n,) texts;
     ``chance_outcome``, a text; ``descriptions``, (n,) what happened to each player; ``seconds``, (n,) each one's
     thinking time; ``faults``, lists of player, kind and detail.  Missing entries are ``None``.  ``note`` says where a
     long game is cut.
@@ -100,7 +100,7 @@ class Frames:
     """
 
     def __init__(self, game: Game) -> None:
-        self.game, self.steps, self.moves = game, list[Step](), list[MatchStep]()
+        self.game, self.steps, self.actions = game, list[Step](), list[MatchStep]()
         self.infostate: list[InformationState] = [()] * len(game.players)
 
     def add(self, step: Step, played: MatchStep | None, faults: Iterable[Fault] = ()) -> dict[str, Any]:
@@ -110,17 +110,17 @@ class Frames:
         if played is None:
             played = MatchStep((None,) * n, None, (None,) * n)
         else:
-            self.moves.append(played)
+            self.actions.append(played)
         descriptions: list[str | None] = [None] * n
         for p in range(n):
-            record = own_record(played.moves[p], step.observation(p))
+            record = own_record(played.actions[p], step.observation(p))
             if record is not None:
                 descriptions[p] = record_words(game, p, record, self.infostate[p])
                 self.infostate[p] = (*self.infostate[p], record)
         return {
-            "whole": whole(game, self.steps, self.moves),
+            "whole": whole(game, self.steps, self.actions),
             "seen": [seen(game, p, self.infostate[p]) for p in range(n)],
-            "moves": [None if move in IDLE else action_words(move) for move in played.moves],
+            "moves": [None if action in IDLE else action_words(action) for action in played.actions],
             "chance_outcome": None if played.chance_outcome is None else action_words(played.chance_outcome),
             "descriptions": descriptions,
             "seconds": list(played.seconds),

@@ -52,9 +52,9 @@ class _Drawing:
         self.words: list[tuple[str, ...]] = [()] * size
         self.weight: list[float | None] = [None] * size
         for node in range(size):
-            for child, (move, chance) in enumerate(branches(tree, node, policy), start=int(tree.first_child[node])):
+            for child, (action, chance) in enumerate(branches(tree, node, policy), start=int(tree.first_child[node])):
                 exact = tree.player(node) == CHANCE
-                self.words[child] = branch_words(shorten(move, LONGEST_MOVE), chance, exact)
+                self.words[child] = branch_words(shorten(action, LONGEST_MOVE), chance, exact)
                 self.weight[child] = None if exact else chance
         ends = [node for node in range(size) if tree.player(node) == TERMINAL]
         self.payoffs = {node: [number_text(v).replace("-", "−") for v in end_payoffs(tree, node)] for node in ends}

@@ -27,8 +27,8 @@ from infoset.practice import solve_soon
 from infoset.remote.serving import Refusal
 from infoset.solvers.job import Watcher
 from infoset.solving import solve
+from infoset.view.action_colors import action_colors
 from infoset.view.guide import guide, title_of
-from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
 from infoset.web.artifacts import find
@@ -190,8 +190,8 @@ class Exploring:
                 continue
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
             shown_groups.append({
-                "group": k, "player": found.player, "moves": found.moves, "total": found.total, "first": first,
-                "colors": move_colors(found.moves, source.order),
+                "group": k, "player": found.player, "moves": found.actions, "total": found.total, "first": first,
+                "colors": action_colors(found.actions, source.order),
                 "rows": nodes.shown(source, other, chosen),
                 "hands": None if first or view.find else hand_cells(source, found),
             })  # fmt: skip
@@ -340,9 +340,9 @@ class Exploring:
             {
                 **nodes.shown(source, other, [row])[0],
                 "player": row.player,
-                "moves": row.moves,
+                "moves": row.actions,
                 "apart": apart,
-                "colors": move_colors(row.moves, source.order),
+                "colors": action_colors(row.actions, source.order),
             }
             for _, apart, row in found[:MAX_DIFFERENCES]
         ]
@@ -361,8 +361,8 @@ class Exploring:
             write.writerow(["player", "key", "move", "probability", "value", "regret", "reach"])
         rows = list(nodes.all_rows(source, first, first + CSV_ROWS))
         for row, about in zip(rows, [nodes.shown(source, None, [row])[0] for row in rows], strict=True):
-            for k, move in enumerate(row.moves):
-                write.writerow([source.players[row.player], row.key, move, *_cells(about, row, k)])
+            for k, action in enumerate(row.actions):
+                write.writerow([source.players[row.player], row.key, action, *_cells(about, row, k)])
         return text.getvalue(), first + CSV_ROWS if len(rows) == CSV_ROWS else None
 
 

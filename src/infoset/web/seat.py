@@ -88,7 +88,7 @@ def encode_view(public: Public, view: View, end: End | None = None) -> bytes:
             "seat": player,
             "picture": seen(game, player, infostate, view.legal_actions),
             "descriptions": words,
-            "legal_actions": [action_words(move) for move in view.legal_actions],
+            "legal_actions": [action_words(action) for action in view.legal_actions],
             "end": end,
         }
     )
@@ -126,7 +126,7 @@ class Hand:
             assert self.answer is not None
             return self.answer
 
-    def act(self, move: int, turn: str) -> str:
+    def act(self, action: int, turn: str) -> str:
         """Take a browser's move; return in a line why it is refused, or ""."""
         with self.changed:
             view = self.view
@@ -136,9 +136,9 @@ class Hand:
                 return "it is not your turn"
             if turn != turn_of(self.public, view):
                 return "that turn is over; you see the next one now"
-            if not 0 <= move < len(view.legal_actions):
-                return f"no move {move}; there are {len(view.legal_actions)}"
-            self.answer = view.legal_actions[move]
+            if not 0 <= action < len(view.legal_actions):
+                return f"no move {action}; there are {len(view.legal_actions)}"
+            self.answer = view.legal_actions[action]
             self.changed.notify_all()
             return ""
 
@@ -214,7 +214,7 @@ class KeyHand(Hand):
     def pressed(self, down: int | None, up: int | None) -> None:
         """Note that the key of a move goes down, or up."""
         with self.changed:
-            self.down = [move for move in self.down if move not in (down, up)]
+            self.down = [action for action in self.down if action not in (down, up)]
             if down is not None and down >= 0:
                 self.down = [*self.down[-7:], down]
                 self.tapped = down

@@ -41,7 +41,7 @@ from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
 from infoset.solvers.job import Watcher
-from infoset.solvers.study import Move, Study
+from infoset.solvers.study import ActionValue, Study
 from infoset.view.pictures import record_words
 from infoset.web.artifacts import Artifact, find, items
 from infoset.web.metadata import MetadataCache, kind_of
@@ -270,15 +270,15 @@ class Agents:
         if study is None:
             return []
 
-        def moves(player: int, infostate: InformationState) -> list[Move]:
-            return study.moves(player, policy.key(infostate))
+        def actions(player: int, infostate: InformationState) -> list[ActionValue]:
+            return study.actions(player, policy.key(infostate))
 
         return [
             {
-                "words": _last_words(game, player, found.infostate), "move": found.move, "best": found.best,
+                "words": _last_words(game, player, found.infostate), "move": found.action, "best": found.best,
                 "cost": found.lost,
             }
-            for found in costs(moves, match, replay_steps(match, game), player)
+            for found in costs(actions, match, replay_steps(match, game), player)
             if found.lost is not None
         ]  # fmt: skip
 

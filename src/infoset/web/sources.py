@@ -28,7 +28,7 @@ from infoset.errors import (
 )
 from infoset.evaluation import tabulated
 from infoset.files import BROKEN_ARCHIVE, archive_names, describe_damage
-from infoset.names import move_words, parse_name
+from infoset.names import action_names, parse_name
 from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
@@ -119,8 +119,8 @@ class Source:
         self.made_by: dict[str, Any] = dict(policy.made_by)
 
     def _learn(self, action_set: Sequence[str]) -> None:
-        for move in action_set:
-            self.order.setdefault(move, len(self.order))
+        for action in action_set:
+            self.order.setdefault(action, len(self.order))
 
     @property
     def temporary(self) -> bool:
@@ -170,7 +170,7 @@ class Source:
         self, player: int, known: InformationState, key: str, action_set: tuple[Action, ...]
     ) -> Probabilities:
         """Return the probabilities of the moves at an information set; ``None`` where the strategy has none."""
-        words = move_words(action_set)
+        words = action_names(action_set)
         self._learn(words)
         if self.table is not None:
             return self.table.probabilities_of(player, key, words)

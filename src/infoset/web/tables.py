@@ -555,7 +555,7 @@ class Table:
         for number, played in enumerate(self.round.steps):
             if len(state.legal_actions(seat)) > 1:
                 last = number
-            state = state.play(played.moves, played.chance_outcome).state
+            state = state.play(played.actions, played.chance_outcome).state
         return last
 
     def _finish(self, round_: Round, state: State) -> None:
@@ -606,8 +606,8 @@ class Table:
         except msgspec.ValidationError as error:
             return {"kind": "refused", "why": one_line(str(error), 200)}
         hand = self.hands[chair]
-        if asked.move is not None:
-            return _refused(hand.act(asked.move, asked.turn))
+        if asked.action is not None:
+            return _refused(hand.act(asked.action, asked.turn))
         if asked.hint:
             view = hand.view
             if view is None or not view.legal_actions or hand.end is not None:
@@ -640,7 +640,7 @@ class Table:
     def _last_choice_made(self) -> bool:
         assert self.round is not None
         seat = (self.people[0] + self.saved.shift) % len(self.labels)
-        return any(step.moves[seat] is not None for step in self.round.steps)
+        return any(step.actions[seat] is not None for step in self.round.steps)
 
     def _leave(self) -> str:
         if self.end is not None:
@@ -663,7 +663,7 @@ class Table:
 class BrowserMessage(msgspec.Struct, forbid_unknown_fields=True):
     """A message from a browser, which holds one of these."""
 
-    move: int | None = None
+    action: int | None = None
     turn: str = ""
     press: int | None = None
     release: int | None = None

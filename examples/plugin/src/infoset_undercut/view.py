@@ -1,9 +1,9 @@
 """The view: the numbers as cards, face down until both are chosen."""
 
 
-def whole(game, steps, moves):
+def whole(game, steps, actions):
     """Return a picture of everything after the last of ``steps``."""
-    return _table(game, moves[-1].moves if moves else (None, None))
+    return _table(game, actions[-1].actions if actions else (None, None))
 
 
 def seen(game, player, infostate, legal_actions):

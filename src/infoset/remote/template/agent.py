@@ -21,9 +21,9 @@ class MyAgent:
         self.rng = rng
         self.infostate = []  # your information state
 
-    def observe(self, own_move, observation):
+    def observe(self, own_action, observation):
         """Record a step: your own move as it was executed, or ``None``, and your observation of it."""
-        self.infostate.append((own_move, observation))
+        self.infostate.append((own_action, observation))
         # in kuhn_poker: [(None, "K"), ("pass", None), (None, "bet")] is a king that passed and now faces a bet
 
     def act(self, legal_actions, deadline):

@@ -93,17 +93,23 @@ class Continuations(NamedTuple):
 def _look_ahead(walk, order, player, who, uniform_value):
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
-        mover, first, moves = walk.position[position, PLAYER], walk.position[position, FIRST], _moves(walk, position)
+        mover, first, actions = (
+            walk.position[position, PLAYER],
+            walk.position[position, FIRST],
+            _actions(walk, position),
+        )
         who[position], uniform_value[position] = OVER, 0.0
         if mover == TERMINAL:
             uniform_value[position] = walk.payoffs[walk.position[position, CONTENT], player]
-        for e in range(first, first + moves):
+        for e in range(first, first + actions):
             below = walk.edge[e, CHILD]
             who[position] = max(who[position], min(who[below], LATER))
-            uniform_value[position] += (walk.probability[e] if mover == CHANCE else 1.0 / moves) * uniform_value[below]
-        if moves > 1 and mover == player:
+            uniform_value[position] += (walk.probability[e] if mover == CHANCE else 1.0 / actions) * uniform_value[
+                below
+            ]
+        if actions > 1 and mover == player:
             who[position] = HERE
-        elif moves > 1 and mover != CHANCE:
+        elif actions > 1 and mover != CHANCE:
             who[position] = max(who[position], OTHERS)
 
 
@@ -162,12 +168,12 @@ def _count_choices(walk, order, p, left, action_set, second, choices, end):
     """Fill in the choices that ``p`` has left; return the end of ``choices``, or NO_ROOM."""
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
-        first, moves = walk.position[position, FIRST], _moves(walk, position)
-        own = moves > 1 and walk.position[position, PLAYER] == p
+        first, actions = walk.position[position, FIRST], _actions(walk, position)
+        own = actions > 1 and walk.position[position, PLAYER] == p
         most, among, begin = np.int64(GONE), np.int64(NO_ACTION_SET), end
         if end + FEW > len(choices):
             return NO_ROOM
-        for e in range(first, first + moves):
+        for e in range(first, first + actions):
             kind, action_set_after = _choices_after(walk, e, p, left, action_set)
             if kind in (TWO, LATE) and most != MORE:
                 by = np.int64(e - first if own else NO_MOVE)
@@ -223,13 +229,13 @@ class PolicyArrays(NamedTuple):
         width = 1 + int((ahead.second[:, :, 1] - ahead.second[:, :, 0]).max(initial=0))
         return cls(state.astype(np.int32), fixing, behaviour, np.array([len(live), width]))
 
-    def with_room(self, room: int, most_moves: int) -> PolicyArrays:
+    def with_room(self, room: int, most_actions: int) -> PolicyArrays:
         """Return the policy with room for ``room`` mixtures."""
         begin, width = self.mixtures.tolist()
         more = begin + room * width + 1 - len(self.state)
         state = np.zeros((more, 4), dtype=np.int32)
-        state[:, ROW] = len(self.behaviour) + most_moves * np.arange(more)
-        behaviour = np.concatenate([self.behaviour, np.zeros(more * most_moves)])
+        state[:, ROW] = len(self.behaviour) + most_actions * np.arange(more)
+        behaviour = np.concatenate([self.behaviour, np.zeros(more * most_actions)])
         return self._replace(state=np.concatenate([self.state, state]), behaviour=behaviour)
 
     def mixed(self, size: int) -> PolicyArrays:
@@ -288,9 +294,9 @@ class Scratch(NamedTuple):
 
 
 @inline_kernel
-def _last_view(move):
+def _last_view(action):
     """Return the view of a player of whom only the next move matters, numbered on the present board."""
-    return view_of(UNKNOWN - 1 - move, 0)
+    return view_of(UNKNOWN - 1 - action, 0)
 
 
 @inline_kernel
@@ -299,7 +305,7 @@ def _last_move(view):
 
 
 @inline_kernel
-def _moves(walk, position):
+def _actions(walk, position):
     return walk.position[position, MOVES]
 
 
@@ -458,24 +464,24 @@ def _learn(walk, policy, ahead, player, fixing, views, e, infostate):
 
 
 @inline_kernel
-def _place(walk, position, view, move):
+def _place(walk, position, view, action):
     """Return the edge of a move that is numbered on the board as the player sees it."""
     group = walk.group
     action_set = group.action_set[element_of(view), walk.position[position, CONTENT]]
     back = group.inverse[element_of(view)]
-    return walk.position[position, FIRST] + group.entry[back, group.first_entry[action_set] + move]
+    return walk.position[position, FIRST] + group.entry[back, group.first_entry[action_set] + action]
 
 
 @linked_kernel
 @borrowing
-def _chance_of(walk, policy, mover, player, e, row, view, place, moves):
+def _chance_of(walk, policy, mover, player, e, row, view, place, actions):
     """Return the probability of an edge at ``place``, of a position where the mover has a ``action_probabilities``."""
     if mover == CHANCE:
         return walk.probability[e]
     if mover == player or view < STRANGE:
         return 1.0
     if row == NO_ROW:
-        return 1.0 / moves
+        return 1.0 / actions
     return policy.behaviour[row + walk.group.entry[element_of(view), place]]
 
 
@@ -575,9 +581,9 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
         return k != NO_ROOM
     view, action_set = infostate[mover], ahead.after_edge[e, mover] >> LEFT_BITS
     row, first = _row_of(policy, view), walk.group.first_entry[action_set]
-    for move in range(walk.group.first_entry[action_set + 1] - first):
-        share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
-        infostate[mover] = _last_view(move)
+    for action in range(walk.group.first_entry[action_set + 1] - first):
+        share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + action]]
+        infostate[mover] = _last_view(action)
         if share > 0.0 and _add(scratch, position, record, share) == NO_ROOM:
             return False
     return True
@@ -585,24 +591,24 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
 
 @linked_kernel
 @borrowing
-def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch):
-    """Follow one entry, by ``move`` if given; return whether there was room, and the value without entries."""
+def _spread(walk, policy, ahead, player, fixing, entries, source, action, scratch):
+    """Follow one entry, by ``action`` if given; return whether there was room, and the value without entries."""
     stack, infostate, value, size = scratch.stack, scratch.infostate, 0.0, 1
-    if move == BEFORE and ahead.who[entries.position[source]] == HERE:
+    if action == BEFORE and ahead.who[entries.position[source]] == HERE:
         _recall(entries, source, infostate)
         return _add(scratch, entries.position[source], CHOICE, entries.weight[source]) != NO_ROOM, 0.0
     _copy(entries, source, stack, 0)
     while size > 0:
         size -= 1
         position, weight = stack.position[size], stack.weight[size]
-        mover, moves = walk.position[position, PLAYER], _moves(walk, position)
+        mover, actions = walk.position[position, PLAYER], _actions(walk, position)
         first = walk.position[position, FIRST]
-        begin, end = first, first + moves
-        view = stack.views[size, mover] if mover not in (CHANCE, player) and moves > 1 else np.int64(STRANGE)
+        begin, end = first, first + actions
+        view = stack.views[size, mover] if mover not in (CHANCE, player) and actions > 1 else np.int64(STRANGE)
         row = _row_of(policy, view)
-        if mover == player and move != BEFORE:
-            begin = _place(walk, position, stack.views[size, player], move)
-            end, move = begin + 1, BEFORE
+        if mover == player and action != BEFORE:
+            begin = _place(walk, position, stack.views[size, player], action)
+            end, action = begin + 1, BEFORE
         elif view < STRANGE:
             begin = _place(walk, position, view, _last_move(view))
             end = begin + 1
@@ -613,7 +619,7 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
         top = size + end - begin
         _copy(stack, size, stack, top)
         for e in range(begin, end):
-            share = weight * _chance_of(walk, policy, mover, player, e, row, view, place + e, moves)
+            share = weight * _chance_of(walk, policy, mover, player, e, row, view, place + e, actions)
             who = ahead.after_edge[e, player]
             if share == 0.0 or who == OVER:
                 value += share * ahead.uniform_value[e]
@@ -662,8 +668,8 @@ def _group(scratch, entries, out):
 
 @inner_kernel
 @borrowing
-def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, out, scratch):
-    """Follow a belief until ``player`` has to move or observes something, by ``move`` if given.
+def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, action, out, scratch):
+    """Follow a belief until ``player`` has to move or observes something, by ``action`` if given.
 
     The resulting entries are written by record from ``out`` on.  Returns their end, or NO_ROOM, after which the scratch
     space has to be made anew; and the value of play that leaves the player no choice.
@@ -676,7 +682,7 @@ def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, o
         slots *= 2
     at[LAST] = min(slots, len(scratch.slots)) - 1
     for k in range(begin, end):
-        room, uniform_value = _spread(walk, policy, ahead, player, fixing, entries, k, move, scratch)
+        room, uniform_value = _spread(walk, policy, ahead, player, fixing, entries, k, action, scratch)
         if not room:
             return NO_ROOM, 0.0
         value += uniform_value

@@ -61,11 +61,11 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
     for p in range(len(views)):
         views[p] = view_of(p, 0)
     while walk.position[position, PLAYER] != TERMINAL:
-        mover, move = walk.position[position, PLAYER], 0
+        mover, action = walk.position[position, PLAYER], 0
         first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
         size = walk.position[position, MOVES]
         if mover == CHANCE:
-            move = choose(walk.probability[first : first + size], size, stream)
+            action = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
             view = views[mover]
             row = add_row(table, state_of(view), group.action_set[element_of(view), content], size)
@@ -74,12 +74,12 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
                 entries[depth] = row + chosen
                 depth += 1
                 place = group.first_entry[content]
-                while group.entry[element_of(view), place + move] != chosen:
-                    move += 1
+                while group.entry[element_of(view), place + action] != chosen:
+                    action += 1
             else:
                 match_regrets(table, row, group, view, content, size, strategy)
-                move = choose(strategy, size, stream)
-        position = follow_edge(walk, table, position, move, views)
+                action = choose(strategy, size, stream)
+        position = follow_edge(walk, table, position, action, views)
     return depth, walk.payoffs[walk.position[position, CONTENT], learner]
 
 

@@ -74,9 +74,9 @@ def choose(weights, size, stream):
 
 @inner_kernel
 @borrowing
-def follow_edge(walk, table, position, move, views):
+def follow_edge(walk, table, position, action, views):
     """Take an edge and return the next position; the players' views are updated unless it is terminal."""
-    e = walk.position[position, FIRST] + move
+    e = walk.position[position, FIRST] + action
     below, group = walk.edge[e, CHILD], walk.group
     if walk.position[below, PLAYER] != TERMINAL:
         for p in range(len(views)):
@@ -116,10 +116,10 @@ class Sampling(ABC):
         self.walk, self.seed, self.max_bytes = walk, seed, max_bytes
         self.stream = streams(seed, 1)
         self.iteration = 0
-        n, depth, moves = walk.num_players, walk.depth, walk.most_moves
+        n, depth, actions = walk.num_players, walk.depth, walk.most_actions
         self.table = InfosetTable.empty(n, walk.group)
-        self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
-        self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
+        self.room = np.array([n * (depth + 1), actions * (depth + 1)], dtype=np.int64)
+        self.scratch = np.zeros(n, dtype=np.int64), np.zeros(actions)
 
     @property
     def num_infosets(self) -> int:

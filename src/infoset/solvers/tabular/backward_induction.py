@@ -57,8 +57,8 @@ def backward_induction(tree: GameTree, form: SequenceForm) -> tuple[FloatArray, 
     strategy = np.zeros(form.num_sequences)
     strategy[form.arrays.sequences[:-1]] = 1.0
     at = tree.position[tree.infoset_node[form.tree_infoset]]
-    moves = np.array([best[position] for position in at.tolist()], dtype=np.int64)
-    strategy[form.arrays.first.astype(np.int64) + moves] = 1.0
+    actions = np.array([best[position] for position in at.tolist()], dtype=np.int64)
+    strategy[form.arrays.first.astype(np.int64) + actions] = 1.0
     return strategy, values
 
 

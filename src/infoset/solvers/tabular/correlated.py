@@ -84,7 +84,7 @@ class CorrelatedPlan:
         others = [p for p in range(self.form.num_players) if p != leaver.player]
         paid = np.zeros(len(leaver.paid))
         for k in deviation.sets:
-            rows = leaver.rows_after(leaver.moves(k))
+            rows = leaver.rows_after(leaver.actions(k))
             paid[rows] = probabilities @ _together(plans, leaver.ends[rows][:, others].T) * leaver.paid[rows]
         ends = leaver.ends[deviation.obeying].T
         obeying = float(probabilities @ _together(plans, ends) @ leaver.paid[deviation.obeying])
@@ -153,8 +153,8 @@ def _best_leaving(leaver: Leaver, first: tuple[int, ...], paid: FloatArray) -> f
     """Return the most that a player can get from its sets ``first`` on, where the rows pay ``paid`` (T,)."""
     best_values: dict[int, float] = {}
     for k in reversed(leaver.sets_after(first)):
-        after = [sum(best_values.get(one, 0.0) for one in leaver.below.get(move, [])) for move in leaver.moves(k)]
-        at_once = [paid[rows.start : rows.stop].sum() for rows in map(leaver.rows, leaver.moves(k))]
+        after = [sum(best_values.get(one, 0.0) for one in leaver.below.get(action, [])) for action in leaver.actions(k)]
+        at_once = [paid[rows.start : rows.stop].sum() for rows in map(leaver.rows, leaver.actions(k))]
         best_values[k] = max(float(one + other) for one, other in zip(after, at_once, strict=True))
     return sum(best_values[k] for k in first)
 

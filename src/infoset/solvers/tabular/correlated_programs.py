@@ -278,9 +278,9 @@ class _Program:
         place = {k: self.variables.count + self.values + number for number, k in enumerate(sets)}
         self.values += len(sets)
         for k in sets:
-            for move in leaver.moves(k):  # the value of a set is at least that of each move
-                after = [place[one] for one in leaver.below.get(move, [])]
-                paid = self.variables.paid(leaver, deviation.recommended, leaver.rows(move), obeying=False)
+            for action in leaver.actions(k):  # the value of a set is at least that of each move
+                after = [place[one] for one in leaver.below.get(action, [])]
+                paid = self.variables.paid(leaver, deviation.recommended, leaver.rows(action), obeying=False)
                 self._add(paid, scale, [place[k], *after], [-1.0, *[1.0] * len(after)])
         where, amounts = self.variables.paid(leaver, deviation.recommended, deviation.obeying, obeying=True)
         first = [place[k] for k in deviation.sets]
@@ -386,12 +386,12 @@ class Tuples:
         """
         plan = np.zeros(self.form.num_sequences)
         plan[list(self.together.start)] = 1.0
-        for player, parent, moves, before in self._sets:
+        for player, parent, actions, before in self._sets:
             if plan[parent]:
                 other = next(sequence for sequence in before if plan[sequence])
-                pairs = np.full((len(moves), 2), other)
-                pairs[:, player] = moves
-                plan[moves[int(left[self.together.places(pairs)].argmax())]] = 1.0
+                pairs = np.full((len(actions), 2), other)
+                pairs[:, player] = actions
+                plan[actions[int(left[self.together.places(pairs)].argmax())]] = 1.0
         return plan
 
     @cached_property
@@ -420,7 +420,7 @@ class Tuples:
                     first = int(a.first[infoset])
                     depth |= dict.fromkeys(range(first, first + int(a.size[infoset])), len(path) - place)
                 depth[path[-1]] = 1
-            moves = np.arange(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+            actions = np.arange(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
             before = sorted(depth, key=depth.__getitem__, reverse=True)
-            found.append((int(form.infoset_player[k]), int(a.parent[k]), moves, before))
+            found.append((int(form.infoset_player[k]), int(a.parent[k]), actions, before))
         return found

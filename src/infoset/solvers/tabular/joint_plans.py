@@ -41,7 +41,7 @@ class JointPlans:
             for sequence in range(own.start, own.stop):
                 self._add((*self.start[:k], sequence, *self.start[k + 1 :]))
         self.rows = [
-            (self.number[above], [self.number[move] for move in moves]) for above, moves in self._constraints()
+            (self.number[above], [self.number[action] for action in actions]) for above, actions in self._constraints()
         ]
 
     @cached_property
@@ -84,23 +84,23 @@ class JointPlans:
                     f"{self.form.name}: the sequences of {names} combine to more than {self.most:,} tuples, too many "
                     "for a program over their joint plans"
                 )
-            for above, moves in self._around(one):
-                todo += [above, *moves]
+            for above, actions in self._around(one):
+                todo += [above, *actions]
 
     def _around(self, tuple_: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
         """Yield, for each member that has moved, the tuple before its last choice and those after its moves there."""
         for k, sequence in enumerate(tuple_):
             if (infoset := self.owner[sequence]) >= 0:
-                moves = range(self.first[infoset], self.first[infoset] + self.size[infoset])
+                actions = range(self.first[infoset], self.first[infoset] + self.size[infoset])
                 before, after = tuple_[:k], tuple_[k + 1 :]
-                yield (*before, self.parent[infoset], *after), [(*before, move, *after) for move in moves]
+                yield (*before, self.parent[infoset], *after), [(*before, action, *after) for action in actions]
 
     def _constraints(self) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
         """Yield each constraint once: the weights of the moves sum to that of the tuple before them."""
         for tuple_ in self.number:
-            for above, moves in self._around(tuple_):
-                if moves[0] == tuple_:
-                    yield above, moves
+            for above, actions in self._around(tuple_):
+                if actions[0] == tuple_:
+                    yield above, actions
 
     @cached_property
     def matrix(self) -> Any:
@@ -108,9 +108,9 @@ class JointPlans:
         from scipy.sparse import csr_array
 
         entries, columns, begins = [1.0], [self.number[self.start]], [0, 1]
-        for above, moves in self.rows:
-            entries += [-1.0] + [1.0] * len(moves)
-            columns += [above, *moves]
+        for above, actions in self.rows:
+            entries += [-1.0] + [1.0] * len(actions)
+            columns += [above, *actions]
             begins.append(len(columns))
         return csr_array((entries, columns, begins), shape=(len(self.rows) + 1, len(self.number)))
 

@@ -156,10 +156,10 @@ class _Side:
         self.deviate[self.free, np.arange(len(self.free))] = one
         self.base = np.full(self.size, zero, dtype=self.deviate.dtype)
         self.base[0] = one
-        for (first, size, parent), move in zip(sets, best, strict=True):
-            self.base[move] = self.base[parent]
-            others = [first + k for k in range(size) if first + k != move]
-            self.deviate[move] = self.deviate[parent] - self.deviate[others].sum(axis=0)
+        for (first, size, parent), action in zip(sets, best, strict=True):
+            self.base[action] = self.base[parent]
+            others = [first + k for k in range(size) if first + k != action]
+            self.deviate[action] = self.deviate[parent] - self.deviate[others].sum(axis=0)
 
 
 class _Path:

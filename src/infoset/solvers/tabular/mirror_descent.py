@@ -119,9 +119,9 @@ def _weights(form: SequenceForm) -> FloatArray:
         others = np.delete(np.arange(form.num_players), player)
         np.add.at(stake, ends[:, player], np.abs(paid[:, player]) * plan[ends[:, others]].prod(axis=1))
         for k in reversed(form.player_infosets(player)):
-            moves = slice(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
-            weight[k] = stake[moves].max() + later[moves].max()
-            stake[int(a.parent[k])] += stake[moves].max()
+            actions = slice(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+            weight[k] = stake[actions].max() + later[actions].max()
+            stake[int(a.parent[k])] += stake[actions].max()
             later[int(a.parent[k])] += weight[k]
         own = weight[slice(*a.infosets[player : player + 2].tolist())]
         own[:] = np.maximum(own, SMALLEST * (float(own.max(initial=0.0)) or form.widest_range))

@@ -109,10 +109,10 @@ class Mistakes:
                 entries += [1.0] * size + [-1.0]
                 count += 1
                 continue
-            for move in range(first, first + size):
+            for action in range(first, first + size):
                 rows += [count] * 2
-                columns += [move, parent]
-                entries += [1.0, -float(self.profile.strategy[start + move])]
+                columns += [action, parent]
+                entries += [1.0, -float(self.profile.strategy[start + action])]
                 count += 1
         return csr_array((entries, (rows, columns)), shape=(count, len(played)))
 
@@ -121,19 +121,19 @@ class Mistakes:
         a, form, start = self.profile.form.arrays, self.profile.form, self.opponent_sequences.start
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
-            for move in range(first, first + size):
-                if played[parent] and not played[move]:
-                    mistake = self._followed(move)
+            for action in range(first, first + size):
+                if played[parent] and not played[action]:
+                    mistake = self._followed(action)
                     wrong = np.flatnonzero((self.gains @ mistake > GAINS) & tight)
                     if len(wrong):
                         return self.sets.start + int(self.row_set[wrong[0]])
         return -1
 
-    def _followed(self, move: int) -> FloatArray:
+    def _followed(self, action: int) -> FloatArray:
         """Return weights (S_opponent,) of one move and of the profile's behaviour after it."""
         form, a, start = self.profile.form, self.profile.form.arrays, self.opponent_sequences.start
         weights = np.zeros(self.opponent_sequences.stop - start)
-        weights[move] = 1.0
+        weights[action] = 1.0
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
             if weights[parent]:
@@ -155,9 +155,9 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
     count, start = own.stop - own.start, own.start
     first = a.first[sets.start : sets.stop].astype(np.int64) - start
     size = a.size[sets.start : sets.stop].astype(np.int64)
-    moves, at = np.arange(1, count), np.repeat(np.arange(len(sets)), size)
+    actions, at = np.arange(1, count), np.repeat(np.arange(len(sets)), size)
     assert (first == np.cumsum(size) - size + 1).all()
-    mixes = csr_array((profile.strategy[start + 1 : own.stop], (at, moves)), shape=(len(sets), count))
+    mixes = csr_array((profile.strategy[start + 1 : own.stop], (at, actions)), shape=(len(sets), count))
     above = a.parent[sets.start : sets.stop].astype(np.int64) - start
     up = csr_array((np.ones(len(sets)), (above, np.arange(len(sets)))), shape=(count, len(sets)))
     values = paid = payoff_matrix(form, player)
@@ -167,15 +167,15 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
         if abs(found - values).sum() == 0:
             break
         values = found
-    move_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), moves)), shape=(len(moves), count))
-    set_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), at)), shape=(len(moves), len(sets)))
-    rows = csr_array(move_of @ values - set_of @ (mixes @ values))
-    if not len(moves):
+    action_of = csr_array((np.ones(len(actions)), (np.arange(len(actions)), actions)), shape=(len(actions), count))
+    set_of = csr_array((np.ones(len(actions)), (np.arange(len(actions)), at)), shape=(len(actions), len(sets)))
+    rows = csr_array(action_of @ values - set_of @ (mixes @ values))
+    if not len(actions):
         return rows, rows
     allowed = GAINS * profile.scales[player] * leads[at]
     tiny = allowed.max(axis=1).toarray().ravel()
     rows.data[np.abs(rows.data) <= np.repeat(tiny, np.diff(rows.indptr))] = 0.0
-    largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(len(moves))
+    largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(len(actions))
     unit = diags_array(1.0 / np.where(largest > 0, largest, 1.0))
     return csr_array(unit @ rows), csr_array(unit @ allowed)
 
@@ -188,8 +188,10 @@ def never_best(profile: Profile, player: int) -> LongArray:
     payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
     payoff = payoff / (abs(payoff).max() or 1.0)
     played = profile.plan[form.player_sequences(player)] > 0
-    (sets, moves), (opponent_sequences, count) = own.shape, other.shape
-    falls = block_array([[-own.T, payoff, csr_array((moves, count))]], format="csr")  # payoffs are no more than prices
+    (sets, actions), (opponent_sequences, count) = own.shape, other.shape
+    falls = block_array(
+        [[-own.T, payoff, csr_array((actions, count))]], format="csr"
+    )  # payoffs are no more than prices
     capped = block_array([[csr_array((count, sets)), -eye_array(count), eye_array(count)]])
     plans = block_array(
         [[csr_array((opponent_sequences - 1, sets)), other[1:], csr_array((opponent_sequences - 1, count))]]

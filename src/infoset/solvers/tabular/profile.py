@@ -55,8 +55,8 @@ class Profile:
         tree, above = self.tree, self.tree.parent[1:].astype(np.int64)
         chance = np.ones(len(tree.parent))
         sets, offset = self.set_of[above], np.arange(1, len(tree.parent)) - tree.first_child[above]
-        moves = sets >= 0
-        chance[1:][moves] = self.strategy[self.form.arrays.first[sets[moves]].astype(np.int64) + offset[moves]]
+        actions = sets >= 0
+        chance[1:][actions] = self.strategy[self.form.arrays.first[sets[actions]].astype(np.int64) + offset[actions]]
         random = np.flatnonzero(tree.graph.player[tree.position[above]] == CHANCE) + 1
         chance[random] = tree.graph.probability[tree.edges(random.astype(np.int32))]
         return chance
@@ -100,7 +100,7 @@ class Profile:
         """Return the name of an information set in messages."""
         return f"{self.form.players[int(self.form.infoset_player[infoset])]} at {self.form.keys[infoset]!r}"
 
-    def move_name(self, sequence: int) -> str:
+    def action_name(self, sequence: int) -> str:
         """Return the name of a move in messages."""
         infoset = int(self.form.infoset_of[sequence])
         return f"{self.form.actions[infoset][sequence - int(self.form.arrays.first[infoset])]!r}"

@@ -196,7 +196,7 @@ def _undominated(profile: Profile) -> Finding:
             infoset = int(form.infoset_of[opponent])
             if infoset < 0:
                 return Finding("undominated", False, about + "against every strategy of the other")
-            where = f"where {profile.set_name(infoset)} plays {profile.move_name(opponent)}"
+            where = f"where {profile.set_name(infoset)} plays {profile.action_name(opponent)}"
             return Finding("undominated", False, about + where)
     return Finding("undominated", True, "")
 
@@ -219,11 +219,11 @@ def _rational(profile: Profile, concept: str) -> Finding:
     gains = np.where(gains > ROUNDING * scale, gains / np.where(weight > 0, weight, 1.0), 0.0)
     if (gains > GAINS * scale).any():
         better = int((gains / scale).argmax())
-        where, move = profile.set_name(int(owner[better])), profile.move_name(better)
-        return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {move}")
+        where, action = profile.set_name(int(owner[better])), profile.action_name(better)
+        return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {action}")
     for unreached in np.flatnonzero(reached == 0).tolist():
-        if (better_move := _never_believed(profile, unreached)) is not None:
-            about = f"{profile.set_name(unreached)}: for every belief {better_move} pays more"
+        if (better_action := _never_believed(profile, unreached)) is not None:
+            about = f"{profile.set_name(unreached)}: for every belief {better_action} pays more"
             return Finding(concept, False, about)
     if form.num_players != 2:
         return _undecided(profile, concept)
@@ -244,7 +244,7 @@ def _never_believed(profile: Profile, infoset: int) -> str | None:
     gains = profile.gains_of(infoset) / profile.scales[int(profile.form.infoset_player[infoset])]
     if not len(gains) or (gains.max(axis=1) <= GAINS).any():  # a belief in one history supports the behaviour
         return None
-    moves = np.flatnonzero(gains.max(axis=0) > GAINS)
+    actions = np.flatnonzero(gains.max(axis=0) > GAINS)
     count = len(gains)
     found = least(
         profile.form, np.append(np.zeros(count), 1.0), A_ub=np.hstack([gains.T, -np.ones((gains.shape[1], 1))]),
@@ -254,7 +254,7 @@ def _never_believed(profile: Profile, infoset: int) -> str | None:
     if found[-1] <= GAINS:
         return None
     first = int(profile.form.arrays.first[infoset])
-    return " or ".join(profile.move_name(first + move) for move in moves.tolist())
+    return " or ".join(profile.action_name(first + action) for action in actions.tolist())
 
 
 def _undecided(profile: Profile, concept: str) -> Finding:

@@ -41,8 +41,8 @@ def quasi_perfect(form: SequenceForm, player: int) -> FloatArray:
     >>> infoset.solvers.tabular.trembles.quasi_perfect(form, 0)[-2:].tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
     """
-    moves = form.lengths[form.player_sequences(player)]
-    least = np.eye(int(moves.max()) + 1)[moves]
+    actions = form.lengths[form.player_sequences(player)]
+    least = np.eye(int(actions.max()) + 1)[actions]
     least[0] = 0.0  # the empty sequence has weight 1
     return least
 
@@ -178,11 +178,11 @@ class _Program:
         a, start = self.form.arrays, self.form.player_sequences(self.player).start
         strategy = np.ones(self.own)
         for k in self.form.player_infosets(self.player):
-            moves = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
-            power = int(_lowest(plan[moves]).min())
-            weights = np.maximum(plan[moves, power], 0.0)
+            actions = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
+            power = int(_lowest(plan[actions]).min())
+            weights = np.maximum(plan[actions, power], 0.0)
             weights[weights < ZERO * weights.max()] = 0.0
-            strategy[moves] = weights / weights.sum()
+            strategy[actions] = weights / weights.sum()
         return strategy
 
 

@@ -62,9 +62,9 @@ def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, 
             if a.team[v] != NOBODY:
                 g, k, below = a.relaxed[v], a.true_first[a.true[v]], a.first_child[v]
                 mass[g] += weights[v]
-                for move in range(a.first_child[v + 1] - below):
-                    q = a.relaxed_first[g] + move
-                    rewards[q] += reach[v] * value[below + move] + 2.0 * penalty * weights[v] * projected[k + move]
+                for action in range(a.first_child[v + 1] - below):
+                    q = a.relaxed_first[g] + action
+                    rewards[q] += reach[v] * value[below + action] + 2.0 * penalty * weights[v] * projected[k + action]
         for g in range(len(stages)):
             if stages[g] == stage and mass[g] > 0.0:
                 improve(policy, rewards, a.relaxed_first[g], a.relaxed_first[g + 1], 2.0 * penalty * mass[g])
@@ -114,8 +114,8 @@ def distance(a, policy, projected, weights):
     for v in range(len(a.parent)):
         if a.team[v] != NOBODY:
             own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
-            for move in range(a.first_child[v + 1] - a.first_child[v]):
-                total += weights[v] * (policy[own + move] - projected[k + move]) ** 2
+            for action in range(a.first_child[v + 1] - a.first_child[v]):
+                total += weights[v] * (policy[own + action] - projected[k + action]) ** 2
     return total
 
 

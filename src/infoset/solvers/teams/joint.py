@@ -24,7 +24,7 @@ SPLITS_PER_NUMBER = 10.0  # measured: the number of splits of a convolution that
 SPLITS_PER_SET = 1e6  # and as the work in Python for one of the leader's sets
 
 
-class JointMoves:
+class JointActions:
     """The A moves of a leader and the B moves of a replier at a state, for their ``types`` numbers of types.
 
     ``successors`` (A, B): where the game ends, the number of a table (the leader's types, the replier's) in ``ends``,
@@ -57,8 +57,8 @@ class JointMoves:
     def splits(self) -> float:
         """The work of ``table``, in splits of a convolution."""
         mine, others = self.types
-        _, moves, replies, _ = self.gains.shape
-        sums = (moves + 2) * len({self.twins[b] for b in self.goes_on}) + 1
+        _, actions, replies, _ = self.gains.shape
+        sums = (actions + 2) * len({self.twins[b] for b in self.goes_on}) + 1
         numbers = sums * 2.0**others + mine * replies * others
         splits = (len(self.goes_on) - (not self.stops)) * 3.0**others
         prescriptions = prod(
@@ -92,8 +92,8 @@ class JointMoves:
         """
         chosen, reply = [0] * self.types[0], [0] * self.types[1]
         numbers = np.array([number])
-        for m, moves in zip(elements(mine), self._prescribed(mine, numbers), strict=True):
-            chosen[m] = int(moves[0])
+        for m, actions in zip(elements(mine), self._prescribed(mine, numbers), strict=True):
+            chosen[m] = int(actions[0])
         parts, best = self._parts(follow, mine, numbers)
         for k, share in enumerate(divide(others, parts)):
             for t in elements(share):
@@ -117,10 +117,10 @@ class JointMoves:
 
         All other replies are one part, the last; the second result is the best of them for each type, (L, l).
         """
-        moves = self._prescribed(mine, numbers)
+        actions = self._prescribed(mine, numbers)
         gains = np.zeros((len(numbers), len(self.columns), self.types[1]), dtype=self.gains.dtype)
         masks = np.zeros((len(self.columns[0]), len(numbers)), dtype=np.int64)  # who chooses each of the leader's moves
-        for m, chosen in zip(elements(mine), moves, strict=True):
+        for m, chosen in zip(elements(mine), actions, strict=True):
             gains += self.gains[m, chosen]
             masks[chosen, np.arange(len(numbers))] |= 1 << m
         sums = {}

@@ -63,10 +63,10 @@ def back_up(a, s, team, penalty):
         else:
             own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
             for child in range(first, last):
-                move = s.policy[own + child - first]
-                total += move * s.value[child]
+                action = s.policy[own + child - first]
+                total += action * s.value[child]
                 if a.team[v] == team:
-                    total -= penalty * (move - s.projected[k + child - first]) ** 2
+                    total -= penalty * (action - s.projected[k + child - first]) ** 2
         s.value[v] = total
 
 
@@ -195,8 +195,8 @@ def draw(a, s, member, who, chosen, stream):
             left = (next_word(stream) >> np.uint64(11)) * 2.0**-53
             child = a.first_child[v]
             while child + 1 < a.first_child[v + 1]:
-                move = child - a.first_child[v]
-                left -= a.weight[child] if who == NOBODY else s.policy[a.relaxed_first[a.relaxed[v]] + move]
+                action = child - a.first_child[v]
+                left -= a.weight[child] if who == NOBODY else s.policy[a.relaxed_first[a.relaxed[v]] + action]
                 if left < 0.0:
                     break
                 child += 1
@@ -231,8 +231,8 @@ def try_out(a, s, member, who, chosen, penalty):
                 total += s.value[chosen[v]]
             if a.team[v] == team:
                 own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
-                for move in range(last - first):
-                    total -= penalty * (s.policy[own + move] - s.projected[k + move]) ** 2
+                for action in range(last - first):
+                    total -= penalty * (s.policy[own + action] - s.projected[k + action]) ** 2
         s.value[v] = total
 
 
@@ -556,18 +556,18 @@ class HidingRun(RunInSeries):
 
 def begin(a: HidingArrays, learner: NoRegretLearner, rng: np.random.Generator) -> HidingState:
     """Return a state with random initial policies."""
-    moves, nodes = int(a.relaxed_first[-1]), len(a.parent)
-    memory = np.zeros((learner.method.memory, moves))
+    actions, nodes = int(a.relaxed_first[-1]), len(a.parent)
+    memory = np.zeros((learner.method.memory, actions))
     if learner.method.from_logits:
-        memory[0] = np.log(rng.exponential(size=moves))
+        memory[0] = np.log(rng.exponential(size=actions))
         policy = np.exp(memory[0])
     else:
-        memory[0] = learner.spread * rng.random(moves)
+        memory[0] = learner.spread * rng.random(actions)
         policy = np.maximum(memory[0], updates.NOISE)
     sizes = np.diff(a.relaxed_first)
     policy /= np.repeat(np.add.reduceat(policy, a.relaxed_first[:-1]), sizes)
     true, sets = int(a.true_first[-1]), len(a.relaxed_first) + len(a.true_first)
     return HidingState(
         policy, np.zeros(true), np.zeros(true), np.array([-np.inf]), memory, np.ones(1), np.zeros(nodes),
-        np.zeros(nodes), np.zeros(moves), np.zeros(sets),
+        np.zeros(nodes), np.zeros(actions), np.zeros(sets),
     )  # fmt: skip

@@ -168,12 +168,12 @@ def _types(tree: GameTree, movers: list[tuple[int, ...]], nodes: list[tuple[IntA
     """
     found: dict[int, LongArray] = {}
     home = np.full(len(tree.infoset_player), -1)
-    moves = [
+    actions = [
         (state, player, group)
         for state, moving in enumerate(movers)
         for player, group in zip(moving, nodes[state], strict=False)  # an end has nodes but no movers
     ]
-    for state, player, group in moves:
+    for state, player, group in actions:
         sets = tree.infoset[group]
         if player not in found:
             distinct, kinds = np.unique(sets, return_inverse=True)

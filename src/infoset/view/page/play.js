@@ -390,7 +390,7 @@ class Table {
     if (this.sent === this.view.turn || k >= this.view.legal_actions.length) return;
     this.sent = this.view.turn;
     setTimeout(() => { this.sent = ""; }, 400);
-    this.send({ move: k, turn: this.view.turn });
+    this.send({ action: k, turn: this.view.turn });
   }
 
   showEnd(view) {

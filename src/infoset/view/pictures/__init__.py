@@ -49,15 +49,15 @@ VIEWS: Registry[Painter] = Registry(
 class Painter(Protocol):
     """The interface of the module that makes the pictures of a kind of game."""
 
-    def whole(self, game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture: ...
+    def whole(self, game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture: ...
     def seen(
         self, game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]
     ) -> Picture: ...
     def describe_record(self, game: Game, player: int, record: ObservationRecord, before: InformationState) -> str: ...
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return a picture of the complete state at the last of ``steps``; ``moves``, one fewer, led to it from the first.
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
+    """Return a picture of the complete state at the last of ``steps``; ``actions``, one fewer, led there.
 
     >>> from infoset.view.pictures import whole
     >>> game = infoset.load("rock_paper_scissors")
@@ -65,8 +65,8 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     ['−1', '1']
     """
     if isinstance(game, Pictured):
-        return game.picture(_infostate(game, steps, moves))
-    return _painter(game).whole(game, steps, moves)
+        return game.picture(_infostate(game, steps, actions))
+    return _painter(game).whole(game, steps, actions)
 
 
 def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action] = ()) -> Picture:
@@ -102,10 +102,10 @@ def _painter(game: Game) -> Painter:
     return cast(Painter, VIEWS.of(game) or paths)
 
 
-def _infostate(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:
+def _infostate(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> list[InformationState]:
     """Return every player's information state after the last step."""
     players = range(len(game.players))
-    own = [(None,) * len(players), *(played.moves for played in moves)]
+    own = [(None,) * len(players), *(played.actions for played in actions)]
     records = [
         [own_record(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players
     ]

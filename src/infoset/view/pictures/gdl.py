@@ -23,7 +23,7 @@ MAX_ROWS = 60
 IDLE = ("noop", "wait")
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
     """Return a picture of all facts that hold in the last state."""
     state = steps[-1].state
     assert isinstance(game, GdlGame)
@@ -84,17 +84,17 @@ def describe_record(game: Game, player: int, record: ObservationRecord, before: 
 def _told_path(name: str, infostate: InformationState) -> Picture:
     """Return the path of the player's moves and percepts."""
     walked = []
-    for move, percepts in map(_plain, infostate):
-        walked += [] if move is None else [Walked(name, move)]
+    for action, percepts in map(_plain, infostate):
+        walked += [] if action is None else [Walked(name, action)]
         walked += [Walked("", ", ".join(map(action_words, percepts)))] if percepts else []
     return path(walked)
 
 
 def _plain(record: ObservationRecord) -> tuple[Action | None, tuple[Observation, ...]]:
     """Return the move and the percepts of a record without the uninformative ones: idle moves, and offered moves."""
-    move, observation = record
+    action, observation = record
     percepts = observation if isinstance(observation, tuple) else ()
-    return None if move in IDLE else move, tuple([percept for percept in percepts if not _is_offer(percept)])
+    return None if action in IDLE else action, tuple([percept for percept in percepts if not _is_offer(percept)])
 
 
 def _is_offer(percept: object) -> bool:
@@ -142,8 +142,8 @@ def _tried(rules: GdlRules, infostate: InformationState, legal_actions: Sequence
     grids = [board.picture(by_relation([]), by_relation([])) for board in boards_of(rules)]
     for board, grid in zip(boards_of(rules), grids, strict=True):
         cells = grid["cells"] = [[UNKNOWN] * len(board.columns) for _ in board.rows]
-        for move, percepts in map(_plain, infostate):
-            for row, column in board.cells(move) if grid is grids[0] else ():
+        for action, percepts in map(_plain, infostate):
+            for row, column in board.cells(action) if grid is grids[0] else ():
                 cells[row][column] = " ".join(map(action_words, percepts)) or "tried"
     _offer(rules, grids, legal_actions)
     return grids

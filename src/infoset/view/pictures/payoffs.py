@@ -12,12 +12,12 @@ from infoset.view.payoff_table import is_payoff_table, payoff_picture, payoff_ta
 from infoset.view.pictures import paths
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
     """Return a picture of the table, and the choices made."""
     table = payoff_table(game) if is_payoff_table(game) else None
     if table is None:
-        return paths.whole(game, steps, moves)
-    return payoff_picture(table, tuple(moves[0].moves) if moves else None)
+        return paths.whole(game, steps, actions)
+    return payoff_picture(table, tuple(actions[0].actions) if actions else None)
 
 
 def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:

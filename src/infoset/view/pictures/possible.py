@@ -64,17 +64,17 @@ def _tries(
 
     The own move is known; in a game of complete information all moves are.
     """
-    evaluator, (move, observation) = rules.evaluator, record
+    evaluator, (action, observation) = rules.evaluator, record
     for state in states:
         if evaluator.terminal(state):
             continue
         action_sets = [evaluator.legal_actions(state, seat) for seat in rules.seats]
-        if move not in action_sets[player]:
+        if action not in action_sets[player]:
             continue
         if rules.open and isinstance(observation, tuple):
             joints: Iterator[tuple[Action, ...]] = iter([observation])  # type: ignore[list-item]
         else:
-            joints = product(*[(move,) if p == player else action_set for p, action_set in enumerate(action_sets)])
+            joints = product(*[(action,) if p == player else action_set for p, action_set in enumerate(action_sets)])
         for joint in joints:
             for answer in rules.chance_outcome(state) or (None,):
                 yield state, joint, answer

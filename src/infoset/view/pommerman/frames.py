@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from infoset.base import JointMove
+from infoset.base import JointAction
 from infoset.catalog import POMMERMAN, load_named
 from infoset.errors import UnsupportedGameError, one_line, shorten
 from infoset.match.replay import Match, replay_states
@@ -40,7 +40,7 @@ def film(match: Match, game: Pommerman | None = None) -> Film:
     states = replay_states(match, game)
     dealt = [state for state in states if isinstance(state, PommermanState)]
     first = len(states) - len(dealt)  # the steps before it, in which chance deals the board, are left out
-    shots = frames(dealt, [step.moves for step in match.steps[first:]])
+    shots = frames(dealt, [step.actions for step in match.steps[first:]])
     for fault in match.faults:
         number = max(fault.step - first, 0)
         event = Event("fault", fault.player, what=fault.kind)
@@ -56,7 +56,7 @@ def _clean(name: str) -> str:
     return one_line(name, LONGEST_NAME)
 
 
-def frames(states: Sequence[PommermanState], moves: Iterable[JointMove]) -> list[Frame]:
+def frames(states: Sequence[PommermanState], moves: Iterable[JointAction]) -> list[Frame]:
     """Return one frame per position; ``moves`` are the joint moves between them, one fewer."""
     reel = Reel(states[0])
     for state, joint in zip(states[1:], moves, strict=True):
@@ -87,7 +87,7 @@ class Reel:
         board, hidden = _planes(row, self.config.size)
         return Frame(int(row[st.STEP]), _ground(board), tuple(hidden.tolist()), words=words, **parts)
 
-    def add(self, state: PommermanState, said: JointMove) -> None:
+    def add(self, state: PommermanState, said: JointAction) -> None:
         """Append the frame of the next position and of the joint move that led to it."""
         shown, size = self.frames[-1], self.config.size
         moves = tuple(cast("int | None", move[0] if isinstance(move, tuple) else move) for move in said)
