@@ -368,7 +368,7 @@ def test_moves_made_of_tuples_come_back_as_tuples(tmp_path: Path) -> None:
     assert Match.load(match.save(tmp_path / "m.json")) == match
 
 
-GOLDEN = """{"schema": 3,"game":"kuhn_poker","players":["P1","P2"],"agents":["random","random"],"seed":3,
+GOLDEN = """{"schema":3,"game":"kuhn_poker","players":["P1","P2"],"agents":["random","random"],"seed":3,
 "seconds_per_move":null,"returns":[1.0,-1.0],"steps":[{"actions":[null,null],"chance_outcome":"Q","seconds":[null,null]},
 {"actions":[null,null],"chance_outcome":"J","seconds":[null,null]},{"actions":["pass",null],"chance_outcome":null,"seconds":[7e-06,null]},
 {"actions":[null,"pass"],"chance_outcome":null,"seconds":[null,3e-06]}],"faults":[{"step":3,"player":0,"kind":"late",

@@ -26,7 +26,7 @@ from infoset.errors import InfosetError, MissingExtraError, ParameterError, Unsu
 from infoset.match.agents import check_elsewhere, load_agent
 from infoset.registry import own_name
 from infoset.remote.calls import read_tuple
-from infoset.remote.http import PROTOCOL, Act, Begin, Done, End, ChosenAction, Ping
+from infoset.remote.http import PROTOCOL, Act, Begin, ChosenAction, Done, End, Ping
 from infoset.remote.serving import Complaints, Refusal, read_body, web_server, what_happened
 
 try:
