@@ -429,7 +429,7 @@ OURS, THEIRS, BOUND = "#1f5fa8", "#d9822b", "#999999"
 
 
 def picture_scores(played: Played, rows: list[Row], file: Path) -> None:
-    """Every player's scores, the paper's above them; dotted: our answer to that opponent."""
+    """Every player's scores, the paper's above them; dotted: a best response."""
     figure, panels = plt.subplots(2, 2, figsize=(11, 6.4), dpi=110, sharex=True, layout="constrained")
     for seat in range(2):
         for column, opponent in enumerate(("random", "handcrafted")):
@@ -527,7 +527,7 @@ def picture_meier(agent: SearchAgent, file: Path) -> None:
 
 def table(played: Played, rows: list[Row]) -> list[str]:
     lines = [
-        "| player | seat | against random | against handcrafted | games each | a best response leaves it |",
+        "| player | seat | against random | against handcrafted | games each | against a best response |",
         "|---|---|---|---|---|---|",
     ]
     for title in (TRAINED, UNTRAINED, RANDOM):
@@ -556,7 +556,7 @@ def above_ceiling(played: Played, rows: list[Row]) -> list[str]:
             if published[column] > sound.mean + sound.interval:
                 lines.append(
                     f"- {played.title}, {played.seats[seat]} against {opponent}: published {published[column]:g}, "
-                    f"sound play scores {sound}, our answer to that opponent {answer}."
+                    f"an equilibrium scores {sound}, a best response {answer}."
                 )
     return lines
 
@@ -600,79 +600,84 @@ def main() -> None:
 
 PAGE_TEXT = """# Playing any hidden-information game
 
-Zachary Partridge and Michael Thielscher, *Hidden information general game playing with deep learning and search*,
-PRICAI 2022, play games described in GDL-II by sampling the states that may be, searching each with
-CFR, and nets trained by self-play for a day. Here their games and opponents are met by players of three kinds:
+This page repeats the experiments of Zachary Partridge and Michael Thielscher, *Hidden information general game
+playing with deep learning and search*, PRICAI 2022, with agents of this library. The shortest command: `python
+papers/hidden_information_ggp.py` (hours) plays all games and writes this page.
 
-- *sound*: an equilibrium of the whole game, found within a start clock of {seconds:g} s. Nobody can take more from it
-  than the last column says; that figure is exact, by a best response to its policy.
-- *exploiting*: a best response to a declared opponent ({answer:g} s), which scores most against that opponent and may
+The paper plays games described in GDL-II. It samples states that are consistent with a player's observations,
+searches each of them with CFR, and values leaves by a network trained by self-play for a day. Here agents of three
+kinds play the paper's games against its opponents:
+
+- *sound*: an equilibrium of the whole game, computed within a start clock of {seconds:g} s. The last column of the
+  tables is its score against a best response to its policy, computed exactly: no opponent can leave it less.
+- *exploiting*: a best response to a declared opponent ({answer:g} s). It scores most against that opponent, and may
   lose everything against another.
-- *searching*, {move:g} s a move: a policy for each sampled world, averaged, as in the paper; and one subgame over
-  worlds that somebody holds possible (order-2). With a net, trained by self-play for {training:g} s; without, what lies
-  behind the horizon is worth what it would be with open cards.
+- *searching*, with {move:g} s a move: either a policy for each sampled world, averaged, as in the paper; or one
+  subgame over all worlds that some player considers possible ([order-2](../glossary.md#second-order-root)). With a
+  network, trained by self-play for {training:g} s; without one, states at the horizon have the values of play with
+  open cards.
 
-*A policy per world, net* is the paper's own system: it looks one step ahead. How far theirs looked is not said (as deep
-as its clock allowed); one step is what comes to its figures. As deep as it gets, the same net scores three to five
-points more in Meier as player 1; against the handcrafted player in Blind Tic-Tac-Toe ten less as x and as much as o, in
-the biased game seven and twenty-one less.
+*A policy per world, net* is the paper's own system, looking one step ahead. The paper does not say how far it looked
+(as deep as its clock allowed); one step comes closest to its figures. Where it looks as deep as the clock allows, the
+same network scores three to five points more in Meier as player 1. Against the handcrafted player it then scores ten
+points less in Blind Tic-Tac-Toe as x and the same as o, and seven and twenty-one points less in the biased game.
 
-The two modes are never mixed. In the biased game the paper's random rows (80.5 and 18) fit no reading of its rules that
-was tried: with every contested cell given to x, as its text says and as here, random x scores 64 against random o. Its
-other rows of that table may come from another game as well.
+A sound agent never exploits, and an exploiting one makes no attempt to be sound. In the biased game no reading of the
+rules that was tried gives the paper's scores of random play (80.5 and 18): where every contested cell goes to x, as
+the paper's text says and as here, random x scores 64 against random o. The other rows of that table may come from
+another game as well.
 
-Scores are means of returns from 0 to 100, with 95 % intervals; the paper's are of
-{PAPER_GAMES} games, so that a cell there is known to about ± 9. Where the paper leaves rules open they are those of the
-[game files](../gdl.md).
+Scores are mean returns from 0 to 100 with 95 % intervals. The paper's are means of {PAPER_GAMES} games, which
+determine a score to about ± 9. Rules that the paper leaves open are those of the [game files](../gdl.md).
 
-## Published cells above what sound play scores
+## Published scores above those of an equilibrium
 
 {above}
 
-Scores against a fixed opponent say little about how good a player is: while the net learns, they go up and down by ten
-points and more (the pictures below), most of all o's in the biased game.
+Scores against a fixed opponent say little about the quality of an agent: during training they go up and down by ten
+points and more (see the pictures below), most of all those of o in the biased game.
 
-A cell above sound play's is no better play: it comes from assuming a weak opponent. The exploiting players show how
-far that goes; where an answer is learnt from plays, as in both Blind Tic-Tac-Toes, it comes near the bound (82.7 and
-91.2 for x against random).
+A score above that of the equilibrium is not better play: it comes from assuming a weak opponent. The exploiting agents
+show how much this can gain. Where their best response is learnt from sampled games, as in both Blind Tic-Tac-Toe games,
+it comes close to the bound (82.7 and 91.2 for x against random).
 
-## What to claim in Meier
+## What an equilibrium claims in Meier
 
 ![The equilibrium's first claims by roll, and how often each is called]({PAGE}/meier_strategy.png)
 {sections}
 
 ## Two trainings of the biased game against each other
 
-The paper's Table 3: x of one seed against o of another, and x as it was half-way. Ours are two trainings of
-{training:g} s ({learnt} games against themselves); {searched:,} games a line.
+The paper's Table 3: x of one training seed against o of another, and x from half-way through its training. Ours are two
+trainings of {training:g} s ({learnt} games of self-play), with {searched:,} games in each row.
 
 | x | o | published | x scores |
 |---|---|---|---|
 {seeds}
 
-## What stopping at random gains
+## What random stopping gains
 
-The paper (2.3) has CFR stopped after a random number of iterations, as ReBeL does, so that who knows the algorithm
-cannot foresee the policy. What others meet is then the plain mean of all iterations. Beside playing the average, which
-weighs late iterations more: scores in the tables above, and exploitability where it is exact, asked at every
-information set, open cards behind the horizon.
+The paper (section 2.3) stops CFR after a random number of iterations, as ReBeL does, so that an opponent who knows the
+algorithm cannot predict the policy. On average opponents then face the unweighted mean of all iterates, where otherwise
+the average gives late iterates more weight. The scores of both are in the tables above. Their exploitability is below:
+it is exact, with the search run at every information set, and with open cards at the horizon.
 
 | game | per world, average | per world, random | order-2, average | order-2, random |
 |---|---|---|---|---|
 {stopped}
 
-It gains next to nothing: what these searches lose they lose by their roots, which fuse strategies or tell secrets.
+Random stopping gains almost nothing: these searches lose by their roots, which cause strategy fusion or reveal private
+information.
 
 ## What a cache of transitions gains
 
-The paper (3.1) reports up to ten times the speed. {iterations} iterations of CFR in the first world of a game, by the
-rules, with a cache of transitions, and as this library does it, on positions that were found before the first move.
+The paper (section 3.1) reports up to ten times the speed. The table has the time of {iterations} iterations of CFR in
+the first world of a game: by the rules, by the rules with a cache of transitions, and on positions that were
+enumerated before the first move, as in this library.
 
-| game | steps | transitions asked | distinct | by the rules | cached | times as fast | on known positions |
+| game | steps | transitions | distinct | by the rules | cached | times as fast | enumerated |
 |---|---|---|---|---|---|---|---|
 {cached}
-
-Regenerated by `python papers/hidden_information_ggp.py`.
 """.replace("{PAGE}", PAGE).replace("{PAPER_GAMES}", str(PAPER_GAMES))
 
 if __name__ == "__main__":

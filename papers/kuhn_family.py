@@ -95,34 +95,38 @@ def page(form: SequenceForm, limits: list[Limit]) -> str:
     least, highest, between = *np.quantile(paid[:, 2], (0, 1)), len(limits) - low - high
     return f"""# Three-player Kuhn poker: a family of equilibria
 
-Szafron, Gibson & Sturtevant (2013) found a whole family of equilibria of Kuhn poker for three, which pay the players
-differently: −(1/2 + β)/24, −1/48 and (1 + β)/24, with β between 0 and 1/4 how likely player 2 bets with one of its two
-lowest cards. Two questions about it, answered by `python papers/kuhn_family.py`.
+This page shows which equilibria of three-player Kuhn poker are stable, and which of them learning reaches. The
+shortest command: `python papers/kuhn_family.py` (a minute) writes it.
 
-## Does the dynamics choose?
+Szafron, Gibson & Sturtevant (2013) found a parametrised family of equilibria of Kuhn poker for three players. Its
+members pay the players differently: −(1/2 + β)/24, −1/48 and (1 + β)/24. Here β, between 0 and 1/4, is the larger of
+the two probabilities with which player 2 bets with its two lowest cards.
 
-The replicator dynamics of every information set, linearised at some members (`infoset show GAME POLICY --stability`);
-the last column is the largest real part of an eigenvalue:
+## Which members are stable?
 
-| parameters | u1 | u2 | u3 | verdict | largest |
+The table shows the replicator dynamics of all information sets, linearised at some members of the family
+(`infoset show GAME POLICY --stability`). The last column is the largest real part of an eigenvalue:
+
+| parameters | u1 | u2 | u3 | verdict | largest real part |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-None is unstable: no disturbance grows, and none of the members attracts, since along the family the dynamics stand
-still. The linear part singles out none of them.
+No member is unstable: no disturbance grows. None attracts either, since along the family the dynamics stand still. So
+the linear part of the dynamics singles out no member.
 
 ## Where learning ends
 
-Sequence-form replicator dynamics (Lanctot 2014) from {len(limits)} profiles drawn at random, {ITERATIONS:,} iterations
-each; the average of a run is within ε of an equilibrium, {middle:.1e} in the median and {worst:.1e} at most.
+Sequence-form replicator dynamics (Lanctot 2014) start from {len(limits)} random profiles and run for {ITERATIONS:,}
+iterations each. The average profile of a run is an ε-equilibrium, with ε = {middle:.1e} in the median and {worst:.1e}
+at most.
 
 ![The family of equilibria in the plane of c11 and β, and the ends of all runs, almost all of them on its two
 edges]({PAGE}/limits.png)
 
-{low} of the runs end within {NEAR:g} of c11 = 0 and {high} of c11 = 1/2, {between} between; β is {beta:.3f} in the
-median and {most:.2f} at most. So the third player is paid between {least:.4f} and {highest:.4f}, of the
-{1 / 24:.4f} to {5 / 96:.4f} that the family has: the start decides, and learning keeps to the two edges, and to the
-side that pays player 3 least.
+{low} of the runs end within {NEAR:g} of c11 = 0, {high} end near c11 = 1/2, and {between} end between; β is
+{beta:.3f} in the median and {most:.2f} at most. Player 3 therefore receives between {least:.4f} and {highest:.4f},
+where the family allows {1 / 24:.4f} to {5 / 96:.4f}. The start determines where learning ends; it stays on the two
+edges of the family, and on the side that pays player 3 least.
 
 ## References
 
