@@ -120,7 +120,7 @@ def crossed_rows(table: Table) -> list[str]:
 
 def kind_rows(table: Table) -> list[str]:
     """Each agent with its own kind and with others."""
-    lines = heading(["", "with its own kind", "with the others", "what two kinds would have, halved", "lost by mixing"])
+    lines = heading(["", "with its own kind", "with the others", "expected", "lost by mixing"])
     for a in AGENTS:
         mixed = float(np.mean([points(table[a, b]) for b in AGENTS if b != a]))
         halved = float(np.mean([(points(table[a, a]) + points(table[b, b])) / 2 for b in AGENTS if b != a]))
@@ -146,49 +146,52 @@ def page(radio: dict[str, Score], crossed: Table, strangers: Table) -> str:
     least = min(met.games for met in crossed.values())
     return f"""# Teammates
 
-What two agents of a team are worth to each other: words on the radio, strangers, and an agent that finds out who its
-teammate is. This page is written by `papers/pommerman_teammates.py`, numbers and picture included; games are those of
-[tournaments](../tournaments.md) without a clock, either team on either diagonal equally often, all on the same seeds,
-intervals Wilson's at 95 %. The fixed opponents are two `{PAIR}`: who loses to them and who does not tells most.
+This page measures how much the two agents of a Pommerman team gain from each other: from messages on the radio, from
+agents of the same kind, and from an agent that identifies its teammate. The shortest command: `python
+papers/pommerman_teammates.py` (eight hours; games whose scores are stored are not played again) writes it.
+
+Games are those of [tournaments](../tournaments.md) without a clock: each team plays on either diagonal equally often,
+and all play on the same seeds. Intervals are Wilson's at 95 %. The opponents are always two `{PAIR}`, against which
+results differ most.
 
 ## The radio
 
-In `{RADIO}`, the last of the variants of Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and
-Bruna (2018), an agent says two words a step. `champion` says what it means to do in the next step, and spells out where
-it sees enemies; its teammate plans with the first and hunts by the second, as long as what is said comes true
-([On the radio](../pommerman.md#on-the-radio)).
+In `{RADIO}`, the last of the variants of Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and Bruna (2018), an
+agent sends two words in each step. `champion` announces its next move, and transmits where it sees enemies. Its
+teammate plans with the announced move and hunts the enemies, as long as the announcements come true ([On the
+radio](../pommerman.md#on-the-radio)).
 
 {chr(10).join(radio_rows(radio))}
 
-Against the fixed pair, points of 100: {points(speaking):.1f} with words, {points(silent):.1f} without. On a board of
-11 by 11 both see 9 by 9 cells around them, so that there is little to tell. An agent that was paid for keeping
-its word, as another version of it was, lost 69 games and won 25 of 168 against silent ones.
+Against the fixed pair, `champion` scores {points(speaking):.1f} of 100 points with words and {points(silent):.1f}
+without. On a board of 11 by 11 each agent sees the 9 by 9 cells around it, so that there is little to communicate.
+Another version, which was rewarded for keeping its announcements, lost 69 and won 25 of 168 games against silent
+agents.
 
 ## Cross-play
 
-Every agent with every other as its teammate against two `{PAIR}`, {least} games or more each; wins/losses/ties:
+Every agent with every other as its teammate, against two `{PAIR}`, at least {least} games each; wins/losses/ties:
 
 {chr(10).join(crossed_rows(crossed))}
 
 ![points of every two teammates]({PAGE}/crossed.png)
 
-What is lost beside strangers, in points (a tie being half a win); *halved* is the mean of what the two kinds reach on
-their own:
+The loss from mixing, in points (a tie is half a win). *Expected* is the mean of what the two kinds of agents score in
+teams of their own:
 
 {chr(10).join(kind_rows(crossed))}
 
-## Who finds out
+## An agent that identifies its teammate
 
-`ad-hoc` is `champion` that plays `simple`, `dypm` and `champion` along from its teammate's seat, and plans with the
-next move of whoever moved most like it, once that was right in 60 % of the moves it saw
-([Strangers](../pommerman.md#strangers)).
+`ad-hoc` is `champion` with models of its teammate: it simulates `simple`, `dypm` and `champion` in the teammate's
+seat, and plans with the next move of the one that has predicted most of the teammate's moves, once this is at least
+60 % ([Strangers](../pommerman.md#strangers)).
 
 {chr(10).join(stranger_rows(strangers))}
 
-Beside all strangers together (not `champion`): `ad-hoc`
-{share(together[KNOWING].wins, together[KNOWING].games)} % wins and
-{points(together[KNOWING]):.1f} points, `champion` {share(together[PLAIN].wins, together[PLAIN].games)} % and
-{points(together[PLAIN]):.1f}.
+With all teammates other than `champion` together, `ad-hoc` wins
+{share(together[KNOWING].wins, together[KNOWING].games)} % and scores {points(together[KNOWING]):.1f} points,
+`champion` wins {share(together[PLAIN].wins, together[PLAIN].games)} % and scores {points(together[PLAIN]):.1f}.
 """
 
 
