@@ -181,35 +181,35 @@ def page(rows: list[Row], args: Args) -> str:
     found = "\n".join(finding(rows, m, v) for m in ("ppo", "dqn", "a2c") for v in (FFA, TEAM))
     return f"""# Pommerman: what can be learnt
 
-Cinjon Resnick, Wes Eldridge, David Ha, Denny Britz, Jakob Foerster, Julian Togelius, Kyunghyun Cho, Joan Bruna,
-*Pommerman: A Multi-Agent Playground*, 2018, "Early results". This page is written by
-`papers/pommerman_learning.py`, numbers and picture included: {args.seconds:g} seconds for each training (on a
-machine of two cores with other work), seed {args.seed}, {args.games} games a measurement against SimpleAgents in all
-other seats, the learner in all seats in turn.
+This page repeats the learning experiments of Cinjon Resnick, Wes Eldridge, David Ha, Denny Britz, Jakob Foerster,
+Julian Togelius, Kyunghyun Cho, Joan Bruna, *Pommerman: A Multi-Agent Playground*, 2018, "Early results". The shortest
+command: `python papers/pommerman_learning.py` trains all agents and writes the page with its numbers and picture.
+
+Each training takes {args.seconds:g} seconds (on a machine of two cores with other work), with seed {args.seed}. Each
+measurement is {args.games} games against SimpleAgents in all other seats, with the learner in each seat in turn.
 
 ## What the paper claims
 
 - DAgger reaches the free-for-all win rate of the SimpleAgent that it imitates, about 20 %.
-- Neither DQN nor PPO learns to play against SimpleAgents without a shaped reward and a very large batch, since
-  bombs are highly correlated with losing.
+- Neither DQN nor PPO learns to play against SimpleAgents without a shaped reward and a very large batch, since laying
+  bombs is highly correlated with losing.
 
 ## What we find
 
-- *dagger, free-for-all*: {dagger}; a SimpleAgent among its like wins {SIMPLE_SHARE} %.
+- *dagger, free-for-all*: {dagger}; a SimpleAgent among three others wins {SIMPLE_SHARE} %.
 {found}
-- *Starts*, PPO in the free-for-all with a large batch and a plain reward: dealt boards {starts["dealt"]}, Backplay
+- *Starts*, PPO in the free-for-all with a large batch and a plain reward: new boards {starts["dealt"]}, Backplay
   {starts["backplay"]}, uniform starts {starts["uniform"]}.
 
-So the large batch is what learning needs here; shaping the reward is not. Apart from DAgger
-nearly all trainings end with less than one bomb a game (last table): they win by outliving the others, the local
-optimum in which bombs are feared. Backplay wins more than dealt boards do in the same time, and lays no more.
+So learning needs the large batch here, but not a shaped reward. Apart from DAgger nearly all trainings end with less
+than one bomb per game (last table): the agents win by outliving the others, the local optimum in which bombs are
+feared. Backplay wins more than new boards do in the same time, and lays no more bombs.
 
-What differs from the paper's learners: the networks here see the cells around their agent, when each of them will
-burn and how much room each move leaves ([Agents that learn](../pommerman.md#agents-that-learn)), not the raw planes of
-the board. So
-what makes bombs hard to learn from is told to them. A small batch is {SMALL["ppo"]["boards"]} boards and
-{SMALL["ppo"]["steps"]} steps for PPO, a large one 256 and 64; for DQN 8 and 256 boards. One seed each: differences
-of a few points between two trainings are no more than luck.
+The learners differ from the paper's in their input. The networks here see the cells around their agent, when each of
+them will burn, and how much room each move leaves ([Agents that learn](../pommerman.md#agents-that-learn)), not the
+raw planes of the board; so they need not learn when a bomb is dangerous. A small batch is {SMALL["ppo"]["boards"]}
+boards and {SMALL["ppo"]["steps"]} steps for PPO, a large one 256 and 64; for DQN it is 8 and 256 boards. Each
+training was run with one seed, so that differences of a few points between two trainings mean nothing.
 
 ![wins and bombs](pommerman-learning/curves.png)
 
@@ -217,7 +217,8 @@ of a few points between two trainings are no more than luck.
 
 ## The fear of bombs
 
-How many bombs an agent lays a game, and in brackets what it wins, as its training goes on:
+The number of bombs that an agent lays per game during training, and in brackets the share of games that it wins. A
+row is named by method, game, batch, reward and starts:
 
 {bombs(rows, args)}
 """

@@ -186,7 +186,7 @@ def beside_rows(table: Table) -> list[str]:
 
 def against_rows(name: str, others: Sequence[str], table: Table) -> list[str]:
     """One team against others."""
-    lines = heading(["against", "n", "wins, % (95 %)", "ties", "losses", "wins to a loss"])
+    lines = heading(["against", "n", "wins, % (95 %)", "ties", "losses", "wins per loss"])
     for other in others:
         met = table[name, other]
         ratio = f"{met.wins / met.losses:.1f}" if met.losses else "no loss"
@@ -219,71 +219,73 @@ def page(table: Table) -> str:
     grown = epochs(WEIGHTS / VETERAN / METRICS)[-1]
     return f"""# The learnt teams of the competition
 
-Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic scenarios: Winning the NeurIPS 2018
-Pommerman Competition*, ACML 2019, section 4.1 and Table 2: five teams, of which three search and two are learnt. This
-page is written by `papers/pommerman_learnt_teams.py`, numbers and picture included. The games are those of a
-[tournament](../tournaments.md) of `{GAME}`, either team on either diagonal equally often, all pairs on the same seeds.
-Intervals are Wilson's at 95 %.
+This page repeats Table 2 of Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic
+scenarios: Winning the NeurIPS 2018 Pommerman Competition*, ACML 2019, section 4.1: five teams, of which three search
+and two are learnt. The shortest command: `python papers/pommerman_learnt_teams.py` writes the page with its numbers
+and picture; games whose scores are stored are not played again.
 
-The originals are images with policies inside, which were not run, and little is said of how they came about: navocado
-is an advantage actor-critic with a curriculum and self-play, skynet is PPO with an action filter, shaped rewards and
-self-play. `navocado` and `skynet` here are trained anew by these methods
-([Agents that learn](../pommerman.md#agents-that-learn)), each
-on one core, without a clock for moves in the games:
+The games are those of a [tournament](../tournaments.md) of `{GAME}`: each team plays on either diagonal equally
+often, and all pairs play on the same seeds. Intervals are Wilson's at 95 %.
+
+The original learnt teams are policies in Docker images, which were not run. Little is published about their training:
+navocado is an advantage actor-critic with a curriculum and self-play, skynet is PPO with an action filter, shaped
+rewards and self-play. Here `navocado` and `skynet` are trained again by these methods ([Agents that
+learn](../pommerman.md#agents-that-learn)), each on one core, without a time limit for moves:
 
 ```console
 {command("navocado")}
 {command("skynet")}
 ```
 
-These commands end by the clock, so that another machine trains more or fewer epochs. The networks are part of the
-package (extra `learn`), each {(WEIGHTS / "skynet" / NET).stat().st_size / 1000:.0f} kB with its curve and what it was
-told; `infoset match {GAME} skynet simple skynet simple` plays one.
+These commands stop at a time limit, so that another machine trains more or fewer epochs. The networks are part of the
+package (extra `learn`), each {(WEIGHTS / "skynet" / NET).stat().st_size / 1000:.0f} kB with its curve and its
+configuration; `infoset match {GAME} skynet simple skynet simple` plays one.
 
 ![wins while learning]({PAGE}/curves.png)
 
-In {steps["navocado"]:.1f} and {steps["skynet"]:.1f} million steps of agents that learn; bands: 95 % of the games
-between two points, against stock agents but for [`veteran`](#veteran). `navocado` begins near the end of games that
-were won and moves back to dealt boards, so its curve
-is of other games at every point until then. Against two stock agents at the end:
+The curves cover {steps["navocado"]:.1f} and {steps["skynet"]:.1f} million steps of learning agents. Bands are 95 %
+intervals of the games between two points; the games are against stock agents, except those of [`veteran`](#veteran).
+`navocado` begins near the end of games that were won, and then earlier and earlier until all games begin on new
+boards; until then each point of its curve is of different games. Results against two stock agents at the end:
 
 {stock}
 
 ## Table 2 with five rows
 
-{least} games or more between each two (the paper: 1,000; how many is in the tables below) and {mirrors} or more of each
-with itself, which count for both sides as they do in the paper. `champion` is an agent of ours, which the paper lacks.
-Wins/losses/ties of the row:
+Each pair plays at least {least} games (the paper: 1,000; the tables below give the numbers). Each team plays at least
+{mirrors} games against itself, which count for both sides, as in the paper. `champion` is an agent of this library,
+which the paper does not have. Wins/losses/ties of the row:
 
 {chr(10).join(table_rows(table))}
 
-Beside the paper's, in per cent:
+Compared with the paper's figures, in per cent:
 
 {chr(10).join(beside_rows(table))}
 
-The three that search against the two that learnt: {share(top.wins, top.games)} % wins, {share(top.losses, top.games)} %
-losses and {share(top.ties, top.games)} % ties (the paper: 87.1, 2.7 and 10.2 %). Against `eisenach`, `hakozaki` and
-`dypm` together have won {share(pessimists.wins, pessimists.games)} %, lost
-{share(pessimists.losses, pessimists.games)} % and tied {share(pessimists.ties, pessimists.games)} % (the paper: 49.1,
-27.1 and 23.8 %). Our `eisenach` has {Eisenach().budget:,} simulated steps for every decision and may look further than
-the original, whose depth was 2 on average.
+The three searching teams against the two learnt teams: {share(top.wins, top.games)} % wins,
+{share(top.losses, top.games)} % losses and {share(top.ties, top.games)} % ties (the paper: 87.1, 2.7 and 10.2 %).
+Against `eisenach`, `hakozaki` and `dypm` together win {share(pessimists.wins, pessimists.games)} %, lose
+{share(pessimists.losses, pessimists.games)} % and tie {share(pessimists.ties, pessimists.games)} % (the paper: 49.1,
+27.1 and 23.8 %). Our `eisenach` has {Eisenach().budget:,} simulated steps for every decision, and may look further
+ahead than the original, whose depth was 2 on average.
 
 ## champion
 
 {chr(10).join(champion_rows(table))}
 
-What neither side wins is mostly two careful teams on an open board, of whom nobody can be trapped.
+Most ties are games of two careful teams on an open board, where neither can trap the other.
 
 ## veteran
 
-A learnt agent need not stop where the competition's did: `veteran` begins as `skynet`, and learns on by PPO against
-both learnt teams, stock agents and its own past.
+`veteran` is trained further than the competition's teams were: it begins with the network of `skynet`, and continues
+to learn by PPO against both learnt teams, stock agents and its own earlier networks.
 
 ```console
 {command(VETERAN)}
 ```
 
-After {grown["states"] / 1e6:.1f} million steps of agents that learn it plays, at less than a millisecond a decision:
+Its results after {grown["states"] / 1e6:.1f} million steps of learning agents; a decision takes less than a
+millisecond:
 
 {chr(10).join(against_rows(VETERAN, (*TEAMS, YARDSTICK), table))}
 """
