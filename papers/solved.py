@@ -254,8 +254,8 @@ def sizes(found: list[Measured]) -> str:
             ]
         )  # fmt: skip
     head = [
-        "game", "histories", "ends", "entries of lists", "sets with a choice", "symmetries", "entries kept", "memory",
-        "built in", "exact figures of a symmetric profile in", "of any profile in",
+        "game", "histories", "terminal histories", "entries of lists", "information sets with a choice", "symmetries",
+        "entries kept", "memory", "building", "exact evaluation, symmetric profile", "any profile",
     ]  # fmt: skip
     return table(head, rows)
 
@@ -284,12 +284,14 @@ def page(found: list[Measured]) -> str:
     """The page in Markdown."""
     return f"""# Solved, not learned
 
+This page solves five games exactly, on two cores, for which others train policies with large amounts of computation.
+The shortest command: `infoset solve phantom_tic_tac_toe`.
+
 Max Rudolph, Nathan Lichtlé, Sobhan Mohammadpour, Alexandre Bayen, J. Zico Kolter, Amy Zhang, Gabriele Farina, Eugene
-Vinitsky and Samuel Sokota, *Reevaluating Policy Gradient Methods for Imperfect-Information Games*, 2025
-([arXiv 2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 hours of processors on five games
-whose histories are too many to list, because exact exploitability can still be had there. So can the solution. This
-page is written by `papers/solved.py`, numbers and pictures included: each game is solved on two cores, and every figure
-is exact.
+Vinitsky and Samuel Sokota, *Reevaluating Policy Gradient Methods for Imperfect-Information Games*, 2025 ([arXiv
+2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 processor hours on these games. They have
+too many histories to list, but the exploitability of a policy can still be computed exactly; so can an equilibrium.
+`papers/solved.py` writes this page with its numbers and pictures, and every figure is exact.
 
 ```console
 $ infoset solve phantom_tic_tac_toe --target 1e-4 --out runs/phantom
@@ -300,24 +302,28 @@ $ infoset show phantom_tic_tac_toe runs/phantom
 
 ## Why they fit
 
-In these games much that happens is nobody's business but one player's: which taken squares it ran into, which dice it
-holds. Given what truly happened besides, the *core*, the players' parts are independent: the histories of one path of
-cores are *all combinations* of one sequence of each player. A gradient needs their sums, not the combinations, so it
-costs the lists' lengths added up and not multiplied: 94 million in place of nine thousand million
-([Factored games](../game-model.md#factored-games)). Counts agree with the paper's to the unit.
+In these games much of what happens concerns only one player: which occupied squares it tried, which dice it holds.
+Given the *core*, which is everything else that happens (the [public
+component](../glossary.md#public-component-and-private-state-of-a-factored-game)), the players' private states are
+independent: the histories of one path of cores are *all combinations* of one sequence of each player. A gradient
+needs sums over the combinations, which factor, so that its cost is the sum of the lists' lengths and not their
+product: 94 million instead of nine thousand million ([Factored games](../game-model.md#factored-games)). The counts
+of histories agree exactly with the paper's.
 
 {sizes(found)}
 
-A form over symmetries keeps one history of each orbit; the profile it solves for is symmetric, which loses nothing in a
-game for two with a constant sum. Profiles of others need not be: of each sequence there is then a number for every
-image of it, and all images of a path are added up at once (`tree/factored_images.py`). Published for such figures: 72
-to 80 seconds on 16 to 20 threads (exp-a-spiel), 5.4 seconds on a graphics card (nashbench), 8 to 9 in abrupt games.
+A form over symmetries keeps one history of each orbit. The profile that it computes is symmetric, which loses nothing
+in a constant-sum game for two players. Profiles of other programs need not be symmetric: for these each sequence has
+a number for each of its images, and all images of a path are summed at once (`tree/factored_images.py`). Published
+times for the exploitability of any profile are 72 to 80 seconds on 16 to 20 threads (exp-a-spiel), and 5.4 seconds on
+a graphics card (nashbench), 8 to 9 in abrupt games.
 
-## What comes out
+## Results
 
-[PDCFR+](../solvers/pdcfr-plus.md) where chance deals nothing, else [DCFR](../solvers/dcfr.md), as `infoset solve` takes
-them by itself. The average and the current profile are both evaluated, and the better one is kept; "current" below is
-the last iterate. Exploitability is the mean of both players' gains. Seconds are the method's own.
+The method is [PDCFR+](../solvers/pdcfr-plus.md) in games without chance, and [DCFR](../solvers/dcfr.md) otherwise, as
+`infoset solve` chooses by default. The average and the current profile are both evaluated, and the better one is
+kept; *current* below is the last iterate. Exploitability is the mean of both players' gains. Seconds are those of the
+method alone.
 
 {results(found)}
 
@@ -325,18 +331,20 @@ the last iterate. Exploitability is the mean of both players' gains. Seconds are
 
 ![first moves]({PAGE}/openings.png)
 
-Dark hex ends after a few iterations with a profile that wins for certain. Phantom tic-tac-toe is solved to the last bit
-as well, by the last iterate of PDCFR+: it is worth two thirds to who begins, always in a corner, and then in one of the
-two corners beside it. Where the other player tries first is a mixture.
+Dark hex is solved after a few iterations by a profile that wins with certainty. Phantom tic-tac-toe is also solved to
+machine precision, by the last iterate of PDCFR+. Its value for the first player is two thirds; the first player
+always begins in a corner, and continues in one of the two adjacent corners. The second player's first attempt is
+mixed.
 
 ## What does not factor as well
 
-In the *abrupt* variants a failed try costs the move, so that both players know how many tries there were. The core has
-to keep count of them, and leaves each player few sequences that go with it: lists have five entries in place of two
-hundred, and save little. What helps is that symmetries are left, that an entry takes four bytes, and that blocks of the
-same pattern share it. Their values are the published ones, as near as they are solved. In tic-tac-toe the first stone
-is put in the middle or in a corner then, and the next beside the middle; in hex most often in an acute corner, as in
-the other variant, but not always, and nobody wins for sure. Abrupt dark hex was solved on one core.
+In the *abrupt* variants a failed attempt ends the turn, so that both players know the number of attempts. The core
+has to count them, and few sequences of each player are consistent with it: lists have five entries instead of two
+hundred, and save little. The remaining savings are the symmetries, entries of four bytes, and sharing between blocks
+of equal pattern. Values agree with the published ones, as far as the games are solved. In tic-tac-toe the first player
+then begins in the centre or in a corner, and after the centre continues beside it. In hex the first stone is most
+often put in an acute corner, as in the other variant, but not always, and nobody wins with certainty. Abrupt dark hex
+was solved on one core.
 """
 
 

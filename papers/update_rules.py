@@ -139,7 +139,7 @@ def table(share: FloatArray) -> str:
     logs = np.log10(np.maximum(share, LEAST))
     behind = logs - logs.min(axis=1, keepdims=True)
     lines.append(["*best in*", *[str(int(n)) for n in (behind == 0).sum(axis=0)]])
-    lines.append(["*behind the best, digits*", *[f"{x:.1f}" for x in behind.mean(axis=0)]])
+    lines.append(["*mean distance to the best, digits*", *[f"{x:.1f}" for x in behind.mean(axis=0)]])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -152,10 +152,10 @@ def bred(share: FloatArray) -> str:
         [int((won >= LEVEL).sum()), int((abs(won) < LEVEL).sum()), int((won <= -LEVEL).sum())]
         for won in (ahead[known], ahead[~known])
     ]
-    told = [f"ahead of all on {more}, level on {level}, behind on {less}" for more, level, less in counts]
+    results = [f"better than all others on {more}, equal on {level}, worse on {less}" for more, level, less in counts]
     others = len(GAMES) - len(BRED_ON)
-    return f"""Of the {len(BRED_ON)} games that it was bred on it is {told[0]};
-of the {others} others {told[1]} (level: within a tenth of a digit of the best other rule)."""
+    return f"""Of the {len(BRED_ON)} games for which it was developed, `vad-cfr` is {results[0]};
+of the {others} others, {results[1]} (equal: within a tenth of a digit of the best other rule)."""
 
 
 def _and(names: tuple[str, ...]) -> str:
@@ -173,36 +173,43 @@ def page(share: FloatArray, args: Args) -> str:
     dealt, open_ = for_products(True).name, for_products(False).name
     return f"""# Update rules
 
-What the loop of [CFR's family](../solvers/index.md) does at an information set is a few lines, and there are many such
-rules. This page is written by `papers/update_rules.py`, numbers and picture included: eleven of them on {len(GAMES)}
-games, {args.iterations:,} iterations each, everything exact, nothing drawn. Compared is what `solve` returns, in parts
-of the range of a game's payoffs.
+This page compares eleven update rules of [CFR's family](../solvers/index.md) on {len(GAMES)} games. The shortest
+command: `python papers/update_rules.py` writes it with its numbers and picture. An update rule is what the loop of
+these methods does at an information set ([local update](../glossary.md#local-update)); it takes a few lines of code.
 
-Regret matching with uniform, linear and other averages (`cfr`, `cfr+`, `linear-cfr`, `dcfr`), with prediction
-(`pcfr+`, `pdcfr+`), with schedules that are planned for so many iterations (`hs-dcfr`, `hs-pcfr+`; Zhang, McAleer and
-Sandholm 2024), exponential weights (`hedge`), and sequence-form replicator dynamics (`sfrd`; Marc Lanctot, *Further
-Developments of Extensive-Form Replicator Dynamics using the Sequence-Form Representation*, AAMAS 2014). All at their
-defaults. Li, Schultz, Hennes and Lanctot ([arXiv 2602.16928](https://arxiv.org/abs/2602.16928)) compare rules on games
-of this kind, and let a program that writes programs look for new ones. What it found first, `vad-cfr`, is here as their
-first version prints it, with a moving mean of its own at every information set, and `expected` left at 2 whatever the
-payoffs. A later version distils it into a smaller rule, WOP-CFR, whose numbers are not known to us.
+Each rule runs for {args.iterations:,} iterations with its default parameters. Everything is computed exactly, and
+nothing is sampled. The table has the exploitability of the profile that `solve` returns, divided by the range of the
+game's payoffs. The rules are
+
+- regret matching with uniform, linear and other averages (`cfr`, `cfr+`, `linear-cfr`, `dcfr`),
+- the same with prediction (`pcfr+`, `pdcfr+`),
+- the same with schedules that depend on the planned number of iterations (`hs-dcfr`, `hs-pcfr+`; Zhang, McAleer and
+  Sandholm 2024),
+- exponential weights (`hedge`),
+- sequence-form replicator dynamics (`sfrd`; Marc Lanctot, *Further Developments of Extensive-Form Replicator Dynamics
+  using the Sequence-Form Representation*, AAMAS 2014),
+- `vad-cfr`, found by a program. Li, Schultz, Hennes and Lanctot ([arXiv
+  2602.16928](https://arxiv.org/abs/2602.16928)) compare rules on games of this kind, and let a program that writes
+  programs search for new ones. `vad-cfr` is implemented as printed in the first version of their paper, with a moving
+  mean for each information set, and with `expected` at 2 for all payoffs. A later version simplifies it to a rule
+  called WOP-CFR, whose numbers we do not know.
 
 {table(share)}
 
 ![exploitability of all rules on all games]({PAGE}/rules.png)
 
-In the mean over all games `{order[0]}` and `{order[1]}` are nearest to the best. Schedules are for those who know how
-long they will wait: what they do follows from the number of iterations that were planned. `vad-cfr` knows too: it was
-bred for a thousand iterations and averages the second five hundred.
+On average over all games, `{order[0]}` and `{order[1]}` are closest to the best rule. The rules with schedules need
+to know the number of iterations in advance. So in effect does `vad-cfr`: it was developed for a thousand iterations,
+and averages the second five hundred.
 
 {bred(share)}
 
-## What `auto` makes of it
+## What `auto` chooses
 
-Where a linear program or a proof does not do, `auto` runs {_and(PORTFOLIO)} for a
-while and goes on with the one that is ahead: the best one of these is {left:.1f} digits behind the best of all in
-the mean. In the [factored form](../large-games.md#products-instead-of-histories), where trying out costs more, it takes
-`{dealt}` where chance deals hands and `{open_}` where it does not.
+Where neither a linear program nor a proof is possible, `auto` runs {_and(PORTFOLIO)} for a while and continues with
+the best of them. On average the best of these is {left:.1f} digits from the best of all rules. In the [factored
+form](../large-games.md#products-instead-of-histories), where trials cost more, it chooses `{dealt}` if chance deals
+hands, and `{open_}` otherwise.
 """
 
 
