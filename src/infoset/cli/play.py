@@ -213,9 +213,9 @@ class Tutor:
         )
         if row is None:
             return [
-                "There is no policy that knows this."
+                "The policy does not contain this information set."
                 if self.policy
-                else f"{self.game.name} is not solved; see --hints."
+                else f"{self.game.name} is not solved; name a policy with --hints."
             ]
         width = max(map(len, action_set_words(view.legal_actions)))
         worth = {move.move: move.value for move in self.moves(view.player, view.known)}
@@ -229,7 +229,7 @@ class Tutor:
 
 
 def _worth_text(value: float | None) -> str:
-    return "" if value is None else f"   worth {round(value, SHOWN) + 0.0:+g}"
+    return "" if value is None else f"   value {round(value, SHOWN) + 0.0:+g}"
 
 
 class Undo(BaseException):
@@ -313,7 +313,7 @@ class Sitting:
 
     def _undo(self, view: View) -> None:
         if not any(move is not None for move, _ in view.known):
-            self.lines.say("There is no move of yours to take back.")
+            self.lines.say("You have no move to take back.")
             return
         self.lines.say("Taken back.")
         raise Undo
@@ -418,7 +418,7 @@ class Sitting:
             self.lines.say(f"The game is over.  {payoffs_text(match.players, match.returns)}", BOLD)
             return
         steps = replay_steps(match, self.game)
-        self.lines.say("\nAll that there was", BOLD)
+        self.lines.say("\nThe complete game", BOLD)
         picture = whole(self.game, steps, match.steps)
         if picture["kind"] != "path":  # a path is listed step by step below
             self.lines.say(f"{picture_text(picture)}\n")
@@ -428,7 +428,7 @@ class Sitting:
             self.lines.say(f"… and {len(lines) - MOST_LINES:,} more; the replay has them")
         lines = list(cost_lines(match, steps, self.seat, self.tutor))
         if lines:
-            self.lines.say(f"\nWhat your moves cost, if all play on by {self.tutor.source}", BOLD)
+            self.lines.say(f"\nCost of your moves, if all players continue with {self.tutor.source}", BOLD)
             self.lines.say("\n".join(lines[:MOST_LINES]))
 
 
