@@ -98,8 +98,8 @@ def main() -> None:
 This page lists every game of OpenSpiel with the result of a check, to show which of them can be used here as
 `openspiel:NAME`. The shortest command: `infoset solve "openspiel:kuhn_poker"`.
 
-`python docs/openspiel_games.py` generates the page, here with OpenSpiel {version("open_spiel")}, for the {len(rows)} games
-that it loads without parameters. `infoset.testing.check_game` plays up to {PLAYS} random games of each (fewer after
+`python docs/openspiel_games.py` generates the page, here with OpenSpiel {version("open_spiel")}, for the {len(rows)}
+games that it loads without parameters. `infoset.testing.check_game` plays up to {PLAYS} random games of each (fewer after
 {ENOUGH:g} s) and checks at every step that the game fulfils the game model; then a match is recorded and its replay
 verified. {counts["plays"]} games pass, {counts["refused"]} are rejected with a reason, {counts["fault"]} failed.
 
