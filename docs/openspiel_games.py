@@ -99,9 +99,9 @@ This page lists every game of OpenSpiel with the result of a check, to show whic
 `openspiel:NAME`. The shortest command: `infoset solve "openspiel:kuhn_poker"`.
 
 `python docs/openspiel_games.py` generates the page, here with OpenSpiel {version("open_spiel")}, for the {len(rows)}
-games that it loads without parameters. `infoset.testing.check_game` plays up to {PLAYS} random games of each (fewer after
-{ENOUGH:g} s) and checks at every step that the game fulfils the game model; then a match is recorded and its replay
-verified. {counts["plays"]} games pass, {counts["refused"]} are rejected with a reason, {counts["fault"]} failed.
+games that it loads without parameters. `infoset.testing.check_game` plays up to {PLAYS} random games of each (fewer
+after {ENOUGH:g} s) and checks at every step that the game fulfils the game model; then a match is recorded and its
+replay verified. {counts["plays"]} games pass, {counts["refused"]} are rejected with a reason, {counts["fault"]} failed.
 
 - *chance*: whether the outcomes of chance are *listed* with probabilities, so that a tree can be built, or *drawn by
   OpenSpiel*, one at a time. A game of the second kind is played with a seed that the replay records, and cannot be
