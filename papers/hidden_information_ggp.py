@@ -1,10 +1,10 @@
 """Play the games of Partridge & Thielscher (2022), "Hidden information general game playing with deep learning and
-search", and set our figures beside the published ones.
+search", and compare our figures with the published ones.
 
     python papers/hidden_information_ggp.py                   # hours; rewrites docs/papers/hidden-information-ggp.md
     python papers/hidden_information_ggp.py --seconds 60 --training 60 --searched 100 --games 2000 --kept runs/quick
 
-Trainings and finished rows are kept in a folder; called again it goes on from there.
+Trainings and finished rows are stored in a folder; a second call continues from there.
 
 Read from top to bottom: what was published, who plays, the games, the pictures, the page.
 """
@@ -63,20 +63,20 @@ VALUES = (31, 32, 41, 42, 43, 51, 52, 53, 54, 61, 62, 63, 64, 65, 11, 22, 33, 44
 
 
 class Played(NamedTuple):
-    """A game of the paper: its name here, its hand-made player, and the published scores."""
+    """A game of the paper: its name here, its handcrafted player, and the published scores."""
 
     title: str
     game: str
     handcrafted: str
     seats: tuple[str, str]
     published: dict[tuple[str, int], tuple[float, float]]
-    """By row and seat, against random and the hand-made player."""
+    """By row and seat, against random and the handcrafted player."""
 
 
 TRAINED, UNTRAINED, RANDOM = "paper's CFR + trained net", "paper's CFR only", "random"
 SOUND, WITH_NET, NO_NET = "`search`, sound", "a policy per world, net", "a policy per world, no net"
 SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
-"""Of a training, after which its network is kept."""
+"""Shares of a training after which its network is stored."""
 GAMES = (
     Played(
         "Meier", "gdl:meier", "meier", ("player 1", "player 2"),
@@ -94,31 +94,31 @@ GAMES = (
          (RANDOM, 0): (80.5, 35), (RANDOM, 1): (18, 11)},
     ),
 )  # fmt: skip
-"""In the biased game the mean of the paper's two seeds."""
+"""In the biased game, the mean of the paper's two seeds."""
 
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on playing any hidden-information game."""
+    """Write the page on playing any hidden-information game."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
     seconds: float = 600.0
-    """The start clock of the sound players."""
+    """Start clock of the sound players, in seconds."""
     training: float = 600.0
-    """Of the net; the paper took a day."""
+    """Seconds of training for each network; the paper took a day."""
     answer: float = 240.0
-    """The start clock of those who answer a model."""
+    """Start clock of the exploiting players, in seconds."""
     games: int = 20_000
-    """Of each pair that does not search."""
+    """Games of each pair without search."""
     searched: int = 1_000
-    """Of each pair with a player that searches at every move."""
+    """Games of each pair with a player that searches at every move."""
     move: float = 0.1
-    """Seconds a move of those; the untrained search over everybody's worlds has a second."""
+    """Seconds for a move of searching players; order-2 search without a network has a second."""
     kept: Path = Path(__file__).resolve().parents[1] / "runs" / "hidden-information-ggp"
-    """Folder for trainings and rows."""
+    """Folder of trainings and finished rows."""
     workers: int = 2
-    """Processes; each takes a game."""
+    """Processes, one for each game."""
     seed: int = 1
 
 
@@ -128,7 +128,7 @@ class Args:
 
 
 class Player(NamedTuple):
-    """A row of the tables: an agent's name, and how many games it plays."""
+    """A row of the tables: an agent's name, and its number of games."""
 
     title: str
     agent: str
@@ -160,22 +160,22 @@ def players(played: Played, args: Args) -> list[Player]:
 
 
 def folder_of(played: Played, args: Args, seed: int | None = None) -> Path:
-    """Of a training of the game."""
+    """Return the folder of a training of the game."""
     return args.kept / f"{played.game.removeprefix('gdl:')}-net-{seed or args.seed}"
 
 
 def with_net(path: Path, args: Args, method: str = "per-world", steps: int = 1, stopping: str = "average") -> str:
-    """The paper's system by default."""
+    """Name an agent that plays with a trained network, by default as the paper's system."""
     return f"trained(path={path}, method={method}, steps={steps}, stopping={stopping}, seconds_per_move={args.move})"
 
 
 def snapshot(path: Path, args: Args, share: float) -> Path:
-    """The network as it was after a share of its training."""
+    """Return the path of the network after a share of its training."""
     return path / f"{share * args.training:g}s.safetensors"
 
 
 def train_net(path: Path, game: str, seed: int, args: Args) -> None:
-    """As long as was asked for, with snapshots on the way; a training that was cut short goes on."""
+    """Train for the configured time, with snapshots; an interrupted training is continued."""
     saved = None
     if (path / "config.json").exists():
         folder, config, saved = TrainingFolder.open(path)
@@ -199,7 +199,7 @@ def train_net(path: Path, game: str, seed: int, args: Args) -> None:
 
 
 class Score(NamedTuple):
-    """A mean of so many games, and half of its 95 % interval."""
+    """The mean of a number of games, and half the width of its 95 % interval."""
 
     mean: float
     interval: float
@@ -210,18 +210,18 @@ class Score(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One player in one seat."""
+    """The scores of one player in one seat."""
 
     player: Player
     seat: int
     scores: tuple[Score, Score]
     plan: str
     held_to: float | None
-    """What a best response to it leaves it, exactly; ``None`` where its policy is no table."""
+    """Its exact score against a best response; ``None`` where its policy is not a table."""
 
 
 def play(played: Played, player: Player, args: Args) -> list[Row]:
-    """Both seats of one player against both opponents."""
+    """Play both seats of a player against both opponents."""
     game, rows = load(played.game), []
     agent = load_agent(player.agent)
     for seat in range(2):
@@ -244,7 +244,7 @@ def play(played: Played, player: Player, args: Args) -> list[Row]:
 
 
 def learning(played: Played, args: Args) -> list[Player]:
-    """The paper's system as it was on the way."""
+    """List the snapshots of the paper's system during training."""
     path = folder_of(played, args)
     return [
         Player(f"after {share * args.training:g} s", with_net(snapshot(path, args, share), args), args.searched // 2)
@@ -253,7 +253,7 @@ def learning(played: Played, args: Args) -> list[Player]:
 
 
 def play_all(played: Played, args: Args) -> list[Row]:
-    """Every player of one game; the rows that are kept are not played again."""
+    """Return the rows of all players of one game; stored rows are not played again."""
     train_net(folder_of(played, args), played.game, args.seed, args)
     rows = []
     for player in [*players(played, args), *learning(played, args)]:
@@ -268,7 +268,7 @@ def play_all(played: Played, args: Args) -> list[Row]:
 
 
 def held_to(agent: SearchAgent, seat: int) -> float | None:
-    """What a best response leaves the agent in its seat; all scores of a game sum to 100."""
+    """Return the agent's score against a best response; the scores of a game sum to 100."""
     plays = agent.inner.policy if isinstance(agent.inner, PolicyAgent) else None
     if isinstance(plays, PublicPlay):
         return 100 - evaluate_public(plays.policy, plays.graph).best_response_values[1 - seat]
@@ -286,20 +286,20 @@ def held_to(agent: SearchAgent, seat: int) -> float | None:
 
 SEEDS = 2
 BETWEEN_SEEDS = {(0, 0): 66, (0, 1): 75.5, (1, 0): 74, (1, 1): 73}
-"""What the paper's x of one seed scored against its o of another."""
+"""The paper's scores of x of one seed against o of another."""
 HALF_WAY = {0: 100, 1: 23}
-"""What its x of each seed scored against the hand-made player half-way."""
+"""The paper's scores of x of each seed against the handcrafted player, half-way through the training."""
 
 
 def train_seed(seed: int, args: Args) -> Path:
-    """A net of the biased game by a seed of its own."""
+    """Train a network for the biased game with a seed of its own."""
     path = folder_of(GAMES[-1], args, seed)
     train_net(path, GAMES[-1].game, seed, args)
     return path
 
 
 def games_of(path: Path) -> int:
-    """Played in a training."""
+    """Return the number of games that a training played."""
     folder, _, _ = TrainingFolder.open(path)
     games = folder.points()[-1].games
     folder.close()
@@ -307,7 +307,7 @@ def games_of(path: Path) -> int:
 
 
 class Duel(NamedTuple):
-    """An x against an o: names for the table, the agents, and what was published."""
+    """An x against an o: titles for the table, the agents, and the published score."""
 
     titles: tuple[str, str]
     agents: tuple[str, str]
@@ -326,7 +326,7 @@ def duels(paths: list[Path], args: Args) -> list[Duel]:
 
 
 def fight(duel: Duel, args: Args) -> str:
-    """A line of the table."""
+    """Return a row of the table of duels."""
 
     def play_duel() -> str:
         seated = [load_agent(agent) for agent in duel.agents]
@@ -348,7 +348,7 @@ CFR_ITERATIONS = 20
 
 
 def stopping_line(name: str) -> str:
-    """Exploitability of searches that are asked at every information set of a game, by what they play."""
+    """Return a row with the exploitability of each kind of search on one game."""
     graph = explore(load(name))
     tree = GameTree.unroll(graph)
     form, worth, found = SequenceForm.of(tree), informed_values(graph).__getitem__, []
@@ -360,7 +360,7 @@ def stopping_line(name: str) -> str:
 
 
 def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatArray]) -> FloatArray:
-    """One iteration in a world that everybody knows, as the paper searches; what it is worth to everybody."""
+    """Run one iteration of CFR in a world that all players know, as the paper searches; return all players' values."""
     if state.terminal or not steps:
         return np.array(state.returns(), dtype=float)
     n = len(state.returns())
@@ -383,7 +383,7 @@ def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatAr
 
 
 def cache_line(name: str, steps: int) -> str:
-    """Seconds of the same search by the rules, with their cache of transitions, and on positions found before."""
+    """Return a row with the times of one search by the rules, with the paper's cache, and on enumerated positions."""
     ready("search")
     game, graph = load(name), explore(load(name))
     assert isinstance(game, GdlGame)
@@ -412,7 +412,7 @@ def cache_line(name: str, steps: int) -> str:
 
 
 def kept_line(name: str, args: Args, make: Callable[[], str]) -> str:
-    """A line of a table; kept, and not worked out again."""
+    """Return a stored row of a table, or make and store it."""
     kept = args.kept / f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.txt"
     if not kept.exists():
         line = make()
@@ -429,7 +429,7 @@ OURS, THEIRS, BOUND = "#1f5fa8", "#d9822b", "#999999"
 
 
 def picture_scores(played: Played, rows: list[Row], file: Path) -> None:
-    """Every player's scores, the paper's above them; dotted: a best response."""
+    """Draw all players' scores with the paper's above them; dotted: a best response."""
     figure, panels = plt.subplots(2, 2, figsize=(11, 6.4), dpi=110, sharex=True, layout="constrained")
     for seat in range(2):
         for column, opponent in enumerate(("random", "handcrafted")):
@@ -458,7 +458,7 @@ def picture_scores(played: Played, rows: list[Row], file: Path) -> None:
 
 
 def picture_learning(played: Played, rows: list[Row], args: Args, file: Path) -> None:
-    """Scores of the paper's system while it learns; dashed: what was published after a day."""
+    """Draw the scores of the paper's system during training; dashed: the published score after a day."""
     figure, panels = plt.subplots(1, 2, figsize=(11, 3.8), dpi=110, sharey=True, layout="constrained")
     titles = [player.title for player in learning(played, args)] + [WITH_NET]
     seconds = [share * args.training for share in (*SHARES, 1.0)]
@@ -485,7 +485,7 @@ def picture_learning(played: Played, rows: list[Row], args: Args, file: Path) ->
 
 
 def picture_meier(agent: SearchAgent, file: Path) -> None:
-    """What the sound player claims first, and when it calls a first claim."""
+    """Draw the first claims of the sound player, and how often it calls a first claim."""
     assert isinstance(agent.inner, PolicyAgent)
     assert isinstance(agent.inner.policy, PublicPlay)
     first, second = agent.inner.policy.policy.pieces[0].tables[:2]
@@ -545,7 +545,7 @@ def table(played: Played, rows: list[Row]) -> list[str]:
 
 
 def above_ceiling(played: Played, rows: list[Row]) -> list[str]:
-    """The published cells of the trained system beside what sound play and the best answers score."""
+    """List the trained system's published scores above those of an equilibrium, with those of best responses."""
     lines = []
     for (title, seat), published in played.published.items():
         if title != TRAINED:

@@ -1,5 +1,5 @@
-"""The family of equilibria of three-player Kuhn poker (Szafron, Gibson & Sturtevant 2013): which of its members
-replicator dynamics come back to, and where learning ends among them.
+"""The family of equilibria of three-player Kuhn poker (Szafron, Gibson & Sturtevant 2013): which of its members are
+stable under replicator dynamics, and where learning ends among them.
 
     python papers/kuhn_family.py            # a minute; rewrites docs/papers/kuhn-family.md and its picture
 """
@@ -30,7 +30,7 @@ NEAR = 0.02  # of c11: so near to one of the family's ends counts as that end
 
 
 class Limit(NamedTuple):
-    """Where a run ended: its average profile."""
+    """The average profile at which a run ended."""
 
     epsilon: float
     values: tuple[float, ...]
@@ -39,7 +39,7 @@ class Limit(NamedTuple):
 
 
 def limit(form: SequenceForm, seed: int) -> Limit:
-    """Of sequence-form replicator dynamics from a profile drawn by ``seed``."""
+    """Run sequence-form replicator dynamics from a profile drawn by ``seed``."""
     found = infoset.solve(form, "sfrd", iterations=ITERATIONS, start="random", seed=seed)
     assert found.epsilon is not None
     assert found.values is not None
@@ -48,12 +48,12 @@ def limit(form: SequenceForm, seed: int) -> Limit:
 
 
 def bet(policy: TabularPolicy, player: int, card: int, situation: int) -> float:
-    """How likely a player bets there."""
+    """Return the probability with which a player bets in a situation."""
     return policy.probabilities(player - 1, three_player_key(player, card, situation))["bet"]
 
 
 def members(form: SequenceForm) -> list[str]:
-    """A row for each of some members: its payoffs, and what becomes of it once disturbed."""
+    """Return a row for each member: its payoffs, and its stability."""
     rows = []
     for member in MEMBERS:
         plan = member.plan(form)
@@ -64,7 +64,7 @@ def members(form: SequenceForm) -> list[str]:
 
 
 def draw(limits: list[Limit], file: Path) -> None:
-    """The family in the plane of two of its numbers, and the ends of all runs."""
+    """Draw the family in the plane of two of its parameters, and the ends of all runs."""
     figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     inner = np.linspace(0.0, 0.5, 101)
     highest = [max(b for b in np.linspace(0, 0.25, 101) if c <= (2 - b) / (3 + 4 * b) + 1e-12) for c in inner]
@@ -86,7 +86,7 @@ def draw(limits: list[Limit], file: Path) -> None:
 
 
 def page(form: SequenceForm, limits: list[Limit]) -> str:
-    """The text around the table and the picture."""
+    """Return the page with its table."""
     low, high = (sum(abs(one.c11 - end) < NEAR for one in limits) for end in (0.0, 0.5))
     paid = np.array([one.values for one in limits])
     rows = "\n".join(members(form))
@@ -138,7 +138,7 @@ edges of the family, and on the side that pays player 3 least.
 
 
 def main() -> None:
-    """Run, draw, write."""
+    """Run the dynamics, draw the picture and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[1] / "docs" / "papers")
     out = parser.parse_args().out

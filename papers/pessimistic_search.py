@@ -1,12 +1,12 @@
-"""Regenerate the experiments of Osogami & Takahashi (2019), "Real-time tree search with pessimistic scenarios":
+"""Repeat the experiments of Osogami & Takahashi (2019), "Real-time tree search with pessimistic scenarios":
 Figure 3 (levels of pessimism), and the game between levels that section 4.2 leaves open.  Table 2, agents against each
-other, is made by ``pommerman_learnt_teams.py``.
+other, is in ``pommerman_learnt_teams.py``.
 
     python papers/pessimistic_search.py           # an hour; rewrites docs/papers/pessimistic-search.md
     python papers/pessimistic_search.py --games 1000 --pairs 1000     # the paper's sizes
 
-Every game that is over is kept in ``--db``, and scores beside the pictures: a run that was ended goes on, also with
-more games, and one that finds all its scores there takes a minute.  Read from top to bottom: the games, the game
+Finished games are stored in ``--db``, and scores beside the pictures: an interrupted run is continued, also with more
+games, and a run for which all scores are stored takes a minute.  Read from top to bottom: the games, the game
 between levels, the pictures, the page.
 """
 
@@ -41,7 +41,7 @@ RESAMPLES = 500
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on tree search with pessimistic scenarios."""
+    """Write the page on tree search with pessimistic scenarios."""
 
     out: Path = ROOT / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -59,7 +59,7 @@ class Args:
 
     @property
     def scores(self) -> Path:
-        """File of the page's scores."""
+        """The file of the page's scores."""
         return self.out / PAGE / "scores.csv"
 
 
@@ -77,17 +77,17 @@ Levels = dict[tuple[int, int], Score]
 
 
 def play_figure(args: Args) -> Figure:
-    """Every level against each baseline."""
+    """Play every level against each baseline."""
     return {baseline: [meet(dypm(level), baseline, args.games, args) for level in LEVELS] for baseline in BASELINES}
 
 
 def play_clocked(args: Args) -> dict[str, Score]:
-    """The competition's level against each baseline, and its clock running."""
+    """Play the competition's level against each baseline, with the competition's clock."""
     return {baseline: meet(dypm(USUAL), baseline, args.clocked, args, seconds=CLOCK) for baseline in BASELINES}
 
 
 def play_levels(args: Args, figure: Figure) -> Levels:
-    """The higher level of each pair against the lower; the figure already has the games against level 0."""
+    """Play the higher level of each pair against the lower; games against level 0 are in the figure."""
     return {
         (high, low): meet(dypm(high), dypm(low), args.pairs, args) if low else figure[dypm(0)][high]
         for high in MIXED
@@ -112,7 +112,7 @@ BASELINES: dict[str, dict[int, tuple[float | None, float | None, float | None]]]
 
 
 class Mixture(NamedTuple):
-    """What the payoffs between levels come to."""
+    """The solution of the game between levels."""
 
     payoffs: NDArray[np.float64]  # (levels, levels) of the row
     weights: NDArray[np.float64]  # (levels,) of the best mixture
@@ -122,7 +122,7 @@ class Mixture(NamedTuple):
 
 
 def best_mixture(payoffs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The maximin weights of the rows, by the linear program."""
+    """Return the maximin weights of the rows, by the linear program."""
     names = tuple([f"level {level}" for level in range(len(payoffs))])
     cells = {cell: (float(value), -float(value)) for cell, value in np.ndenumerate(payoffs)}
     form = SequenceForm.of(GameTree.of(matrix_game("levels", (names, names), cells)))
@@ -138,12 +138,12 @@ def payoff_matrix(levels: Levels) -> NDArray[np.float64]:
 
 
 def gain_of(weights: NDArray[np.float64], payoffs: NDArray[np.float64]) -> float:
-    """What a mixture's worst opponent leaves it more than the usual level's worst opponent leaves that."""
+    """Return how much more a mixture gets against its worst opponent than the usual level against its own."""
     return float((weights @ payoffs).min() - payoffs[USUAL].min())
 
 
 def solve(levels: Levels, seed: int) -> Mixture:
-    """The intervals: counts drawn anew from the shares that were found; the gain is that of the same mixture."""
+    """Solve the game, with intervals from counts resampled from the measured shares."""
     payoffs, rng = payoff_matrix(levels), np.random.default_rng(seed)
     weights, drawn, gains = best_mixture(payoffs), [], []
     for _ in range(RESAMPLES):
@@ -165,7 +165,7 @@ COLOURS = {"wins": "#1f5fa8", "ties": "#cccccc", "losses": "#d98c21"}
 
 
 def draw_figure(figure: Figure, file: Path) -> None:
-    """Figure 3: stacked rates; 95 % intervals of wins (left) and losses (right)."""
+    """Draw Figure 3: stacked shares, with 95 % intervals of wins (left) and losses (right)."""
     canvas, panels = plt.subplots(1, 2, figsize=(10, 4), dpi=110, layout="constrained")
     for axes, (baseline, scores), letter in zip(panels, figure.items(), "ab", strict=True):
         rates, bottom = np.array([[100 * count / score.games for count in score] for score in scores]), 0.0
@@ -196,7 +196,7 @@ def whiskers(axes: plt.Axes, x: Sequence[float], middle: NDArray[np.float64], en
 
 
 def draw_mixture(mixture: Mixture, file: Path) -> None:
-    """The payoffs between levels, and the best mixture of them."""
+    """Draw the payoffs between levels, and their best mixture."""
     canvas, (grid, bars) = plt.subplots(1, 2, figsize=(10, 4), dpi=110, layout="constrained")
     most = np.abs(mixture.payoffs).max()
     colours = matplotlib.colors.LinearSegmentedColormap.from_list("", ["#d98c21", "white", "#1f5fa8"])

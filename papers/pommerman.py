@@ -1,4 +1,4 @@
-"""Regenerate what Resnick et al. (2018), "Pommerman: a multi-agent playground", say of their stock agent, and compare
+"""Check what Resnick et al. (2018), "Pommerman: a multi-agent playground", say about their stock agent, and compare
 whole games with those of the reference environment.
 
     python papers/pommerman.py                    # a few minutes; rewrites docs/papers/pommerman.md
@@ -32,7 +32,7 @@ EVERYONE = (0, 1, 2, 3)
 
 
 class Scenario(NamedTuple):
-    """Games between stock agents in some seats and random movers in the others, and the reference's counts of them."""
+    """Games of stock agents in some seats and random agents in the others, with the reference's counts."""
 
     title: str
     variant: str
@@ -72,7 +72,7 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on Pommerman's stock agent."""
+    """Write the page on Pommerman's stock agent."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its picture in a folder beside it."""
@@ -87,7 +87,7 @@ class Args:
 
 
 class Played(NamedTuple):
-    """Every game's winning side (the number of sides: a tie), its length, and whether it ran into the time limit."""
+    """Each game's winning side (the number of sides for a tie), its length, and whether it reached the step limit."""
 
     side: NDArray[np.int64]
     length: NDArray[np.int64]
@@ -98,7 +98,7 @@ class Played(NamedTuple):
 
 
 def play(scenario: Scenario, games: int, seed: int) -> Played:
-    """One game a board: a board's first end counts, so long games count as often as short ones."""
+    """Play one game on each board; only its first game counts, so that long games count as often as short ones."""
     rules, sides = config(scenario.variant), len(scenario.sides)
     batch = PommermanVec(games, rules, seed=seed)
     stock, random = SimpleVec(batch, scenario.stock, seed=seed + 1), np.random.default_rng(seed + 2)
@@ -123,13 +123,13 @@ def play(scenario: Scenario, games: int, seed: int) -> Played:
 
 
 def share(count: int, games: int) -> str:
-    """A share in per cent with its 95 % interval (Wilson)."""
+    """Format a share in per cent with its 95 % interval (Wilson)."""
     interval = binomtest(count, games).proportion_ci(method="wilson")
     return f"{100 * count / games:.1f} ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
 
 
 def agreement(found: list[int], reference: tuple[int, ...]) -> str:
-    """The p-value of a chi-square test that both counts come from one distribution."""
+    """Return the p-value of a chi-square test that both counts come from one distribution."""
     table = np.array([found, reference])
     table = table[:, table.sum(axis=0) > 0]
     return f"{chi2_contingency(table).pvalue:.2g}"
@@ -157,7 +157,7 @@ def rows(scenario: Scenario, played: Played) -> list[str]:
 
 
 def picture(results: dict[Scenario, Played], file: Path) -> None:
-    """How long games last, and how they end."""
+    """Draw the lengths of games, and their results."""
     figure, (ends, lengths) = plt.subplots(1, 2, figsize=(10, 3.8), dpi=110, layout="constrained")
     colours = ("#1f5fa8", "#d98c21", "#3a8f5c", "#a8447a")
     mirrors = [s for s in SCENARIOS if len(s.stock) == config(s.variant).num_agents]

@@ -1,8 +1,9 @@
-"""Hold Pommerman's competition at NeurIPS 2018 again, by its rules (Osogami & Takahashi 2019, 4.1) with our agents.
+"""Repeat Pommerman's competition at NeurIPS 2018 by its rules (Osogami & Takahashi 2019, 4.1) with our agents.
 
     python papers/pommerman_competition.py        # some twenty minutes; rewrites docs/papers/pommerman-competition.md
 
-Games are kept: a run that was ended goes on.  The same by hand: ``infoset compete papers/pommerman_competition.toml``.
+Games are stored, and an interrupted run is continued.  The same by hand:
+``infoset compete papers/pommerman_competition.toml``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TABLE_1 = {
     ("dypm", "navocado"): "2/1/0", ("navocado", "hakozaki"): "0/2/2", ("navocado", "dypm"): "1/2/0",
     ("navocado", "skynet"): "2/1/5", ("skynet", "hakozaki"): "0/2/0", ("skynet", "navocado"): "1/2/5",
 }  # fmt: skip
-"""What was published."""
+"""The published results."""
 THEIRS = ("hakozaki", "eisenach", "dypm", "navocado", "skynet")
 
 

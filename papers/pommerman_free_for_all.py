@@ -1,8 +1,9 @@
-"""Hold Pommerman's first competition again, the free-for-all of June 3rd 2018 (Resnick et al. 2018), with our agents.
+"""Repeat Pommerman's first competition, the free-for-all of June 3rd 2018 (Resnick et al. 2018), with our agents.
 
-    python papers/pommerman_free_for_all.py       # some half an hour; rewrites docs/papers/pommerman-free-for-all.md
+    python papers/pommerman_free_for_all.py       # about half an hour; rewrites docs/papers/pommerman-free-for-all.md
 
-Games are kept: a run that was ended goes on.  The same by hand: ``infoset compete papers/pommerman_free_for_all.toml``.
+Games are stored, and an interrupted run is continued.  The same by hand:
+``infoset compete papers/pommerman_free_for_all.toml``.
 """
 
 from __future__ import annotations

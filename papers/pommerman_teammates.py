@@ -1,8 +1,8 @@
-"""What teammates are worth in Pommerman: words on the radio, strangers beside an agent, and who finds out who they are.
+"""Measure how much teammates in Pommerman gain from the radio, from their own kind, and from models of each other.
 
     python papers/pommerman_teammates.py           # eight hours; rewrites docs/papers/pommerman-teammates.md
 
-Games are kept below ``--db``: called again the script goes on from what is there, also with more games.  Read from top
+Games are stored below ``--db``, and a second call continues from there, also with more games.  Read from top
 to bottom: the games, the picture, the page.
 """
 
@@ -31,35 +31,35 @@ Table = dict[tuple[str, str], Score]
 
 @dataclass(frozen=True)
 class Args:
-    """Measure what teammates of Pommerman are worth to each other."""
+    """Measure how much teammates in Pommerman gain from each other."""
 
     out: Path = ROOT / "docs" / "papers"
     """Folder for the page, with its picture in a folder beside it."""
     db: Path = ROOT / "runs" / PAGE
     """Folder for the games, a database for each pair of teams."""
     games: int = 300
-    """On the radio, for each row."""
+    """Games of each row with radio."""
     crossed: int = 60
-    """For each two teammates of the cross-play table."""
+    """Games of each pair of teammates of the cross-play table."""
     strangers: int = 100
-    """Of the agent that finds out who its teammate is, beside each."""
+    """Games of the agent that identifies its teammate, with each teammate."""
     workers: int = 2
     """Processes that play."""
     seed: int = 1
 
     @property
     def scores(self) -> Path:
-        """File of the page's scores."""
+        """The file of the page's scores."""
         return self.out / PAGE / "scores.csv"
 
 
 def team(a: str, b: str) -> str:
-    """The name of a team of two."""
+    """Return the name of a team of two."""
     return a if a == b else f"{a}+{b}"
 
 
 def play_radio(args: Args) -> dict[str, Score]:
-    """Who speaks against who does not, and both against the fixed pair."""
+    """Play the agent with radio against the one without, and both against the fixed pair."""
     args = replace(args, db=args.db / "radio")
     return {
         f"`{a}` against `{b}`": meet(a, b, args.games, args, RADIO)
@@ -68,7 +68,7 @@ def play_radio(args: Args) -> dict[str, Score]:
 
 
 def play_crossed(args: Args) -> Table:
-    """Every two teammates against the fixed pair."""
+    """Play all pairs of teammates against the fixed pair."""
     found: Table = {}
     for a, b in combinations_with_replacement(AGENTS, 2):
         met = meet(team(a, b), PAIR, args.crossed, args)
@@ -77,17 +77,17 @@ def play_crossed(args: Args) -> Table:
 
 
 def play_strangers(args: Args) -> Table:
-    """Whoever finds out who its teammate is, and whoever does not, beside each agent."""
+    """Play the agent that identifies its teammate, and the one that does not, with each teammate."""
     return {(a, b): meet(f"{a}+{b}", PAIR, args.strangers, args) for b in AGENTS for a in (KNOWING, PLAIN) if a != b}
 
 
 def points(score: Score) -> float:
-    """Per cent, a tie being half a win."""
+    """Return the points in per cent, a tie being half a win."""
     return 100 * (score.wins + score.ties / 2) / score.games
 
 
 def draw(table: Table, path: Path) -> None:
-    """The cross-play table in colours."""
+    """Draw the cross-play table in colours."""
     shown = np.array([[points(table[a, b]) for b in AGENTS] for a in AGENTS])
     figure, axes = plt.subplots(figsize=(6.6, 5.2), dpi=110, layout="constrained")
     image = axes.imshow(shown, cmap="RdYlBu", vmin=0, vmax=100)
@@ -110,7 +110,7 @@ def radio_rows(scores: dict[str, Score]) -> list[str]:
 
 
 def crossed_rows(table: Table) -> list[str]:
-    """Wins/losses/ties of each two teammates."""
+    """Return wins/losses/ties of each pair of teammates."""
     lines = heading(["", *AGENTS])
     for a in AGENTS:
         found = [table[a, b] for b in AGENTS]
@@ -119,7 +119,7 @@ def crossed_rows(table: Table) -> list[str]:
 
 
 def kind_rows(table: Table) -> list[str]:
-    """Each agent with its own kind and with others."""
+    """Return the points of each agent with its own kind and with the others."""
     lines = heading(["", "with its own kind", "with the others", "expected", "lost by mixing"])
     for a in AGENTS:
         mixed = float(np.mean([points(table[a, b]) for b in AGENTS if b != a]))
@@ -137,7 +137,7 @@ def stranger_rows(table: Table) -> list[str]:
 
 
 def page(radio: dict[str, Score], crossed: Table, strangers: Table) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     speaking, silent = (radio[f"`{a}` against `{PAIR}`"] for a in (SPEAKING, SILENT))
     together = {a: Score(0, 0, 0) for a in (KNOWING, PLAIN)}
     for (a, b), met in strangers.items():

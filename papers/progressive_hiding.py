@@ -1,4 +1,4 @@
-"""Regenerate the experiments of Heymann & Lanctot, "Progressive hiding": Figure 1 (Trade Comm), section 6.2
+"""Repeat the experiments of Heymann & Lanctot, "Progressive hiding": Figure 1 (Trade Comm), section 6.2
 (cooperative matching pennies) and Figure 3 (abstracted Tiny Bridge).
 
     python papers/progressive_hiding.py           # ten minutes; rewrites docs/papers/progressive-hiding.md
@@ -48,7 +48,7 @@ COLOURS = {"BASELINE": "#888888", "RECALL": "#1f5fa8", "CHEATED": "#d98c21"}
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on progressive hiding."""
+    """Write the page on progressive hiding."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -63,7 +63,7 @@ class Args:
 
 
 def cheated(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """The paper's map for Trade Comm: both items and the other's message.  It forgets the own message."""
+    """Return the paper's map for Trade Comm: both items and the other's message, without the player's own message."""
     seen = ((0, 1), (0, 1), (0, 1, 3), (0, 1, 2))  # places: s1, s2, m1, m2
 
     def key(node: int) -> tuple[object, ...]:
@@ -78,7 +78,7 @@ MAPS = {"BASELINE": true_map, "RECALL": recall, "CHEATED": cheated}
 
 
 def trade_comm(items: int, messages: int, args: Args) -> dict[str, Hiding]:
-    """One training for each map; the penalty grows from 1 to 5."""
+    """Run the trainings of each map; the penalty grows from 1 to 5."""
     tree = GameTree.of(infoset.load(f"trade_comm(items={items},messages={messages})"))
     return {
         name: progressive_hiding(
@@ -89,7 +89,7 @@ def trade_comm(items: int, messages: int, args: Args) -> dict[str, Hiding]:
 
 
 def pennies(losing: float, passing: float, args: Args) -> dict[str, Hiding]:
-    """1,000 trainings of 400 episodes, from uniform; winning is 1."""
+    """Run 1,000 trainings of 400 episodes from the uniform policy; winning pays 1."""
     tree = GameTree.of(infoset.load(f"cooperative_matching_pennies(loss={losing},passing={passing})"))
     return {
         name: progressive_hiding(
@@ -102,7 +102,7 @@ def pennies(losing: float, passing: float, args: Args) -> dict[str, Hiding]:
 
 @dataclass(frozen=True)
 class Successes:
-    """Of ``TRAININGS``: those whose policy is worth more than ``SUCCESS``."""
+    """How many of ``TRAININGS`` trainings end with a policy whose value is above ``SUCCESS``."""
 
     mean: int
     last: int
@@ -116,7 +116,7 @@ Scan = dict[tuple[float, float], dict[str, Successes]]  # by passing and losing,
 
 
 def scan_pennies(args: Args) -> Scan:
-    """Both methods with all payoffs of the grid."""
+    """Run both methods with all payoffs of the grid."""
     return {
         (passing, losing): {name: Successes.of(found) for name, found in pennies(losing, passing, args).items()}
         for passing in PASSING
@@ -133,7 +133,7 @@ BRIDGE: dict[str, tuple[object, Penalty | float, NoRegretLearner]] = {
 
 
 def tiny_bridge(runs: int, args: Args) -> dict[str, Hiding]:
-    """75 iterations each."""
+    """Run trainings of 75 iterations on abstracted Tiny Bridge."""
     tree = GameTree.of(infoset.load("tiny_bridge"))
     return {
         name: progressive_hiding(
@@ -149,21 +149,21 @@ def tiny_bridge(runs: int, args: Args) -> dict[str, Hiding]:
 
 
 def each_wins(h: Mapping[str, Action]) -> tuple[float, ...]:
-    """What each pair wins: 1 if both name their partner's item."""
+    """Return the win of each pair: 1 if both name their partner's item."""
     first = float((h["g1"], h["g2"]) == (h["s2"], h["s1"]))
     second = float((h["g3"], h["g4"]) == (h["s4"], h["s3"]))
     return first, first, second, second
 
 
 def talk(h: Mapping[str, Action]) -> tuple[float, ...]:
-    """Each pair is paid what it wins more than the other."""
+    """Return the payoffs: each pair's win less that of the other."""
     first, _, second, _ = each_wins(h)
     gain = first - second
     return gain, gain, -gain, -gain
 
 
 def two_pairs(payoff: Callable[[Mapping[str, Action]], tuple[float, ...]] = talk) -> ProductForm:
-    """Each of four has one of two items and says one of two words that all hear; then everyone names an item."""
+    """Make the game in which four players have one of two items, say one of two words to all, and name an item."""
     words = ("w1", "w2", "w3", "w4")
     axes = (
         *[Chance(f"s{k}", ("a", "b")) for k in range(1, 5)],
@@ -177,7 +177,7 @@ PAIRS = ((0, 1), (2, 3))
 
 
 def against_each_other(args: Args) -> dict[str, np.ndarray]:
-    """(trainings, 2) what each pair wins after 200 iterations, in which both learn."""
+    """Return (trainings, 2) the wins of each pair after 200 iterations in which both learn."""
     tree, paid = GameTree.of(two_pairs()), SequenceForm.of(GameTree.of(two_pairs(each_wins)))
     wins = {}
     for name, relax, price in (("BASELINE", true_map, 0.0), ("RECALL", recall, 2.0)):
@@ -189,7 +189,7 @@ def against_each_other(args: Args) -> dict[str, np.ndarray]:
 
 
 def poker(args: Args) -> dict[str, np.ndarray]:
-    """(trainings, 2) exploitability of the last and the mean policies on Kuhn poker, after 1,000 iterations."""
+    """Return (trainings, 2) the exploitability of the last and mean policies in Kuhn poker after 1,000 iterations."""
     tree = GameTree.of(infoset.load("kuhn_poker"))
     form, gaps = SequenceForm.of(tree), {}
     for name, relax, price in (("CFR", true_map, 0.0), ("all cards open, penalty 1 to 20", cheat, linear(1, 20))):
@@ -214,7 +214,7 @@ def _gap(form: SequenceForm, game: HiddenGame, projected: np.ndarray) -> float:
 
 
 def draw_trade(results: dict[tuple[int, int], dict[str, Hiding]], file: Path) -> None:
-    """Figure 1: means as lines, 10 % quantiles dashed."""
+    """Draw Figure 1: means as lines, 10 % quantiles dashed."""
     figure, panels = plt.subplots(1, 2, figsize=(10, 3.8), dpi=110, layout="constrained")
     for axes, (size, maps) in zip(panels, results.items(), strict=True):
         for name, found in maps.items():
@@ -230,7 +230,7 @@ def draw_trade(results: dict[tuple[int, int], dict[str, Hiding]], file: Path) ->
 
 
 def draw_bridge(results: dict[str, Hiding], file: Path) -> None:
-    """Figure 3: the best payoff of each training."""
+    """Draw Figure 3: the best payoff of each training."""
     figure, axes = plt.subplots(figsize=(8, 3.8), dpi=110, layout="constrained")
     bins = np.linspace(19.9, 21.05, 47)
     for (name, found), colour in zip(results.items(), ("#888888", "#d98c21", "#1f5fa8", "#5a9e6f"), strict=True):
@@ -247,7 +247,7 @@ def draw_bridge(results: dict[str, Hiding], file: Path) -> None:
 
 
 def draw_scan(scan: Scan, file: Path) -> None:
-    """The share of trainings whose last policy succeeds, by what passing and losing pay; the default is framed."""
+    """Draw the share of successful trainings by the payoffs of passing and losing; the default is framed."""
     figure, panels = plt.subplots(1, 2, figsize=(10.5, 3.6), dpi=110, layout="constrained", sharey=True)
     for axes, method in zip(panels, scan[PASSING[0], LOSING[0]], strict=True):
         share = np.array([[100 * scan[row, column][method].last / TRAININGS for column in LOSING] for row in PASSING])
@@ -305,7 +305,7 @@ def pennies_rows(found: dict[str, Successes]) -> list[str]:
 
 
 def scan_rows(scan: Scan) -> list[str]:
-    """Every second row of the picture, with intervals."""
+    """Return every second row of the picture, with intervals."""
     lines = [
         "| passing | losing | CFR, mean policy | CFR, last policy | progressive hiding, last policy |",
         "|---|---|---|---|---|",

@@ -1,4 +1,4 @@
-"""Regenerate the experiments of Lanctot (2014), "Further developments of extensive-form replicator dynamics using
+"""Repeat the experiments of Lanctot (2014), "Further developments of extensive-form replicator dynamics using
 the sequence-form representation": Figures 1 and 2 and every number stated for Kuhn poker with 2, 3 and 4 players.
 
     python papers/replicator_dynamics.py            # about a minute; rewrites docs/papers/replicator-dynamics.md
@@ -42,7 +42,7 @@ PERFORMANCE_THREE_PLAYERS = 0.615
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on sequence-form replicator dynamics."""
+    """Write the page on sequence-form replicator dynamics."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -90,13 +90,13 @@ Run = dict[int, Snapshot]
 
 
 def log_times(horizon: int, marks: Iterable[int]) -> list[int]:
-    """Times at equal steps of their logarithm, and the ``marks`` up to the horizon."""
+    """Return times with equal logarithmic steps, and the ``marks`` up to the horizon."""
     spaced = np.geomspace(1, horizon, CURVE_POINTS).round().astype(int).tolist()
     return sorted({*spaced, *(m for m in marks if m <= horizon)})
 
 
 def run_discrete(form: SequenceForm, times: Sequence[int], alternating: bool) -> Run:
-    """Equation 3 from the uniform profile x(1), which is what the first iteration updates."""
+    """Run equation 3 from the uniform profile x(1), which the first iteration updates."""
     solver = infoset.sfrd(SHIFT, alternating=alternating).solver(form)
     run = {}
     for t in times:
@@ -108,7 +108,7 @@ def run_discrete(form: SequenceForm, times: Sequence[int], alternating: bool) ->
 
 
 def run_flow(form: SequenceForm, times: Sequence[int]) -> Run:
-    """Equation 4; the average is over time, and the payoff shift plays no part."""
+    """Run equation 4; the average is over time, and the payoff shift has no effect."""
     solver = infoset.sfrd_continuous(FLOW_STEP).solver(form)
     run = {}
     for tau in times:
@@ -118,7 +118,7 @@ def run_flow(form: SequenceForm, times: Sequence[int]) -> Run:
 
 
 def perturbed_gaps(form: SequenceForm, horizon: int, alternating: bool, runs: int) -> list[float]:
-    """The average's gap at the horizon when the start is not quite uniform (by 1e-12): what rounding can do."""
+    """Return the average's gap at the horizon for starts within 1e-12 of uniform, to show the effect of rounding."""
     random, first, gaps = np.random.default_rng(0), form.arrays.first, []
     for _ in range(runs):
         start = TabularPolicy.uniform(form).behaviour(form)
@@ -134,7 +134,7 @@ def perturbed_gaps(form: SequenceForm, horizon: int, alternating: bool, runs: in
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Everything that was run; each table by number of players."""
+    """All runs; each table is by number of players."""
 
     quick: bool
     forms: dict[int, SequenceForm]
@@ -148,12 +148,12 @@ class Study:
         return max(self.alternating[players])
 
     def at(self, players: int, t: int) -> int:
-        """``t``, or the last time where a quick run ends before it."""
+        """Return ``t``, or the last time of a quick run that ends earlier."""
         return min(t, self.last(players))
 
 
 def run_all(quick: bool) -> Study:
-    """All dynamics on all three games."""
+    """Run all dynamics on all three games."""
     cut = 100 if quick else 1
     forms = {n: SequenceForm.of(infoset.load(f"kuhn_poker(players={n})")) for n in ITERATIONS}
     horizon = {n: iterations // cut for n, iterations in ITERATIONS.items()}
@@ -179,7 +179,7 @@ def run_all(quick: bool) -> Study:
 
 
 def against_uniform(form: SequenceForm, plan: FloatArray) -> list[float]:
-    """Every player's payoff when it plays ``plan`` and all others play uniformly."""
+    """Return every player's payoff when it plays ``plan`` and all others play uniformly."""
     payoffs, baseline = [], TabularPolicy.uniform(form).plan(form)
     for player in range(form.num_players):
         own = form.player_sequences(player)
@@ -196,7 +196,7 @@ def slipped_performance(form: SequenceForm, plan: FloatArray) -> float:
 
 
 def from_bets(form: SequenceForm, bets: dict[str, float]) -> FloatArray:
-    """Realisation plan of the profile that bets (or calls) with probability ``bets[key]``, 0 if not named."""
+    """Return the realisation plan that bets (or calls) with probability ``bets[key]``, 0 where it is not given."""
     names = set(form.keys)
     assert bets.keys() <= names, sorted(bets.keys() - names)
 
@@ -208,7 +208,7 @@ def from_bets(form: SequenceForm, bets: dict[str, float]) -> FloatArray:
 
 
 def two_player_equilibrium(form: SequenceForm, alpha: float) -> FloatArray:
-    """Kuhn's (1950) equilibria: player 1 bluffs with probability ``alpha`` <= 1/3, player 2 has one strategy."""
+    """Return Kuhn's (1950) equilibrium in which player 1 bluffs with probability ``alpha`` <= 1/3."""
     first = {"J": alpha, "K": 3 * alpha, "Q [pass] bet": alpha + 1 / 3, "K [pass] bet": 1.0}
     second = {"J pass": 1 / 3, "Q bet": 1 / 3, "K pass": 1.0, "K bet": 1.0}
     return from_bets(form, {**first, **second})
@@ -223,7 +223,7 @@ SITUATIONS = (
 
 
 def three_player_key(player: int, card: int, situation: int) -> str:
-    """The information set of ``player`` (1 to 3) with ``card`` (1 the lowest, to 4) in a situation (1 to 4)."""
+    """Return the information set of ``player`` (1 to 3) with ``card`` (1 the lowest, to 4) in a situation (1 to 4)."""
     return f"{'TJQK'[card - 1]} {SITUATIONS[player - 1][situation - 1]}".strip()
 
 
@@ -257,7 +257,7 @@ def bet_probabilities(form: SequenceForm, plan: FloatArray, values: Sequence[Nec
 
 
 def distance(form: SequenceForm, plan: FloatArray, values: Sequence[Necessary] = NECESSARY) -> float:
-    """Euclidean distance from the profile's probabilities to the necessary ones."""
+    """Return the Euclidean distance of the profile's probabilities from the necessary ones."""
     wanted = np.array([value.bet for value in values])
     return float(np.linalg.norm(bet_probabilities(form, plan, values) - wanted))
 
@@ -298,7 +298,7 @@ class Family:
         assert 1 / 2 - self.b32 - slack <= self.c33 <= room - self.b32 + slack
 
     def plan(self, form: SequenceForm) -> FloatArray:
-        """The profile's realisation plan."""
+        """Return the profile's realisation plan."""
         self.check()
         bets = {(value.player, value.card, value.situation): float(value.bet) for value in NECESSARY}
         bets[1, 3, 3] = 1 / 2
@@ -310,7 +310,7 @@ class Family:
         return from_bets(form, {three_player_key(*where): bet for where, bet in bets.items()})
 
     def values(self) -> tuple[float, float, float]:
-        """The players' payoffs, in closed form."""
+        """Return the players' payoffs in closed form."""
         return -(1 / 2 + self.beta) / 24, -1 / 48, (1 + self.beta) / 24
 
     def __str__(self) -> str:
@@ -356,14 +356,14 @@ Label = tuple[str, float, float]
 
 
 def curve(ax: Any, run: Run, measure: Callable[[Snapshot], float], colour: str, label: Label, **style: Any) -> None:
-    """One measure of a run over time, named beside the curve in its colour."""
+    """Draw one measure of a run over time, labelled in its colour."""
     ax.plot(list(run), [measure(snapshot) for snapshot in run.values()], color=colour, **style)
     text, x, y = label
     ax.text(x, y, text, color=colour, fontsize=9, ha="left", va="center")
 
 
 def published(ax: Any, points: dict[int, float], label: Label) -> None:
-    """The paper's stated numbers as open circles."""
+    """Draw the paper's stated numbers as open circles."""
     style: Any = {"mfc": "white", "mec": "black", "ms": 5.5, "mew": 1.2}
     ax.plot(list(points), list(points.values()), "o", zorder=5, clip_on=False, **style)
     text, x, y = label
@@ -377,7 +377,7 @@ def save(figure: Any, folder: Path, name: str) -> None:
 
 
 def draw_two_players(study: Study, folder: Path) -> None:
-    """Figure 1."""
+    """Draw Figure 1."""
     run, form, last = study.alternating[2], study.forms[2], study.last(2)
     figure, (gap, average, current) = plt.subplots(1, 3, figsize=(12, 3.7), layout="constrained")
     gap.set(title="Exploitability of the average profile", yscale="log")
@@ -402,7 +402,7 @@ def draw_two_players(study: Study, folder: Path) -> None:
 
 
 def draw_more_players(study: Study, folder: Path) -> None:
-    """Figure 2."""
+    """Draw Figure 2."""
     figure, axes = plt.subplots(2, 2, figsize=(10.5, 6.6), layout="constrained", sharex="col")
     stated = {3: 0.00169, 4: 0.0093}
     for column, players in enumerate((3, 4)):
@@ -431,7 +431,7 @@ def draw_more_players(study: Study, folder: Path) -> None:
 
 
 def draw_flow(study: Study, folder: Path) -> None:
-    """The continuous dynamics, which the paper defines but does not run."""
+    """Draw the continuous dynamics, which the paper defines but does not run."""
     figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     for players, colour in ((2, BLUE), (3, ORANGE), (4, GREEN)):
         run = study.flow[players]
@@ -452,24 +452,24 @@ def draw_flow(study: Study, folder: Path) -> None:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def number(value: float) -> str:
-    """Three significant digits, without an exponent."""
+    """Format a number with three significant digits, without an exponent."""
     digits = 3 if value == 0 else max(3, 2 - int(np.floor(np.log10(abs(value)))))
     return f"{value:.{digits}f}".replace("-", "−")
 
 
 def spread(values: Sequence[float]) -> str:
-    """The smallest and the largest."""
+    """Format the smallest and the largest value."""
     return f"{number(min(values))} and {number(max(values))}"
 
 
 def compared(study: Study, players: int, t: int, measure: Callable[[Snapshot], str]) -> list[str]:
-    """The columns 'ours (alternating)' and 'ours (simultaneous)'."""
+    """Return the columns 'ours (alternating)' and 'ours (simultaneous)'."""
     t = study.at(players, t)
     return [measure(study.alternating[players][t]), measure(study.simultaneous[players][t])]
 
@@ -607,12 +607,12 @@ mean of our samples from t = {last // 10:,} on is {number(float(np.mean(late)))}
 
 
 def sooner(run: Run, bound: float) -> str:
-    """The first sampled time at which the average is below the bound."""
+    """Return the first sampled time at which the average is below the bound."""
     return next((f"{t:,}" for t, snapshot in run.items() if snapshot.average_gap < bound), "not in this run")
 
 
 def ahead(run: Run, begin: int, end: int) -> str:
-    """How often the average profile performs better than the current one."""
+    """Return how often the average profile performs better than the current one."""
     wins = [s.average_performance > s.current_performance for t, s in run.items() if begin <= t <= end]
     return f"{100 * np.mean(wins):.0f} %" if wins else "–"
 
@@ -847,7 +847,7 @@ print(evaluate(form, solver.average()).epsilon, performance(form, solver.average
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run, draw, write."""
+    """Run the dynamics, draw the pictures and write the page."""
     args = parse(Args, argv)
     begin = time.perf_counter()
     study = run_all(args.quick)

@@ -3,7 +3,7 @@
     python papers/solved.py                         # an hour, 20 GB; rewrites docs/papers/solved.md
     python papers/solved.py --seconds 20            # a test of the script: no game is solved for longer
 
-Runs are kept below ``--runs``: called again the script goes on from what is there.  Read from top to bottom: the games,
+Runs are stored below ``--runs``, and a second call continues from there.  Read from top to bottom: the games,
 the runs, the pictures, the page.
 """
 
@@ -40,7 +40,7 @@ MARKS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
 class Entry(NamedTuple):
-    """A game, and how far it is solved."""
+    """A game, and the exploitability to which it is solved."""
 
     name: str
     theirs: str
@@ -73,7 +73,7 @@ GAMES = (
 
 @dataclass(frozen=True)
 class Args:
-    """Solve the games of a benchmark for learners, and write the page about it."""
+    """Solve the games of a benchmark for learners, and write the page about them."""
 
     out: Path = ROOT / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -93,7 +93,7 @@ Opening: TypeAlias = tuple[str, dict[Any, float], dict[Any, str]]
 
 
 class Measured(NamedTuple):
-    """A game, what its form takes, and what was found; not the form, which is large."""
+    """A game with the size of its form and its solution, without the form itself, which is large."""
 
     entry: Entry
     sizes: Sizes
@@ -139,7 +139,7 @@ def measured(entry: Entry, args: Args) -> Measured:
 
 
 def measure(entries: tuple[Entry, ...], args: Args) -> list[Measured]:
-    """One game after the other."""
+    """Measure one game after the other."""
     found = []
     for entry in entries:
         found.append(measured(entry, args))
@@ -148,7 +148,7 @@ def measure(entries: tuple[Entry, ...], args: Args) -> list[Measured]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long something takes when it is done again."""
+    """Return the seconds that ``work`` takes when it is repeated."""
     work()
     begin = time.perf_counter()
     work()
@@ -156,7 +156,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def openings_of(entry: Entry, solution: Solution, compiled: Compiled) -> list[Opening]:
-    """Where both players put their first stone, and the first player its second after the likeliest first."""
+    """Return both players' first moves, and the first player's second after its most likely first."""
     row, action_set = solution.policy.on(compiled).row, infoset.load(entry.name).start().state.legal_actions(0)
 
     def probabilities(player: int, known: tuple[Any, ...]) -> dict[Any, float]:
@@ -173,7 +173,7 @@ def openings_of(entry: Entry, solution: Solution, compiled: Compiled) -> list[Op
 
 
 def curve(solution: Solution) -> list[Point]:
-    """All points of a run, also of what was solved before it was gone on with."""
+    """Return all points of a run, including those before it was continued."""
     assert solution.folder is not None
     lines = (solution.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     return [msgspec.json.decode(line, type=Point) for line in lines]
@@ -185,7 +185,7 @@ def curve(solution: Solution) -> list[Point]:
 
 
 def curves(found: list[Measured], path: Path, most: float = 2.0, least: float = LEAST / 2) -> None:
-    """Exploitability against time."""
+    """Draw exploitability against time."""
     figure, axes = plt.subplots(figsize=(7, 3.8), dpi=110, layout="constrained")
     for each in found:
         points = [point for point in curve(each.solution) if point.seconds > 0]
@@ -202,7 +202,7 @@ def curves(found: list[Measured], path: Path, most: float = 2.0, least: float = 
 
 
 def openings(found: list[Measured], path: Path) -> None:
-    """Where stones are put first."""
+    """Draw the probabilities of the first moves."""
     boards = [each for each in found if each.openings]
     figure, grid = plt.subplots(len(boards), 3, figsize=(8.4, 2.8 * len(boards)), dpi=110, layout="constrained")
     for each, line in zip(boards, grid, strict=True):
@@ -213,7 +213,7 @@ def openings(found: list[Measured], path: Path) -> None:
 
 
 def board(axes: Any, title: str, probabilities: dict[Any, float], stones: dict[Any, str]) -> None:
-    """The probabilities of cells, as numbers and as shades."""
+    """Draw the probabilities of cells as numbers and shades."""
     cells = np.full((3, 3), np.nan)
     for (row, column), chance in probabilities.items():
         cells[row - 1, column - 1] = chance
@@ -235,13 +235,13 @@ def board(axes: Any, title: str, probabilities: dict[Any, float], stones: dict[A
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def sizes(found: list[Measured]) -> str:
-    """How large the games are, and their forms."""
+    """Return the table of the sizes of the games and their forms."""
     rows = []
     for each in found:
         histories, ends, entries = each.sizes
@@ -261,7 +261,7 @@ def sizes(found: list[Measured]) -> str:
 
 
 def results(found: list[Measured], marks: tuple[float, ...] = MARKS) -> str:
-    """What was reached, and when."""
+    """Return the table of the results and the time until each level."""
     rows = []
     for each in found:
         solution = each.solution
@@ -281,7 +281,7 @@ def results(found: list[Measured], marks: tuple[float, ...] = MARKS) -> str:
 
 
 def page(found: list[Measured]) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     return f"""# Solved, not learned
 
 This page solves five games exactly, on two cores, for which others train policies with large amounts of computation.

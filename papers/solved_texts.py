@@ -1,10 +1,10 @@
-"""Solve game descriptions whose histories no tree holds, from their text alone.
+"""Solve game descriptions with too many histories for a tree, from their text alone.
 
     python papers/solved_texts.py                   # an hour and a half, 20 GB; rewrites docs/papers/solved-texts.md
     python papers/solved_texts.py --seconds 20      # a test of the script: no game is solved for longer
 
-Runs are kept below ``--runs``: called again the script goes on from what is there.  What is measured, and how it is
-drawn, stands in ``solved.py``; here are the games and the page.
+Runs are stored below ``--runs``, and a second call continues from there.  ``solved.py`` has the measurements and the
+pictures; here are the games and the page.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ GAMES = (
 
 @dataclass(frozen=True)
 class Texts(Args):
-    """Solve game descriptions from their text, and write the page about it."""
+    """Solve game descriptions from their text, and write the page about them."""
 
     runs: Path = ROOT / "runs" / PAGE
     """Folder of the runs."""
 
 
 def page(found: list[Measured]) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     return f"""# Solved from their text
 
 This page solves games that are described in GDL-II and have too many histories for a tree, from their descriptions

@@ -1,9 +1,9 @@
-"""Eleven update rules on eighteen games: how far each comes in 1,000 iterations.
+"""Compare eleven update rules on eighteen games, by exploitability after 1,000 iterations.
 
     python papers/update_rules.py                          # a quarter of an hour; rewrites docs/papers/update-rules.md
     python papers/update_rules.py --iterations 20 --out /tmp/page       # a test of the script
 
-What was found is kept in ``--runs``, a line of JSON for each game and rule; called again the script goes on from there.
+Results are stored in ``--runs``, a line of JSON for each game and rule, and a second call continues from there.
 Read from top to bottom: the games, the rules, the runs, the picture, the page.
 """
 
@@ -68,7 +68,7 @@ class Args:
 
 
 class Found(msgspec.Struct):
-    """How good one rule's answer is."""
+    """The exploitability of one rule on one game."""
 
     game: str
     rule: str
@@ -78,7 +78,7 @@ class Found(msgspec.Struct):
 
 
 def measured(args: Args) -> Iterator[Found]:
-    """What is kept, and what is missing there."""
+    """Yield the stored results, and compute missing ones."""
     path = args.runs / "found.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     kept = [msgspec.json.decode(line, type=Found) for line in lines]
@@ -97,7 +97,7 @@ def measured(args: Args) -> Iterator[Found]:
 
 
 def solved(game: str, compiled: Compiled, rule: str, iterations: int) -> Found:
-    """The rule at work, told how long it has where it plans for that."""
+    """Solve a game by a rule; rules with a schedule are given the number of iterations."""
     method = f"{rule}(horizon={iterations})" if rule.startswith("hs-") else rule
     solution = infoset.solve(compiled, method, iterations=iterations)
     form = compiled.factored.form if compiled.better_factored else compiled.form
@@ -106,12 +106,12 @@ def solved(game: str, compiled: Compiled, rule: str, iterations: int) -> Found:
 
 
 def matrix(found: list[Found]) -> FloatArray:
-    """(games, rules) exploitability in parts of the game's payoffs."""
+    """Return (games, rules) the exploitability divided by the range of the game's payoffs."""
     return np.array([one.exploitability / one.scale for one in found]).reshape(len(GAMES), len(RULES))
 
 
 def picture(share: FloatArray, path: Path) -> None:
-    """Each game's rules, darker where less is left to gain."""
+    """Draw the exploitability of all rules on each game."""
     figure, axes = plt.subplots(figsize=(8.4, 7.2), dpi=110, layout="constrained")
     logs = np.log10(np.maximum(share, LEAST))
     image = axes.imshow(logs, cmap="viridis", aspect="auto", vmin=-8, vmax=-1)
@@ -132,7 +132,7 @@ def picture(share: FloatArray, path: Path) -> None:
 
 
 def table(share: FloatArray) -> str:
-    """Exploitability, the least in bold; below, how often each rule is best, and its mean distance from the best."""
+    """Return the table of exploitability, the lowest in bold, and each rule's mean distance from the best."""
     lines = [["game", *[f"`{rule}`" for rule in RULES]], ["---"] * (len(RULES) + 1)]
     for title, row in zip(GAMES.values(), np.maximum(share, LEAST), strict=True):
         lines.append([title, *[f"**{x:.1e}**" if x == row.min() else f"{x:.1e}" for x in row]])
@@ -144,7 +144,7 @@ def table(share: FloatArray) -> str:
 
 
 def bred(share: FloatArray) -> str:
-    """How the rule that a program found does on the games that it was bred on, and on others."""
+    """Compare the rule that a program found on the games for which it was developed and on the others."""
     logs, own = np.log10(np.maximum(share, LEAST)), RULES.index("vad-cfr")
     ahead = np.delete(logs, own, axis=1).min(axis=1) - logs[:, own]
     known = np.isin(list(GAMES), BRED_ON)
@@ -159,12 +159,12 @@ of the {others} others, {results[1]} (equal: within a tenth of a digit of the be
 
 
 def _and(names: tuple[str, ...]) -> str:
-    """``a``, ``b`` and ``c``."""
+    """Format names as ``a``, ``b`` and ``c``."""
     return ", ".join(f"`{name}`" for name in names[:-1]) + f" and `{names[-1]}`"
 
 
 def page(share: FloatArray, args: Args) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     logs = np.log10(np.maximum(share, LEAST))
     behind = (logs - logs.min(axis=1, keepdims=True)).mean(axis=0)
     order = [RULES[k] for k in np.argsort(behind)]
