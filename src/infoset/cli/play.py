@@ -313,7 +313,7 @@ class Sitting:
 
     def _undo(self, view: View) -> None:
         if not any(move is not None for move, _ in view.known):
-            self.lines.say("You have no move to take back.")
+            self.lines.say("There is no move of yours to take back.")
             return
         self.lines.say("Taken back.")
         raise Undo
