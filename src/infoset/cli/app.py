@@ -82,7 +82,7 @@ GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 GameOrRun = Annotated[str, typer.Argument(metavar="GAME", help=f"{GAME_HELP} A run's folder: its game and its policy.")]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
-MaxHistories = Annotated[int | None, typer.Option(min=1, help="Most histories in a tree (default: by free memory).")]
+MaxHistories = Annotated[int | None, typer.Option(min=1, help="Histories in the largest tree (default: by memory).")]
 
 SecondsPerMove = Annotated[
     float | None, typer.Option(help="Seconds for each move; a later answer is dropped (default: no limit).")
@@ -239,7 +239,7 @@ def train(
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
     games: Annotated[int | None, typer.Option(min=1, help="Games in an epoch (128, 64, 16, by method).")] = None,
     parts: Annotated[int | None, typer.Option(min=1, help="Parts of an epoch, shared by workers (2).")] = None,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games, same results.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games (same results).")] = 1,
     worlds: Annotated[int | None, typer.Option(min=1, help="Histories sampled at each move (30 or 200).")] = None,
     steps: Annotated[
         int | None, typer.Option(min=1, help="resolving: steps to look ahead (1000). Pommerman: steps per epoch (64).")
