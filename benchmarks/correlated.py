@@ -26,7 +26,7 @@ REGRETS = {"cce": "blind cf", "efce": "informed cf"}  # deviations of OpenSpiel 
 
 def main() -> None:
     """Print a line a game and notion."""
-    print("| game | notion | payoffs | plans | most gained | seconds | 100 iterations of OpenSpiel's EFR |")
+    print("| game | notion | payoffs | plans | largest gain | seconds | 100 iterations of OpenSpiel's EFR |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for name in GAMES:
         game = infoset.load(f"openspiel:{name}")

@@ -77,7 +77,7 @@ def row(path: Path, patience: float, ratios: dict[str, list[float]]) -> Iterator
         yield infoset.solve(compiled).method
     except InfosetError as error:
         yield "-"
-        yield "forgets" if "recall" in str(error) else type(error).__name__
+        yield "imperfect recall" if "recall" in str(error) else type(error).__name__
         return
     for method in ("lcp", "logit"):
         if method == "lcp" and form.num_players != 2:

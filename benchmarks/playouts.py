@@ -269,8 +269,8 @@ def getting_ready(args: Args) -> None:
     )  # fmt: skip
     table(head, rows)
     print(f"Medians of {args.rounds} rounds with kernels already compiled. The grounder is a process of its own, which")
-    print(f"takes most of `ground`: {show(start)} s for a description with nothing to ground, and so mostly its start.")
-    print("Compiling is the network and the arrays of the scalar evaluator.\n")
+    print(f"takes most of `ground`; starting it takes {show(start)} s, measured on a description with nothing to ground.")
+    print("Compiling makes the network and the arrays of the scalar evaluator.\n")
 
 
 def ready(game: Bench) -> tuple[float, float, float, float]:
@@ -317,8 +317,8 @@ def plays_a_second(args: Args) -> dict[Bench, Rates]:
     )  # fmt: skip
     table(head, rows)
     print(f"Measured: the median of {args.rounds} rounds of {show(args.window)} s, or of one play if that is longer;")
-    print("best: the best round; where a round is few plays, one of short plays. Ratio: measured / target.")
-    print("A CPU second: the median by the processor's time, which sets aside what a busy machine gives to others.")
+    print("best: the best round, which in rounds of few plays is one with short plays. Ratio: measured / target.")
+    print("A CPU second: the median by processor time, which excludes other work on the machine.")
     print(f"Targets of the scalar evaluator: {SCALAR_GAIN} times the plays of ggp-base's propnet, see table 4.")
     print("`lazy` remembers answers from earlier plays, as it does by default; with memo=0, only the last states.\n")
     return found
@@ -387,7 +387,7 @@ def means(args: Args) -> None:
                 game.length if k == 0 else None,
             ))  # fmt: skip
     table(("game", "mean", SCALAR, BIT_PARALLEL, "apart", "agree", "other engines"), rows)
-    print(f"Apart: in standard errors of the difference; up to {FAR:g} pass for chance, as there are many pairs (the")
+    print(f"Apart: the difference in its standard errors; up to {FAR:g} is compatible with chance among so many pairs (the")
     print("intervals overlap up to 2.8). Seeds and numbers of plays are fixed: the figures are the same in every run.")
     print("Exact means for meier, all plays enumerated: 5.2657 steps, returns 34.84 and 65.16. Connect Four ships with")
     print("the usual 7 columns; the mean length of the other engines' plays is the one that 8 columns give.\n")
@@ -414,8 +414,8 @@ def other_engines(found: dict[Bench, Rates]) -> None:
         for engine, theirs in game.peers.items()
     ]
     table(("game", "engine", "plays a second, elsewhere", "scalar / theirs", "bit-parallel / theirs"), rows)
-    print("Theirs: one thread of a shared machine of two cores, not in this run, and with the rules in circulation;")
-    print("ours are written anew. So a ratio is one of engine and rules together, and a rough one.\n")
+    print("Theirs: one thread of a shared machine of two cores, not in this run, and with the commonly used rules;")
+    print("ours are rewritten. So a ratio compares engines and rules together, and only roughly.\n")
 
 
 def lazily(args: Args) -> None:

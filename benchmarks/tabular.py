@@ -279,7 +279,7 @@ def iterations(args: Args, measured: Measured) -> None:
     table(("game", "method", "infoset", "OpenSpiel C++", "ratio", "LiteEFG", "ratio"), rows)
     for note in notes:
         print(note)
-    print("Ours and OpenSpiel's players take turns within an iteration; LiteEFG's CFR updates all at once.\n")
+    print("In infoset and OpenSpiel players update in turn within an iteration; LiteEFG's CFR updates them simultaneously.\n")
 
 
 def evaluation(args: Args, measured: Measured) -> None:
@@ -436,7 +436,7 @@ def time_to_target(args: Args, measured: Measured) -> None:
             ))  # fmt: skip
     head = ("game", "nash_conv", "infoset, best method", "OpenSpiel C++, best of two", "ratio", "our LP", "ratio, LP")
     table(head, rows)
-    print(f"`> seconds`: nobody got there; each solver of OpenSpiel had {show(args.peer_seconds)} s, ", end="")
+    print(f"`> seconds`: not reached; each solver of OpenSpiel had {show(args.peer_seconds)} s, ", end="")
     print(f"each of our methods {show(args.our_seconds)} s.")
     print(f"OpenSpiel's nash_conv and ours of the same profiles differ by {largest:.0e} at most.\n")
 
@@ -487,7 +487,7 @@ def building(args: Args, measured: Measured) -> None:
         "bytes a terminal", "both, ms", "OpenSpiel C++ CFRSolver, ms", "ratio",
     )  # fmt: skip
     table(head, rows)
-    print("OpenSpiel's solver keeps its information sets and walks the rules again in every iteration.\n")
+    print("OpenSpiel's solver stores information sets only, and applies the rules again in every iteration.\n")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -519,7 +519,7 @@ def my_schedule(t: FloatArray) -> FloatArray:
 
 def own_update(args: Args) -> None:
     """A local update written outside the library against the built-in one."""
-    title("5. A local update of one's own: milliseconds an iteration on Leduc")
+    title("5. A local update of your own: milliseconds an iteration on Leduc")
     mine = infoset.Method("my-cfr", update=my_update, schedule=my_schedule)
     solvers = {"my-cfr": mine.solver(LEDUC.form), "cfr": infoset.cfr().solver(LEDUC.form)}
     for solver in solvers.values():

@@ -95,18 +95,23 @@ def main() -> None:
         return
     PAGE.write_text(f"""# OpenSpiel's games, one by one
 
-This page lists every game of OpenSpiel with the result of a check. `python docs/openspiel_games.py` generates it,
-here with OpenSpiel {version("open_spiel")}: each of the {len(rows)} games that it loads without parameters, as
-`openspiel:NAME`. `infoset.testing.check_game` plays each up to {PLAYS} times at random (fewer after
-{ENOUGH:g} s) and checks the game model's contract at every step; then a match is recorded and its replay
-verified. {counts["plays"]} conform to the contract, {counts["refused"]} are rejected with a reason,
-{counts["fault"]} fail.
+This page lists every game of OpenSpiel with the result of a check, to show which of them can be used here as
+`openspiel:NAME`. The shortest command: `infoset solve "openspiel:kuhn_poker"`.
 
-`chance`: *listed*, with probabilities, so that a tree can be built; *drawn by OpenSpiel*, as a single outcome: such
-a game is played with a seed that the replay records, and cannot be solved ([more](game-model.md#openspiel)).
-`known by`: the text from which information states are made; with *observations*, all observations so far.
+`python docs/openspiel_games.py` generates the page, here with OpenSpiel {version("open_spiel")}, for the {len(rows)}
+games that it loads without parameters. `infoset.testing.check_game` plays up to {PLAYS} random games of each (fewer
+after {ENOUGH:g} s) and checks at every step that the game fulfils the game model; then a match is recorded and its
+replay verified. {counts["plays"]} games pass, {counts["refused"]} are rejected with a reason, {counts["fault"]} failed.
+
+- *chance*: whether the outcomes of chance are *listed* with probabilities, so that a tree can be built, or *drawn by
+  OpenSpiel*, one at a time. A game of the second kind is played with a seed that the replay records, and cannot be
+  solved ([more](game-model.md#openspiel)).
+- *known by*: the text of OpenSpiel from which information states are made; with *observations*, all observations so
+  far.
+- *checked*: the random games that were played, and their mean length.
+
 `bridge_uncontested_bidding` solves ten bridge deals at every end, which takes seconds each time: on a busy machine
-its check may not finish in time; without other work, two plays took 77 s and conformed to the contract.
+its check may not finish in time; without other work, two games took 77 s and passed.
 
 | game | moves | chance | known by | players | checked |
 | --- | --- | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-"""What the scripts share that hold a competition again: its games are kept, and written up as a page with a picture."""
+"""The scripts that repeat a competition: its games are stored, and become a page with a picture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Page:
-    """One competition: its file, the name of its page, how its picture is drawn and called, and what the page says."""
+    """A competition: its file, the name of its page, the name and the drawing of its picture, and the page's text."""
 
     file: Path
     name: str
@@ -27,7 +27,7 @@ class Page:
 
 
 def hold(page: Page) -> None:
-    """Play what is left, and write the page."""
+    """Play the remaining games and write the page."""
     args = parse(page)
     make_folder(args.db.parent)
 
@@ -43,11 +43,11 @@ def hold(page: Page) -> None:
 
 
 def parse(page: Page) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=f"Hold the competition of {page.file.name} again.")
+    parser = argparse.ArgumentParser(description=f"Repeat the competition of {page.file.name}.")
     options = (
         ("--out", ROOT / "docs" / "papers", "folder for the page, with its picture in a folder beside it"),
         ("--db", ROOT / "runs" / f"{page.name}.db", "the games"),
-        ("--workers", 1, "tables that play at once: with a tenth of a second a move, one for every four cores is fair"),
+        ("--workers", 1, "tables that play at once; with 0.1 seconds a move, at most one for every four cores"),
     )
     for option, default, text in options:
         parser.add_argument(option, type=type(default), default=default, help=text)
@@ -55,14 +55,14 @@ def parse(page: Page) -> argparse.Namespace:
 
 
 def table(names: tuple[str, ...], cells: dict[tuple[str, str], str]) -> str:
-    """Wins/losses/ties of the row against the column."""
+    """Return a table of wins/losses/ties of the row against the column."""
     lines = [f"|  | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     rows = [f"| **{row}** | {' | '.join(cells.get((row, column), '-') for column in names)} |" for row in names]
     return "\n".join(lines + rows)
 
 
 def faults(standings: Standings) -> str:
-    """One line for all of them."""
+    """Describe all faults in one line."""
     counts: dict[tuple[str, str], int] = {}
     for fault in standings.faults:
         counts[fault.team, fault.kind] = counts.get((fault.team, fault.kind), 0) + fault.count

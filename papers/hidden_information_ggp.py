@@ -1,10 +1,10 @@
 """Play the games of Partridge & Thielscher (2022), "Hidden information general game playing with deep learning and
-search", and set our figures beside the published ones.
+search", and compare our figures with the published ones.
 
     python papers/hidden_information_ggp.py                   # hours; rewrites docs/papers/hidden-information-ggp.md
     python papers/hidden_information_ggp.py --seconds 60 --training 60 --searched 100 --games 2000 --kept runs/quick
 
-Trainings and finished rows are kept in a folder; called again it goes on from there.
+Trainings and finished rows are stored in a folder; a second call continues from there.
 
 Read from top to bottom: what was published, who plays, the games, the pictures, the page.
 """
@@ -63,20 +63,20 @@ VALUES = (31, 32, 41, 42, 43, 51, 52, 53, 54, 61, 62, 63, 64, 65, 11, 22, 33, 44
 
 
 class Played(NamedTuple):
-    """A game of the paper: its name here, its hand-made player, and the published scores."""
+    """A game of the paper: its name here, its handcrafted player, and the published scores."""
 
     title: str
     game: str
     handcrafted: str
     seats: tuple[str, str]
     published: dict[tuple[str, int], tuple[float, float]]
-    """By row and seat, against random and the hand-made player."""
+    """By row and seat, against random and the handcrafted player."""
 
 
 TRAINED, UNTRAINED, RANDOM = "paper's CFR + trained net", "paper's CFR only", "random"
 SOUND, WITH_NET, NO_NET = "`search`, sound", "a policy per world, net", "a policy per world, no net"
 SHARES = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
-"""Of a training, after which its network is kept."""
+"""Shares of a training after which its network is stored."""
 GAMES = (
     Played(
         "Meier", "gdl:meier", "meier", ("player 1", "player 2"),
@@ -94,31 +94,31 @@ GAMES = (
          (RANDOM, 0): (80.5, 35), (RANDOM, 1): (18, 11)},
     ),
 )  # fmt: skip
-"""In the biased game the mean of the paper's two seeds."""
+"""In the biased game, the mean of the paper's two seeds."""
 
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on playing any hidden-information game."""
+    """Write the page on playing any hidden-information game."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
     seconds: float = 600.0
-    """The start clock of the sound players."""
+    """Start clock of the sound players, in seconds."""
     training: float = 600.0
-    """Of the net; the paper took a day."""
+    """Seconds of training for each network; the paper took a day."""
     answer: float = 240.0
-    """The start clock of those who answer a model."""
+    """Start clock of the exploiting players, in seconds."""
     games: int = 20_000
-    """Of each pair that does not search."""
+    """Games of each pair without search."""
     searched: int = 1_000
-    """Of each pair with a player that searches at every move."""
+    """Games of each pair with a player that searches at every move."""
     action: float = 0.1
-    """Seconds a move of those; the untrained search over everybody's worlds has a second."""
+    """Seconds for a move of searching players; order-2 search without a network has a second."""
     kept: Path = Path(__file__).resolve().parents[1] / "runs" / "hidden-information-ggp"
-    """Folder for trainings and rows."""
+    """Folder of trainings and finished rows."""
     workers: int = 2
-    """Processes; each takes a game."""
+    """Processes, one for each game."""
     seed: int = 1
 
 
@@ -128,7 +128,7 @@ class Args:
 
 
 class Player(NamedTuple):
-    """A row of the tables: an agent's name, and how many games it plays."""
+    """A row of the tables: an agent's name, and its number of games."""
 
     title: str
     agent: str
@@ -160,22 +160,22 @@ def players(played: Played, args: Args) -> list[Player]:
 
 
 def folder_of(played: Played, args: Args, seed: int | None = None) -> Path:
-    """Of a training of the game."""
+    """Return the folder of a training of the game."""
     return args.kept / f"{played.game.removeprefix('gdl:')}-net-{seed or args.seed}"
 
 
 def with_net(path: Path, args: Args, method: str = "per-world", steps: int = 1, stopping: str = "average") -> str:
-    """The paper's system by default."""
+    """Name an agent that plays with a trained network, by default as the paper's system."""
     return f"trained(path={path}, method={method}, steps={steps}, stopping={stopping}, seconds_per_move={args.action})"
 
 
 def snapshot(path: Path, args: Args, share: float) -> Path:
-    """The network as it was after a share of its training."""
+    """Return the path of the network after a share of its training."""
     return path / f"{share * args.training:g}s.safetensors"
 
 
 def train_net(path: Path, game: str, seed: int, args: Args) -> None:
-    """As long as was asked for, with snapshots on the way; a training that was cut short goes on."""
+    """Train for the configured time, with snapshots; an interrupted training is continued."""
     saved = None
     if (path / "config.json").exists():
         folder, config, saved = TrainingFolder.open(path)
@@ -199,7 +199,7 @@ def train_net(path: Path, game: str, seed: int, args: Args) -> None:
 
 
 class Score(NamedTuple):
-    """A mean of so many games, and half of its 95 % interval."""
+    """The mean of a number of games, and half the width of its 95 % interval."""
 
     mean: float
     interval: float
@@ -210,18 +210,18 @@ class Score(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One player in one seat."""
+    """The scores of one player in one seat."""
 
     player: Player
     seat: int
     scores: tuple[Score, Score]
     plan: str
     held_to: float | None
-    """What a best response to it leaves it, exactly; ``None`` where its policy is no table."""
+    """Its exact score against a best response; ``None`` where its policy is not a table."""
 
 
 def play(played: Played, player: Player, args: Args) -> list[Row]:
-    """Both seats of one player against both opponents."""
+    """Play both seats of a player against both opponents."""
     game, rows = load(played.game), []
     agent = load_agent(player.agent)
     for seat in range(2):
@@ -244,7 +244,7 @@ def play(played: Played, player: Player, args: Args) -> list[Row]:
 
 
 def learning(played: Played, args: Args) -> list[Player]:
-    """The paper's system as it was on the way."""
+    """List the snapshots of the paper's system during training."""
     path = folder_of(played, args)
     return [
         Player(f"after {share * args.training:g} s", with_net(snapshot(path, args, share), args), args.searched // 2)
@@ -253,7 +253,7 @@ def learning(played: Played, args: Args) -> list[Player]:
 
 
 def play_all(played: Played, args: Args) -> list[Row]:
-    """Every player of one game; the rows that are kept are not played again."""
+    """Return the rows of all players of one game; stored rows are not played again."""
     train_net(folder_of(played, args), played.game, args.seed, args)
     rows = []
     for player in [*players(played, args), *learning(played, args)]:
@@ -268,7 +268,7 @@ def play_all(played: Played, args: Args) -> list[Row]:
 
 
 def held_to(agent: SearchAgent, seat: int) -> float | None:
-    """What a best response leaves the agent in its seat; all scores of a game sum to 100."""
+    """Return the agent's score against a best response; the scores of a game sum to 100."""
     plays = agent.inner.policy if isinstance(agent.inner, PolicyAgent) else None
     if isinstance(plays, PublicPlay):
         return 100 - evaluate_public(plays.policy, plays.graph).best_response_values[1 - seat]
@@ -286,20 +286,20 @@ def held_to(agent: SearchAgent, seat: int) -> float | None:
 
 SEEDS = 2
 BETWEEN_SEEDS = {(0, 0): 66, (0, 1): 75.5, (1, 0): 74, (1, 1): 73}
-"""What the paper's x of one seed scored against its o of another."""
+"""The paper's scores of x of one seed against o of another."""
 HALF_WAY = {0: 100, 1: 23}
-"""What its x of each seed scored against the hand-made player half-way."""
+"""The paper's scores of x of each seed against the handcrafted player, half-way through the training."""
 
 
 def train_seed(seed: int, args: Args) -> Path:
-    """A net of the biased game by a seed of its own."""
+    """Train a network for the biased game with a seed of its own."""
     path = folder_of(GAMES[-1], args, seed)
     train_net(path, GAMES[-1].game, seed, args)
     return path
 
 
 def games_of(path: Path) -> int:
-    """Played in a training."""
+    """Return the number of games that a training played."""
     folder, _, _ = TrainingFolder.open(path)
     games = folder.points()[-1].games
     folder.close()
@@ -307,7 +307,7 @@ def games_of(path: Path) -> int:
 
 
 class Duel(NamedTuple):
-    """An x against an o: names for the table, the agents, and what was published."""
+    """An x against an o: titles for the table, the agents, and the published score."""
 
     titles: tuple[str, str]
     agents: tuple[str, str]
@@ -326,7 +326,7 @@ def duels(paths: list[Path], args: Args) -> list[Duel]:
 
 
 def fight(duel: Duel, args: Args) -> str:
-    """A line of the table."""
+    """Return a row of the table of duels."""
 
     def play_duel() -> str:
         seated = [load_agent(agent) for agent in duel.agents]
@@ -348,7 +348,7 @@ CFR_ITERATIONS = 20
 
 
 def stopping_line(name: str) -> str:
-    """Exploitability of searches that are asked at every information set of a game, by what they play."""
+    """Return a row with the exploitability of each kind of search on one game."""
     graph = explore(load(name))
     tree = GameTree.unroll(graph)
     form, worth, found = SequenceForm.of(tree), informed_values(graph).__getitem__, []
@@ -360,7 +360,7 @@ def stopping_line(name: str) -> str:
 
 
 def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatArray]) -> FloatArray:
-    """One iteration in a world that everybody knows, as the paper searches; what it is worth to everybody."""
+    """Run one iteration of CFR in a world that all players know, as the paper searches; return all players' values."""
     if state.terminal or not steps:
         return np.array(state.returns(), dtype=float)
     n = len(state.returns())
@@ -383,7 +383,7 @@ def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatAr
 
 
 def cache_line(name: str, steps: int) -> str:
-    """Seconds of the same search by the rules, with their cache of transitions, and on positions found before."""
+    """Return a row with the times of one search by the rules, with the paper's cache, and on enumerated positions."""
     ready("search")
     game, graph = load(name), explore(load(name))
     assert isinstance(game, GdlGame)
@@ -415,7 +415,7 @@ def cache_line(name: str, steps: int) -> str:
 
 
 def kept_line(name: str, args: Args, make: Callable[[], str]) -> str:
-    """A line of a table; kept, and not worked out again."""
+    """Return a stored row of a table, or make and store it."""
     kept = args.kept / f"{re.sub(r'[^a-z0-9]+', '-', name.lower()).strip('-')}.txt"
     if not kept.exists():
         line = make()
@@ -432,7 +432,7 @@ OURS, THEIRS, BOUND = "#1f5fa8", "#d9822b", "#999999"
 
 
 def picture_scores(played: Played, rows: list[Row], file: Path) -> None:
-    """Every player's scores, the paper's above them; dotted: our answer to that opponent."""
+    """Draw all players' scores with the paper's above them; dotted: a best response."""
     figure, panels = plt.subplots(2, 2, figsize=(11, 6.4), dpi=110, sharex=True, layout="constrained")
     for seat in range(2):
         for column, opponent in enumerate(("random", "handcrafted")):
@@ -461,7 +461,7 @@ def picture_scores(played: Played, rows: list[Row], file: Path) -> None:
 
 
 def picture_learning(played: Played, rows: list[Row], args: Args, file: Path) -> None:
-    """Scores of the paper's system while it learns; dashed: what was published after a day."""
+    """Draw the scores of the paper's system during training; dashed: the published score after a day."""
     figure, panels = plt.subplots(1, 2, figsize=(11, 3.8), dpi=110, sharey=True, layout="constrained")
     titles = [player.title for player in learning(played, args)] + [WITH_NET]
     seconds = [share * args.training for share in (*SHARES, 1.0)]
@@ -488,7 +488,7 @@ def picture_learning(played: Played, rows: list[Row], args: Args, file: Path) ->
 
 
 def picture_meier(agent: SearchAgent, file: Path) -> None:
-    """What the sound player claims first, and when it calls a first claim."""
+    """Draw the first claims of the sound player, and how often it calls a first claim."""
     assert isinstance(agent.inner, PolicyAgent)
     assert isinstance(agent.inner.policy, PublicPlay)
     first, second = agent.inner.policy.policy.pieces[0].tables[:2]
@@ -530,7 +530,7 @@ def picture_meier(agent: SearchAgent, file: Path) -> None:
 
 def table(played: Played, rows: list[Row]) -> list[str]:
     lines = [
-        "| player | seat | against random | against handcrafted | games each | a best response leaves it |",
+        "| player | seat | against random | against handcrafted | games each | against a best response |",
         "|---|---|---|---|---|---|",
     ]
     for title in (TRAINED, UNTRAINED, RANDOM):
@@ -548,7 +548,7 @@ def table(played: Played, rows: list[Row]) -> list[str]:
 
 
 def above_ceiling(played: Played, rows: list[Row]) -> list[str]:
-    """The published cells of the trained system beside what sound play and the best answers score."""
+    """List the trained system's published scores above those of an equilibrium, with those of best responses."""
     lines = []
     for (title, seat), published in played.published.items():
         if title != TRAINED:
@@ -559,7 +559,7 @@ def above_ceiling(played: Played, rows: list[Row]) -> list[str]:
             if published[column] > sound.mean + sound.interval:
                 lines.append(
                     f"- {played.title}, {played.seats[seat]} against {opponent}: published {published[column]:g}, "
-                    f"sound play scores {sound}, our answer to that opponent {answer}."
+                    f"an equilibrium scores {sound}, a best response {answer}."
                 )
     return lines
 
@@ -603,79 +603,84 @@ def main() -> None:
 
 PAGE_TEXT = """# Playing any hidden-information game
 
-Zachary Partridge and Michael Thielscher, *Hidden information general game playing with deep learning and search*,
-PRICAI 2022, play games described in GDL-II by sampling the states that may be, searching each with
-CFR, and nets trained by self-play for a day. Here their games and opponents are met by players of three kinds:
+This page repeats the experiments of Zachary Partridge and Michael Thielscher, *Hidden information general game
+playing with deep learning and search*, PRICAI 2022, with agents of this library. The shortest command: `python
+papers/hidden_information_ggp.py` (hours) plays all games and writes this page.
 
-- *sound*: an equilibrium of the whole game, found within a start clock of {seconds:g} s. Nobody can take more from it
-  than the last column says; that figure is exact, by a best response to its policy.
-- *exploiting*: a best response to a declared opponent ({answer:g} s), which scores most against that opponent and may
+The paper plays games described in GDL-II. It samples states that are consistent with a player's observations,
+searches each of them with CFR, and values leaves by a network trained by self-play for a day. Here agents of three
+kinds play the paper's games against its opponents:
+
+- *sound*: an equilibrium of the whole game, computed within a start clock of {seconds:g} s. The last column of the
+  tables is its score against a best response to its policy, computed exactly: no opponent can leave it less.
+- *exploiting*: a best response to a declared opponent ({answer:g} s). It scores most against that opponent, and may
   lose everything against another.
-- *searching*, {move:g} s a move: a policy for each sampled world, averaged, as in the paper; and one subgame over
-  worlds that somebody holds possible (order-2). With a net, trained by self-play for {training:g} s; without, what lies
-  behind the horizon is worth what it would be with open cards.
+- *searching*, with {move:g} s a move: either a policy for each sampled world, averaged, as in the paper; or one
+  subgame over all worlds that some player considers possible ([order-2](../glossary.md#second-order-root)). With a
+  network, trained by self-play for {training:g} s; without one, states at the horizon have the values of play with
+  open cards.
 
-*A policy per world, net* is the paper's own system: it looks one step ahead. How far theirs looked is not said (as deep
-as its clock allowed); one step is what comes to its figures. As deep as it gets, the same net scores three to five
-points more in Meier as player 1; against the handcrafted player in Blind Tic-Tac-Toe ten less as x and as much as o, in
-the biased game seven and twenty-one less.
+*A policy per world, net* is the paper's own system, looking one step ahead. The paper does not say how far it looked
+(as deep as its clock allowed); one step comes closest to its figures. Where it looks as deep as the clock allows, the
+same network scores three to five points more in Meier as player 1. Against the handcrafted player it then scores ten
+points less in Blind Tic-Tac-Toe as x and the same as o, and seven and twenty-one points less in the biased game.
 
-The two modes are never mixed. In the biased game the paper's random rows (80.5 and 18) fit no reading of its rules that
-was tried: with every contested cell given to x, as its text says and as here, random x scores 64 against random o. Its
-other rows of that table may come from another game as well.
+A sound agent never exploits, and an exploiting one makes no attempt to be sound. In the biased game no reading of the
+rules that was tried gives the paper's scores of random play (80.5 and 18): where every contested cell goes to x, as
+the paper's text says and as here, random x scores 64 against random o. The other rows of that table may come from
+another game as well.
 
-Scores are means of returns from 0 to 100, with 95 % intervals; the paper's are of
-{PAPER_GAMES} games, so that a cell there is known to about ± 9. Where the paper leaves rules open they are those of the
-[game files](../gdl.md).
+Scores are mean returns from 0 to 100 with 95 % intervals. The paper's are means of {PAPER_GAMES} games, which
+determine a score to about ± 9. Rules that the paper leaves open are those of the [game files](../gdl.md).
 
-## Published cells above what sound play scores
+## Published scores above those of an equilibrium
 
 {above}
 
-Scores against a fixed opponent say little about how good a player is: while the net learns, they go up and down by ten
-points and more (the pictures below), most of all o's in the biased game.
+Scores against a fixed opponent say little about the quality of an agent: during training they go up and down by ten
+points and more (see the pictures below), most of all those of o in the biased game.
 
-A cell above sound play's is no better play: it comes from assuming a weak opponent. The exploiting players show how
-far that goes; where an answer is learnt from plays, as in both Blind Tic-Tac-Toes, it comes near the bound (82.7 and
-91.2 for x against random).
+A score above that of the equilibrium is not better play: it comes from assuming a weak opponent. The exploiting agents
+show how much this can gain. Where their best response is learnt from sampled games, as in both Blind Tic-Tac-Toe games,
+it comes close to the bound (82.7 and 91.2 for x against random).
 
-## What to claim in Meier
+## What an equilibrium claims in Meier
 
 ![The equilibrium's first claims by roll, and how often each is called]({PAGE}/meier_strategy.png)
 {sections}
 
 ## Two trainings of the biased game against each other
 
-The paper's Table 3: x of one seed against o of another, and x as it was half-way. Ours are two trainings of
-{training:g} s ({learnt} games against themselves); {searched:,} games a line.
+The paper's Table 3: x of one training seed against o of another, and x from half-way through its training. Ours are two
+trainings of {training:g} s ({learnt} games of self-play), with {searched:,} games in each row.
 
 | x | o | published | x scores |
 |---|---|---|---|
 {seeds}
 
-## What stopping at random gains
+## What random stopping gains
 
-The paper (2.3) has CFR stopped after a random number of iterations, as ReBeL does, so that who knows the algorithm
-cannot foresee the policy. What others meet is then the plain mean of all iterations. Beside playing the average, which
-weighs late iterations more: scores in the tables above, and exploitability where it is exact, asked at every
-information set, open cards behind the horizon.
+The paper (section 2.3) stops CFR after a random number of iterations, as ReBeL does, so that an opponent who knows the
+algorithm cannot predict the policy. On average opponents then face the unweighted mean of all iterates, where otherwise
+the average gives late iterates more weight. The scores of both are in the tables above. Their exploitability is below:
+it is exact, with the search run at every information set, and with open cards at the horizon.
 
 | game | per world, average | per world, random | order-2, average | order-2, random |
 |---|---|---|---|---|
 {stopped}
 
-It gains next to nothing: what these searches lose they lose by their roots, which fuse strategies or tell secrets.
+Random stopping gains almost nothing: these searches lose by their roots, which cause strategy fusion or reveal private
+information.
 
 ## What a cache of transitions gains
 
-The paper (3.1) reports up to ten times the speed. {iterations} iterations of CFR in the first world of a game, by the
-rules, with a cache of transitions, and as this library does it, on positions that were found before the first move.
+The paper (section 3.1) reports up to ten times the speed. The table has the time of {iterations} iterations of CFR in
+the first world of a game: by the rules, by the rules with a cache of transitions, and on positions that were
+enumerated before the first move, as in this library.
 
-| game | steps | transitions asked | distinct | by the rules | cached | times as fast | on known positions |
+| game | steps | transitions | distinct | by the rules | cached | times as fast | enumerated |
 |---|---|---|---|---|---|---|---|
 {cached}
-
-Regenerated by `python papers/hidden_information_ggp.py`.
 """.replace("{PAGE}", PAGE).replace("{PAPER_GAMES}", str(PAPER_GAMES))
 
 if __name__ == "__main__":

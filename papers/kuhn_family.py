@@ -1,5 +1,5 @@
-"""The family of equilibria of three-player Kuhn poker (Szafron, Gibson & Sturtevant 2013): which of its members
-replicator dynamics come back to, and where learning ends among them.
+"""The family of equilibria of three-player Kuhn poker (Szafron, Gibson & Sturtevant 2013): which of its members are
+stable under replicator dynamics, and where learning ends among them.
 
     python papers/kuhn_family.py            # a minute; rewrites docs/papers/kuhn-family.md and its picture
 """
@@ -30,7 +30,7 @@ NEAR = 0.02  # of c11: so near to one of the family's ends counts as that end
 
 
 class Limit(NamedTuple):
-    """Where a run ended: its average profile."""
+    """The average profile at which a run ended."""
 
     epsilon: float
     values: tuple[float, ...]
@@ -39,7 +39,7 @@ class Limit(NamedTuple):
 
 
 def limit(form: SequenceForm, seed: int) -> Limit:
-    """Of sequence-form replicator dynamics from a profile drawn by ``seed``."""
+    """Run sequence-form replicator dynamics from a profile drawn by ``seed``."""
     found = infoset.solve(form, "sfrd", iterations=ITERATIONS, start="random", seed=seed)
     assert found.epsilon is not None
     assert found.values is not None
@@ -48,12 +48,12 @@ def limit(form: SequenceForm, seed: int) -> Limit:
 
 
 def bet(policy: TabularPolicy, player: int, card: int, situation: int) -> float:
-    """How likely a player bets there."""
+    """Return the probability with which a player bets in a situation."""
     return policy.probabilities(player - 1, three_player_key(player, card, situation))["bet"]
 
 
 def members(form: SequenceForm) -> list[str]:
-    """A row for each of some members: its payoffs, and what becomes of it once disturbed."""
+    """Return a row for each member: its payoffs, and its stability."""
     rows = []
     for member in MEMBERS:
         plan = member.plan(form)
@@ -64,7 +64,7 @@ def members(form: SequenceForm) -> list[str]:
 
 
 def draw(limits: list[Limit], file: Path) -> None:
-    """The family in the plane of two of its numbers, and the ends of all runs."""
+    """Draw the family in the plane of two of its parameters, and the ends of all runs."""
     figure, axes = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     inner = np.linspace(0.0, 0.5, 101)
     highest = [max(b for b in np.linspace(0, 0.25, 101) if c <= (2 - b) / (3 + 4 * b) + 1e-12) for c in inner]
@@ -86,7 +86,7 @@ def draw(limits: list[Limit], file: Path) -> None:
 
 
 def page(form: SequenceForm, limits: list[Limit]) -> str:
-    """The text around the table and the picture."""
+    """Return the page with its table."""
     low, high = (sum(abs(one.c11 - end) < NEAR for one in limits) for end in (0.0, 0.5))
     paid = np.array([one.values for one in limits])
     rows = "\n".join(members(form))
@@ -95,34 +95,38 @@ def page(form: SequenceForm, limits: list[Limit]) -> str:
     least, highest, between = *np.quantile(paid[:, 2], (0, 1)), len(limits) - low - high
     return f"""# Three-player Kuhn poker: a family of equilibria
 
-Szafron, Gibson & Sturtevant (2013) found a whole family of equilibria of Kuhn poker for three, which pay the players
-differently: −(1/2 + β)/24, −1/48 and (1 + β)/24, with β between 0 and 1/4 how likely player 2 bets with one of its two
-lowest cards. Two questions about it, answered by `python papers/kuhn_family.py`.
+This page shows which equilibria of three-player Kuhn poker are stable, and which of them learning reaches. The
+shortest command: `python papers/kuhn_family.py` (a minute) writes it.
 
-## Does the dynamics choose?
+Szafron, Gibson & Sturtevant (2013) found a parametrised family of equilibria of Kuhn poker for three players. Its
+members pay the players differently: −(1/2 + β)/24, −1/48 and (1 + β)/24. Here β, between 0 and 1/4, is the larger of
+the two probabilities with which player 2 bets with its two lowest cards.
 
-The replicator dynamics of every information set, linearised at some members (`infoset show GAME POLICY --stability`);
-the last column is the largest real part of an eigenvalue:
+## Which members are stable?
 
-| parameters | u1 | u2 | u3 | verdict | largest |
+The table shows the replicator dynamics of all information sets, linearised at some members of the family
+(`infoset show GAME POLICY --stability`). The last column is the largest real part of an eigenvalue:
+
+| parameters | u1 | u2 | u3 | verdict | largest real part |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-None is unstable: no disturbance grows, and none of the members attracts, since along the family the dynamics stand
-still. The linear part singles out none of them.
+No member is unstable: no disturbance grows. None attracts either, since along the family the dynamics stand still. So
+the linear part of the dynamics singles out no member.
 
 ## Where learning ends
 
-Sequence-form replicator dynamics (Lanctot 2014) from {len(limits)} profiles drawn at random, {ITERATIONS:,} iterations
-each; the average of a run is within ε of an equilibrium, {middle:.1e} in the median and {worst:.1e} at most.
+Sequence-form replicator dynamics (Lanctot 2014) start from {len(limits)} random profiles and run for {ITERATIONS:,}
+iterations each. The average profile of a run is an ε-equilibrium, with ε = {middle:.1e} in the median and {worst:.1e}
+at most.
 
 ![The family of equilibria in the plane of c11 and β, and the ends of all runs, almost all of them on its two
 edges]({PAGE}/limits.png)
 
-{low} of the runs end within {NEAR:g} of c11 = 0 and {high} of c11 = 1/2, {between} between; β is {beta:.3f} in the
-median and {most:.2f} at most. So the third player is paid between {least:.4f} and {highest:.4f}, of the
-{1 / 24:.4f} to {5 / 96:.4f} that the family has: the start decides, and learning keeps to the two edges, and to the
-side that pays player 3 least.
+{low} of the runs end within {NEAR:g} of c11 = 0, {high} end near c11 = 1/2, and {between} end between; β is
+{beta:.3f} in the median and {most:.2f} at most. Player 3 therefore receives between {least:.4f} and {highest:.4f},
+where the family allows {1 / 24:.4f} to {5 / 96:.4f}. The start determines where learning ends; it stays on the two
+edges of the family, and on the side that pays player 3 least.
 
 ## References
 
@@ -134,7 +138,7 @@ side that pays player 3 least.
 
 
 def main() -> None:
-    """Run, draw, write."""
+    """Run the dynamics, draw the picture and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[1] / "docs" / "papers")
     out = parser.parse_args().out

@@ -1,8 +1,8 @@
-"""What the scripts share in which teams of Pommerman meet: their games, their scores, and rows of tables.
+"""The scripts in which teams of Pommerman meet: their games, their scores, and rows of tables.
 
-The scores of a page stand in ``scores.csv`` beside its pictures.  A pair that has enough games there is not played
-again, so that a page can be written anew, or one agent's rows of it, without days of games; after a change to an agent
-its lines there have to go, and its databases below ``--db``.
+The scores of a page are stored in ``scores.csv`` beside its pictures.  A pair with enough games there is not played
+again, so that a page, or one agent's rows of it, can be rewritten without days of games.  After a change to an agent
+its lines there, and its databases below ``--db``, must be deleted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Score(NamedTuple):
 
     @property
     def payoff(self) -> Mean:
-        """A win is worth 1, a loss -1."""
+        """The mean payoff, where a win pays 1 and a loss -1."""
         return Mean.of(self.games, self.wins - self.losses, self.wins + self.losses)
 
     def drawn_anew(self, rng: np.random.Generator) -> Score:
@@ -52,13 +52,13 @@ class Score(NamedTuple):
         return Score(self.losses, self.ties, self.wins)
 
     def both_sides(self) -> Score:
-        """Of a team against itself, as the paper counts it: every match once for either side."""
+        """Return the score of a team against itself as the paper counts it: every game once for either side."""
         decided = self.wins + self.losses
         return Score(decided, 2 * self.ties, decided)
 
 
 class Meeting(NamedTuple):
-    """Who meets, and how; ``seconds`` for each move, or no limit."""
+    """Two teams and the conditions of their games; ``seconds`` for each move, ``None`` without a limit."""
 
     game: str
     team: str
@@ -72,7 +72,7 @@ class Meeting(NamedTuple):
 
 
 def read_scores(file: Path) -> dict[Meeting, Score]:
-    """The scores of a page; none where it has none yet."""
+    """Read the stored scores of a page; empty where there are none."""
     if not file.exists():
         return {}
     with file.open(encoding="utf-8", newline="") as lines:
@@ -83,7 +83,7 @@ def read_scores(file: Path) -> dict[Meeting, Score]:
 
 
 def keep_score(file: Path, meeting: Meeting, score: Score) -> None:
-    """One more, or one anew; in order of names, so that changes can be read."""
+    """Store a score, in order of names, so that changes are easy to review."""
     scores = {**read_scores(file), meeting: score}
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
@@ -94,7 +94,7 @@ def keep_score(file: Path, meeting: Meeting, score: Score) -> None:
 
 
 def kept(file: Path) -> int:
-    """The games of a database, but for the last where its board was played in one seating only."""
+    """Return the number of stored games, without a last one whose board was played in one seating only."""
     if not file.exists():
         return 0
     with closing(sqlite3.connect(file)) as base:
@@ -102,9 +102,9 @@ def kept(file: Path) -> int:
 
 
 def meet(a: str, b: str, games: int, args: Any, game: str = GAME, seconds: float | None = None) -> Score:
-    """Both seatings equally often, on the seeds on which all the others meet too; all games that are kept count.
+    """Play both seatings equally often, on the same seeds for all pairs; stored games are counted.
 
-    ``args`` says where scores (``scores``) and games (``db``) are kept, their ``seed``, and how many ``workers`` play.
+    ``args`` has the places of scores (``scores``) and games (``db``), their ``seed``, and the number of ``workers``.
     """
     meeting = Meeting(game, a, b, args.seed, seconds)
     known = read_scores(args.scores).get(meeting)
@@ -117,7 +117,7 @@ def meet(a: str, b: str, games: int, args: Any, game: str = GAME, seconds: float
 
 
 def play(meeting: Meeting, games: int, args: Any) -> Score:
-    """So many games, or all that are kept.  Raises ``KeyboardInterrupt``."""
+    """Play ``games`` games, or count the stored ones if there are more.  Raises ``KeyboardInterrupt``."""
     name = f"{meeting.team}-{meeting.against}" + (f"-{meeting.seconds:g}s" if meeting.seconds else "")
     file = args.db / f"{name}.db"
     make_folder(args.db)
@@ -132,7 +132,7 @@ def play(meeting: Meeting, games: int, args: Any) -> Score:
 
 
 def interval(count: int, games: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share, in per cent."""
+    """Return Wilson's 95 % interval of a share, in per cent."""
     found = binomtest(count, games).proportion_ci(method="wilson")
     return 100 * found.low, 100 * found.high
 

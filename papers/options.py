@@ -1,4 +1,4 @@
-"""The command line of a script, which is what its dataclass says."""
+"""Make the command line of a script from a dataclass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ A = TypeVar("A", bound=Any)
 
 
 def parse(kind: type[A], argv: Sequence[str] | None = None) -> A:
-    """One option for each field of a dataclass, with its default."""
+    """Make one option for each field of a dataclass, with its default, and parse the command line."""
     parser = argparse.ArgumentParser(description=kind.__doc__)
     for field in fields(kind):
         if field.default is False:

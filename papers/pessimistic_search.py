@@ -1,12 +1,12 @@
-"""Regenerate the experiments of Osogami & Takahashi (2019), "Real-time tree search with pessimistic scenarios":
+"""Repeat the experiments of Osogami & Takahashi (2019), "Real-time tree search with pessimistic scenarios":
 Figure 3 (levels of pessimism), and the game between levels that section 4.2 leaves open.  Table 2, agents against each
-other, is made by ``pommerman_learnt_teams.py``.
+other, is in ``pommerman_learnt_teams.py``.
 
     python papers/pessimistic_search.py           # an hour; rewrites docs/papers/pessimistic-search.md
     python papers/pessimistic_search.py --games 1000 --pairs 1000     # the paper's sizes
 
-Every game that is over is kept in ``--db``, and scores beside the pictures: a run that was ended goes on, also with
-more games, and one that finds all its scores there takes a minute.  Read from top to bottom: the games, the game
+Finished games are stored in ``--db``, and scores beside the pictures: an interrupted run is continued, also with more
+games, and a run for which all scores are stored takes a minute.  Read from top to bottom: the games, the game
 between levels, the pictures, the page.
 """
 
@@ -41,7 +41,7 @@ RESAMPLES = 500
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on tree search with pessimistic scenarios."""
+    """Write the page on tree search with pessimistic scenarios."""
 
     out: Path = ROOT / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -59,7 +59,7 @@ class Args:
 
     @property
     def scores(self) -> Path:
-        """File of the page's scores."""
+        """The file of the page's scores."""
         return self.out / PAGE / "scores.csv"
 
 
@@ -77,17 +77,17 @@ Levels = dict[tuple[int, int], Score]
 
 
 def play_figure(args: Args) -> Figure:
-    """Every level against each baseline."""
+    """Play every level against each baseline."""
     return {baseline: [meet(dypm(level), baseline, args.games, args) for level in LEVELS] for baseline in BASELINES}
 
 
 def play_clocked(args: Args) -> dict[str, Score]:
-    """The competition's level against each baseline, and its clock running."""
+    """Play the competition's level against each baseline, with the competition's clock."""
     return {baseline: meet(dypm(USUAL), baseline, args.clocked, args, seconds=CLOCK) for baseline in BASELINES}
 
 
 def play_levels(args: Args, figure: Figure) -> Levels:
-    """The higher level of each pair against the lower; the figure already has the games against level 0."""
+    """Play the higher level of each pair against the lower; games against level 0 are in the figure."""
     return {
         (high, low): meet(dypm(high), dypm(low), args.pairs, args) if low else figure[dypm(0)][high]
         for high in MIXED
@@ -112,7 +112,7 @@ BASELINES: dict[str, dict[int, tuple[float | None, float | None, float | None]]]
 
 
 class Mixture(NamedTuple):
-    """What the payoffs between levels come to."""
+    """The solution of the game between levels."""
 
     payoffs: NDArray[np.float64]  # (levels, levels) of the row
     weights: NDArray[np.float64]  # (levels,) of the best mixture
@@ -122,7 +122,7 @@ class Mixture(NamedTuple):
 
 
 def best_mixture(payoffs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The maximin weights of the rows, by the linear program."""
+    """Return the maximin weights of the rows, by the linear program."""
     names = tuple([f"level {level}" for level in range(len(payoffs))])
     cells = {cell: (float(value), -float(value)) for cell, value in np.ndenumerate(payoffs)}
     form = SequenceForm.of(GameTree.of(matrix_game("levels", (names, names), cells)))
@@ -138,12 +138,12 @@ def payoff_matrix(levels: Levels) -> NDArray[np.float64]:
 
 
 def gain_of(weights: NDArray[np.float64], payoffs: NDArray[np.float64]) -> float:
-    """What a mixture's worst opponent leaves it more than the usual level's worst opponent leaves that."""
+    """Return how much more a mixture gets against its worst opponent than the usual level against its own."""
     return float((weights @ payoffs).min() - payoffs[USUAL].min())
 
 
 def solve(levels: Levels, seed: int) -> Mixture:
-    """The intervals: counts drawn anew from the shares that were found; the gain is that of the same mixture."""
+    """Solve the game, with intervals from counts resampled from the measured shares."""
     payoffs, rng = payoff_matrix(levels), np.random.default_rng(seed)
     weights, drawn, gains = best_mixture(payoffs), [], []
     for _ in range(RESAMPLES):
@@ -165,7 +165,7 @@ COLOURS = {"wins": "#1f5fa8", "ties": "#cccccc", "losses": "#d98c21"}
 
 
 def draw_figure(figure: Figure, file: Path) -> None:
-    """Figure 3: stacked rates; 95 % intervals of wins (left) and losses (right)."""
+    """Draw Figure 3: stacked shares, with 95 % intervals of wins (left) and losses (right)."""
     canvas, panels = plt.subplots(1, 2, figsize=(10, 4), dpi=110, layout="constrained")
     for axes, (baseline, scores), letter in zip(panels, figure.items(), "ab", strict=True):
         rates, bottom = np.array([[100 * count / score.games for count in score] for score in scores]), 0.0
@@ -196,7 +196,7 @@ def whiskers(axes: plt.Axes, x: Sequence[float], middle: NDArray[np.float64], en
 
 
 def draw_mixture(mixture: Mixture, file: Path) -> None:
-    """The payoffs between levels, and the best mixture of them."""
+    """Draw the payoffs between levels, and their best mixture."""
     canvas, (grid, bars) = plt.subplots(1, 2, figsize=(10, 4), dpi=110, layout="constrained")
     most = np.abs(mixture.payoffs).max()
     colours = matplotlib.colors.LinearSegmentedColormap.from_list("", ["#d98c21", "white", "#1f5fa8"])
@@ -280,86 +280,99 @@ def page(figure: Figure, clocked: dict[str, Score], levels: Levels, mixture: Mix
     margins = [score.payoff.margin for score in levels.values() if score.payoff.margin is not None]
     head = f"""# Tree search with pessimistic scenarios
 
-Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic scenarios: Winning the NeurIPS 2018
-Pommerman Competition*, ACML 2019. This page is written by `papers/pessimistic_search.py`, numbers and pictures
-included, here with `--games {args.games} --pairs {args.pairs}`. The games are those of a
-[tournament](../tournaments.md) of `{GAME}`: either team on either diagonal equally often, all
-pairs on the same seeds. Intervals are Wilson's at 95 %.
+This page repeats the experiments of Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic
+scenarios: Winning the NeurIPS 2018 Pommerman Competition*, ACML 2019. The shortest command: `python
+papers/pessimistic_search.py` writes the page with its numbers and pictures, here with `--games {args.games} --pairs
+{args.pairs}`; games whose scores are stored are not played again.
 
-The agents are ours, written from the paper; the originals are programs in Docker images, which were not run. What the
-paper leaves open, its weights and what an agent does with no enemy near, is our choice. So this is no copy of the
-paper's experiments: the question is whether the idea does what the paper says when somebody else writes it down.
-But for the table with a clock nobody is cut off after 0.1 s here; searches end by a budget of positions instead, and
+The games are those of a [tournament](../tournaments.md) of `{GAME}`: each team plays on either diagonal equally
+often, and all pairs play on the same seeds. Intervals are Wilson's at 95 %.
+
+The agents are reimplementations from the paper; the originals are programs in Docker images, and were not run. What
+the paper leaves open (its weights, and what an agent does with no enemy near) is our choice. So this is not an exact
+repetition: the question is whether the idea has the published effect in an independent implementation. Except in the
+table with a clock, decisions have no time limit here: a search ends when its budget of positions is used, so that
 games are reproducible.
 
 ## What the paper claims
 
-1. Against SimpleAgents pessimism lifts the wins of `dypm` from 92.6 % (level 0) to 99.7 % (level 3).
-2. Against itself at level 0 it lifts them from 36.9 % to 77.8 %; level 4 loses less and ties more than level 3.
-3. `hakozaki` and `dypm`, with pessimism, are ahead of `eisenach`, without; `hakozaki` is a little ahead of `dypm`:
-   [Table 2](pommerman-learnt-teams.md) has a page of its own.
-4. The best strategy would mix levels. The paper does not compute it.
+1. Against SimpleAgents, pessimism increases the share of games that `dypm` wins from 92.6 % (level 0) to 99.7 %
+   (level 3).
+2. Against itself at level 0, pessimism increases that share from 36.9 % to 77.8 %; level 4 loses less and ties more
+   than level 3.
+3. `hakozaki` and `dypm`, which are pessimistic, are stronger than `eisenach`, which is not; `hakozaki` is slightly
+   stronger than `dypm`. [The learnt teams of the competition](pommerman-learnt-teams.md) repeats this table of the
+   paper.
+4. The best strategy mixes levels. The paper does not compute it.
 
 ## Levels of pessimism (Figure 3)
 
 ![wins, ties and losses at each level, against SimpleAgent and against level 0]({PAGE}/levels.png)
 
-Against two SimpleAgents, {args.games:,} games a level (the paper: 1,000):
+Against two SimpleAgents, {args.games:,} games at each level (the paper: 1,000):
 """
     hard_text = f"""
 Claim 1 holds: {share(easy[0].wins, easy[0].games)} % of wins at level 0 and
 {share(easy[USUAL].wins, easy[USUAL].games)} % at level {USUAL} (the paper: 92.6 and 99.7 %).
-Levels above 0 can hardly be told apart by so many games.
+This number of games hardly distinguishes the levels above 0.
 
-Against `dypm` at level 0, {args.games:,} games a level:
+Against `dypm` at level 0, {args.games:,} games at each level:
 """
     pairs_text = f"""
-At level 0 both sides are the same agent, which wins half of the decided games,
-{50 * (1 - hard[0].ties / hard[0].games):.1f} %, but for luck.
+At level 0 both sides are the same agent, which apart from luck wins half of the decided games,
+{50 * (1 - hard[0].ties / hard[0].games):.1f} %.
 
-Claim 2 holds: pessimism lifts the wins to {share(hard[USUAL].wins, hard[USUAL].games)} % at level {USUAL} and lowers
-the losses to {share(hard[USUAL].losses, hard[USUAL].games)} %. The most wins,
-{share(hard[best].wins, hard[best].games)} %, are those of level {best},
-but the intervals of all levels above 0 overlap.
-The paper's level 4 loses less and ties more than its level {USUAL}; neither its counts nor ours tell the two apart.
-More pessimism makes a few more ties: {share(hard[10].ties, hard[10].games)} % at level 10.
+Claim 2 holds: pessimism increases the wins to {share(hard[USUAL].wins, hard[USUAL].games)} % at level {USUAL} and
+reduces the losses to {share(hard[USUAL].losses, hard[USUAL].games)} %. Level {best} has the most wins,
+{share(hard[best].wins, hard[best].games)} %, but the intervals of all levels above 0 overlap. In the paper level 4
+loses less and ties more than level {USUAL}; neither the paper's games nor ours are enough to show a difference. More
+pessimism leads to a few more ties: {share(hard[10].ties, hard[10].games)} % at level 10.
 
-Three things that the paper leaves open matter most. Whether the others of a scenario also take cells that the agent
-has reached before them: where they did, level 3 often had no safe action left near an enemy, and won 59 of 100 games
-against level 0. Nobody can be pushed out of a cell, so now they do not. When the others begin to spread: in the step
-that is looked at, too, or only after it. And what is done with no enemy near: how much draws it to where an enemy was
-seen last, and whether it does the same in the same situation for ever. With `dypm(early=false,chase=0.8,tired=0)` level
-3 lost 1.4 % of 1,000 games to SimpleAgents, mostly with both agents beside a bomb of their own, in each other's way;
-against a level 0 of the same kind it won 65.5, lost 8.1 and tied 26.4 %.
+Three choices that the paper leaves open matter most:
 
-The competition's clock takes nothing from it, as a decision takes a small part of a millisecond:
+- *Whether other agents of a scenario also take cells that the agent has reached before them.* When they did, level 3
+  often had no safe action left near an enemy, and won only 59 of 100 games against level 0. An agent cannot be pushed
+  out of a cell, so that now they do not.
+- *When the other agents begin to spread*: already in the step that is searched, or only after it.
+- *What an agent does with no enemy near*: how strongly it is drawn to the cell where an enemy was last seen, and
+  whether it repeats the same action in the same situation for ever.
+
+With `dypm(early=false,chase=0.8,tired=0)`, level 3 lost 1.4 % of 1,000 games to SimpleAgents, mostly while both
+agents of a team stood beside a bomb of their own and blocked each other's way; against level 0 with the same
+parameters it won 65.5 %, lost 8.1 % and tied 26.4 %.
+
+The competition's clock makes no difference, since a decision takes a small part of a millisecond:
 
 {chr(10).join(clocked_rows(clocked, figure))}
 
 ## The game between levels (section 4.2)
 
-Two teams choose their levels without knowing the other's, from 0 to {MIXED[-1]}. A win pays 1, a tie 0, a loss -1. The
-payoffs, estimated from {args.pairs:,} games a pair ({args.games:,} against level 0), with 95 % margins:
+Two teams choose their levels, from 0 to {MIXED[-1]}, without knowing the other's choice. A win pays 1, a tie 0, a
+loss -1. The payoffs are estimated from {args.pairs:,} games of each pair ({args.games:,} against level 0), and have
+95 % margins:
 """
     mixture_text = f"""
 ![payoffs between levels, and the best mixture]({PAGE}/mixture.png)
 
-The best mixture of this symmetric game, whose value is 0, by the sequence-form [linear program](../solvers/lp.md):
+The best mixture of this symmetric game, whose value is 0, computed by the sequence-form [linear
+program](../solvers/lp.md):
 """
     gain_text = f"""
-Level {USUAL}'s worst opponent is level {worst} and leaves it {signed(mixture.payoffs[USUAL, worst], 3)}; the mixture's
-worst leaves that {signed(mixed.min(), 3)}. The mixture gains {mixture.gain:.3f} a game over level {USUAL}, each against
-its worst opponent. The estimate is rough: margins are {min(margins):.2f} to {max(margins):.2f}, and the program profits
-from luck in the counts. With all counts drawn anew from the shares found, {RESAMPLES} times, the same mixture gains
-between {signed(low, 3)} and {signed(high, 3)} (95 %), and the best mixtures of the drawn games spread as the second row
-says. What is sure is that level 0 has no place in it.
+The worst opponent of level {USUAL} is level {worst}, against which it gets
+{signed(mixture.payoffs[USUAL, worst], 3)}; against its own worst opponent the mixture gets {signed(mixed.min(), 3)},
+which is {mixture.gain:.3f} per game more. The estimate is rough: the margins are {min(margins):.2f} to
+{max(margins):.2f}, and the program exploits noise in the counts. If all counts are resampled {RESAMPLES} times from
+the measured shares, the same mixture gains between {signed(low, 3)} and {signed(high, 3)} (95 %), and the best
+mixtures of the resampled games vary as in the second row. The only certain result is that level 0 has no place in the
+mixture.
 
 ## What is reproduced, and what is not
 
-- **Reproduced**: pessimism beats none, clearly, against both baselines, and by about as much as in the paper.
+- **Reproduced**: pessimism is clearly better than no pessimism against both baselines, by about as much as in the
+  paper.
 - **New**: the game between levels and its best mixture.
-- **Not done**: the two agents of the paper's `dypm` team, which differ in parameters that are not printed: both are the
-  same here. A tournament takes teams of two kinds, as `dypm(level=3)+dypm(level=4)`.
+- **Not done**: the two agents of the paper's `dypm` team have different parameters, which are not published; here
+  both are the same. A tournament accepts teams of two different agents, as `dypm(level=3)+dypm(level=4)`.
 """
     return "\n".join(
         [

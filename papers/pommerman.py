@@ -1,4 +1,4 @@
-"""Regenerate what Resnick et al. (2018), "Pommerman: a multi-agent playground", say of their stock agent, and compare
+"""Check what Resnick et al. (2018), "Pommerman: a multi-agent playground", say about their stock agent, and compare
 whole games with those of the reference environment.
 
     python papers/pommerman.py                    # a few minutes; rewrites docs/papers/pommerman.md
@@ -32,7 +32,7 @@ EVERYONE = (0, 1, 2, 3)
 
 
 class Scenario(NamedTuple):
-    """Games between stock agents in some seats and random movers in the others, and the reference's counts of them."""
+    """Games of stock agents in some seats and random agents in the others, with the reference's counts."""
 
     title: str
     variant: str
@@ -72,7 +72,7 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on Pommerman's stock agent."""
+    """Write the page on Pommerman's stock agent."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its picture in a folder beside it."""
@@ -87,7 +87,7 @@ class Args:
 
 
 class Played(NamedTuple):
-    """Every game's winning side (the number of sides: a tie), its length, and whether it ran into the time limit."""
+    """Each game's winning side (the number of sides for a tie), its length, and whether it reached the step limit."""
 
     side: NDArray[np.int64]
     length: NDArray[np.int64]
@@ -98,7 +98,7 @@ class Played(NamedTuple):
 
 
 def play(scenario: Scenario, games: int, seed: int) -> Played:
-    """One game a board: a board's first end counts, so long games count as often as short ones."""
+    """Play one game on each board; only its first game counts, so that long games count as often as short ones."""
     rules, sides = config(scenario.variant), len(scenario.sides)
     batch = PommermanVec(games, rules, seed=seed)
     stock, random = SimpleVec(batch, scenario.stock, seed=seed + 1), np.random.default_rng(seed + 2)
@@ -123,13 +123,13 @@ def play(scenario: Scenario, games: int, seed: int) -> Played:
 
 
 def share(count: int, games: int) -> str:
-    """A share in per cent with its 95 % interval (Wilson)."""
+    """Format a share in per cent with its 95 % interval (Wilson)."""
     interval = binomtest(count, games).proportion_ci(method="wilson")
     return f"{100 * count / games:.1f} ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
 
 
 def agreement(found: list[int], reference: tuple[int, ...]) -> str:
-    """The p-value of a chi-square test that both counts come from one distribution."""
+    """Return the p-value of a chi-square test that both counts come from one distribution."""
     table = np.array([found, reference])
     table = table[:, table.sum(axis=0) > 0]
     return f"{chi2_contingency(table).pvalue:.2g}"
@@ -148,16 +148,16 @@ def rows(scenario: Scenario, played: Played) -> list[str]:
         lines.append(f"| {name} | {counts[k]:,} | {share(counts[k], games)} | {' | '.join(theirs)} |")
     deviation = 1.96 * played.length.std(ddof=1) / games**0.5
     said = f"; the reference's over {sum(reference):,} games is {scenario.mean_length}" if reference else ""
-    same = f" Both distributions agree with p = {agreement(counts, reference)}." if reference else ""
+    same = f" Test of equal distributions: p = {agreement(counts, reference)}." if reference else ""
     lines.append(
         f"\nMean length {played.length.mean():.1f} ± {deviation:.1f}, median {np.median(played.length):.0f}{said}. "
-        f"{played.late.sum():,} ties are timeouts.{same}"
+        f"{played.late.sum():,} ties are at the step limit.{same}"
     )
     return lines
 
 
 def picture(results: dict[Scenario, Played], file: Path) -> None:
-    """How long games last, and how they end."""
+    """Draw the lengths of games, and their results."""
     figure, (ends, lengths) = plt.subplots(1, 2, figsize=(10, 3.8), dpi=110, layout="constrained")
     colours = ("#1f5fa8", "#d98c21", "#3a8f5c", "#a8447a")
     mirrors = [s for s in SCENARIOS if len(s.stock) == config(s.variant).num_agents]
@@ -201,32 +201,35 @@ def page(results: dict[Scenario, Played], games: int) -> str:
     lines = [
         f"""# Pommerman: what the stock agent does
 
-Cinjon Resnick, Wes Eldridge, David Ha, Denny Britz, Jakob Foerster, Julian Togelius, Kyunghyun Cho, Joan Bruna,
-*Pommerman: A Multi-Agent Playground*, 2018. This page is written by `papers/pommerman.py`, numbers and picture
-included.
+This page checks what Cinjon Resnick, Wes Eldridge, David Ha, Denny Britz, Jakob Foerster, Julian Togelius, Kyunghyun
+Cho, Joan Bruna, *Pommerman: A Multi-Agent Playground*, 2018, say about their stock agent, and compares our rules with
+the reference environment. The shortest command: `python papers/pommerman.py` writes the page with its numbers and
+picture.
 
 ## What the paper claims
 
-The paper uses four of its stock SimpleAgents as the measure of learners and says that one of them wins about 20 % of
-free-for-alls: less than chance, because many games among four of them are drawn.
+The paper measures learners against its stock agent, SimpleAgent, and says that one of four SimpleAgents wins about 20
+% of free-for-alls: less than a quarter, because many of their games are drawn.
 
 ## What we find
 
-Over {games:,} free-for-alls of four SimpleAgents one of them wins {share(wins, 4 * games)} % on average over the four
-seats, and {share(ties, games)} % are ties ({results[mirror].late.sum():,} of them timeouts): the claim holds.
+In {games:,} free-for-alls of four SimpleAgents, one of them wins {share(wins, 4 * games)} % on average over the four
+seats, and {share(ties, games)} % are ties ({results[mirror].late.sum():,} of them at the step limit): the claim
+holds.
 
-The seats are not equal. Agents 0 and 2 start on the main diagonal, the one that never holds a wall: they win {even} %
-each, the two others {odd} %; as a team {100 * teams[0] / games:.1f} % against {100 * teams[1] / games:.1f} %. The
-reference's 87 decided team games were too few to tell. Who compares agents should let them change seats
-(`infoset match --rotate`). One SimpleAgent among random movers wins {share(alone, games)} %.
+The seats are not equal. Agents 0 and 2 start on the main diagonal, which never contains a wall: they win {even} %
+each, the two others {odd} %; as a team 0 and 2 win {100 * teams[0] / games:.1f} %, 1 and 3
+{100 * teams[1] / games:.1f} %. The reference's 87 decided team games were too few to show this. So agents should
+change seats when they are compared (`infoset match --rotate`). One SimpleAgent among agents that move at random wins
+{share(alone, games)} %.
 
 ![who wins, and how long games last](pommerman/simple.png)
 
 ## All counts
 
-Reference: the counts of the original environment with its own SimpleAgent, memory cleared before each game. Ours:
-{games:,} games of each kind, one on each board of a batch. Intervals are Wilson's at 95 %; p is a chi-square test's
-that both rows of counts come from one distribution."""
+*Reference*: the counts of the original environment with its own SimpleAgent, whose memory is cleared before each
+game. *Ours*: {games:,} games of each kind, one on each board of a batch. Intervals are Wilson's at 95 %; p is the
+p-value of a chi-square test that both columns of counts come from one distribution."""
     ]
     for scenario, played in results.items():
         lines += rows(scenario, played)

@@ -1,8 +1,9 @@
-"""Hold Pommerman's competition at NeurIPS 2018 again, by its rules (Osogami & Takahashi 2019, 4.1) with our agents.
+"""Repeat Pommerman's competition at NeurIPS 2018 by its rules (Osogami & Takahashi 2019, 4.1) with our agents.
 
     python papers/pommerman_competition.py        # some twenty minutes; rewrites docs/papers/pommerman-competition.md
 
-Games are kept: a run that was ended goes on.  The same by hand: ``infoset compete papers/pommerman_competition.toml``.
+Games are stored, and an interrupted run is continued.  The same by hand:
+``infoset compete papers/pommerman_competition.toml``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ TABLE_1 = {
     ("dypm", "navocado"): "2/1/0", ("navocado", "hakozaki"): "0/2/2", ("navocado", "dypm"): "1/2/0",
     ("navocado", "skynet"): "2/1/5", ("skynet", "hakozaki"): "0/2/0", ("skynet", "navocado"): "1/2/5",
 }  # fmt: skip
-"""What was published."""
+"""The published results."""
 THEIRS = ("hakozaki", "eisenach", "dypm", "navocado", "skynet")
 
 
@@ -31,16 +32,19 @@ def page(standings: Standings) -> str:
     names = tuple(ranking(standings))
     ours = {pair: "/".join(map(str, cell)) for pair, cell in cross_table(standings).items()}
     meetings = "\n".join(f"- {line}" for line in meeting_lines(standings))
-    return f"""# The competition again
+    return f"""# The NeurIPS 2018 competition, repeated
 
-Pommerman's competition at NeurIPS 2018 was a double elimination: a meeting goes to the team that wins two games before
-the other, a tie is replayed once, and after a second one the walls collapse; an agent has 100 ms for a move and stays
-where it is when it takes longer (Osogami & Takahashi 2019, section 4.1; Resnick et al. 2018). Here our agents meet so.
-This page is written by `papers/pommerman_competition.py`; the competition is one file, played by
+This page repeats Pommerman's competition at NeurIPS 2018, by its rules, with agents of this library. The shortest
+command plays it:
 
 ```console
 $ infoset compete papers/pommerman_competition.toml
 ```
+
+The format is a double elimination: the team that first wins two games wins a meeting. A tied game is replayed once;
+after a second tie games are played with collapsing walls. An agent has 100 ms for a move; if it takes longer, it
+stays where it is (Osogami & Takahashi 2019, section 4.1; Resnick et al. 2018). `papers/pommerman_competition.py`
+plays the competition and writes this page. The file that defines it:
 
 ```toml
 {FILE.read_text(encoding="utf-8").strip()}
@@ -48,7 +52,7 @@ $ infoset compete papers/pommerman_competition.toml
 
 ![The bracket]({PAGE}/bracket.svg)
 
-{standings.games} games. First: {", ".join(f"`{name}`" for name in names)}.
+{standings.games} games. Final order: {", ".join(f"`{name}`" for name in names)}.
 
 {meetings}
 
@@ -56,15 +60,15 @@ Wins/losses/ties of the row against the column, in the layout of the paper's Tab
 
 {table(names, ours)}
 
-What was published (`navocado` and `skynet` are learnt policies in images, which were not run; `champion` and `simple`
-take their places here):
+The published results (`navocado` and `skynet` are learnt policies in Docker images, which were not run; `champion`
+and `simple` take their places here):
 
 {table(THEIRS, TABLE_1)}
 
 Faults and slow moves: {faults(standings)}.
 
-So few games say little of who is stronger, there as here; [more between each two](pommerman-learnt-teams.md) do. Moves
-are cut by the clock, so that another run, on another machine, ends otherwise.
+So few games say little about which team is stronger, in 2018 as here; [longer series](pommerman-learnt-teams.md) do.
+Moves are limited by the clock, so that another run, or another machine, has other results.
 """
 
 

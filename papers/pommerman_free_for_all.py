@@ -1,8 +1,9 @@
-"""Hold Pommerman's first competition again, the free-for-all of June 3rd 2018 (Resnick et al. 2018), with our agents.
+"""Repeat Pommerman's first competition, the free-for-all of June 3rd 2018 (Resnick et al. 2018), with our agents.
 
-    python papers/pommerman_free_for_all.py       # some half an hour; rewrites docs/papers/pommerman-free-for-all.md
+    python papers/pommerman_free_for_all.py       # about half an hour; rewrites docs/papers/pommerman-free-for-all.md
 
-Games are kept: a run that was ended goes on.  The same by hand: ``infoset compete papers/pommerman_free_for_all.toml``.
+Games are stored, and an interrupted run is continued.  The same by hand:
+``infoset compete papers/pommerman_free_for_all.toml``.
 """
 
 from __future__ import annotations
@@ -36,23 +37,26 @@ def page(standings: Standings) -> str:
     cells = {pair: "/".join(map(str, cell)) for pair, cell in cross_table(standings).items()}
     games = comb(len(names) - 1, SEATS - 1)
     ties = standings.games - sum(standings.won.values())
-    return f"""# The free-for-all again
+    return f"""# The free-for-all of June 2018, repeated
 
-Pommerman's first competition, on June 3rd 2018, was a free-for-all of eight entrants on boards in full view, with
-100 ms for a move. The paper (Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and Bruna 2018) reports that the
-first two won 22 and 8 of their 35 games, and that a number of the rest were tied: 35 are the tables of four at which
-one of eight entrants sits.
-
-- The first, of a team led by Gong, was a finite state machine with tree search (Zhou et al. 2018): here `fsm-search`.
-- The second, Görög's, was the stock agent improved through a number of edits: here `edited-simple`.
-
-Both are made anew from what is known of them ([Pommerman](../pommerman.md#agents-of-the-first-competition)). Who the
-other six were is not known; other agents of ours take their places. This page is written by
-`papers/pommerman_free_for_all.py`; the competition is one file, played by
+This page repeats Pommerman's first competition, the free-for-all of June 3rd 2018, with agents of this library. The
+shortest command plays it:
 
 ```console
 $ infoset compete papers/pommerman_free_for_all.toml
 ```
+
+Eight entrants played on boards in full view, with 100 ms for a move. The paper (Resnick, Eldridge, Ha, Britz,
+Foerster, Togelius, Cho and Bruna 2018) reports that the first two won 22 and 8 of their 35 games, and that a number
+of the others were tied. Each of eight entrants sits at 35 of the possible tables of four.
+
+- The first, of a team led by Gong, was a finite state machine with tree search (Zhou et al. 2018): here `fsm-search`.
+- The second, Görög's, was the stock agent improved by a number of edits: here `edited-simple`.
+
+Both are reimplemented from their published descriptions
+([Pommerman](../pommerman.md#agents-of-the-first-competition)). The other six entrants are not known; other agents of
+this library take their places. `papers/pommerman_free_for_all.py` plays the competition and writes this page. The
+file that defines it:
 
 ```toml
 {FILE.read_text(encoding="utf-8").strip()}
@@ -65,16 +69,16 @@ $ infoset compete papers/pommerman_free_for_all.toml
 
 {wins_table(standings)}
 
-Wins/losses/ties of the row against the column, as whoever wins a game beats three others:
+Wins/losses/ties of the row against the column; the winner of a game beats all three others:
 
 {table(names, cells)}
 
 Faults and slow moves: {faults(standings)}.
 
-Entrants differ from those of 2018, so counts compare only roughly: who searches meets others who do, and two who
-survive until step 800 make a tie for the whole table, by the rules also for who is dead. How the two do against the
-stock agent alone is in the [guide](../pommerman.md#agents-of-the-first-competition). Moves are cut by the clock, so
-that another run, on another machine, ends otherwise.
+The entrants differ from those of 2018, so that counts can be compared only roughly. Agents that search meet others
+that search, and if two agents survive until step 800, the game is by the rules a tie for the whole table, dead agents
+included. [Pommerman](../pommerman.md#agents-of-the-first-competition) has the results of both agents against the
+stock agent alone. Moves are limited by the clock, so that another run, or another machine, has other results.
 """
 
 

@@ -1,9 +1,9 @@
-"""Regenerate what Resnick et al. (2018), "Pommerman: a multi-agent playground", say of learning to play it.
+"""Check what Resnick et al. (2018), "Pommerman: a multi-agent playground", say about learning to play it.
 
     python papers/pommerman_learning.py                      # an hour; rewrites docs/papers/pommerman-learning.md
     python papers/pommerman_learning.py --seconds 10 --games 40 --out /tmp/page
 
-Every training is a run folder below ``--runs``; called again the script goes on from what is there.  Read from top to
+Every training is a run folder below ``--runs``, and a second call continues from there.  Read from top to
 bottom: what is trained, how, the figures, the picture, the page.
 """
 
@@ -43,7 +43,7 @@ SIMPLE_SHARE = 19.6  # % of free-for-alls among four that one SimpleAgent wins (
 
 
 class Training(NamedTuple):
-    """A row: how it is told, and what is asked of ``infoset.train``."""
+    """A row of the table: its labels, and the options of ``infoset.train``."""
 
     method: str
     variant: str
@@ -58,7 +58,7 @@ class Training(NamedTuple):
 
 
 def trainings() -> Iterator[Training]:
-    """All rows in order."""
+    """Yield all trainings in the order of the table."""
     yield Training("dagger", FFA, "large", "none", "dealt", {"expert": "simple"})
     for method in ("ppo", "dqn", "a2c"):
         for variant in (FFA, TEAM):
@@ -73,7 +73,7 @@ def trainings() -> Iterator[Training]:
 
 
 class Row(NamedTuple):
-    """A training and how its network played at the stages."""
+    """A training, and the measured play of its network at each stage."""
 
     training: Training
     steps: int
@@ -82,21 +82,21 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on learning in Pommerman."""
+    """Write the page on learning in Pommerman."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its picture in a folder beside it."""
     runs: Path = Path("runs") / "pommerman_learning"
     """Folder of the trainings."""
     seconds: float = 80.0
-    """Of each training."""
+    """Seconds of each training."""
     games: int = 300
-    """Of each measurement."""
+    """Games of each measurement."""
     seed: int = 1
 
 
 def row_of(args: Args, training: Training) -> Row:
-    """Train as far as is missing; what was measured is kept in the run's folder."""
+    """Continue the training as far as necessary; measurements are stored in the run's folder."""
     out, name, stages = args.runs / training.folder, f"pommerman:{training.variant}", []
     sight = Sight(name, config(training.variant))
     for stage in STAGES:
@@ -118,7 +118,7 @@ def row_of(args: Args, training: Training) -> Row:
 
 
 def table(rows: list[Row]) -> str:
-    """A line a training."""
+    """Return the table with a row for each training."""
     lines = [
         "| method | game | batch | reward | starts | agent steps | won (95 %) | tied, % | lost, % | bombs | steps |",
         "|---|---|---|---|---|---:|---|---:|---:|---:|---:|",
@@ -133,7 +133,7 @@ def table(rows: list[Row]) -> str:
 
 
 def bombs(rows: list[Row], args: Args) -> str:
-    """How many bombs are laid a game as a training goes on."""
+    """Return the table of the number of bombs per game during training."""
     head = " | ".join(f"after {stage * args.seconds:g} s" for stage in STAGES)
     lines = [f"| training | {head} |", "|---|" + "---:|" * len(STAGES)]
     for row in rows:
@@ -144,7 +144,7 @@ def bombs(rows: list[Row], args: Args) -> str:
 
 
 def picture(rows: list[Row], args: Args, path: Path) -> None:
-    """Wins and bombs against seconds, a line a training; one panel a game."""
+    """Draw wins and bombs against seconds, a line for each training and a panel for each game."""
     figure, axes = plt.subplots(2, 2, figsize=(9, 6), dpi=110, layout="constrained", sharex=True)
     seconds = [stage * args.seconds for stage in STAGES]
     for column, variant in enumerate((FFA, TEAM)):
@@ -165,7 +165,7 @@ def picture(rows: list[Row], args: Args, path: Path) -> None:
 
 
 def finding(rows: list[Row], method: str, variant: str) -> str:
-    """What one method won of one game, by batch and reward."""
+    """Describe the results of one method in one game, by batch and reward."""
     told = [
         f"{row.training.batch} and {row.training.reward} {row.stages[-1].won}"
         for row in rows
@@ -175,41 +175,41 @@ def finding(rows: list[Row], method: str, variant: str) -> str:
 
 
 def page(rows: list[Row], args: Args) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     dagger = rows[0].stages[-1].won
     starts = {row.training.starts: row.stages[-1].won for row in rows if row.training.folder.startswith(PLAIN)}
     found = "\n".join(finding(rows, m, v) for m in ("ppo", "dqn", "a2c") for v in (FFA, TEAM))
     return f"""# Pommerman: what can be learnt
 
-Cinjon Resnick, Wes Eldridge, David Ha, Denny Britz, Jakob Foerster, Julian Togelius, Kyunghyun Cho, Joan Bruna,
-*Pommerman: A Multi-Agent Playground*, 2018, "Early results". This page is written by
-`papers/pommerman_learning.py`, numbers and picture included: {args.seconds:g} seconds for each training (on a
-machine of two cores with other work), seed {args.seed}, {args.games} games a measurement against SimpleAgents in all
-other seats, the learner in all seats in turn.
+This page repeats the learning experiments of Cinjon Resnick, Wes Eldridge, David Ha, Denny Britz, Jakob Foerster,
+Julian Togelius, Kyunghyun Cho, Joan Bruna, *Pommerman: A Multi-Agent Playground*, 2018, "Early results". The shortest
+command: `python papers/pommerman_learning.py` trains all agents and writes the page with its numbers and picture.
+
+Each training takes {args.seconds:g} seconds (on a machine of two cores with other work), with seed {args.seed}. Each
+measurement is {args.games} games against SimpleAgents in all other seats, with the learner in each seat in turn.
 
 ## What the paper claims
 
 - DAgger reaches the free-for-all win rate of the SimpleAgent that it imitates, about 20 %.
-- Neither DQN nor PPO learns to play against SimpleAgents without a shaped reward and a very large batch, since
-  bombs are highly correlated with losing.
+- Neither DQN nor PPO learns to play against SimpleAgents without a shaped reward and a very large batch, since laying
+  bombs is highly correlated with losing.
 
 ## What we find
 
-- *dagger, free-for-all*: {dagger}; a SimpleAgent among its like wins {SIMPLE_SHARE} %.
+- *dagger, free-for-all*: {dagger}; a SimpleAgent among three others wins {SIMPLE_SHARE} %.
 {found}
-- *Starts*, PPO in the free-for-all with a large batch and a plain reward: dealt boards {starts["dealt"]}, Backplay
+- *Starts*, PPO in the free-for-all with a large batch and a plain reward: new boards {starts["dealt"]}, Backplay
   {starts["backplay"]}, uniform starts {starts["uniform"]}.
 
-So the large batch is what learning needs here; shaping the reward is not. Apart from DAgger
-nearly all trainings end with less than one bomb a game (last table): they win by outliving the others, the local
-optimum in which bombs are feared. Backplay wins more than dealt boards do in the same time, and lays no more.
+So learning needs the large batch here, but not a shaped reward. Apart from DAgger nearly all trainings end with less
+than one bomb per game (last table): the agents win by outliving the others, the local optimum in which bombs are
+feared. Backplay wins more than new boards do in the same time, and lays no more bombs.
 
-What differs from the paper's learners: the networks here see the cells around their agent, when each of them will
-burn and how much room each move leaves ([Agents that learn](../pommerman.md#agents-that-learn)), not the raw planes of
-the board. So
-what makes bombs hard to learn from is told to them. A small batch is {SMALL["ppo"]["boards"]} boards and
-{SMALL["ppo"]["steps"]} steps for PPO, a large one 256 and 64; for DQN 8 and 256 boards. One seed each: differences
-of a few points between two trainings are no more than luck.
+The learners differ from the paper's in their input. The networks here see the cells around their agent, when each of
+them will burn, and how much room each move leaves ([Agents that learn](../pommerman.md#agents-that-learn)), not the
+raw planes of the board; so they need not learn when a bomb is dangerous. A small batch is {SMALL["ppo"]["boards"]}
+boards and {SMALL["ppo"]["steps"]} steps for PPO, a large one 256 and 64; for DQN it is 8 and 256 boards. Each
+training was run with one seed, so that differences of a few points between two trainings mean nothing.
 
 ![wins and bombs](pommerman-learning/curves.png)
 
@@ -217,7 +217,8 @@ of a few points between two trainings are no more than luck.
 
 ## The fear of bombs
 
-How many bombs an agent lays a game, and in brackets what it wins, as its training goes on:
+The number of bombs that an agent lays per game during training, and in brackets the share of games that it wins. A
+row is named by method, game, batch, reward and starts:
 
 {bombs(rows, args)}
 """

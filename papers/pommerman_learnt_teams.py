@@ -1,10 +1,10 @@
-"""Train ``navocado`` and ``skynet`` anew, and let all five teams of Osogami & Takahashi (2019), Table 2, meet, with
-``champion`` beside them.
+"""Train ``navocado`` and ``skynet`` again, and play the five teams of Table 2 of Osogami & Takahashi (2019), and
+``champion``, against each other.
 
     python papers/pommerman_learnt_teams.py           # two hours; rewrites docs/papers/pommerman-learnt-teams.md
-    python papers/pommerman_learnt_teams.py --ship    # the same, with networks made anew for the package
+    python papers/pommerman_learnt_teams.py --ship    # the same, with new networks for the package
 
-Trainings and games are kept below ``--runs``: called again the script goes on from what is there.  Read from top to
+Trainings and games are stored below ``--runs``, and a second call continues from there.  Read from top to
 bottom: the trainings, the games, the picture, the page.
 """
 
@@ -58,38 +58,38 @@ THEIRS = {
     ("hakozaki", "hakozaki"): Score(112, 776, 112), ("eisenach", "eisenach"): Score(338, 324, 338),
     ("dypm", "dypm"): Score(107, 786, 107),
 }  # fmt: skip
-"""The paper's Table 2, but for the learnt teams against themselves."""
+"""The paper's Table 2, without the learnt teams against themselves."""
 
 
 @dataclass(frozen=True)
 class Args:
-    """Train the learnt teams of Pommerman's competition anew, and let them meet the others."""
+    """Train the learnt teams of Pommerman's competition again, and play them against the others."""
 
     out: Path = ROOT / "docs" / "papers"
     """Folder for the page, with its picture in a folder beside it."""
     runs: Path = ROOT / "runs" / PAGE
     """Folder of the trainings and games."""
     ship: bool = False
-    """Whether to train, and to put what was learnt into the package, before the games."""
+    """Whether to train first, and to copy the networks into the package."""
     games: int = 300
-    """Between each two teams, at least (the paper: 1,000)."""
+    """Least number of games of each pair (the paper: 1,000)."""
     workers: int = 2
     """Processes that play."""
     seed: int = 1
 
     @property
     def scores(self) -> Path:
-        """File of the page's scores."""
+        """The file of the page's scores."""
         return self.out / PAGE / "scores.csv"
 
     @property
     def db(self) -> Path:
-        """Folder for the games."""
+        """The folder of the games."""
         return self.runs / "games"
 
 
 def ship(name: str, args: Args) -> None:
-    """Train as far as is missing; into the package come the network, what it was told, and points of its curve."""
+    """Continue a training as far as necessary, and copy network, configuration and curve into the package."""
     run, folder = args.runs / name, WEIGHTS / name
     if (run / CONFIG).exists():
         infoset.train(out=run, resume=True, seconds=SECONDS[name])
@@ -103,12 +103,12 @@ def ship(name: str, args: Args) -> None:
 
 
 def epochs(file: Path) -> list[dict[str, Any]]:
-    """The lines of a curve."""
+    """Read the lines of a curve."""
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """So few of them; each has the games against the first rival of all since the last."""
+    """Reduce a curve to ``POINTS`` points; each has all games against the first rival since the point before."""
     found = []
     ends = [round(k * len(lines) / POINTS) for k in range(POINTS + 1)]
     for begin, end in pairwise(sorted(set(ends))):
@@ -120,7 +120,7 @@ def thinned(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def play(args: Args) -> Table:
-    """Every two teams, each against itself half as often, and those that the paper lacks against stock agents."""
+    """Play all pairs of teams, each team half as often against itself, and the learnt teams against stock agents."""
     found: Table = {}
     pairs = [*combinations_with_replacement(TEAMS, 2), *[(name, YARDSTICK) for name in (*LEARNT, CHAMPION)]]
     pairs += [(VETERAN, other) for other in (*TEAMS, YARDSTICK)]
@@ -134,7 +134,7 @@ def play(args: Args) -> Table:
 
 
 def picture(path: Path) -> None:
-    """What share of its games against stock agents each team won while it learnt; ``veteran`` against skynet."""
+    """Draw the share of games that each team won during training: against stock agents, ``veteran`` against skynet."""
     figure, axes = plt.subplots(figsize=(7, 3.6), dpi=110, layout="constrained")
     for name, colour in zip(TRAININGS, ("#d98c21", "#1f5fa8", "#3a8a4d"), strict=True):
         points = [point for point in epochs(WEIGHTS / name / METRICS) if point["duels"]]
@@ -151,7 +151,7 @@ def picture(path: Path) -> None:
 
 
 def command(name: str) -> str:
-    """By which a network was trained."""
+    """Return the command that trained a network."""
     told = json.loads((WEIGHTS / name / CONFIG).read_text(encoding="utf-8"))
     given = {key: value for key, value in TRAININGS[name].items() if key != "method"}
     options = " ".join(f"--{key}" if value is True else f"--{key} {value:g}" if isinstance(value, float) else
@@ -164,7 +164,7 @@ def command(name: str) -> str:
 
 
 def table_rows(table: Table) -> list[str]:
-    """Wins/losses/ties of the row against the column."""
+    """Return rows of wins/losses/ties of the row against the column."""
     lines = heading(["", *TEAMS])
     for a in TEAMS:
         lines.append(row([f"**{a}**", *[f"{table[a, b].wins}/{table[a, b].losses}/{table[a, b].ties}" for b in TEAMS]]))
@@ -172,7 +172,7 @@ def table_rows(table: Table) -> list[str]:
 
 
 def beside_rows(table: Table) -> list[str]:
-    """The pairs that the paper has, in per cent; of a team against itself its ties."""
+    """Return the paper's pairs in per cent; for a team against itself only its ties."""
     lines = heading(["", "n", "wins, % (95 %)", "ties", "losses", "the paper's wins", "ties", "losses"])
     for (a, b), theirs in THEIRS.items():
         percent = [f"{100 * count / theirs.games:.1f}" for count in theirs]
@@ -185,8 +185,8 @@ def beside_rows(table: Table) -> list[str]:
 
 
 def against_rows(name: str, others: Sequence[str], table: Table) -> list[str]:
-    """One team against others."""
-    lines = heading(["against", "n", "wins, % (95 %)", "ties", "losses", "wins to a loss"])
+    """Return the results of one team against others."""
+    lines = heading(["against", "n", "wins, % (95 %)", "ties", "losses", "wins per loss"])
     for other in others:
         met = table[name, other]
         ratio = f"{met.wins / met.losses:.1f}" if met.losses else "no loss"
@@ -195,14 +195,14 @@ def against_rows(name: str, others: Sequence[str], table: Table) -> list[str]:
 
 
 def champion_rows(table: Table) -> list[str]:
-    """``champion`` against everybody, and its ties with itself."""
+    """Return the results of ``champion`` against all others, and its ties with itself."""
     lines, met = against_rows(CHAMPION, (*TEAMS[:-1], YARDSTICK), table), table[CHAMPION, CHAMPION]
     lines.append(row(["itself", f"{met.games // 2:,}", "", share(met.ties // 2, met.games // 2), "", ""]))
     return lines
 
 
 def page(table: Table) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     pessimists = table["hakozaki", "eisenach"].plus(table["dypm", "eisenach"])
     least = min(met.games for (a, b), met in table.items() if a != b)
     mirrors = min(table[a, a].games // 2 for a in TEAMS)
@@ -219,71 +219,73 @@ def page(table: Table) -> str:
     grown = epochs(WEIGHTS / VETERAN / METRICS)[-1]
     return f"""# The learnt teams of the competition
 
-Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic scenarios: Winning the NeurIPS 2018
-Pommerman Competition*, ACML 2019, section 4.1 and Table 2: five teams, of which three search and two are learnt. This
-page is written by `papers/pommerman_learnt_teams.py`, numbers and picture included. The games are those of a
-[tournament](../tournaments.md) of `{GAME}`, either team on either diagonal equally often, all pairs on the same seeds.
-Intervals are Wilson's at 95 %.
+This page repeats Table 2 of Takayuki Osogami and Toshihiro Takahashi, *Real-time tree search with pessimistic
+scenarios: Winning the NeurIPS 2018 Pommerman Competition*, ACML 2019, section 4.1: five teams, of which three search
+and two are learnt. The shortest command: `python papers/pommerman_learnt_teams.py` writes the page with its numbers
+and picture; games whose scores are stored are not played again.
 
-The originals are images with policies inside, which were not run, and little is said of how they came about: navocado
-is an advantage actor-critic with a curriculum and self-play, skynet is PPO with an action filter, shaped rewards and
-self-play. `navocado` and `skynet` here are trained anew by these methods
-([Agents that learn](../pommerman.md#agents-that-learn)), each
-on one core, without a clock for moves in the games:
+The games are those of a [tournament](../tournaments.md) of `{GAME}`: each team plays on either diagonal equally
+often, and all pairs play on the same seeds. Intervals are Wilson's at 95 %.
+
+The original learnt teams are policies in Docker images, which were not run. Little is published about their training:
+navocado is an advantage actor-critic with a curriculum and self-play, skynet is PPO with an action filter, shaped
+rewards and self-play. Here `navocado` and `skynet` are trained again by these methods ([Agents that
+learn](../pommerman.md#agents-that-learn)), each on one core, without a time limit for moves:
 
 ```console
 {command("navocado")}
 {command("skynet")}
 ```
 
-These commands end by the clock, so that another machine trains more or fewer epochs. The networks are part of the
-package (extra `learn`), each {(WEIGHTS / "skynet" / NET).stat().st_size / 1000:.0f} kB with its curve and what it was
-told; `infoset match {GAME} skynet simple skynet simple` plays one.
+These commands stop at a time limit, so that another machine trains more or fewer epochs. The networks are part of the
+package (extra `learn`), each {(WEIGHTS / "skynet" / NET).stat().st_size / 1000:.0f} kB with its curve and its
+configuration; `infoset match {GAME} skynet simple skynet simple` plays one.
 
 ![wins while learning]({PAGE}/curves.png)
 
-In {steps["navocado"]:.1f} and {steps["skynet"]:.1f} million steps of agents that learn; bands: 95 % of the games
-between two points, against stock agents but for [`veteran`](#veteran). `navocado` begins near the end of games that
-were won and moves back to dealt boards, so its curve
-is of other games at every point until then. Against two stock agents at the end:
+The curves cover {steps["navocado"]:.1f} and {steps["skynet"]:.1f} million steps of learning agents. Bands are 95 %
+intervals of the games between two points; the games are against stock agents, except those of [`veteran`](#veteran).
+`navocado` begins near the end of games that were won, and then earlier and earlier until all games begin on new
+boards; until then each point of its curve is of different games. Results against two stock agents at the end:
 
 {stock}
 
 ## Table 2 with five rows
 
-{least} games or more between each two (the paper: 1,000; how many is in the tables below) and {mirrors} or more of each
-with itself, which count for both sides as they do in the paper. `champion` is an agent of ours, which the paper lacks.
-Wins/losses/ties of the row:
+Each pair plays at least {least} games (the paper: 1,000; the tables below give the numbers). Each team plays at least
+{mirrors} games against itself, which count for both sides, as in the paper. `champion` is an agent of this library,
+which the paper does not have. Wins/losses/ties of the row:
 
 {chr(10).join(table_rows(table))}
 
-Beside the paper's, in per cent:
+Compared with the paper's figures, in per cent:
 
 {chr(10).join(beside_rows(table))}
 
-The three that search against the two that learnt: {share(top.wins, top.games)} % wins, {share(top.losses, top.games)} %
-losses and {share(top.ties, top.games)} % ties (the paper: 87.1, 2.7 and 10.2 %). Against `eisenach`, `hakozaki` and
-`dypm` together have won {share(pessimists.wins, pessimists.games)} %, lost
-{share(pessimists.losses, pessimists.games)} % and tied {share(pessimists.ties, pessimists.games)} % (the paper: 49.1,
-27.1 and 23.8 %). Our `eisenach` has {Eisenach().budget:,} simulated steps for every decision and may look further than
-the original, whose depth was 2 on average.
+The three searching teams against the two learnt teams: {share(top.wins, top.games)} % wins,
+{share(top.losses, top.games)} % losses and {share(top.ties, top.games)} % ties (the paper: 87.1, 2.7 and 10.2 %).
+Against `eisenach`, `hakozaki` and `dypm` together win {share(pessimists.wins, pessimists.games)} %, lose
+{share(pessimists.losses, pessimists.games)} % and tie {share(pessimists.ties, pessimists.games)} % (the paper: 49.1,
+27.1 and 23.8 %). Our `eisenach` has {Eisenach().budget:,} simulated steps for every decision, and may look further
+ahead than the original, whose depth was 2 on average.
 
 ## champion
 
 {chr(10).join(champion_rows(table))}
 
-What neither side wins is mostly two careful teams on an open board, of whom nobody can be trapped.
+Most ties are games of two careful teams on an open board, where neither can trap the other.
 
 ## veteran
 
-A learnt agent need not stop where the competition's did: `veteran` begins as `skynet`, and learns on by PPO against
-both learnt teams, stock agents and its own past.
+`veteran` is trained further than the competition's teams were: it begins with the network of `skynet`, and continues
+to learn by PPO against both learnt teams, stock agents and its own earlier networks.
 
 ```console
 {command(VETERAN)}
 ```
 
-After {grown["states"] / 1e6:.1f} million steps of agents that learn it plays, at less than a millisecond a decision:
+Its results after {grown["states"] / 1e6:.1f} million steps of learning agents; a decision takes less than a
+millisecond:
 
 {chr(10).join(against_rows(VETERAN, (*TEAMS, YARDSTICK), table))}
 """

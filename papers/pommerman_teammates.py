@@ -1,8 +1,8 @@
-"""What teammates are worth in Pommerman: words on the radio, strangers beside an agent, and who finds out who they are.
+"""Measure how much teammates in Pommerman gain from the radio, from their own kind, and from models of each other.
 
     python papers/pommerman_teammates.py           # eight hours; rewrites docs/papers/pommerman-teammates.md
 
-Games are kept below ``--db``: called again the script goes on from what is there, also with more games.  Read from top
+Games are stored below ``--db``, and a second call continues from there, also with more games.  Read from top
 to bottom: the games, the picture, the page.
 """
 
@@ -31,35 +31,35 @@ Table = dict[tuple[str, str], Score]
 
 @dataclass(frozen=True)
 class Args:
-    """Measure what teammates of Pommerman are worth to each other."""
+    """Measure how much teammates in Pommerman gain from each other."""
 
     out: Path = ROOT / "docs" / "papers"
     """Folder for the page, with its picture in a folder beside it."""
     db: Path = ROOT / "runs" / PAGE
     """Folder for the games, a database for each pair of teams."""
     games: int = 300
-    """On the radio, for each row."""
+    """Games of each row with radio."""
     crossed: int = 60
-    """For each two teammates of the cross-play table."""
+    """Games of each pair of teammates of the cross-play table."""
     strangers: int = 100
-    """Of the agent that finds out who its teammate is, beside each."""
+    """Games of the agent that identifies its teammate, with each teammate."""
     workers: int = 2
     """Processes that play."""
     seed: int = 1
 
     @property
     def scores(self) -> Path:
-        """File of the page's scores."""
+        """The file of the page's scores."""
         return self.out / PAGE / "scores.csv"
 
 
 def team(a: str, b: str) -> str:
-    """The name of a team of two."""
+    """Return the name of a team of two."""
     return a if a == b else f"{a}+{b}"
 
 
 def play_radio(args: Args) -> dict[str, Score]:
-    """Who speaks against who does not, and both against the fixed pair."""
+    """Play the agent with radio against the one without, and both against the fixed pair."""
     args = replace(args, db=args.db / "radio")
     return {
         f"`{a}` against `{b}`": meet(a, b, args.games, args, RADIO)
@@ -68,7 +68,7 @@ def play_radio(args: Args) -> dict[str, Score]:
 
 
 def play_crossed(args: Args) -> Table:
-    """Every two teammates against the fixed pair."""
+    """Play all pairs of teammates against the fixed pair."""
     found: Table = {}
     for a, b in combinations_with_replacement(AGENTS, 2):
         met = meet(team(a, b), PAIR, args.crossed, args)
@@ -77,17 +77,17 @@ def play_crossed(args: Args) -> Table:
 
 
 def play_strangers(args: Args) -> Table:
-    """Whoever finds out who its teammate is, and whoever does not, beside each agent."""
+    """Play the agent that identifies its teammate, and the one that does not, with each teammate."""
     return {(a, b): meet(f"{a}+{b}", PAIR, args.strangers, args) for b in AGENTS for a in (KNOWING, PLAIN) if a != b}
 
 
 def points(score: Score) -> float:
-    """Per cent, a tie being half a win."""
+    """Return the points in per cent, a tie being half a win."""
     return 100 * (score.wins + score.ties / 2) / score.games
 
 
 def draw(table: Table, path: Path) -> None:
-    """The cross-play table in colours."""
+    """Draw the cross-play table in colours."""
     shown = np.array([[points(table[a, b]) for b in AGENTS] for a in AGENTS])
     figure, axes = plt.subplots(figsize=(6.6, 5.2), dpi=110, layout="constrained")
     image = axes.imshow(shown, cmap="RdYlBu", vmin=0, vmax=100)
@@ -110,7 +110,7 @@ def radio_rows(scores: dict[str, Score]) -> list[str]:
 
 
 def crossed_rows(table: Table) -> list[str]:
-    """Wins/losses/ties of each two teammates."""
+    """Return wins/losses/ties of each pair of teammates."""
     lines = heading(["", *AGENTS])
     for a in AGENTS:
         found = [table[a, b] for b in AGENTS]
@@ -119,8 +119,8 @@ def crossed_rows(table: Table) -> list[str]:
 
 
 def kind_rows(table: Table) -> list[str]:
-    """Each agent with its own kind and with others."""
-    lines = heading(["", "with its own kind", "with the others", "what two kinds would have, halved", "lost by mixing"])
+    """Return the points of each agent with its own kind and with the others."""
+    lines = heading(["", "with its own kind", "with the others", "expected", "lost by mixing"])
     for a in AGENTS:
         mixed = float(np.mean([points(table[a, b]) for b in AGENTS if b != a]))
         halved = float(np.mean([(points(table[a, a]) + points(table[b, b])) / 2 for b in AGENTS if b != a]))
@@ -137,7 +137,7 @@ def stranger_rows(table: Table) -> list[str]:
 
 
 def page(radio: dict[str, Score], crossed: Table, strangers: Table) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     speaking, silent = (radio[f"`{a}` against `{PAIR}`"] for a in (SPEAKING, SILENT))
     together = {a: Score(0, 0, 0) for a in (KNOWING, PLAIN)}
     for (a, b), met in strangers.items():
@@ -146,49 +146,52 @@ def page(radio: dict[str, Score], crossed: Table, strangers: Table) -> str:
     least = min(met.games for met in crossed.values())
     return f"""# Teammates
 
-What two agents of a team are worth to each other: words on the radio, strangers, and an agent that finds out who its
-teammate is. This page is written by `papers/pommerman_teammates.py`, numbers and picture included; games are those of
-[tournaments](../tournaments.md) without a clock, either team on either diagonal equally often, all on the same seeds,
-intervals Wilson's at 95 %. The fixed opponents are two `{PAIR}`: who loses to them and who does not tells most.
+This page measures how much the two agents of a Pommerman team gain from each other: from messages on the radio, from
+agents of the same kind, and from an agent that identifies its teammate. The shortest command: `python
+papers/pommerman_teammates.py` (eight hours; games whose scores are stored are not played again) writes it.
+
+Games are those of [tournaments](../tournaments.md) without a clock: each team plays on either diagonal equally often,
+and all play on the same seeds. Intervals are Wilson's at 95 %. The opponents are always two `{PAIR}`, against which
+results differ most.
 
 ## The radio
 
-In `{RADIO}`, the last of the variants of Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and
-Bruna (2018), an agent says two words a step. `champion` says what it means to do in the next step, and spells out where
-it sees enemies; its teammate plans with the first and hunts by the second, as long as what is said comes true
-([On the radio](../pommerman.md#on-the-radio)).
+In `{RADIO}`, the last of the variants of Resnick, Eldridge, Ha, Britz, Foerster, Togelius, Cho and Bruna (2018), an
+agent sends two words in each step. `champion` announces its next move, and transmits where it sees enemies. Its
+teammate plans with the announced move and hunts the enemies, as long as the announcements come true ([On the
+radio](../pommerman.md#on-the-radio)).
 
 {chr(10).join(radio_rows(radio))}
 
-Against the fixed pair, points of 100: {points(speaking):.1f} with words, {points(silent):.1f} without. On a board of
-11 by 11 both see 9 by 9 cells around them, so that there is little to tell. An agent that was paid for keeping
-its word, as another version of it was, lost 69 games and won 25 of 168 against silent ones.
+Against the fixed pair, `champion` scores {points(speaking):.1f} of 100 points with words and {points(silent):.1f}
+without. On a board of 11 by 11 each agent sees the 9 by 9 cells around it, so that there is little to communicate.
+Another version, which was rewarded for keeping its announcements, lost 69 and won 25 of 168 games against silent
+agents.
 
 ## Cross-play
 
-Every agent with every other as its teammate against two `{PAIR}`, {least} games or more each; wins/losses/ties:
+Every agent with every other as its teammate, against two `{PAIR}`, at least {least} games each; wins/losses/ties:
 
 {chr(10).join(crossed_rows(crossed))}
 
 ![points of every two teammates]({PAGE}/crossed.png)
 
-What is lost beside strangers, in points (a tie being half a win); *halved* is the mean of what the two kinds reach on
-their own:
+The loss from mixing, in points (a tie is half a win). *Expected* is the mean of what the two kinds of agents score in
+teams of their own:
 
 {chr(10).join(kind_rows(crossed))}
 
-## Who finds out
+## An agent that identifies its teammate
 
-`ad-hoc` is `champion` that plays `simple`, `dypm` and `champion` along from its teammate's seat, and plans with the
-next move of whoever moved most like it, once that was right in 60 % of the moves it saw
-([Strangers](../pommerman.md#strangers)).
+`ad-hoc` is `champion` with models of its teammate: it simulates `simple`, `dypm` and `champion` in the teammate's
+seat, and plans with the next move of the one that has predicted most of the teammate's moves, once this is at least
+60 % ([Strangers](../pommerman.md#strangers)).
 
 {chr(10).join(stranger_rows(strangers))}
 
-Beside all strangers together (not `champion`): `ad-hoc`
-{share(together[KNOWING].wins, together[KNOWING].games)} % wins and
-{points(together[KNOWING]):.1f} points, `champion` {share(together[PLAIN].wins, together[PLAIN].games)} % and
-{points(together[PLAIN]):.1f}.
+With all teammates other than `champion` together, `ad-hoc` wins
+{share(together[KNOWING].wins, together[KNOWING].games)} % and scores {points(together[KNOWING]):.1f} points,
+`champion` wins {share(together[PLAIN].wins, together[PLAIN].games)} % and scores {points(together[PLAIN]):.1f}.
 """
 
 

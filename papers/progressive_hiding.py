@@ -1,4 +1,4 @@
-"""Regenerate the experiments of Heymann & Lanctot, "Progressive hiding": Figure 1 (Trade Comm), section 6.2
+"""Repeat the experiments of Heymann & Lanctot, "Progressive hiding": Figure 1 (Trade Comm), section 6.2
 (cooperative matching pennies) and Figure 3 (abstracted Tiny Bridge).
 
     python papers/progressive_hiding.py           # ten minutes; rewrites docs/papers/progressive-hiding.md
@@ -48,7 +48,7 @@ COLOURS = {"BASELINE": "#888888", "RECALL": "#1f5fa8", "CHEATED": "#d98c21"}
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on progressive hiding."""
+    """Write the page on progressive hiding."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -63,7 +63,7 @@ class Args:
 
 
 def cheated(tree: GameTree, players: Collection[int]) -> TreeMap:
-    """The paper's map for Trade Comm: both items and the other's message.  It forgets the own message."""
+    """Return the paper's map for Trade Comm: both items and the other's message, without the player's own message."""
     seen = ((0, 1), (0, 1), (0, 1, 3), (0, 1, 2))  # places: s1, s2, m1, m2
 
     def key(node: int) -> tuple[object, ...]:
@@ -78,7 +78,7 @@ MAPS = {"BASELINE": true_map, "RECALL": recall, "CHEATED": cheated}
 
 
 def trade_comm(items: int, messages: int, args: Args) -> dict[str, Hiding]:
-    """One training for each map; the penalty grows from 1 to 5."""
+    """Run the trainings of each map; the penalty grows from 1 to 5."""
     tree = GameTree.of(infoset.load(f"trade_comm(items={items},messages={messages})"))
     return {
         name: progressive_hiding(
@@ -89,7 +89,7 @@ def trade_comm(items: int, messages: int, args: Args) -> dict[str, Hiding]:
 
 
 def pennies(losing: float, passing: float, args: Args) -> dict[str, Hiding]:
-    """1,000 trainings of 400 episodes, from uniform; winning is 1."""
+    """Run 1,000 trainings of 400 episodes from the uniform policy; winning pays 1."""
     tree = GameTree.of(infoset.load(f"cooperative_matching_pennies(loss={losing},passing={passing})"))
     return {
         name: progressive_hiding(
@@ -102,7 +102,7 @@ def pennies(losing: float, passing: float, args: Args) -> dict[str, Hiding]:
 
 @dataclass(frozen=True)
 class Successes:
-    """Of ``TRAININGS``: those whose policy is worth more than ``SUCCESS``."""
+    """How many of ``TRAININGS`` trainings end with a policy whose value is above ``SUCCESS``."""
 
     mean: int
     last: int
@@ -116,7 +116,7 @@ Scan = dict[tuple[float, float], dict[str, Successes]]  # by passing and losing,
 
 
 def scan_pennies(args: Args) -> Scan:
-    """Both methods with all payoffs of the grid."""
+    """Run both methods with all payoffs of the grid."""
     return {
         (passing, losing): {name: Successes.of(found) for name, found in pennies(losing, passing, args).items()}
         for passing in PASSING
@@ -133,7 +133,7 @@ BRIDGE: dict[str, tuple[object, Penalty | float, NoRegretLearner]] = {
 
 
 def tiny_bridge(runs: int, args: Args) -> dict[str, Hiding]:
-    """75 iterations each."""
+    """Run trainings of 75 iterations on abstracted Tiny Bridge."""
     tree = GameTree.of(infoset.load("tiny_bridge"))
     return {
         name: progressive_hiding(
@@ -149,21 +149,21 @@ def tiny_bridge(runs: int, args: Args) -> dict[str, Hiding]:
 
 
 def each_wins(h: Mapping[str, Action]) -> tuple[float, ...]:
-    """What each pair wins: 1 if both name their partner's item."""
+    """Return the win of each pair: 1 if both name their partner's item."""
     first = float((h["g1"], h["g2"]) == (h["s2"], h["s1"]))
     second = float((h["g3"], h["g4"]) == (h["s4"], h["s3"]))
     return first, first, second, second
 
 
 def talk(h: Mapping[str, Action]) -> tuple[float, ...]:
-    """Each pair is paid what it wins more than the other."""
+    """Return the payoffs: each pair's win less that of the other."""
     first, _, second, _ = each_wins(h)
     gain = first - second
     return gain, gain, -gain, -gain
 
 
 def two_pairs(payoff: Callable[[Mapping[str, Action]], tuple[float, ...]] = talk) -> ProductForm:
-    """Each of four has one of two items and says one of two words that all hear; then everyone names an item."""
+    """Make the game in which four players have one of two items, say one of two words to all, and name an item."""
     words = ("w1", "w2", "w3", "w4")
     axes = (
         *[Chance(f"s{k}", ("a", "b")) for k in range(1, 5)],
@@ -177,7 +177,7 @@ PAIRS = ((0, 1), (2, 3))
 
 
 def against_each_other(args: Args) -> dict[str, np.ndarray]:
-    """(trainings, 2) what each pair wins after 200 iterations, in which both learn."""
+    """Return (trainings, 2) the wins of each pair after 200 iterations in which both learn."""
     tree, paid = GameTree.of(two_pairs()), SequenceForm.of(GameTree.of(two_pairs(each_wins)))
     wins = {}
     for name, relax, price in (("BASELINE", true_map, 0.0), ("RECALL", recall, 2.0)):
@@ -189,7 +189,7 @@ def against_each_other(args: Args) -> dict[str, np.ndarray]:
 
 
 def poker(args: Args) -> dict[str, np.ndarray]:
-    """(trainings, 2) exploitability of the last and the mean policies on Kuhn poker, after 1,000 iterations."""
+    """Return (trainings, 2) the exploitability of the last and mean policies in Kuhn poker after 1,000 iterations."""
     tree = GameTree.of(infoset.load("kuhn_poker"))
     form, gaps = SequenceForm.of(tree), {}
     for name, relax, price in (("CFR", true_map, 0.0), ("all cards open, penalty 1 to 20", cheat, linear(1, 20))):
@@ -214,7 +214,7 @@ def _gap(form: SequenceForm, game: HiddenGame, projected: np.ndarray) -> float:
 
 
 def draw_trade(results: dict[tuple[int, int], dict[str, Hiding]], file: Path) -> None:
-    """Figure 1: means as lines, 10 % quantiles dashed."""
+    """Draw Figure 1: means as lines, 10 % quantiles dashed."""
     figure, panels = plt.subplots(1, 2, figsize=(10, 3.8), dpi=110, layout="constrained")
     for axes, (size, maps) in zip(panels, results.items(), strict=True):
         for name, found in maps.items():
@@ -230,7 +230,7 @@ def draw_trade(results: dict[tuple[int, int], dict[str, Hiding]], file: Path) ->
 
 
 def draw_bridge(results: dict[str, Hiding], file: Path) -> None:
-    """Figure 3: the best payoff of each training."""
+    """Draw Figure 3: the best payoff of each training."""
     figure, axes = plt.subplots(figsize=(8, 3.8), dpi=110, layout="constrained")
     bins = np.linspace(19.9, 21.05, 47)
     for (name, found), colour in zip(results.items(), ("#888888", "#d98c21", "#1f5fa8", "#5a9e6f"), strict=True):
@@ -247,7 +247,7 @@ def draw_bridge(results: dict[str, Hiding], file: Path) -> None:
 
 
 def draw_scan(scan: Scan, file: Path) -> None:
-    """The share of trainings whose last policy succeeds, by what passing and losing pay; the default is framed."""
+    """Draw the share of successful trainings by the payoffs of passing and losing; the default is framed."""
     figure, panels = plt.subplots(1, 2, figsize=(10.5, 3.6), dpi=110, layout="constrained", sharey=True)
     for axes, method in zip(panels, scan[PASSING[0], LOSING[0]], strict=True):
         share = np.array([[100 * scan[row, column][method].last / TRAININGS for column in LOSING] for row in PASSING])
@@ -305,7 +305,7 @@ def pennies_rows(found: dict[str, Successes]) -> list[str]:
 
 
 def scan_rows(scan: Scan) -> list[str]:
-    """Every second row of the picture, with intervals."""
+    """Return every second row of the picture, with intervals."""
     lines = [
         "| passing | losing | CFR, mean policy | CFR, last policy | progressive hiding, last policy |",
         "|---|---|---|---|---|",
@@ -360,87 +360,91 @@ def page(
 ) -> str:
     head = f"""# Progressive hiding
 
-Benjamin Heymann and Marc Lanctot, *Learning in games with progressive hiding*, AAMAS 2025. This page is written
-by `papers/progressive_hiding.py`, numbers and pictures included. The algorithm and its maps are described in
-[Progressive hiding](../solvers/progressive-hiding.md).
+This page repeats the experiments of Benjamin Heymann and Marc Lanctot, *Learning in games with progressive hiding*,
+AAMAS 2025. The shortest command: `python papers/progressive_hiding.py` writes it with its numbers and pictures.
+[Progressive hiding](../solvers/progressive-hiding.md) describes the algorithm and its information maps.
 
 ## Trade Comm (Figure 1)
 
-{args.runs} trainings of 200 iterations, entropic FTRL with rate 1, first policies drawn from Dirichlet(1), a penalty
-that grows from 1 to 5. The paper says neither rate nor penalty. BASELINE is the true map, RECALL the smallest
-refinement with perfect recall, CHEATED the paper's map that opens both items and forgets the own message.
+{args.runs} trainings of 200 iterations each use entropic FTRL with rate 1, first policies drawn from Dirichlet(1),
+and a penalty that grows from 1 to 5. The paper gives neither rate nor penalty. BASELINE is the true information map,
+RECALL its smallest refinement with perfect recall, and CHEATED the paper's map, in which each player sees both items
+and forgets its own message.
 
 ![payoffs against iterations](progressive-hiding/trade-comm.png)
 """
     middle = f"""
-With two items RECALL wins at every iteration, CHEATED from about the 25th on, also by the 10 % quantile. With three
-items and two messages (optimum 5/9) RECALL is faster, and at the end both are about as good as the baseline: the
-paper's clear improvement there holds in mid-course only, with what we know of its settings.
+With two items RECALL is better than the baseline at every iteration, and CHEATED from about the 25th on, also by the
+10 % quantile. With three items and two messages (optimum 5/9) RECALL is faster, but at the end both are about as good
+as the baseline. So with the settings that we know, the paper's clear improvement there appears only in the middle of
+a training.
 
 ## Cooperative matching pennies (section 6.2)
 
-The payoffs stand in a figure that we do not have. The text says that passing tempts Bob early, "so that the learning
-stops", and that a training of 400 episodes succeeds if the expected payoff is above {SUCCESS}; of {TRAININGS:,}
-trainings CFR's never did, progressive hiding's did in 48 %. So winning pays 1, and we tried {len(PASSING)} payoffs of
-passing with {len(LOSING)} of losing, each in {TRAININGS:,} trainings of either method. (Passing that pays .9 or more
-was left out: who passes half the time would succeed.)
+The game's payoffs are in a figure that is not available to us. The text says that passing tempts Bob early, "so that
+the learning stops", and that a training of 400 episodes succeeds if the expected payoff is above {SUCCESS}. Of
+{TRAININGS:,} trainings none succeeded with CFR, and 48 % with progressive hiding. So winning pays 1. We tried
+{len(PASSING)} payoffs of passing with {len(LOSING)} of losing, each in {TRAININGS:,} trainings of either method.
+(Payoffs of passing of .9 and more were left out, because a training would succeed by passing half the time.)
 
 ![shares of trainings that succeed, by what passing and losing pay](progressive-hiding/pennies.png)
 
-In parentheses, here and below, the 95 % intervals of Wilson:
+Wilson's 95 % intervals are in parentheses, here and below:
 """
     story = f"""
-Once losing costs 20, progressive hiding's last policies succeed in 46 to 57 % of the trainings, whatever it costs.
-CFR's fall from nearly all to 16 % as losing costs more, sooner where passing pays more, and then stay there: that
-is the paper's story, if less than its "never". Where losing costs too much (500 when passing pays 0, 200 when it
-pays .8), what the first mistake did is not made good in 400 episodes by either method. CFR's *mean* policy, in
-which Bob's first passes count, never succeeds once losing costs 20; but neither does progressive hiding's.
+Once losing costs 20, the last policies of progressive hiding succeed in 46 to 57 % of the trainings, whatever losing
+costs. Those of CFR fall from nearly all to 16 % as losing costs more, sooner where passing pays more, and then stay
+there: this agrees with the paper's account, although not with its "never". Where losing costs too much (500 if
+passing pays 0, 200 if it pays .8), neither method recovers from the first mistake within 400 episodes. CFR's *mean*
+policy, which includes Bob's early passes, never succeeds once losing costs 20; nor does that of progressive hiding.
 
-No payoff gives 0 % and 48 % by the last policies. `cooperative_matching_pennies` therefore has those that come closest
-by either way of scoring and are plain: winning 1, passing {DEFAULT[0]:g}, losing {DEFAULT[1]:g} (framed above). In the
+No payoffs give 0 % and 48 % for the last policies. Therefore `cooperative_matching_pennies` has round payoffs that
+come closest by either way of scoring: winning 1, passing {DEFAULT[0]:g}, losing {DEFAULT[1]:g} (framed above). In the
 same {TRAININGS:,} trainings:
 """
     end = """
-Scored by CFR's mean policy and progressive hiding's last one, these are the paper's numbers. Both use external
-sampling, with everyone's draws made before anyone learns.
+If CFR is scored by its mean policy and progressive hiding by its last one, these are the paper's numbers. Both use
+external sampling, in which all random choices of an iteration are drawn before any player learns.
 
 ## Abstracted Tiny Bridge (Figure 3)
 
-Regret matching; what counts is the best payoff of the projection during a training. The paper controls its penalty by
-the relaxed payoff, in a way that it does not say. We use a constant one with both hands laid open; and, with the
-smallest map that has perfect recall, one that grows, and one that is controlled: it grows by 3 % after an iteration in
-which the relaxed policy earned more than 21, and shrinks by 3 % after any other.
+The learner is regret matching, and the result of a training is the best payoff of the projected policy during the
+training. The paper controls its penalty by the payoff of the relaxed policy, but does not say how. We use three
+penalties: a constant one, with both hands visible; one that grows, with the smallest map that has perfect recall; and
+with the same map one that is controlled: it grows by 3 % after an iteration in which the relaxed policy earned more
+than 21, and shrinks by 3 % after any other.
 
 ![distribution of the best payoffs](progressive-hiding/tiny-bridge.png)
 """
     after = f"""
-The paper's trainings lie between 20.1 and 20.7 with a peak at {PAPER_PEAK}; without coordination one gets
-{NO_COORDINATION}, and CAPI, after 100,000 episodes, close to {CAPI:.0f} (both as the paper quotes them). If every card
-were open, {ALL_KNOWN}. The exact optimum is 2647/126, about {OPTIMUM:.6f}
-([Team optimum](../solvers/team.md)): no training of 75
-iterations comes there; [Progressive hiding](../solvers/progressive-hiding.md) says what does.
+The paper's trainings end between 20.1 and 20.7 with a peak at {PAPER_PEAK}. Without coordination the payoff is
+{NO_COORDINATION}, and CAPI reaches nearly {CAPI:.0f} after 100,000 episodes (both figures are quoted in the paper).
+With all cards visible it would be {ALL_KNOWN}. The exact optimum is 2647/126, about {OPTIMUM:.6f} ([Team
+optimum](../solvers/team.md)): no training of 75 iterations reaches it; [Progressive
+hiding](../solvers/progressive-hiding.md) shows what does.
 
 ## Against others (section 7)
 
-The paper leaves the competitive case open. Two pairs play at once: each of the four holds one of two items and says one
-of two words, which all hear; then everyone names the partner's item. A pair wins 1 if both are right, and is paid what
-it wins more than the other pair. Both learn, in turn, for 200 iterations.
+The paper leaves the competitive case open. Here two pairs play at once. Each of the four players holds one of two
+items and says one of two words, which all hear; then everyone names the partner's item. A pair wins 1 if both names
+are right, and is paid its win less that of the other pair. The pairs learn in turn, for 200 iterations.
 """
     poker = """
-Each pair profits from hiding as a team alone does. In Kuhn poker, where each player is alone and remembers everything,
-there is nothing for the relaxation to repair: it opens the opponent's card, and the policies learnt that way are worse
-than those of plain regret minimisation, whatever of the penalties and learners that we tried. (1,000 iterations, 20
+Each pair gains from hiding as a single team does. In Kuhn poker each player is alone and has perfect recall, so that
+there is nothing for the relaxation to repair: it reveals the opponent's card, and the resulting policies are worse
+than those of plain regret minimisation with all penalties and learners that we tried. (1,000 iterations, 20
 trainings; the best of 32 settings is shown.)
 """
     verdict = """
 ## What is reproduced, and what cannot be known
 
-- **Reproduced**: hiding beats the baseline on Trade Comm with two items, by mean and 10 % quantile; it is faster with
-  three; 48 % of cooperative matching pennies, and CFR's much smaller share; the range and the peak of Tiny Bridge.
-- **Exceeded**: the peak of Tiny Bridge, and every figure by the exact optimum beside it.
-- **Not reproduced**: a clear final gain of hiding, or of CHEATED, with three items and two messages.
-- **Not to be decided**: learning rates, penalties and first policies of Figure 1, the payoffs of cooperative matching
-  pennies and which policy was scored, and how the penalty of Figure 3 was controlled: the paper does not say.
+- **Reproduced**: hiding is better than the baseline on Trade Comm with two items, by mean and 10 % quantile, and
+  faster with three; 48 % of cooperative matching pennies, and CFR's much smaller share; the range and the peak of
+  Tiny Bridge.
+- **Exceeded**: the peak of Tiny Bridge; the exact optimum exceeds every figure.
+- **Not reproduced**: a clear gain of hiding or of CHEATED at the end, with three items and two messages.
+- **Cannot be decided**, because the paper does not say: learning rates, penalties and first policies of Figure 1; the
+  payoffs of cooperative matching pennies and which policy was scored; how the penalty of Figure 3 was controlled.
 """
     pairs, cards = rivals
     coins = [middle, *scan, story, *coins, end]

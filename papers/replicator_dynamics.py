@@ -1,4 +1,4 @@
-"""Regenerate the experiments of Lanctot (2014), "Further developments of extensive-form replicator dynamics using
+"""Repeat the experiments of Lanctot (2014), "Further developments of extensive-form replicator dynamics using
 the sequence-form representation": Figures 1 and 2 and every number stated for Kuhn poker with 2, 3 and 4 players.
 
     python papers/replicator_dynamics.py            # about a minute; rewrites docs/papers/replicator-dynamics.md
@@ -42,7 +42,7 @@ PERFORMANCE_THREE_PLAYERS = 0.615
 
 @dataclass(frozen=True)
 class Args:
-    """Regenerate the page on sequence-form replicator dynamics."""
+    """Write the page on sequence-form replicator dynamics."""
 
     out: Path = Path(__file__).resolve().parents[1] / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -90,13 +90,13 @@ Run = dict[int, Snapshot]
 
 
 def log_times(horizon: int, marks: Iterable[int]) -> list[int]:
-    """Times at equal steps of their logarithm, and the ``marks`` up to the horizon."""
+    """Return times with equal logarithmic steps, and the ``marks`` up to the horizon."""
     spaced = np.geomspace(1, horizon, CURVE_POINTS).round().astype(int).tolist()
     return sorted({*spaced, *(m for m in marks if m <= horizon)})
 
 
 def run_discrete(form: SequenceForm, times: Sequence[int], alternating: bool) -> Run:
-    """Equation 3 from the uniform profile x(1), which is what the first iteration updates."""
+    """Run equation 3 from the uniform profile x(1), which the first iteration updates."""
     solver = infoset.sfrd(SHIFT, alternating=alternating).solver(form)
     run = {}
     for t in times:
@@ -108,7 +108,7 @@ def run_discrete(form: SequenceForm, times: Sequence[int], alternating: bool) ->
 
 
 def run_flow(form: SequenceForm, times: Sequence[int]) -> Run:
-    """Equation 4; the average is over time, and the payoff shift plays no part."""
+    """Run equation 4; the average is over time, and the payoff shift has no effect."""
     solver = infoset.sfrd_continuous(FLOW_STEP).solver(form)
     run = {}
     for tau in times:
@@ -118,7 +118,7 @@ def run_flow(form: SequenceForm, times: Sequence[int]) -> Run:
 
 
 def perturbed_gaps(form: SequenceForm, horizon: int, alternating: bool, runs: int) -> list[float]:
-    """The average's gap at the horizon when the start is not quite uniform (by 1e-12): what rounding can do."""
+    """Return the average's gap at the horizon for starts within 1e-12 of uniform, to show the effect of rounding."""
     random, first, gaps = np.random.default_rng(0), form.arrays.first, []
     for _ in range(runs):
         start = TabularPolicy.uniform(form).behaviour(form)
@@ -134,7 +134,7 @@ def perturbed_gaps(form: SequenceForm, horizon: int, alternating: bool, runs: in
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Everything that was run; each table by number of players."""
+    """All runs; each table is by number of players."""
 
     quick: bool
     forms: dict[int, SequenceForm]
@@ -148,12 +148,12 @@ class Study:
         return max(self.alternating[players])
 
     def at(self, players: int, t: int) -> int:
-        """``t``, or the last time where a quick run ends before it."""
+        """Return ``t``, or the last time of a quick run that ends earlier."""
         return min(t, self.last(players))
 
 
 def run_all(quick: bool) -> Study:
-    """All dynamics on all three games."""
+    """Run all dynamics on all three games."""
     cut = 100 if quick else 1
     forms = {n: SequenceForm.of(infoset.load(f"kuhn_poker(players={n})")) for n in ITERATIONS}
     horizon = {n: iterations // cut for n, iterations in ITERATIONS.items()}
@@ -179,7 +179,7 @@ def run_all(quick: bool) -> Study:
 
 
 def against_uniform(form: SequenceForm, plan: FloatArray) -> list[float]:
-    """Every player's payoff when it plays ``plan`` and all others play uniformly."""
+    """Return every player's payoff when it plays ``plan`` and all others play uniformly."""
     payoffs, baseline = [], TabularPolicy.uniform(form).plan(form)
     for player in range(form.num_players):
         own = form.player_sequences(player)
@@ -196,7 +196,7 @@ def slipped_performance(form: SequenceForm, plan: FloatArray) -> float:
 
 
 def from_bets(form: SequenceForm, bets: dict[str, float]) -> FloatArray:
-    """Realisation plan of the profile that bets (or calls) with probability ``bets[key]``, 0 if not named."""
+    """Return the realisation plan that bets (or calls) with probability ``bets[key]``, 0 where it is not given."""
     names = set(form.keys)
     assert bets.keys() <= names, sorted(bets.keys() - names)
 
@@ -208,7 +208,7 @@ def from_bets(form: SequenceForm, bets: dict[str, float]) -> FloatArray:
 
 
 def two_player_equilibrium(form: SequenceForm, alpha: float) -> FloatArray:
-    """Kuhn's (1950) equilibria: player 1 bluffs with probability ``alpha`` <= 1/3, player 2 has one strategy."""
+    """Return Kuhn's (1950) equilibrium in which player 1 bluffs with probability ``alpha`` <= 1/3."""
     first = {"J": alpha, "K": 3 * alpha, "Q [pass] bet": alpha + 1 / 3, "K [pass] bet": 1.0}
     second = {"J pass": 1 / 3, "Q bet": 1 / 3, "K pass": 1.0, "K bet": 1.0}
     return from_bets(form, {**first, **second})
@@ -223,7 +223,7 @@ SITUATIONS = (
 
 
 def three_player_key(player: int, card: int, situation: int) -> str:
-    """The information set of ``player`` (1 to 3) with ``card`` (1 the lowest, to 4) in a situation (1 to 4)."""
+    """Return the information set of ``player`` (1 to 3) with ``card`` (1 the lowest, to 4) in a situation (1 to 4)."""
     return f"{'TJQK'[card - 1]} {SITUATIONS[player - 1][situation - 1]}".strip()
 
 
@@ -257,7 +257,7 @@ def bet_probabilities(form: SequenceForm, plan: FloatArray, values: Sequence[Nec
 
 
 def distance(form: SequenceForm, plan: FloatArray, values: Sequence[Necessary] = NECESSARY) -> float:
-    """Euclidean distance from the profile's probabilities to the necessary ones."""
+    """Return the Euclidean distance of the profile's probabilities from the necessary ones."""
     wanted = np.array([value.bet for value in values])
     return float(np.linalg.norm(bet_probabilities(form, plan, values) - wanted))
 
@@ -298,7 +298,7 @@ class Family:
         assert 1 / 2 - self.b32 - slack <= self.c33 <= room - self.b32 + slack
 
     def plan(self, form: SequenceForm) -> FloatArray:
-        """The profile's realisation plan."""
+        """Return the profile's realisation plan."""
         self.check()
         bets = {(value.player, value.card, value.situation): float(value.bet) for value in NECESSARY}
         bets[1, 3, 3] = 1 / 2
@@ -310,7 +310,7 @@ class Family:
         return from_bets(form, {three_player_key(*where): bet for where, bet in bets.items()})
 
     def values(self) -> tuple[float, float, float]:
-        """The players' payoffs, in closed form."""
+        """Return the players' payoffs in closed form."""
         return -(1 / 2 + self.beta) / 24, -1 / 48, (1 + self.beta) / 24
 
     def __str__(self) -> str:
@@ -356,14 +356,14 @@ Label = tuple[str, float, float]
 
 
 def curve(ax: Any, run: Run, measure: Callable[[Snapshot], float], colour: str, label: Label, **style: Any) -> None:
-    """One measure of a run over time, named beside the curve in its colour."""
+    """Draw one measure of a run over time, labelled in its colour."""
     ax.plot(list(run), [measure(snapshot) for snapshot in run.values()], color=colour, **style)
     text, x, y = label
     ax.text(x, y, text, color=colour, fontsize=9, ha="left", va="center")
 
 
 def published(ax: Any, points: dict[int, float], label: Label) -> None:
-    """The paper's stated numbers as open circles."""
+    """Draw the paper's stated numbers as open circles."""
     style: Any = {"mfc": "white", "mec": "black", "ms": 5.5, "mew": 1.2}
     ax.plot(list(points), list(points.values()), "o", zorder=5, clip_on=False, **style)
     text, x, y = label
@@ -377,7 +377,7 @@ def save(figure: Any, folder: Path, name: str) -> None:
 
 
 def draw_two_players(study: Study, folder: Path) -> None:
-    """Figure 1."""
+    """Draw Figure 1."""
     run, form, last = study.alternating[2], study.forms[2], study.last(2)
     figure, (gap, average, current) = plt.subplots(1, 3, figsize=(12, 3.7), layout="constrained")
     gap.set(title="Exploitability of the average profile", yscale="log")
@@ -402,7 +402,7 @@ def draw_two_players(study: Study, folder: Path) -> None:
 
 
 def draw_more_players(study: Study, folder: Path) -> None:
-    """Figure 2."""
+    """Draw Figure 2."""
     figure, axes = plt.subplots(2, 2, figsize=(10.5, 6.6), layout="constrained", sharex="col")
     stated = {3: 0.00169, 4: 0.0093}
     for column, players in enumerate((3, 4)):
@@ -431,7 +431,7 @@ def draw_more_players(study: Study, folder: Path) -> None:
 
 
 def draw_flow(study: Study, folder: Path) -> None:
-    """The continuous dynamics, which the paper defines but does not run."""
+    """Draw the continuous dynamics, which the paper defines but does not run."""
     figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
     for players, colour in ((2, BLUE), (3, ORANGE), (4, GREEN)):
         run = study.flow[players]
@@ -452,24 +452,24 @@ def draw_flow(study: Study, folder: Path) -> None:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def number(value: float) -> str:
-    """Three significant digits, without an exponent."""
+    """Format a number with three significant digits, without an exponent."""
     digits = 3 if value == 0 else max(3, 2 - int(np.floor(np.log10(abs(value)))))
     return f"{value:.{digits}f}".replace("-", "−")
 
 
 def spread(values: Sequence[float]) -> str:
-    """The smallest and the largest."""
+    """Format the smallest and the largest value."""
     return f"{number(min(values))} and {number(max(values))}"
 
 
 def compared(study: Study, players: int, t: int, measure: Callable[[Snapshot], str]) -> list[str]:
-    """The columns 'ours (alternating)' and 'ours (simultaneous)'."""
+    """Return the columns 'ours (alternating)' and 'ours (simultaneous)'."""
     t = study.at(players, t)
     return [measure(study.alternating[players][t]), measure(study.simultaneous[players][t])]
 
@@ -483,43 +483,46 @@ def introduction(study: Study) -> str:
     quick = "**A quick run: 100 times fewer iterations than the paper, so the figures below are not its.**\n\n"
     return f"""# Replicator dynamics in the sequence form
 
-{quick if study.quick else ""}Marc Lanctot, *Further developments of extensive-form replicator dynamics using the
-sequence-form representation*, AAMAS 2014. This page is written by `papers/replicator_dynamics.py`, numbers and
-pictures included; running it again takes about a minute.
+{quick if study.quick else ""}This page repeats the experiments of Marc Lanctot, *Further developments of
+extensive-form replicator dynamics using the sequence-form representation*, AAMAS 2014. The shortest command:
+`python papers/replicator_dynamics.py` (a minute) writes it with its numbers and pictures.
 
 ## What the paper claims
 
-Replicator dynamics come from biology: what does better than the population's mean grows, what does worse shrinks.
-Lanctot runs them on games with hidden information, not on whole strategies (there are exponentially many) but on the
-*sequence form*: one weight x(q) for every sequence q of a player's own moves. At every step each weight is
-multiplied by the payoff of playing towards q, divided by the payoff of the present profile:
+Replicator dynamics come from biology: strategies that do better than the population's mean grow, and those that do
+worse shrink. For games of hidden information the paper does not run them on whole strategies, of which there are
+exponentially many, but on the *sequence form*: one weight x(q) for every sequence q of a player's own actions. At
+every step each weight is multiplied by the payoff of playing towards q, and divided by the payoff of the current
+profile:
 
     x(q, t+1) = x(q, t) · u(x with the player's plan pushed towards q) / u(x)            (equation 3)
 
-Payoffs are shifted by {SHIFT:g} chips to keep them positive. The test bed is KP(n), Kuhn poker for n players:
-n + 1 cards, one each; one chip in the pot, one more to bet. The claims:
+Payoffs are shifted by {SHIFT:g} chips, so that they are positive. The games are KP(n), Kuhn poker for n players: n +
+1 cards, of which each player gets one; one chip in the pot from each, and one more to bet. The paper claims:
 
 1. The *average* profile x̄(t) approaches an equilibrium, provably with two players, in experiments with three and four.
-2. The *current* profile x(t) keeps moving and does not get there smoothly.
+2. The *current* profile x(t) keeps moving, and does not approach an equilibrium smoothly.
 3. With three players both profiles approach the probabilities that every known equilibrium shares.
 4. Both do better against random opponents than a random player does.
 
 ## What we find
 
-* The claims hold, the third with a reservation (below). At t = {last:,} the average is
-  {number(two[last].average_gap)} from equilibrium with two players (the paper: below 0.001) and
-  {number(three[last].average_gap)} with three (0.00169); with four it is
-  {number(four[study.last(4)].average_gap)} at t = {study.last(4):,} (0.0093).
-* The three exploitabilities printed for two players come out to the digit **only** if players update in turn, each
-  seeing the updates before it (*alternating*), and if their labels t = 100, 200, 300 mean t = 1, 100, 200.
-* Two numbers in the text are misprints, and its two-player performance is not equation 11 but that equation with one
-  sign flipped. Its distances to the three-player equilibria cannot be regenerated from what the text says.
-* The continuous dynamics, which the paper defines but does not run, do better still: an error of about 1/τ, with
-  neither a shift nor an order of updates to choose.
+* The claims hold, the third with a reservation (below). At t = {last:,} the distance of the average from equilibrium
+  is {number(two[last].average_gap)} with two players (the paper: below 0.001) and {number(three[last].average_gap)}
+  with three (0.00169); with four it is {number(four[study.last(4)].average_gap)} at t = {study.last(4):,} (0.0093).
+* The three exploitabilities that the paper prints for two players are reproduced to the last digit **only** if the
+  players update in turn, each using the updates before it (*alternating*), and if the labels t = 100, 200, 300 mean t
+  = 1, 100, 200.
+* Two numbers in the text are misprints, and the performance for two players is not that of equation 11, but of the
+  equation with one sign reversed. The distances to the three-player equilibria cannot be reproduced from the
+  information in the text.
+* The continuous dynamics, which the paper defines but does not run, are better still: their error is about 1/τ, and
+  they need neither a shift nor an order of updates.
 
-Throughout, *gain* is what one player wins by switching to its best response while the others stay. For two players the
-distance to equilibrium is the sum of both gains (the paper's exploitability), for more it is the largest gain, ε.
-Everything starts from the uniform profile, x(1); x̄(t) is the plain mean of the realisation plans x(1), …, x(t).
+Throughout, a player's *gain* is what it wins by changing to its best response while the others keep their strategies.
+For two players the distance from equilibrium is the sum of both gains (the paper's exploitability), for more players
+it is the largest gain, ε. All runs start from the uniform profile, x(1); x̄(t) is the unweighted mean of the
+realisation plans x(1), …, x(t).
 """
 
 
@@ -539,12 +542,12 @@ def two_players(study: Study) -> str:
     def slipped(snapshot: Snapshot) -> str:
         return number(slipped_performance(form, snapshot.average))
 
-    first_label = "it is the uniform profile, whose exploitability is 11/12, cut to three digits: t = 1, not 100"
+    first_label = "the uniform profile has exploitability 11/12, here cut to three digits: t = 1, not 100"
     rows = [
         ["exploitability, t = 1", "0.916 “at 100”", *compared(study, 2, 1, gap), first_label],
         ["exploitability, t = 100", "0.171 “at 200”", *compared(study, 2, 100, gap), "its label is 100 too high"],
         ["exploitability, t = 200", "0.096 “at 300”", *compared(study, 2, 200, gap), "the same"],
-        [f"exploitability, t = {last:,}", "< 0.001", *compared(study, 2, last, gap), "oscillates, see below"],
+        [f"exploitability, t = {last:,}", "< 0.001", *compared(study, 2, last, gap), "it oscillates, see below"],
         [
             f"“u1(x̄)”, t = {last:,}", "−0.548", *compared(study, 2, last, best(0)),
             "a misprint for −0.0548, and player 1's *best response* to x̄, not its value",
@@ -556,15 +559,15 @@ def two_players(study: Study) -> str:
         [f"u1(x̄), t = {last:,}", "none", *compared(study, 2, last, value), "the game's value is −1/18 = −0.0556"],
         [
             "performance, t = 1", "−0.25", *compared(study, 2, 1, lambda s: number(s.average_performance + 0.0)),
-            "equation 11 is 0 by definition where everybody is uniform",
+            "equation 11 is 0 by definition for the uniform profile",
         ],
-        ["… with player 1's sign flipped, t = 1", "−0.25", *compared(study, 2, 1, slipped), "agrees"],
+        ["… with player 1's sign reversed, t = 1", "−0.25", *compared(study, 2, 1, slipped), "agrees"],
         [
             f"performance, t = {last:,}", "0.109", *compared(study, 2, last, lambda s: number(s.average_performance)),
             "no equilibrium has less than 2/9 by equation 11",
         ],
         [
-            f"… with player 1's sign flipped, t = {last:,}", "0.109", *compared(study, 2, last, slipped),
+            f"… with player 1's sign reversed, t = {last:,}", "0.109", *compared(study, 2, last, slipped),
             "close; it is still rising",
         ],
     ]  # fmt: skip
@@ -584,32 +587,32 @@ def two_players(study: Study) -> str:
 
 {table(HEADER, rows)}
 
-**The labels.** An exploitability of 11/12 = 0.91667 belongs to the uniform profile, so the first printed number can
-only be t = 1; the two after it are ours at t = 100 and t = 200. The text seems to be one line of its log too late.
+**Labels.** An exploitability of 11/12 = 0.91667 is that of the uniform profile, so that the first printed number can
+only be t = 1. The next two are ours at t = 100 and t = 200. The text seems to be one line of its log too late.
 
-**Turns.** The paper does not say whether players update in turn or at once. At once, the second and third number come
-out as 0.175 and 0.100 instead of 0.171 and 0.096. The exploitability also oscillates around its trend: from
-t = {last // 10:,} on it was between {spread(tail(run))} in turn, between
-{spread(tail(study.simultaneous[2]))} at once. So “less than 0.001”
-holds for turns, at a favourable moment, and not for updates at once.
+**Order of updates.** The paper does not say whether players update in turn or simultaneously. With simultaneous
+updates, the second and third numbers are 0.175 and 0.100 instead of 0.171 and 0.096. The exploitability also
+oscillates around its trend: from t = {last // 10:,} on it is between {spread(tail(run))} with alternating updates,
+and between {spread(tail(study.simultaneous[2]))} with simultaneous ones. So “less than 0.001” is true for alternating
+updates at a favourable moment, and not for simultaneous ones.
 
-**Performance.** Equation 11 adds up what each player wins against a uniform opponent, less what a uniform player would
-win. Kuhn's equilibria form a line, α in [0, 1/3] (our formula for it leaves a gain of {worst:.0e}); along it equation
-11 runs from {number(min(eleven))} to {number(max(eleven))}, so no profile near an equilibrium scores 0.109. The
-expression u2(b1, σ2) − u1(σ1, b2) starts at exactly −0.25, as printed, and runs from
-{number(abs(round(min(flipped), 12)))} to {number(max(flipped))} on the same line: a sign lost on player 1. The picture
-shows both. For the current profile the paper says “a neighborhood around 0.1”: with the flipped sign the mean of our
-samples from t = {last // 10:,} on is {number(float(np.mean(late)))}.
+**Performance.** Equation 11 is the sum, over the players, of what each wins against a uniform opponent, less what a
+uniform player would win. Kuhn's equilibria form a line, α in [0, 1/3] (our formula for it has a gain of {worst:.0e}).
+Along it equation 11 increases from {number(min(eleven))} to {number(max(eleven))}, so that no profile near an
+equilibrium scores 0.109. The expression u2(b1, σ2) − u1(σ1, b2) starts at exactly −0.25, as printed, and ranges from
+{number(abs(round(min(flipped), 12)))} to {number(max(flipped))} on the same line: player 1's sign was lost. The
+picture shows both. For the current profile the paper says “a neighborhood around 0.1”: with the sign reversed, the
+mean of our samples from t = {last // 10:,} on is {number(float(np.mean(late)))}.
 """
 
 
 def sooner(run: Run, bound: float) -> str:
-    """The first sampled time at which the average is below the bound."""
+    """Return the first sampled time at which the average is below the bound."""
     return next((f"{t:,}" for t, snapshot in run.items() if snapshot.average_gap < bound), "not in this run")
 
 
 def ahead(run: Run, begin: int, end: int) -> str:
-    """How often the average profile performs better than the current one."""
+    """Return how often the average profile performs better than the current one."""
     wins = [s.average_performance > s.current_performance for t, s in run.items() if begin <= t <= end]
     return f"{100 * np.mean(wins):.0f} %" if wins else "–"
 
@@ -628,7 +631,7 @@ def more_players(study: Study) -> str:
     rows = [
         [
             f"KP(3): ε of x̄, t = {last:,}", "0.00169", *compared(study, 3, last, gap),
-            "ours is closer; at once, rounding decides (below); the paper states neither order nor arithmetic",
+            "ours is closer; with simultaneous updates rounding decides (see below)",
         ],
         [
             "KP(3): first sampled t with ε < 0.0044563", "CFR: 10⁸ (Risk & Szafron 2010)",
@@ -675,7 +678,7 @@ the average and current profiles]({PAGE}/figure-2.png)
 
 {table(HEADER, rows)}
 
-What the paper says about the curves, and what ours (alternating) do:
+The paper's statements about the curves, and our results (alternating):
 
 {table(("the paper", "ours"), observations)}
 """
@@ -709,20 +712,20 @@ def distances(study: Study) -> str:
     return f"""### Distance to the known three-player equilibria
 
 Szafron, Gibson & Sturtevant (2013) derived a family of equilibria of KP(3). All its members share 21 probabilities of
-betting or calling: the lowest card never calls, the second lowest never calls when two others have put a chip in, the
-highest always calls. These are the Euclidean distances from our profiles to those 21 values:
+betting or calling: the lowest card never calls, the second lowest never calls after a bet and a call, the highest
+always calls. The table has the Euclidean distances of our profiles from these 21 values:
 
 {table(header, rows)}
 
-*Why they differ.* The paper does not list its “particular probabilities”, and no choice among these 21 gives its
-numbers on our path: at t = 10 its distances are well below ours, as they would be for a part of the 21, but at
-t = 1,000 they (0.189 and 0.312) are above ours to all 21 at once. So it measured other values, or took another path.
-What it concludes does hold: the current profile ends up nearer than the average, both within 0.05 by t = 10,000.
+*Why they differ.* The paper does not list its “particular probabilities”, and no subset of these 21 gives its numbers
+for our runs. At t = 10 its distances are well below ours, as those of a subset would be; but at t = 1,000 they (0.189
+and 0.312) are above our distances to all 21. So the paper used other values, or its runs differ from ours. Its
+conclusion holds: the current profile ends nearer than the average, and both are within 0.05 by t = 10,000.
 
-*Why ours stop near 0.02.* The values that stay away at the end are {stuck}: player 3's answers to a
-bet *and* a call. Player 1 never opens with a bet in this family, so that situation stops occurring; with nobody getting
-there, nothing pushes the probabilities any further. The columns “18 values” leave out player 3's three answers there,
-and then the average is below 0.003 at the end, as published.
+*Why ours stop near 0.02.* The values that remain different at the end are {stuck}: player 3's actions after a bet
+*and* a call. Player 1 never opens with a bet in this family, so that this situation is no longer reached, and nothing
+changes the probabilities there any more. The columns “18 values” leave out player 3's three actions there; by these
+the average is below 0.003 at the end, as published.
 """
 
 
@@ -739,15 +742,16 @@ def family(study: Study) -> str:
     )
     return f"""### The family itself, checked
 
-The script builds members of the family (`Family`) and measures them. Parameters that are not named are 0, as in the
-paper's notation: b for player 2, c for player 3, the first index the card (1 the lowest), the second the situation.
+The script builds members of the family (`Family`) and evaluates them. Parameters are named as in the paper: b for
+player 2, c for player 3; the first index is the card (1 the lowest), the second the situation. Those that are not
+given are 0.
 
 {table(("parameters", "ε", "u1", "u2", "u3"), rows)}
 
-The gains are rounding errors, and the values equal the closed forms u1 = −(1/2 + β)/24, u2 = −1/48 and
-u3 = (1 + β)/24 with β = max(b11, b21): in KP(3) the players' payoffs depend on *which* equilibrium is played, and it
-is player 2's bets with its two lowest cards that move chips from player 1 to player 3. No profile is singled out: where
-learning ends in the family depends on the start and the order of updates.
+The gains are rounding errors, and the values equal the closed forms u1 = −(1/2 + β)/24, u2 = −1/48 and u3 = (1 +
+β)/24 with β = max(b11, b21). So in KP(3) the players' payoffs depend on *which* equilibrium is played: player 2's
+bets with its two lowest cards move chips from player 1 to player 3. Learning singles out no profile: where it ends in
+the family depends on the start and the order of updates.
 """
 
 
@@ -764,20 +768,21 @@ def continuous(study: Study) -> str:
         header += [f"KP({players}): average", "current"]
     return f"""## Continuous time
 
-Equation 4 is the same dynamics with infinitely small steps. In terms of behaviour it is simple: at every information
-set, the logarithm of each move's weight grows at the rate of the move's counterfactual value, and the payoff shift
-cancels. We integrate it with the classical Runge–Kutta method (step {FLOW_STEP:g}). One discrete step with shift c
-is about 1/c units of this time, so t = 100,000 corresponds to τ ≈ 33,000.
+Equation 4 is the limit of the same dynamics for infinitely small steps. In terms of behaviour it is simple: at every
+information set, the logarithm of each action's weight grows at the rate of the action's counterfactual value; the
+payoff shift cancels. We integrate it by the classical Runge–Kutta method (step {FLOW_STEP:g}). One discrete step with
+shift c is about 1/c units of this time, so that t = 100,000 corresponds to τ ≈ 33,000.
 
 ![The distance to equilibrium of the time-averaged profile falls like 1/τ for two, three and four
 players]({PAGE}/continuous.png)
 
-Distance to equilibrium (two players: sum of gains; more: largest gain); the paper has no figures for these dynamics:
+Distance from equilibrium (for two players the sum of gains, for more the largest gain). The paper has no figures for
+these dynamics:
 
 {table(header, rows)}
 
-The time average improves tenfold whenever the time is ten times longer. The current profile keeps orbiting, with
-two players at a distance that does not shrink at all, which is why the average is the answer to keep.
+The error of the time average is divided by ten whenever the time is multiplied by ten. The current profile continues
+to circle, with two players at a distance that does not decrease at all; therefore the average is the result to use.
 """
 
 
@@ -787,34 +792,34 @@ def numerics(study: Study) -> str:
         for n in (2, 3)
         for turns in (True, False)
     ]
-    return f"""## How far to trust the last digit
+    return f"""## Numerical accuracy
 
-* Weights are kept as logarithms and every information set is normalised after every step. Without the normalisation
-  the probabilities of a set stop adding up to one and the figures become meaningless; without the logarithms a weight
-  can underflow to zero, from which equation 3 never returns.
+* Weights are stored as logarithms, and every information set is normalised after every step. Without normalisation
+  the probabilities of a set no longer add up to one; without logarithms a weight can underflow to zero, where
+  equation 3 keeps it for ever.
 * Simultaneous updates are sensitive to rounding, alternating ones are not. Runs from starts that differ from the
-  uniform profile by about 10⁻¹² (20 simultaneous, 5 alternating) end at these distances to equilibrium:
+  uniform profile by about 10⁻¹² (20 simultaneous, 5 alternating) end at these distances from equilibrium:
 
 {table((f"t = {study.last(2):,}", "smallest", "largest"), rows)}
 
-So read the simultaneous columns at late times to one digit at most. Small steps taken at once, unlike continuous time
-or turns, push the current profile outwards until it passes close to pure strategies, and there rounding decides how
-long it stays.
+So the simultaneous columns have at most one significant digit at late times. Unlike continuous time and alternating
+updates, small simultaneous steps drive the current profile outwards until it passes close to pure strategies, and
+there rounding determines how long it stays.
 
 ## Where the theory needs a correction
 
 The project's tests take the paper's equations literally and check its theorems on small games with two and three
 players. Lemmas 1 to 3 and Theorems 1, 3 and 4 hold as printed. Two statements do not:
 
-* **Theorem 2** lets the mixed profile of the normal form be *any* that is realisation-equivalent to the plan. One step
-  from the mixed strategies of a behaviour agrees to 10⁻¹², but the step correlates what a pure plan does at
+* **Theorem 2** allows *any* mixed profile of the normal form that is realisation-equivalent to the plan. One step
+  from the mixed strategies of a behaviour agrees to 10⁻¹². But the step correlates what a pure plan does at
   information sets that do not exclude each other (with different cards), because it multiplies the plan's weight by a
-  *sum* over them. From the second step on, normal-form and sequence-form dynamics drift apart. In continuous time
-  (Theorem 4) the logarithm of the weight grows by the sum, and they never do.
-* **Lemma 4** replaces changing learning rates by one fixed rate in the bound of polynomial weights. A thousand rounds
-  at a rate near zero, in which one move loses, and then a thousand at rate ½, in which both lose, refute it. What holds
-  is the bound on the regret weighted by the rates. Theorem 5 rests on Lemma 4; its bound, which sums over all
-  information sets, was nevertheless satisfied in every run whose rates stayed below ½.
+  *sum* over these sets. From the second step on, normal-form and sequence-form dynamics therefore differ. In
+  continuous time (Theorem 4) it is the logarithm of the weight that grows by the sum, and they remain equal.
+* **Lemma 4** replaces changing learning rates by one fixed rate in the bound of polynomial weights. A counterexample
+  is a thousand rounds at a rate near zero in which one action loses, and then a thousand at rate ½ in which both
+  lose. What holds is the bound on the regret weighted by the rates. Theorem 5 depends on Lemma 4; its bound, which
+  sums over all information sets, was nevertheless satisfied in every run with rates below ½.
 
 ## The same in your own code
 
@@ -842,7 +847,7 @@ print(evaluate(form, solver.average()).epsilon, performance(form, solver.average
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run, draw, write."""
+    """Run the dynamics, draw the pictures and write the page."""
     args = parse(Args, argv)
     begin = time.perf_counter()
     study = run_all(args.quick)

@@ -3,7 +3,7 @@
     python papers/solved.py                         # an hour, 20 GB; rewrites docs/papers/solved.md
     python papers/solved.py --seconds 20            # a test of the script: no game is solved for longer
 
-Runs are kept below ``--runs``: called again the script goes on from what is there.  Read from top to bottom: the games,
+Runs are stored below ``--runs``, and a second call continues from there.  Read from top to bottom: the games,
 the runs, the pictures, the page.
 """
 
@@ -40,7 +40,7 @@ MARKS = (1e-1, 1e-2, 1e-3, 1e-4)
 
 
 class Entry(NamedTuple):
-    """A game, and how far it is solved."""
+    """A game, and the exploitability to which it is solved."""
 
     name: str
     theirs: str
@@ -73,7 +73,7 @@ GAMES = (
 
 @dataclass(frozen=True)
 class Args:
-    """Solve the games of a benchmark for learners, and write the page about it."""
+    """Solve the games of a benchmark for learners, and write the page about them."""
 
     out: Path = ROOT / "docs" / "papers"
     """Folder for the page, with its pictures in a folder beside it."""
@@ -93,7 +93,7 @@ Opening: TypeAlias = tuple[str, dict[Any, float], dict[Any, str]]
 
 
 class Measured(NamedTuple):
-    """A game, what its form takes, and what was found; not the form, which is large."""
+    """A game with the size of its form and its solution, without the form itself, which is large."""
 
     entry: Entry
     sizes: Sizes
@@ -139,7 +139,7 @@ def measured(entry: Entry, args: Args) -> Measured:
 
 
 def measure(entries: tuple[Entry, ...], args: Args) -> list[Measured]:
-    """One game after the other."""
+    """Measure one game after the other."""
     found = []
     for entry in entries:
         found.append(measured(entry, args))
@@ -148,7 +148,7 @@ def measure(entries: tuple[Entry, ...], args: Args) -> list[Measured]:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long something takes when it is done again."""
+    """Return the seconds that ``job`` takes when it is repeated."""
     work()
     begin = time.perf_counter()
     work()
@@ -156,7 +156,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def openings_of(entry: Entry, solution: Solution, compiled: Compiled) -> list[Opening]:
-    """Where both players put their first stone, and the first player its second after the likeliest first."""
+    """Return both players' first moves, and the first player's second after its most likely first."""
     row, action_set = solution.policy.on(compiled).row, infoset.load(entry.name).start().state.legal_actions(0)
 
     def probabilities(player: int, known: tuple[Any, ...]) -> dict[Any, float]:
@@ -173,7 +173,7 @@ def openings_of(entry: Entry, solution: Solution, compiled: Compiled) -> list[Op
 
 
 def curve(solution: Solution) -> list[Point]:
-    """All points of a run, also of what was solved before it was gone on with."""
+    """Return all points of a run, including those before it was continued."""
     assert solution.folder is not None
     lines = (solution.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
     return [msgspec.json.decode(line, type=Point) for line in lines]
@@ -185,7 +185,7 @@ def curve(solution: Solution) -> list[Point]:
 
 
 def curves(found: list[Measured], path: Path, most: float = 2.0, least: float = LEAST / 2) -> None:
-    """Exploitability against time."""
+    """Draw exploitability against time."""
     figure, axes = plt.subplots(figsize=(7, 3.8), dpi=110, layout="constrained")
     for each in found:
         points = [point for point in curve(each.solution) if point.seconds > 0]
@@ -202,7 +202,7 @@ def curves(found: list[Measured], path: Path, most: float = 2.0, least: float = 
 
 
 def openings(found: list[Measured], path: Path) -> None:
-    """Where stones are put first."""
+    """Draw the probabilities of the first moves."""
     boards = [each for each in found if each.openings]
     figure, grid = plt.subplots(len(boards), 3, figsize=(8.4, 2.8 * len(boards)), dpi=110, layout="constrained")
     for each, line in zip(boards, grid, strict=True):
@@ -213,7 +213,7 @@ def openings(found: list[Measured], path: Path) -> None:
 
 
 def board(axes: Any, title: str, probabilities: dict[Any, float], stones: dict[Any, str]) -> None:
-    """The probabilities of cells, as numbers and as shades."""
+    """Draw the probabilities of cells as numbers and shades."""
     cells = np.full((3, 3), np.nan)
     for (row, column), chance in probabilities.items():
         cells[row - 1, column - 1] = chance
@@ -235,13 +235,13 @@ def board(axes: Any, title: str, probabilities: dict[Any, float], stones: dict[A
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def sizes(found: list[Measured]) -> str:
-    """How large the games are, and their forms."""
+    """Return the table of the sizes of the games and their forms."""
     rows = []
     for each in found:
         histories, ends, entries = each.sizes
@@ -254,14 +254,14 @@ def sizes(found: list[Measured]) -> str:
             ]
         )  # fmt: skip
     head = [
-        "game", "histories", "ends", "entries of lists", "sets with a choice", "symmetries", "entries kept", "memory",
-        "built in", "exact figures of a symmetric profile in", "of any profile in",
+        "game", "histories", "terminal histories", "entries of lists", "information sets with a choice", "symmetries",
+        "entries kept", "memory", "building", "exact evaluation, symmetric profile", "any profile",
     ]  # fmt: skip
     return table(head, rows)
 
 
 def results(found: list[Measured], marks: tuple[float, ...] = MARKS) -> str:
-    """What was reached, and when."""
+    """Return the table of the results and the time until each level."""
     rows = []
     for each in found:
         solution = each.solution
@@ -281,15 +281,17 @@ def results(found: list[Measured], marks: tuple[float, ...] = MARKS) -> str:
 
 
 def page(found: list[Measured]) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     return f"""# Solved, not learned
 
+This page solves five games exactly, on two cores, for which others train policies with large amounts of computation.
+The shortest command: `infoset solve phantom_tic_tac_toe`.
+
 Max Rudolph, Nathan Lichtlé, Sobhan Mohammadpour, Alexandre Bayen, J. Zico Kolter, Amy Zhang, Gabriele Farina, Eugene
-Vinitsky and Samuel Sokota, *Reevaluating Policy Gradient Methods for Imperfect-Information Games*, 2025
-([arXiv 2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 hours of processors on five games
-whose histories are too many to list, because exact exploitability can still be had there. So can the solution. This
-page is written by `papers/solved.py`, numbers and pictures included: each game is solved on two cores, and every figure
-is exact.
+Vinitsky and Samuel Sokota, *Reevaluating Policy Gradient Methods for Imperfect-Information Games*, 2025 ([arXiv
+2502.08938](https://arxiv.org/abs/2502.08938)), train learners for 345,000 processor hours on these games. They have
+too many histories to list, but the exploitability of a policy can still be computed exactly; so can an equilibrium.
+`papers/solved.py` writes this page with its numbers and pictures, and every figure is exact.
 
 ```console
 $ infoset solve phantom_tic_tac_toe --target 1e-4 --out runs/phantom
@@ -300,24 +302,28 @@ $ infoset show phantom_tic_tac_toe runs/phantom
 
 ## Why they fit
 
-In these games much that happens is nobody's business but one player's: which taken squares it ran into, which dice it
-holds. Given what truly happened besides, the *core*, the players' parts are independent: the histories of one path of
-cores are *all combinations* of one sequence of each player. A gradient needs their sums, not the combinations, so it
-costs the lists' lengths added up and not multiplied: 94 million in place of nine thousand million
-([Factored games](../game-model.md#factored-games)). Counts agree with the paper's to the unit.
+In these games much of what happens concerns only one player: which occupied squares it tried, which dice it holds.
+Given the *core*, which is everything else that happens (the [public
+component](../glossary.md#public-component-and-private-state-of-a-factored-game)), the players' private states are
+independent: the histories of one path of cores are *all combinations* of one sequence of each player. A gradient
+needs sums over the combinations, which factor, so that its cost is the sum of the lists' lengths and not their
+product: 94 million instead of nine thousand million ([Factored games](../game-model.md#factored-games)). The counts
+of histories agree exactly with the paper's.
 
 {sizes(found)}
 
-A form over symmetries keeps one history of each orbit; the profile it solves for is symmetric, which loses nothing in a
-game for two with a constant sum. Profiles of others need not be: of each sequence there is then a number for every
-image of it, and all images of a path are added up at once (`tree/factored_images.py`). Published for such figures: 72
-to 80 seconds on 16 to 20 threads (exp-a-spiel), 5.4 seconds on a graphics card (nashbench), 8 to 9 in abrupt games.
+A form over symmetries keeps one history of each orbit. The profile that it computes is symmetric, which loses nothing
+in a constant-sum game for two players. Profiles of other programs need not be symmetric: for these each sequence has
+a number for each of its images, and all images of a path are summed at once (`tree/factored_images.py`). Published
+times for the exploitability of any profile are 72 to 80 seconds on 16 to 20 threads (exp-a-spiel), and 5.4 seconds on
+a graphics card (nashbench), 8 to 9 in abrupt games.
 
-## What comes out
+## Results
 
-[PDCFR+](../solvers/pdcfr-plus.md) where chance deals nothing, else [DCFR](../solvers/dcfr.md), as `infoset solve` takes
-them by itself. The average and the current profile are both evaluated, and the better one is kept; "current" below is
-the last iterate. Exploitability is the mean of both players' gains. Seconds are the method's own.
+The method is [PDCFR+](../solvers/pdcfr-plus.md) in games without chance, and [DCFR](../solvers/dcfr.md) otherwise, as
+`infoset solve` chooses by default. The average and the current profile are both evaluated, and the better one is
+kept; *current* below is the last iterate. Exploitability is the mean of both players' gains. Seconds are those of the
+method alone.
 
 {results(found)}
 
@@ -325,18 +331,20 @@ the last iterate. Exploitability is the mean of both players' gains. Seconds are
 
 ![first moves]({PAGE}/openings.png)
 
-Dark hex ends after a few iterations with a profile that wins for certain. Phantom tic-tac-toe is solved to the last bit
-as well, by the last iterate of PDCFR+: it is worth two thirds to who begins, always in a corner, and then in one of the
-two corners beside it. Where the other player tries first is a mixture.
+Dark hex is solved after a few iterations by a profile that wins with certainty. Phantom tic-tac-toe is also solved to
+machine precision, by the last iterate of PDCFR+. Its value for the first player is two thirds; the first player
+always begins in a corner, and continues in one of the two adjacent corners. The second player's first attempt is
+mixed.
 
 ## What does not factor as well
 
-In the *abrupt* variants a failed try costs the move, so that both players know how many tries there were. The core has
-to keep count of them, and leaves each player few sequences that go with it: lists have five entries in place of two
-hundred, and save little. What helps is that symmetries are left, that an entry takes four bytes, and that blocks of the
-same pattern share it. Their values are the published ones, as near as they are solved. In tic-tac-toe the first stone
-is put in the middle or in a corner then, and the next beside the middle; in hex most often in an acute corner, as in
-the other variant, but not always, and nobody wins for sure. Abrupt dark hex was solved on one core.
+In the *abrupt* variants a failed attempt ends the turn, so that both players know the number of attempts. The core
+has to count them, and few sequences of each player are consistent with it: lists have five entries instead of two
+hundred, and save little. The remaining savings are the symmetries, entries of four bytes, and sharing between blocks
+of equal pattern. Values agree with the published ones, as far as the games are solved. In tic-tac-toe the first player
+then begins in the centre or in a corner, and after the centre continues beside it. In hex the first stone is most
+often put in an acute corner, as in the other variant, but not always, and nobody wins with certainty. Abrupt dark hex
+was solved on one core.
 """
 
 

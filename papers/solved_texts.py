@@ -1,10 +1,10 @@
-"""Solve game descriptions whose histories no tree holds, from their text alone.
+"""Solve game descriptions with too many histories for a tree, from their text alone.
 
     python papers/solved_texts.py                   # an hour and a half, 20 GB; rewrites docs/papers/solved-texts.md
     python papers/solved_texts.py --seconds 20      # a test of the script: no game is solved for longer
 
-Runs are kept below ``--runs``: called again the script goes on from what is there.  What is measured, and how it is
-drawn, stands in ``solved.py``; here are the games and the page.
+Runs are stored below ``--runs``, and a second call continues from there.  ``solved.py`` has the measurements and the
+pictures; here are the games and the page.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ GAMES = (
 
 @dataclass(frozen=True)
 class Texts(Args):
-    """Solve game descriptions from their text, and write the page about it."""
+    """Solve game descriptions from their text, and write the page about them."""
 
     runs: Path = ROOT / "runs" / PAGE
     """Folder of the runs."""
 
 
 def page(found: list[Measured]) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     return f"""# Solved from their text
 
-Games of *hidden-information general game playing* come as rules in GDL-II, and a player knows nothing else of them
-(Zachary Partridge and Michael Thielscher, *Hidden information general game playing with deep learning and search*,
-PRICAI 2022).
-Some have [factored forms](solved.md) all the same: the text shows what of a state is a player's own
-([Found in a text](../game-model.md#found-in-a-text)). This page is written by `papers/solved_texts.py`,
-numbers and picture included;
-goals are from 0 to 100, and every figure is exact.
+This page solves games that are described in GDL-II and have too many histories for a tree, from their descriptions
+alone. The shortest command: `infoset solve gdl:blind_tic_tac_toe --form factored`.
+
+In hidden-information general game playing a player receives only the rules of a game (Zachary Partridge and Michael
+Thielscher, *Hidden information general game playing with deep learning and search*, PRICAI 2022). Some of these games
+have [factored forms](solved.md): the description shows which part of a state is private to a player ([Found in a
+text](../game-model.md#found-in-a-text)). `papers/solved_texts.py` writes this page with its numbers and picture.
+Payoffs are from 0 to 100, and every figure is exact.
 
 ```console
 $ infoset solve gdl:blind_tic_tac_toe --form factored --target 0.03 --out runs/blind
@@ -54,30 +55,31 @@ $ infoset match gdl:blind_tic_tac_toe runs/blind search --games 100
 
 {sizes(found)}
 
-In a game description everybody moves in every step, and notices that it is over. So the core has to keep time, as in
-the *abrupt* games, and lists are short: what is left of Blind Tic-Tac-Toe are its eight symmetries, and that a list
-counts once what thousands of histories have in common. Chance has a part there: of a cell that both mark the one who
-fails is drawn, and *the first got this cell* is half as likely beside one who tried it at the same time as beside one
-who ran into a mark. That is a product, too, with weights.
+In a game description all players move in every step and notice that the step is over. So the [public
+component](../glossary.md#public-component-and-private-state-of-a-factored-game) has to count time, as in the *abrupt*
+games, and lists are short. In Blind Tic-Tac-Toe two savings remain: its eight symmetries, and lists that count once
+what thousands of histories have in common. Chance is part of the private states: if both players mark the same cell,
+chance draws the one who fails. The outcome that the first player got the cell is half as likely if the other tried it
+at the same time as if the other ran into an existing mark. This is still a product, with weights.
 
-## What comes out
+## Results
 
 {results(found, MARKS)}
 
 ![exploitability against seconds]({PAGE}/curves.png)
 
 Ten minutes of [sampling](../large-games.md) on two cores reach an exploitability of .64 in Blind Tic-Tac-Toe (.355 on
-an idle machine). That needs neither ten minutes of building nor 19 GB of memory, but comes no nearer soon.
-Where x gets two thirds of the cells that both mark at once (*biased*) it is worth 55.26 to x.
+an idle machine). Sampling needs neither ten minutes of building nor 19 GB of memory, but improves only slowly after
+that. In the *biased* game x gets two thirds of the cells that both players mark at once; its value for x is 55.26.
 
 ## What does not fit
 
-The same texts of Latent Tic-Tac-Toe and dark hex have 9,829,101,024 and 9,469,697,760 ends, as many as phantom
-tic-tac-toe and dark hex of [that page](solved.md), and are counted in a minute; but each failed try takes a step of its
-own, which the other notices. Their lists come to 2,457 million entries over eight symmetries at most, and to 9,470
-million over two: where the native games, in which a try tells the other nothing, have 9 and 47 million. In Kriegspiel
-Tic-Tac-Toe the game is over once somebody has nothing left to try, so that what was tried is everybody's: nothing is a
-player's own.
+The descriptions of Latent Tic-Tac-Toe and dark hex have 9,829,101,024 and 9,469,697,760 terminal histories, as many
+as the native [phantom tic-tac-toe and dark hex](solved.md), and these are counted in a minute. But in the
+descriptions each failed attempt takes a step of its own, which the other player notices. Their lists have 2,457
+million entries with eight symmetries at most, and 9,470 million with two; the native games, in which the other player
+learns nothing of an attempt, have 9 and 47 million. In Kriegspiel Tic-Tac-Toe the game ends when a player has nothing
+left to try, so that all attempts are public information and nothing is private.
 """
 
 

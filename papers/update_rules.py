@@ -1,9 +1,9 @@
-"""Eleven update rules on eighteen games: how far each comes in 1,000 iterations.
+"""Compare eleven update rules on eighteen games, by exploitability after 1,000 iterations.
 
     python papers/update_rules.py                          # a quarter of an hour; rewrites docs/papers/update-rules.md
     python papers/update_rules.py --iterations 20 --out /tmp/page       # a test of the script
 
-What was found is kept in ``--runs``, a line of JSON for each game and rule; called again the script goes on from there.
+Results are stored in ``--runs``, a line of JSON for each game and rule, and a second call continues from there.
 Read from top to bottom: the games, the rules, the runs, the picture, the page.
 """
 
@@ -68,7 +68,7 @@ class Args:
 
 
 class Found(msgspec.Struct):
-    """How good one rule's answer is."""
+    """The exploitability of one rule on one game."""
 
     game: str
     rule: str
@@ -78,7 +78,7 @@ class Found(msgspec.Struct):
 
 
 def measured(args: Args) -> Iterator[Found]:
-    """What is kept, and what is missing there."""
+    """Yield the stored results, and compute missing ones."""
     path = args.runs / "found.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     kept = [msgspec.json.decode(line, type=Found) for line in lines]
@@ -97,7 +97,7 @@ def measured(args: Args) -> Iterator[Found]:
 
 
 def solved(game: str, compiled: Compiled, rule: str, iterations: int) -> Found:
-    """The rule at work, told how long it has where it plans for that."""
+    """Solve a game by a rule; rules with a schedule are given the number of iterations."""
     method = f"{rule}(horizon={iterations})" if rule.startswith("hs-") else rule
     solution = infoset.solve(compiled, method, iterations=iterations)
     form = compiled.factored.form if compiled.better_factored else compiled.form
@@ -106,12 +106,12 @@ def solved(game: str, compiled: Compiled, rule: str, iterations: int) -> Found:
 
 
 def matrix(found: list[Found]) -> FloatArray:
-    """(games, rules) exploitability in parts of the game's payoffs."""
+    """Return (games, rules) the exploitability divided by the range of the game's payoffs."""
     return np.array([one.exploitability / one.scale for one in found]).reshape(len(GAMES), len(RULES))
 
 
 def picture(share: FloatArray, path: Path) -> None:
-    """Each game's rules, darker where less is left to gain."""
+    """Draw the exploitability of all rules on each game."""
     figure, axes = plt.subplots(figsize=(8.4, 7.2), dpi=110, layout="constrained")
     logs = np.log10(np.maximum(share, LEAST))
     image = axes.imshow(logs, cmap="viridis", aspect="auto", vmin=-8, vmax=-1)
@@ -132,19 +132,19 @@ def picture(share: FloatArray, path: Path) -> None:
 
 
 def table(share: FloatArray) -> str:
-    """Exploitability, the least in bold; below, how often each rule is best, and its mean distance from the best."""
+    """Return the table of exploitability, the lowest in bold, and each rule's mean distance from the best."""
     lines = [["game", *[f"`{rule}`" for rule in RULES]], ["---"] * (len(RULES) + 1)]
     for title, row in zip(GAMES.values(), np.maximum(share, LEAST), strict=True):
         lines.append([title, *[f"**{x:.1e}**" if x == row.min() else f"{x:.1e}" for x in row]])
     logs = np.log10(np.maximum(share, LEAST))
     behind = logs - logs.min(axis=1, keepdims=True)
     lines.append(["*best in*", *[str(int(n)) for n in (behind == 0).sum(axis=0)]])
-    lines.append(["*behind the best, digits*", *[f"{x:.1f}" for x in behind.mean(axis=0)]])
+    lines.append(["*mean distance to the best, digits*", *[f"{x:.1f}" for x in behind.mean(axis=0)]])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def bred(share: FloatArray) -> str:
-    """How the rule that a program found does on the games that it was bred on, and on others."""
+    """Compare the rule that a program found on the games for which it was developed and on the others."""
     logs, own = np.log10(np.maximum(share, LEAST)), RULES.index("vad-cfr")
     ahead = np.delete(logs, own, axis=1).min(axis=1) - logs[:, own]
     known = np.isin(list(GAMES), BRED_ON)
@@ -152,19 +152,19 @@ def bred(share: FloatArray) -> str:
         [int((won >= LEVEL).sum()), int((abs(won) < LEVEL).sum()), int((won <= -LEVEL).sum())]
         for won in (ahead[known], ahead[~known])
     ]
-    told = [f"ahead of all on {more}, level on {level}, behind on {less}" for more, level, less in counts]
+    results = [f"better than all others on {more}, equal on {level}, worse on {less}" for more, level, less in counts]
     others = len(GAMES) - len(BRED_ON)
-    return f"""Of the {len(BRED_ON)} games that it was bred on it is {told[0]};
-of the {others} others {told[1]} (level: within a tenth of a digit of the best other rule)."""
+    return f"""Of the {len(BRED_ON)} games for which it was developed, `vad-cfr` is {results[0]};
+of the {others} others, {results[1]} (equal: within a tenth of a digit of the best other rule)."""
 
 
 def _and(names: tuple[str, ...]) -> str:
-    """``a``, ``b`` and ``c``."""
+    """Format names as ``a``, ``b`` and ``c``."""
     return ", ".join(f"`{name}`" for name in names[:-1]) + f" and `{names[-1]}`"
 
 
 def page(share: FloatArray, args: Args) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     logs = np.log10(np.maximum(share, LEAST))
     behind = (logs - logs.min(axis=1, keepdims=True)).mean(axis=0)
     order = [RULES[k] for k in np.argsort(behind)]
@@ -173,36 +173,43 @@ def page(share: FloatArray, args: Args) -> str:
     dealt, open_ = for_products(True).name, for_products(False).name
     return f"""# Update rules
 
-What the loop of [CFR's family](../solvers/index.md) does at an information set is a few lines, and there are many such
-rules. This page is written by `papers/update_rules.py`, numbers and picture included: eleven of them on {len(GAMES)}
-games, {args.iterations:,} iterations each, everything exact, nothing drawn. Compared is what `solve` returns, in parts
-of the range of a game's payoffs.
+This page compares eleven update rules of [CFR's family](../solvers/index.md) on {len(GAMES)} games. The shortest
+command: `python papers/update_rules.py` writes it with its numbers and picture. An update rule is what the loop of
+these methods does at an information set ([local update](../glossary.md#local-update)); it takes a few lines of code.
 
-Regret matching with uniform, linear and other averages (`cfr`, `cfr+`, `linear-cfr`, `dcfr`), with prediction
-(`pcfr+`, `pdcfr+`), with schedules that are planned for so many iterations (`hs-dcfr`, `hs-pcfr+`; Zhang, McAleer and
-Sandholm 2024), exponential weights (`hedge`), and sequence-form replicator dynamics (`sfrd`; Marc Lanctot, *Further
-Developments of Extensive-Form Replicator Dynamics using the Sequence-Form Representation*, AAMAS 2014). All at their
-defaults. Li, Schultz, Hennes and Lanctot ([arXiv 2602.16928](https://arxiv.org/abs/2602.16928)) compare rules on games
-of this kind, and let a program that writes programs look for new ones. What it found first, `vad-cfr`, is here as their
-first version prints it, with a moving mean of its own at every information set, and `expected` left at 2 whatever the
-payoffs. A later version distils it into a smaller rule, WOP-CFR, whose numbers are not known to us.
+Each rule runs for {args.iterations:,} iterations with its default parameters. Everything is computed exactly, and
+nothing is sampled. The table has the exploitability of the profile that `solve` returns, divided by the range of the
+game's payoffs. The rules are
+
+- regret matching with uniform, linear and other averages (`cfr`, `cfr+`, `linear-cfr`, `dcfr`),
+- the same with prediction (`pcfr+`, `pdcfr+`),
+- the same with schedules that depend on the planned number of iterations (`hs-dcfr`, `hs-pcfr+`; Zhang, McAleer and
+  Sandholm 2024),
+- exponential weights (`hedge`),
+- sequence-form replicator dynamics (`sfrd`; Marc Lanctot, *Further Developments of Extensive-Form Replicator Dynamics
+  using the Sequence-Form Representation*, AAMAS 2014),
+- `vad-cfr`, found by a program. Li, Schultz, Hennes and Lanctot ([arXiv
+  2602.16928](https://arxiv.org/abs/2602.16928)) compare rules on games of this kind, and let a program that writes
+  programs search for new ones. `vad-cfr` is implemented as printed in the first version of their paper, with a moving
+  mean for each information set, and with `expected` at 2 for all payoffs. A later version simplifies it to a rule
+  called WOP-CFR, whose numbers we do not know.
 
 {table(share)}
 
 ![exploitability of all rules on all games]({PAGE}/rules.png)
 
-In the mean over all games `{order[0]}` and `{order[1]}` are nearest to the best. Schedules are for those who know how
-long they will wait: what they do follows from the number of iterations that were planned. `vad-cfr` knows too: it was
-bred for a thousand iterations and averages the second five hundred.
+On average over all games, `{order[0]}` and `{order[1]}` are closest to the best rule. The rules with schedules need
+to know the number of iterations in advance. So in effect does `vad-cfr`: it was developed for a thousand iterations,
+and averages the second five hundred.
 
 {bred(share)}
 
-## What `auto` makes of it
+## What `auto` chooses
 
-Where a linear program or a proof does not do, `auto` runs {_and(PORTFOLIO)} for a
-while and goes on with the one that is ahead: the best one of these is {left:.1f} digits behind the best of all in
-the mean. In the [factored form](../large-games.md#products-instead-of-histories), where trying out costs more, it takes
-`{dealt}` where chance deals hands and `{open_}` where it does not.
+Where neither a linear program nor a proof is possible, `auto` runs {_and(PORTFOLIO)} for a while and continues with
+the best of them. On average the best of these is {left:.1f} digits from the best of all rules. In the [factored
+form](../large-games.md#products-instead-of-histories), where trials cost more, it chooses `{dealt}` if chance deals
+hands, and `{open_}` otherwise.
 """
 
 

@@ -66,7 +66,7 @@ def test_kuhn_poker_against_the_equilibrium_with_hints_and_moves_taken_back(sit:
     text, match = sit(keys, "kuhn_poker", seed=2, practice=True)
     assert "P2 equilibrium" in text
     assert "solved here by lp, exploitability" in text
-    before, after = text.split("All that there was")
+    before, after = text.split("The complete game")
     assert "[Q]" in before
     assert "[K]" not in before, "the other's card is not shown before the end"
     assert "[K]" in after
@@ -92,7 +92,7 @@ def test_blind_tic_tac_toe_by_cells(sit: Sit) -> None:
     text, match = sit(keys, "gdl:blind_tic_tac_toe", other, seat="x", seed=3)
     assert moves_of(match, 0) == [("mark", 2, 2), ("mark", 3, 3), ("mark", 1, 3)]
     assert match.returns == (0.0, 100.0)
-    before, after = text.split("All that there was")
+    before, after = text.split("The complete game")
     assert "o mark 2 1" in after
     assert "o mark" not in before
 
@@ -108,7 +108,7 @@ def test_what_a_move_cost(sit: Sit) -> None:
     text, match = sit([("> ", b"bet\n")], "kuhn_poker", seed=2)
     assert match.steps[0].chance_outcome == "Q"
     # after a bet a king calls and a jack folds; after a pass the equilibrium loses a third on average
-    assert "3  bet  cost 0.1667  (worth -0.5; pass   worth -0.3333)" in text
+    assert "3  bet  cost 0.1667  (value -0.5; pass   value -0.3333)" in text
 
 
 def test_pommerman_by_keyboard(sit: Sit) -> None:

@@ -55,41 +55,41 @@ def _bounded_usage() -> Iterator[None]:
 app = typer.Typer(
     name="infoset",
     cls=_Verbs,
-    help="Solve hidden-information games exactly and say how good the answer is.",
+    help="Solve games of hidden information and measure exactly how good a strategy is.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
-METHOD_HELP = "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2)."
+METHOD_HELP = "Method, with parameters as in dcfr(alpha=2); 'infoset methods' lists them (default: auto chooses)."
 MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
 CHECKED_PLAYS = 100
 GAME_HELP = (
-    "A name ('infoset games' lists them), an .efg, .nfg, .gbt, .csv or .gdl file, openspiel:NAME(…), "
+    "A game: a name ('infoset games' lists them), an .efg, .nfg, .gbt, .csv or .gdl file, openspiel:NAME(…), "
     "or python:FILE.py:Class(…)."
 )
 AGENT_HELP = (
-    "One for each player, in order: a name ('infoset agents' lists them), a policy's file, a run's folder, "
+    "An agent for each player, in order: a name ('infoset agents' lists them), a policy file, a run folder, "
     "or python:FILE.py:Class(…)."
 )
 WHAT_HELP = (
-    "A policy's file (.npz, .json), a run's folder, or an agent: random, 'search(method=tree)', python:FILE.py:Class."
+    "A policy file (.npz, .json), a run folder, or an agent: random, 'search(method=tree)', python:FILE.py:Class."
 )
-TEAM_HELP = "One agent for all seats of a team, or a+b, its members in the order of the seats."
+TEAM_HELP = "A team: one agent for all of its seats, or a+b for its members in the order of the seats."
 GameName = Annotated[str, typer.Argument(metavar="GAME", help=GAME_HELP)]
 GameOrRun = Annotated[str, typer.Argument(metavar="GAME", help=f"{GAME_HELP} A run's folder: its game and its policy.")]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else on stdout.")]
-MaxHistories = Annotated[int | None, typer.Option(min=1, help="The largest tree built (default: by the free memory).")]
+MaxHistories = Annotated[int | None, typer.Option(min=1, help="Histories in the largest tree (default: by memory).")]
 
 SecondsPerMove = Annotated[
-    float | None, typer.Option(help="An agent that needs more loses the move (default: no limit).")
+    float | None, typer.Option(help="Seconds for each move; a later answer is dropped (default: no limit).")
 ]
 StartClock = Annotated[float | None, typer.Option(help="Seconds for agents to begin a game (default: no limit).")]
 Executor = Annotated[
-    str, typer.Option("--executor", help="Where: local, ray (extra 'cluster'), or a cluster of it, ray:ADDRESS.")
+    str, typer.Option("--executor", help="Where to compute: local, ray (extra 'cluster'), or a cluster, ray:ADDRESS.")
 ]
 Isolate = Annotated[bool, typer.Option("--isolate", help="Run each agent in a process of its own, with limits.")]
 
@@ -105,7 +105,7 @@ def _say_version(asked: bool) -> None:
 @app.callback()
 def _any_verb(
     _: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass
@@ -113,10 +113,10 @@ def _any_verb(
 
 @app.command()
 def games(
-    name: Annotated[str | None, typer.Argument(help="A game, as the other verbs take it: print its rules.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Print the rules of this game (a name or a file).")] = None,
     json_: AsJson = False,
 ) -> None:
-    """List the games that are known by name, with their parameters; with a NAME print the rules of one."""
+    """List the games that are known by name, with their parameters; with NAME, print the rules of that game."""
     from infoset.catalog import OPENSPIEL, game_entries
     from infoset.registry import PYTHON
 
@@ -135,7 +135,7 @@ def games(
 
 @app.command()
 def methods(json_: AsJson = False) -> None:
-    """List the methods of 'solve', with their parameters and the options that each takes."""
+    """List the methods of 'solve' with their parameters and the options that each accepts."""
     from infoset.verbs import list_methods
 
     _list("methods", list_methods(), "", json_)
@@ -143,7 +143,7 @@ def methods(json_: AsJson = False) -> None:
 
 @app.command()
 def agents(json_: AsJson = False) -> None:
-    """List the agents that are known by name, with their parameters."""
+    """List the agents that are known by name with their parameters."""
     from infoset.registry import PYTHON
     from infoset.verbs import list_agents
 
@@ -165,36 +165,36 @@ def solve(
     game: MaybeGameName = None,
     method: Annotated[str | None, typer.Option(help=METHOD_HELP)] = None,
     iterations: Annotated[
-        int | None, typer.Option(help="Stop after so many iterations, of each run where there are several.")
+        int | None, typer.Option(help="Stop after this many iterations (of each run, with --runs).")
     ] = None,
-    target: Annotated[float | None, typer.Option(help="Stop at this exploitability.")] = None,
+    target: Annotated[float | None, typer.Option(help="Stop at this exploitability, in units of the payoffs.")] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="Stop after so many seconds of solving; also of building, but not before 10.")
+        float | None, typer.Option(help="Stop solving after this many seconds; building the game has 10 at least.")
     ] = None,
     start: Annotated[
-        str | None, typer.Option(help="The first profile: uniform (default) or random, drawn with --seed.")
+        str | None, typer.Option(help="The first profile: uniform (default), or random (drawn with --seed).")
     ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Independent runs, where a method has several.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Independent runs of a method that repeats them.")] = None,
     lock: Annotated[
         list[str] | None,
         typer.Option(
-            help="Fix a strategy, solve for the rest: P1=random, P1=POLICY, or a .json of players, sets, probabilities."
+            help="Fix a strategy and solve for the rest: P1=random, P1=POLICY, or a .json file of locked probabilities."
         ),
     ] = None,
     form: Annotated[
-        str | None, typer.Option(help="Represent the game as tree, factored or sampled (default: what fits).")
+        str | None, typer.Option(help="Representation of the game: tree, factored, sampled (default: what fits).")
     ] = None,
     teams: Annotated[
-        str | None, typer.Option(help="Who plays together: seats from 1 or names, as 1+3,2 (default: the game's own).")
+        str | None, typer.Option(help="Teams, by seats from 1 or by names, as in 1+3,2 (default: the game's own).")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder (default: a new one below runs/).")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,
     max_histories: MaxHistories = None,
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
-    """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
+    """Solve a game: print its value and the exact exploitability, and save the strategy in a run folder."""
     from infoset.cli.progress import SolveProgress
     from infoset.cli.report import solution_body, solution_text
     from infoset.node_locking import read_locks
@@ -226,51 +226,51 @@ def solve(
 @app.command()
 def train(
     game: MaybeGameName = None,
-    seconds: Annotated[float, typer.Option(min=0, max=1e9, help="Stop after so many seconds in all.")] = 600.0,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Stop after so many epochs in all.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The run's folder (default: a fresh one below runs/).")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in --out.")] = False,
+    seconds: Annotated[float, typer.Option(min=0, max=1e9, help="Total seconds, earlier runs included.")] = 600.0,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Total epochs, earlier runs included.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run's folder (default: a new one below runs/).")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the training in --out.")] = False,
     method: Annotated[
         str | None,
         typer.Option(
-            help="self-play (of listed states), tree-search (of others), resolving; Pommerman: ppo, a2c, dqn, dagger."
+            help="self-play or resolving; tree-search for large games; in Pommerman ppo (default), a2c, dqn, dagger."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (0).")] = None,
-    games: Annotated[int | None, typer.Option(min=1, help="Games of an epoch (128, 16, 64).")] = None,
-    parts: Annotated[int | None, typer.Option(min=1, help="In which they are played, for so many workers (2).")] = None,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games; changes no result.")] = 1,
-    worlds: Annotated[int | None, typer.Option(min=1, help="Drawn at each move (30, 200); not resolving.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
+    games: Annotated[int | None, typer.Option(min=1, help="Games in an epoch (128, 64, 16, by method).")] = None,
+    parts: Annotated[int | None, typer.Option(min=1, help="Parts of an epoch, shared by workers (2).")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games (same results).")] = 1,
+    worlds: Annotated[int | None, typer.Option(min=1, help="Histories sampled at each move (30 or 200).")] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="resolving: look so many ahead (1000). Pommerman: of an epoch (64).")
+        int | None, typer.Option(min=1, help="resolving: steps to look ahead (1000). Pommerman: steps per epoch (64).")
     ] = None,
     stop_at_chance: Annotated[
-        bool | None, typer.Option("--stop-at-chance", help="resolving: look ahead until chance moves, a betting round.")
+        bool | None, typer.Option("--stop-at-chance", help="resolving: also stop the look-ahead where chance acts.")
     ] = None,
-    hidden: Annotated[int | None, typer.Option(min=1, help="Units of a layer (128, 256).")] = None,
-    rate: Annotated[float | None, typer.Option(help="Of learning (0.001).")] = None,
-    boards: Annotated[int | None, typer.Option(min=1, help="Pommerman: games at a time (256).")] = None,
+    hidden: Annotated[int | None, typer.Option(min=1, help="Units in a hidden layer (128, resolving 256).")] = None,
+    rate: Annotated[float | None, typer.Option(help="Learning rate (default: 0.001).")] = None,
+    boards: Annotated[int | None, typer.Option(min=1, help="Pommerman: simultaneous games (default: 256).")] = None,
     rivals: Annotated[
-        str | None, typer.Option(help="Pommerman: agents' names; 'self': its own past (simple). As simple,self.")
+        str | None, typer.Option(help="Pommerman: opponents, as in simple,self (self: earlier networks).")
     ] = None,
-    shaped: Annotated[float | None, typer.Option(help="Pommerman: deaths and items rewarded so much too (0).")] = None,
+    shaped: Annotated[float | None, typer.Option(help="Pommerman: weight of reward shaping (default: 0).")] = None,
     filtered: Annotated[
-        bool | None, typer.Option("--filtered", help="Pommerman: no moves that it does not survive.")
+        bool | None, typer.Option("--filtered", help="Pommerman: exclude moves that are certain death.")
     ] = None,
     starts: Annotated[
-        str | None, typer.Option(help="Pommerman: where games begin: dealt, uniform, backplay (dealt).")
+        str | None, typer.Option(help="Pommerman: start of games: dealt (default), uniform or backplay.")
     ] = None,
     lessons: Annotated[
-        int | None, typer.Option(min=1, help="Pommerman: epochs until games begin as dealt (300).")
+        int | None, typer.Option(min=1, help="Pommerman: epochs until all games begin on new boards (300).")
     ] = None,
-    expert: Annotated[str | None, typer.Option(help="dagger: the agent that is imitated (simple).")] = None,
+    expert: Annotated[str | None, typer.Option(help="dagger: the agent to imitate (default: simple).")] = None,
     initial: Annotated[
-        str | None, typer.Option(help="Pommerman: whose network it begins with: skynet, trained:DIR …")
+        str | None, typer.Option(help="Pommerman: network to begin with, as skynet or trained:DIR.")
     ] = None,
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
-    """Train a network, by self-play or against rivals; 'trained:DIR' plays with it."""
+    """Train a network by self-play or against other agents; the agent 'trained:DIR' plays with it."""
     from infoset.cli.progress import LearningProgress
     from infoset.solvers.job import Watcher
     from infoset.verbs import train as learn
@@ -317,10 +317,10 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
 
 @app.command()
 def plot(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Runs' folders; their curves share one picture.")],
-    out: Annotated[Path, typer.Option(help="The picture: .png, .svg or .pdf.")] = Path("curves.png"),
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Run folders, drawn in one picture.")],
+    out: Annotated[Path, typer.Option(help="The picture to write: .png, .svg or .pdf.")] = Path("curves.png"),
 ) -> None:
-    """Draw the convergence curves of runs over each other, each with its name (extra 'plot')."""
+    """Draw the convergence curves of several runs in one picture (extra 'plot')."""
     from infoset.verbs import plot as plot_runs
 
     plot_runs(runs, out)
@@ -332,17 +332,17 @@ def evaluate(
     game: GameOrRun,
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=WHAT_HELP)] = None,
     best_response: Annotated[
-        Path | None, typer.Option(help="Save each player's best response to the others as a policy.")
+        Path | None, typer.Option(help="Write the players' best responses to this policy file.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(min=0.1, help="To learn responses in, where nothing exact fits (10).")
+        float | None, typer.Option(min=0.1, help="Seconds to learn best responses in large games (10).")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of learnt responses (0).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of learnt best responses (default: 0).")] = None,
     max_histories: MaxHistories = None,
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
-    """Say how good a policy or an agent is: exactly where it fits, else a lower bound with its interval."""
+    """Evaluate a policy or an agent: exact exploitability, or in large games a lower bound with its interval."""
     from infoset.cli.report import evaluation_body, evaluation_text
     from infoset.compiled import Compiled
     from infoset.errors import ParameterError, PolicyError, UnsupportedGameError, shorten
@@ -380,11 +380,11 @@ def evaluate(
 
 @app.command("warm-up")
 def warm_up(
-    only: Annotated[list[str] | None, typer.Argument(metavar="[WHAT]…", help="Default: everything.")] = None,
-    processes: Annotated[int | None, typer.Option(min=1, help="Default: one for each core, eight at most.")] = None,
+    only: Annotated[list[str] | None, typer.Argument(metavar="[WHAT]…", help="What to compile (all).")] = None,
+    processes: Annotated[int | None, typer.Option(min=1, help="Processes (one per core, at most 8).")] = None,
     json_: AsJson = False,
 ) -> None:
-    """Compile everything now, once on a machine, so that nothing waits for it later."""
+    """Compile the library's kernels once, so that later commands need not wait for them."""
     from time import monotonic
 
     from infoset.cli.progress import CompilingProgress
@@ -414,18 +414,18 @@ def warm_up(
 def match(
     game: GameOrRun,
     agents: Annotated[list[str] | None, typer.Argument(metavar="AGENT", help=AGENT_HELP)] = None,
-    games: Annotated[int, typer.Option(help="How many games.")] = 100,
+    games: Annotated[int, typer.Option(help="Number of games.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
-    rotate: Annotated[bool, typer.Option("--rotate", help="Move the agents on by one seat after every game.")] = False,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Shift the agents by one seat after every game.")] = False,
     seconds_per_move: SecondsPerMove = None,
     start_clock: StartClock = None,
     isolate: Isolate = False,
-    replay: Annotated[Path | None, typer.Option(help="Write each game to a file in this folder.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Write a replay of each game to this folder.")] = None,
     json_: AsJson = False,
 ) -> None:
-    """Let agents play each other: wins, mean scores with 95 % intervals, faults, moves a second.
+    """Play matches between agents: print wins, mean payoffs with 95 % intervals, faults and speed.
 
-    A run's folder in place of GAME is the first AGENT too, in the game of that run.
+    A run's folder in place of GAME names the run's game and, as the first AGENT, its policy.
     """
     from infoset.cli.progress import MatchProgress
     from infoset.cli.terminal import give_back
@@ -461,25 +461,25 @@ def play(
         list[str] | None,
         typer.Argument(
             metavar="[AGENT]…",
-            help="One for each other seat, in order (default: the equilibrium of a small game, else a customary one).",
+            help="An agent for each other seat, in order (default: the equilibrium if the game is small).",
         ),
     ] = None,
-    seat: Annotated[str | None, typer.Option(help="Yours: a player's name, or its number (1).")] = None,
-    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    seat: Annotated[str | None, typer.Option(help="Your seat: a player's name or number (default: 1).")] = None,
+    games: Annotated[int, typer.Option(help="Number of games.")] = 1,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None,
     seconds_per_move: Annotated[
-        float | None, typer.Option(help="Whoever needs more loses the move (default: no limit; Pommerman: 0.3).")
+        float | None, typer.Option(help="Seconds for each move (default: no limit; in Pommerman 0.3).")
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(help="The folder to save each game in (default: below runs/play/).")
+        Path | None, typer.Option(help="The folder in which to save replays (default: below runs/play/).")
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None,
-    practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False,
+    resume: Annotated[Path | None, typer.Option(help="Continue the unfinished game in this replay file.")] = None,
+    practice: Annotated[bool, typer.Option("--practice", help="Allow hints (h) and taking moves back (u).")] = False,
     hints: Annotated[
-        str | None, typer.Option(help="A policy's file or a run's folder by which moves are judged.")
+        str | None, typer.Option(help="A policy file or run folder that gives hints and judges moves.")
     ] = None,
 ) -> None:
-    """Play a game yourself, in the terminal; what you could not see is shown when it is over."""
+    """Play a game yourself in the terminal; the hidden information is shown after the game."""
     from infoset.catalog import load
     from infoset.cli.play import Asked
     from infoset.cli.play import play as sit_down
@@ -530,22 +530,22 @@ def tournament(
     context: typer.Context,
     game: MaybeGameName = None,
     teams: Annotated[list[str] | None, typer.Argument(metavar="TEAM", help=TEAM_HELP)] = None,
-    games: Annotated[int | None, typer.Option(help="Games of every pair of teams (100).")] = None,
+    games: Annotated[int | None, typer.Option(help="Games of each pair of teams (default: 100).")] = None,
     format_: Annotated[
         str, typer.Option("--format", help="round-robin, double-elimination, swiss(rounds=5), free-for-all.")
     ] = "round-robin",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
     db: Annotated[
-        Path | None, typer.Option(help="Save every game here, or resume from it (default: a new file below runs/).")
+        Path | None, typer.Option(help="Database of the games; resumes an existing one (default: new, in runs/).")
     ] = None,
-    self_: Annotated[bool, typer.Option("--self", help="Every team also plays against itself.")] = False,
+    self_: Annotated[bool, typer.Option("--self", help="Let every team also play against itself.")] = False,
     rank: Annotated[
-        str | None, typer.Option(help="payoff, wins or elo (default: payoff; wins where payoffs are only won or lost).")
+        str | None, typer.Option(help="Ranking: payoff, wins or elo (default: wins if payoffs are only won or lost).")
     ] = None,
-    slow: Annotated[float, typer.Option(help="Count decisions that take more seconds.")] = 0.1,
+    slow: Annotated[float, typer.Option(help="Count decisions that take longer, in seconds.")] = 0.1,
     move_limit: Annotated[
-        float, typer.Option(help="A game is forfeited by an agent that is silent for more seconds.")
+        float, typer.Option(help="Seconds of silence after which an agent forfeits the game.")
     ] = 10.0,
     seconds_per_move: SecondsPerMove = None,
     start_clock: StartClock = None,
@@ -553,13 +553,13 @@ def tournament(
         bool | None,
         typer.Option(help="Run each agent in a process of its own, with limits (default: with --seconds-per-move)."),
     ] = None,
-    svg: Annotated[Path | None, typer.Option(help="Draw the cross table and the ratings as SVG.")] = None,
-    replay: Annotated[int | None, typer.Option(help="Instead: write this game of --db as a replay.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw cross table and ratings to this SVG file.")] = None,
+    replay: Annotated[int | None, typer.Option(help="Play nothing: export this game of --db as a replay.")] = None,
     executor: Executor = "local",
     out: Annotated[Path | None, typer.Option(help="The file for --replay (default: beside the database).")] = None,
     json_: AsJson = False,
 ) -> None:
-    """Let teams meet in every pair and every seat, in many processes: a cross table, ratings, faults."""
+    """Play a tournament, every pair of teams in every seat: print a cross table, ratings and faults."""
     from infoset.cli import tournament as verb
     from infoset.errors import ParameterError
 
@@ -582,12 +582,12 @@ def tournament(
 
 @app.command("ggp-player")
 def ggp_player(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0: any port that is free.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    agent: Annotated[str, typer.Option(help="Who plays: a name ('infoset agents' lists them).")] = "search",
+    agent: Annotated[str, typer.Option(help="The agent that plays ('infoset agents' lists them).")] = "search",
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
 ) -> None:
-    """Be a player of the GGP protocol, of any game in GDL or GDL-II, until Ctrl-C (extra 'web')."""
+    """Serve an agent as a player of the General Game Playing protocol, until Ctrl-C (extra 'web')."""
     from infoset.cli import ggp as verb
 
     verb.play(agent, host, port, seed)
@@ -597,19 +597,19 @@ def ggp_player(
 def ggp_match(
     game: Annotated[str, typer.Argument(metavar="FILE", help="A game in GDL or GDL-II, or gdl:NAME.")],
     urls: Annotated[
-        list[str], typer.Argument(metavar="URL", help="The players, one for each role but random, in their order.")
+        list[str], typer.Argument(metavar="URL", help="Players' addresses, one for each role but random, in order.")
     ],
-    start_clock: Annotated[float, typer.Option(help="Seconds to get ready.")] = 10.0,
+    start_clock: Annotated[float, typer.Option(help="Seconds to prepare before the first move.")] = 10.0,
     play_clock: Annotated[float, typer.Option(help="Seconds for each move.")] = 5.0,
-    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    games: Annotated[int, typer.Option(help="Number of games.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
     scramble: Annotated[
-        bool, typer.Option("--scramble", help="Replace the words of the rules by random ones.")
+        bool, typer.Option("--scramble", help="Replace the words of the rules by random words.")
     ] = False,
-    replay: Annotated[Path | None, typer.Option(help="Write each game to a file in this folder.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Write a replay of each game to this folder.")] = None,
     json_: AsJson = False,
 ) -> None:
-    """Let players of the GGP protocol play each other: scores with 95 % intervals, faults, replays."""
+    """Run matches between players of the General Game Playing protocol: print scores and faults."""
     from infoset.cli import ggp as verb
 
     keep = None if replay is None else _ReplayWriter(replay)
@@ -640,14 +640,14 @@ def _standings_reporter(as_json: bool) -> Callable[[Standings, Path], None]:
 
 @app.command()
 def compete(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The competition, as TOML.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The competition, a TOML file.")],
     workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
-    db: Annotated[Path | None, typer.Option(help="Keep every game here (default: beside FILE, as FILE.db).")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Draw the bracket, or the cross table, as SVG.")] = None,
+    db: Annotated[Path | None, typer.Option(help="Database of the games (default: FILE with .db).")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw the bracket or cross table to this SVG file.")] = None,
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
-    """Play a whole competition from one file, or go on with it: a round robin, a bracket, rounds, a free-for-all."""
+    """Play or continue a competition that a file defines: round robin, elimination, Swiss rounds or free-for-all."""
     from infoset.cli import tournament as verb
 
     verb.compete(file, db, svg, _standings_reporter(json_), workers=workers, executor=executor)
@@ -655,18 +655,18 @@ def compete(
 
 @app.command("serve-agent")
 def serve_agent(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT_HELP)],
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent to serve, named as in 'infoset match'.")],
     game: Annotated[
-        str | None, typer.Option(help="The only game that it plays (default: any); Pommerman's by both protocols.")
+        str | None, typer.Option(help="The only game to play (default: any); Pommerman uses both protocols.")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8000,
-    host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.")] = "127.0.0.1",
     allow: Annotated[
         list[str] | None,
-        typer.Option(metavar="GAME", help="A game beside the shipped ones that callers may name: a file, openspiel:…"),
+        typer.Option(metavar="GAME", help="A further game that clients may name: a file or openspiel:NAME."),
     ] = None,
 ) -> None:
-    """Let others play against an agent over HTTP: in their matches it is http(url=http://HOST:PORT)."""
+    """Serve an agent over HTTP; others name it http(url=http://HOST:PORT) in their matches."""
     from infoset.errors import ParameterError, shorten
     from infoset.remote.server import server
     from infoset.remote.serving import listening
@@ -682,13 +682,13 @@ def serve_agent(
 @app.command()
 def serve(
     folders: Annotated[
-        list[Path] | None, typer.Argument(metavar="[DIR]…", help="Folders of runs, replays, tournaments (runs).")
+        list[Path] | None, typer.Argument(metavar="[DIR]…", help="Folders of runs, replays and tournaments (runs).")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8421,
-    host: Annotated[str, typer.Option(help="0.0.0.0: for other machines, too.")] = "127.0.0.1",
-    name: Annotated[list[str] | None, typer.Option(help="A further name that the server is called by.")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")] = 8421,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 admits other machines.")] = "127.0.0.1",
+    name: Annotated[list[str] | None, typer.Option(help="A further host name of the server.")] = None,
 ) -> None:
-    """Serve the page: play, watch, explore strategies, follow tournaments and runs in a browser."""
+    """Serve the page on which to play, watch games, explore strategies and follow runs in a browser."""
     from infoset.cli.serve import serve as run
 
     run(folders, host, port, name or [])
@@ -696,9 +696,9 @@ def serve(
 
 @app.command("new-agent")
 def new_agent(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder for it, which is made.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to create.")],
 ) -> None:
-    """Write an agent to change, with all that makes it a submission: a container, a competition."""
+    """Create a folder with an example agent to change, a Dockerfile and a competition in containers."""
     from infoset.remote.submission import new_agent as make
 
     for path in make(folder):
@@ -715,19 +715,19 @@ def watch(
         typer.Argument(metavar="REPLAY", help="A replay, from 'match --replay', or a game_state.json of Pommerman."),
     ],
     out: Annotated[Path | None, typer.Option(help="The page to write (default: REPLAY with .html).")] = None,
-    step: Annotated[int | None, typer.Option(help="Where the page begins, or which position to show.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Pommerman: write one position (default: the last) as SVG.")] = None,
+    step: Annotated[int | None, typer.Option(help="Step at which the page opens, or the step to draw.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Pommerman: draw one position (default: the last) as SVG.")] = None,
     gif: Annotated[
-        Path | None, typer.Option(help="Pommerman: write the game as a moving picture (extra 'plot').")
+        Path | None, typer.Option(help="Pommerman: write the game as an animated GIF (extra 'plot').")
     ] = None,
     png: Annotated[
         Path | None,
-        typer.Option(help="Pommerman: write one picture a step, or of one --step, to this folder (extra 'plot')."),
+        typer.Option(help="Pommerman: draw each step, or the one of --step, to this folder (extra 'plot')."),
     ] = None,
-    text: Annotated[bool, typer.Option("--text", help="Show the game, or the one position, as text.")] = False,
-    speed: Annotated[float | None, typer.Option(help="Steps a second (default: 6 in Pommerman, else 1).")] = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the game, or the step of --step, as text.")] = False,
+    speed: Annotated[float | None, typer.Option(help="Steps per second (default: 6 in Pommerman, else 1).")] = None,
 ) -> None:
-    """Watch a recorded game: a page that plays it, with each player's eyes; or as text; Pommerman also as pictures."""
+    """Write a page that shows a recorded game from each player's view, or print the game as text."""
     from infoset.catalog import POMMERMAN
     from infoset.files import check_file, replace_file
     from infoset.verbs import read_match
@@ -778,48 +778,48 @@ def show(
     game: GameOrRun,
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to show. {WHAT_HELP}")] = None,
     svg: Annotated[
-        Path | None, typer.Option(help="Write a small game's tree, or a hold'em strategy's hands, as SVG to this file.")
+        Path | None, typer.Option(help="Draw a small game's tree or a hold'em strategy's hands to this SVG file.")
     ] = None,
-    pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
+    pdf: Annotated[Path | None, typer.Option(help="Draw the same to this PDF file (extra 'plot').")] = None,
     propnet: Annotated[
         Path | None,
         typer.Option(
-            help="Write a GDL game's propositional network to this file: .dot, or .svg, .png or .pdf by Graphviz."
+            help="Write a GDL game's propositional network to this file: .dot, or by Graphviz .svg, .png or .pdf."
         ),
     ] = None,
     equilibria: Annotated[
         bool,
         typer.Option(
             "--equilibria",
-            help="List all equilibria of a small game instead: extreme ones of two players, else isolated.",
+            help="List the equilibria of a small game: extreme ones for two players, else isolated ones.",
         ),
     ] = False,
     pure: Annotated[
-        bool, typer.Option("--pure", help="List all pure equilibria of a small game of any number of players instead.")
+        bool, typer.Option("--pure", help="List all pure equilibria of a small game with any number of players.")
     ] = False,
     stability: Annotated[
         bool,
         typer.Option(
-            "--stability", help="Say instead whether replicator dynamics come back to a strategy of all players."
+            "--stability", help="Report whether a strategy of all players is stable under replicator dynamics."
         ),
     ] = False,
     dominated: Annotated[
-        bool, typer.Option("--dominated", help="Leave out strictly dominated strategies of a small game instead.")
+        bool, typer.Option("--dominated", help="List strictly dominated strategies of a small game, round by round.")
     ] = False,
     correlated: Annotated[
         str | None,
         typer.Option(
             metavar="KIND",
-            help="Instead: show the correlated equilibrium of highest total payoff; ce, efce, efcce or cce.",
+            help="Show the correlated equilibrium with the highest total payoff: ce, efce, efcce or cce.",
         ),
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(min=0, help="Stop such a computation after so many seconds (no limit).")
+        float | None, typer.Option(min=0, help="Seconds for such a computation (default: no limit).")
     ] = None,
     max_histories: MaxHistories = None,
     json_: AsJson = False,
 ) -> None:
-    """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
+    """Show a game's tree or a strategy as text, or a small game as a picture."""
     from infoset.files import check_file
     from infoset.verbs import show_first, show_propnet
 
@@ -855,25 +855,25 @@ def check(
     ],
     what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to check. {WHAT_HELP}")] = None,
     simulate: Annotated[
-        int, typer.Option(min=0, max=10**12, help="Also play so many random games and report statistics.")
+        int, typer.Option(min=0, max=10**12, help="Also play this many random games and report statistics.")
     ] = 0,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random games (0).")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random games (default: 0).")] = None,
     max_steps: Annotated[
-        int | None, typer.Option(min=1, max=10**12, help="Give up random games that are longer (10,000).")
+        int | None, typer.Option(min=1, max=10**12, help="Abandon random games after this many steps (10,000).")
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0, help="Stop the random games after so many seconds and report those played (60)."),
+        typer.Option(min=0, help="Stop the random games after this many seconds (default: 60)."),
     ] = None,
     max_histories: MaxHistories = None,
     json_: AsJson = False,
 ) -> None:
-    """Check a game description: every defect with its place; exit status 1 if one is an error.
+    """Check a game description: report every defect with its place; exit with status 1 on an error.
 
     A game of your own, python:FILE.py:Class, is checked against the game model by random games (--simulate, 100).
 
-    With WHAT, which solution concepts a strategy of all players satisfies: Nash, subgame-perfect, undominated,
-    sequential, quasi-perfect, and where it fails.
+    With WHAT, report which solution concepts a strategy of all players satisfies, and where it fails: Nash,
+    subgame-perfect, undominated, sequential, quasi-perfect.
     """
     from infoset.catalog import GAMES, OPENSPIEL
     from infoset.errors import ParameterError, shorten
@@ -997,7 +997,7 @@ def convert(
         bool,
         typer.Option(
             "--normalise",
-            help="Write probabilities of an .efg file that sum only to about 1 as the fractions meant.",
+            help="Round probabilities of an .efg file that sum to about 1 to the fractions meant.",
         ),
     ] = False,
 ) -> None:

@@ -213,9 +213,9 @@ class Tutor:
         )
         if row is None:
             return [
-                "There is no policy that knows this."
+                "The policy does not contain this information set."
                 if self.policy
-                else f"{self.game.name} is not solved; see --hints."
+                else f"{self.game.name} is not solved; name a policy with --hints."
             ]
         width = max(map(len, action_set_words(view.legal_actions)))
         value_of = {action.action: action.value for action in self.actions(view.player, view.infostate)}
@@ -418,7 +418,7 @@ class Sitting:
             self.lines.say(f"The game is over.  {payoffs_text(match.players, match.returns)}", BOLD)
             return
         steps = replay_steps(match, self.game)
-        self.lines.say("\nAll that there was", BOLD)
+        self.lines.say("\nThe complete game", BOLD)
         picture = whole(self.game, steps, match.steps)
         if picture["kind"] != "path":  # a path is listed step by step below
             self.lines.say(f"{picture_text(picture)}\n")
@@ -428,7 +428,7 @@ class Sitting:
             self.lines.say(f"… and {len(lines) - MOST_LINES:,} more; the replay has them")
         lines = list(cost_lines(match, steps, self.seat, self.tutor))
         if lines:
-            self.lines.say(f"\nWhat your moves cost, if all play on by {self.tutor.source}", BOLD)
+            self.lines.say(f"\nCost of your moves, if all players continue with {self.tutor.source}", BOLD)
             self.lines.say("\n".join(lines[:MOST_LINES]))
 
 
