@@ -90,7 +90,7 @@ class ServedPlayer:
 
     def act(self, observation: dict[str, Any], action_space: Any) -> Any:
         self.agent.observe(self.last, read_seen(observation))
-        self.last = self.agent.act(self.game.actions, None)
+        self.last = self.agent.act(self.game.moves, None)
         return self.last
 
     def episode_end(self, reward: float) -> None:
