@@ -292,7 +292,7 @@ def test_arguments_of_the_wrong_type(name: str, tmp_path: Path, monkeypatch: pyt
         except Exception as error:
             found.append(f"{argument}={_words(wrong)}: {type(error).__name__}: {error}")
         else:
-            found.append(f"{argument}={_words(wrong)}: nothing was said")
+            found.append(f"{argument}={_words(wrong)}: the message is empty")
     assert not found, "\n".join(found)
 
 

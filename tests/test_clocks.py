@@ -95,7 +95,7 @@ def test_the_clock_is_looked_at_within_one_state() -> None:
     def rings(count: int) -> None:
         counts.append(count)
         if len(counts) == 3:
-            raise ClockError("the clock ran out")
+            raise ClockError("the time limit was reached")
 
     with pytest.raises(ClockError):
         explore(CrowdGame(players=16), progress=rings)
@@ -135,7 +135,7 @@ def test_the_clock_is_looked_at_while_answers_of_nature_are_listed() -> None:
     def rings(count: int) -> None:
         counts.append(count)
         if count > 1:
-            raise ClockError("the clock ran out")
+            raise ClockError("the time limit was reached")
 
     with pytest.raises(ClockError):
         explore(ManyAnswersGame(), progress=rings)

@@ -142,7 +142,7 @@ def test_misuse_is_named() -> None:
         InfosetParallelEnv("goofspiel(num_cards=6)")
     with pytest.raises(ParameterError, match="each may come once"):
         InfosetParallelEnv("kuhn_poker", actions=("bet", "bet"))
-    with pytest.raises(ParameterError, match="'planes' is no encoder"):
+    with pytest.raises(ParameterError, match="'planes' is not an encoder"):
         InfosetParallelEnv("kuhn_poker", encode="planes")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="offers 'bet', which is not among the moves given"):
         InfosetParallelEnv("kuhn_poker", actions=("pass",)).reset(seed=0)

@@ -44,7 +44,7 @@ EFG = Path(__file__).parents[1] / "examples" / "half_street_poker.efg"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run, two policies of one game, one that was sampled, a game file, and what is no policy."""
+    """A run, two policies of one game, one that was sampled, a game file, and what is not a policy."""
     path = tmp_path_factory.mktemp("shelf")
     infoset.solve("leduc_poker", "dcfr", iterations=30, out=path / "leduc")
     infoset.solve("kuhn_poker", "lp").policy.save(path / "kuhn.npz")

@@ -186,7 +186,7 @@ def test_formats_that_do_not_fit() -> None:
         tournament(DUEL, [ROCK, PAPER], format="swiss", games=5)
     with pytest.raises(UnsupportedGameError, match="2 sides; a free-for-all needs three"):
         tournament(DUEL, [ROCK, PAPER], format="free-for-all")
-    with pytest.raises(UnsupportedGameError, match="4 sides; meetings are of two"):
+    with pytest.raises(UnsupportedGameError, match="4 sides; this format needs a game with two"):
         tournament(FREE_FOR_ALL, ["stop"] * 4, format="double-elimination")
     with pytest.raises(ParameterError, match="wins"):
         tournament(DUEL, [ROCK, PAPER], format="double-elimination(wins=0)")

@@ -212,7 +212,9 @@ def test_every_option_is_used_or_refused(method: str) -> None:
         if name in chosen.takes:
             check_options(chosen, options)
         else:
-            with pytest.raises(ParameterError, match=rf"{name} is no option of {re.escape(method)}; it takes: .*seed"):
+            with pytest.raises(
+                ParameterError, match=rf"{name} is not an option of {re.escape(method)}; it takes: .*seed"
+            ):
                 check_options(chosen, options)
 
 
@@ -385,7 +387,7 @@ def test_own_games_and_agents_everywhere(folder: Path) -> None:
         (["solve", "python:own.py:First"], "not a game; a game needs name, players and start"),
         (
             ["match", game, "python:own.py:Hiding", "random"],
-            "class Hiding of own.py is no agent: it lacks begin, observe, act, end",
+            "class Hiding of own.py is not an agent: it lacks begin, observe, act, end",
         ),
     ):
         refused = run(*wrong)
@@ -416,7 +418,7 @@ BROKEN = "1 / 0\nclass Bot: ...\n"
         ("python:bots", "'bots' is a folder: "),
         ("python:bot", "found 'python:bot', expected python:FILE.py:Class or python:package.module:Class"),
         ("127.0.0.1:18072", "unknown agent '127.0.0.1:18072'; did you mean 'http://127.0.0.1:18072'?"),
-        ("python:bots/bot.py:Bot", "class Bot of bots/bot.py is no agent: it lacks observe, end"),
+        ("python:bots/bot.py:Bot", "class Bot of bots/bot.py is not an agent: it lacks observe, end"),
         (
             "python:bots/bot.py:number",
             "number of bots/bot.py makes an object of class int, not an agent: it lacks begin",

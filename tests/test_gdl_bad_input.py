@@ -358,7 +358,7 @@ def test_a_missing_goal_value(playouts) -> None:
 
 
 def test_goals_from_tables_that_are_no_numbers() -> None:
-    """Values that a rule computes are only known in play; what is no number is no goal."""
+    """Values that a rule computes are only known in play; what is not a number is no goal."""
     table = "".join(f"(worth {value})" for value in ("²", "1e3", "-3", "best", "9" * 40, "77"))
     assert end_of(game_of(COUNTER + "(<= (goal x ?v) (worth ?v))" + table)).returns() == (77.0,)
 
@@ -401,7 +401,7 @@ def test_a_move_that_is_not_on_offer(move: object) -> None:
         state.play((move,))
     with pytest.raises(IllegalActionError, match="a joint move has 1 entries"):
         state.play(())
-    with pytest.raises(IllegalActionError, match="chance cannot answer"):
+    with pytest.raises(IllegalActionError, match="chance cannot choose"):
         state.play(("go",), "luck")
 
 

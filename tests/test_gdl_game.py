@@ -180,7 +180,7 @@ def test_one_of_many_moves_of_nature_is_drawn_without_listing_them() -> None:
         state.play(("wait",), answer).state for answer, _ in state.chance_outcomes(("wait",))
     }
     testing.check_game(lottery)
-    with pytest.raises(IllegalActionError, match="chance cannot answer"):
+    with pytest.raises(IllegalActionError, match="chance cannot choose"):
         state.play(("wait",), ("draw", 1, 99))
 
 

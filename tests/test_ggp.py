@@ -647,7 +647,7 @@ def test_a_game_without_hidden_information_in_the_form_of_gdl_ii() -> None:
         ("(PLAY m 0 NIL NIL)", "no match 'm' is played here; now: none"),
         ("(STOP m NIL)", "no match 'm'"),
         ("(ABORT m)", "no match 'm'"),
-        (start(role="host"), "'host' is no role; allowed: candidate"),
+        (start(role="host"), "'host' is not a role; allowed: candidate"),
         (start(role="random"), "'random' is played by the manager"),
         (start(rules="(role candidate)"), "no rule for"),
         (start(rules=MONTY + "(<= (legal candidate ?x) (not (true ?x)))"), r"unsafe|\?x"),
@@ -1128,5 +1128,5 @@ def test_an_answer_is_spelled_as_the_rules_of_its_match() -> None:
             assert one.answer(f"(START {match} x ({text}) 20 10)") == "READY"
             assert one.answer(f"(PLAY {match} NIL)") == move
             assert one.answer(f"(ABORT {match})") == "ABORTED"
-        with pytest.raises(ParameterError, match="'bob' is no role; allowed: X"):
+        with pytest.raises(ParameterError, match="'bob' is not a role; allowed: X"):
             one.answer(f"(START m3 bob ({rules}) 20 10)")

@@ -36,7 +36,7 @@ def test_nashpy_finds_the_same_equilibria() -> None:
 
 def test_an_object_that_is_no_game_is_named() -> None:
     nashpy: Any = pytest.importorskip("nashpy")
-    with pytest.raises(UnsupportedGameError, match="is no game: it has no name, players, start; games of nashpy"):
+    with pytest.raises(UnsupportedGameError, match="is not a game: it has no name, players, start; games of nashpy"):
         solve(nashpy.Game([[1, 0], [0, 1]]))
 
 
@@ -47,7 +47,7 @@ def test_what_is_no_game_is_refused_in_one_line(package: str, wrong: Any) -> Non
     word = package.removeprefix("py")
     with pytest.raises(ParameterError, match=f"is not allowed; allowed: a game of {package}$"):
         getattr(interop, f"from_{word}")(wrong)
-    with pytest.raises(InfosetError, match=f"^a {type(wrong).__name__} is no game") as raised:
+    with pytest.raises(InfosetError, match=f"^a {type(wrong).__name__} is not a game") as raised:
         getattr(interop, f"to_{word}")(wrong)
     assert "\n" not in str(raised.value)
 

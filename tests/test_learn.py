@@ -398,7 +398,7 @@ def test_public_states_by_command(tmp_path) -> None:
     with pytest.raises(UnsupportedGameError, match="no method own"):
         load_agent(f"trained(path={out}, method=own)").begin(load("kuhn_poker"), 0, np.random.default_rng(0), None)
     refused = run("train", "kuhn_poker", "--method", "resolving", "--worlds", "3")
-    assert "--worlds is no option of --method resolving" in refused.stderr
+    assert "--worlds is not an option of --method resolving" in refused.stderr
 
 
 def test_a_game_too_large_to_list_is_refused_within_the_clock(tmp_path) -> None:

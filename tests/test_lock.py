@@ -92,8 +92,8 @@ def test_places_can_be_written_in_several_ways() -> None:
         ({"K bet": {"bet": float("nan")}}, r"no probabilities"),
         ({"K bet": 3}, r"gives no probabilities"),
         ({7: "random"}, r"no player 7; allowed: 0 to 1"),
-        ({("P1", "J", 3): {"bet": 1}}, r"is no place"),
-        ({None: "random"}, r"None is no place"),
+        ({("P1", "J", 3): {"bet": 1}}, r"is not a place"),
+        ({None: "random"}, r"None is not a place"),
         ("P1=random", r"'P1=random' is not a mapping"),
         ({"K bet": {"bet": 10**400}}, r"no probabilities"),
         ({"P1": {"Z": {"bet": 1}}}, r"unknown information set of P1 'Z'"),
@@ -113,7 +113,7 @@ def test_a_key_of_several_players_needs_its_player() -> None:
 
 
 def test_other_methods_refuse_it_by_name() -> None:
-    with pytest.raises(ParameterError, match="lock is no option of lp"):
+    with pytest.raises(ParameterError, match="lock is not an option of lp"):
         infoset.solve("kuhn_poker", "lp", lock={"P1": "random"})
 
 

@@ -316,7 +316,7 @@ def test_what_is_no_equilibrium_is_said_to_be_none(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "MOST_CARE", 1.0)
     solver = path_of(*BACKWARDS[0])
     assert 0.0 <= solver.rationality < 1.0
-    assert "led back to uniform play: this is no equilibrium, P" in solver.notes()["ended"]
+    assert "led back to uniform play: this is not an equilibrium, P" in solver.notes()["ended"]
 
 
 def test_a_symmetric_path_goes_straight_through_where_others_branch_off() -> None:

@@ -139,7 +139,7 @@ def test_what_does_not_fit_is_said_at_once() -> None:
     with pytest.raises(ParameterError, match="one agent object sits in two seats"):
         play_match(KUHN, [RandomAgent()] * 2)
     for agent in (RandomAgent, 3):
-        with pytest.raises(ParameterError, match="is no agent; it needs begin, observe, act and end"):
+        with pytest.raises(ParameterError, match="is not an agent; it needs begin, observe, act and end"):
             play_match(KUHN, [agent, "random"])
     with pytest.raises(ParameterError, match="seconds_per_move=0 is out of range"):
         play_match(KUHN, RANDOM, seconds_per_move=0)
@@ -390,7 +390,7 @@ def test_a_file_of_the_first_version_loads(tmp_path: Path) -> None:
             r"step 3: player 0 cannot play 'raise'; legal: \('pass', 'bet'\)",
         ),
         (lambda r: r["steps"][2].update(actions=["pass", "bet"]), "step 3: player 1 cannot play 'bet'"),
-        (lambda r: r["steps"][1].update(chance_outcome="Q"), "step 2: chance cannot answer 'Q'"),
+        (lambda r: r["steps"][1].update(chance_outcome="Q"), "step 2: chance cannot choose 'Q'"),
         (lambda r: r["steps"].pop(), "the game is not over after its 3 steps"),
         (lambda r: r["steps"].append(r["steps"][3]), "step 5: the game is over after step 4"),
         (lambda r: r.update(returns=[2.0, -2.0]), r"step 4: the game ends with \(1.0, -1.0\), not with \(2.0, -2.0\)"),
@@ -419,9 +419,12 @@ def test_a_replay_that_is_no_play_of_the_game(tmp_path: Path, change: Callable, 
         ({"schema": 1}, "replay schema 1; this version reads 3. Make the replay again with this version"),
         ({"schema": "1"}, "not a replay: Expected `int`"),
         ({"game": 3}, r"Expected `str`, got `int` - at `\$.game`"),
-        ({"steps": [{"actions": [1.5, None], "chance_outcome": None, "seconds": [None, None]}]}, "1.5 is no move"),
-        ({"steps": [{"actions": [True, None], "chance_outcome": None, "seconds": [None, None]}]}, "True is no move"),
-        ({"steps": [{"actions": [[None], None], "chance_outcome": None, "seconds": [None, None]}]}, "None is no move"),
+        ({"steps": [{"actions": [1.5, None], "chance_outcome": None, "seconds": [None, None]}]}, "1.5 is not a move"),
+        ({"steps": [{"actions": [True, None], "chance_outcome": None, "seconds": [None, None]}]}, "True is not a move"),
+        (
+            {"steps": [{"actions": [[None], None], "chance_outcome": None, "seconds": [None, None]}]},
+            "None is not a move",
+        ),
         (
             {"steps": [{"actions": ["a"], "chance_outcome": None, "seconds": [None]}]},
             "step 1 has 1 moves and 1 times, not 2",

@@ -66,10 +66,10 @@ def test_stop_is_made_for_pommerman() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"moves": []}', "is no list of moves"),
+        ('{"moves": []}', "is not a list of moves"),
         ("[1, 2", r"moves\.json:1:6: not JSON"),
-        ("[1.5]", "1.5 is no move; allowed: integers, texts and lists of them"),
-        ("[true]", "True is no move"),
+        ("[1.5]", "1.5 is not a move; allowed: integers, texts and lists of them"),
+        ("[true]", "True is not a move"),
         ("[" * 50_000, "nested too deeply"),
     ],
 )
@@ -86,9 +86,9 @@ def test_scripts_that_are_not_there() -> None:
     for name in ("scripted", "scripted(path=a,moves=[1])"):
         with pytest.raises(ParameterError, match="give a file or moves"):
             load_agent(name)
-    with pytest.raises(FormatError, match=r"1\.5 is no move"):
+    with pytest.raises(FormatError, match=r"1\.5 is not a move"):
         load_agent("scripted(moves=[1,1.5])")
-    with pytest.raises(FormatError, match=r"Name\(.* is no move"):
+    with pytest.raises(FormatError, match=r"Name\(.* is not a move"):
         load_agent("scripted(moves=[a(b=1)])")
 
 

@@ -97,7 +97,7 @@ def test_a_game_that_was_never_looked_at_is_played_at_random(name, monkeypatch) 
     """The start clock ends while the graph is made: one fault, then moves that say why they are random."""
 
     def ends(*_, **__):
-        raise ClockError("the clock ran out")
+        raise ClockError("the time limit was reached")
 
     monkeypatch.setattr("infoset.search.monte_carlo.shared_graph", ends)
     match = play_match("gdl:phantom_connect", [name, "random"], seed=1, seconds_to_begin=60.0)

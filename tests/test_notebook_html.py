@@ -129,7 +129,7 @@ def test_a_solution_has_figures_a_curve_and_the_policy() -> None:
     assert f"exploitability {solution.exploitability:.4g}" in page.words
     assert "stopped: iterations, after 200 iterations" in page.words
     assert {"polyline", "table"} <= page.tags
-    assert "polyline" not in read(infoset.solve(KUHN, "lp")).tags  # one point is no curve
+    assert "polyline" not in read(infoset.solve(KUHN, "lp")).tags  # one point is not a curve
     assert "chosen because: two players" in read(infoset.solve(KUHN)).words
 
 

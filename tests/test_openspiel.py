@@ -290,7 +290,7 @@ WRAPPED = [
 
 @pytest.mark.parametrize("name", WRAPPED)
 def test_the_name_of_a_game_loads_it_again(name: str) -> None:
-    """What some wrappers call themselves is no name, or leaves out what they are made of."""
+    """What some wrappers call themselves is not a name, or leaves out what they are made of."""
     game = load(f"openspiel:{name}")
     again: Game = load(game.name)
     assert (again, again.name, again.players) == (game, game.name, game.players)

@@ -320,7 +320,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "check --seconds": (
         "check gdl:monty_hall --simulate 9 --seconds 0 --json",
-        lambda s: (s.body["playouts"]["finished"], s.body["playouts"]["stopped"]) == (0, "the clock ran out"),
+        lambda s: (s.body["playouts"]["finished"], s.body["playouts"]["stopped"]) == (0, "the time limit was reached"),
     ),
     "check --max-histories": ("check kuhn_poker random --max-histories 10", lambda s: "histories" in s.text),
     "check --json": ("check gdl:monty_hall --json", lambda s: s.body["errors"] == 0),
@@ -448,7 +448,7 @@ REFUSED = {
     "show kuhn_poker --correlated cf": "kind=cf is not one of ce, efce, efcce, cce",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",
     "show gdl:monty_hall --propnet x.svg --max-histories 9": "--max-histories would not be used",
-    "check kuhn_poker": "kuhn_poker is no description of rules in GDL; to check a strategy, name it too",
+    "check kuhn_poker": "kuhn_poker is not a description of rules in GDL; to check a strategy, name it too",
     "check kuhn_poker random --simulate 3": "--simulate would not be used: a strategy is checked exactly",
     "check gdl:monty_hall --max-histories 3": "--max-histories would not be used",
     "check gdl:monty_hall --seed 3": "they go with --simulate",

@@ -73,7 +73,7 @@ def test_a_run_of_an_own_method_goes_on_where_it_is_named_again(file: str, capsy
     [
         ("nothing", "is 5, no method; it has to have name, takes, default, check and work"),
         ("squared", "the function squared is a local update, no method; a method is made of it by infoset.Method("),
-        ("ready(rows=1)", "is made already, so that it takes no parameters"),
+        ("ready(rows=1)", "is an object, not a class or function, so that it takes no parameters"),
         ("absent", "unknown class, function or object"),
         ("absent", "known: Own, make, ready, squared"),
         ("redy", "did you mean 'ready'?"),
@@ -171,8 +171,8 @@ def test_an_index_out_of_bounds_does_not_end_python(tmp_path: Path) -> None:
         (lambda: Method("mine", math.sqrt, ones), "is no plain function"),
         (lambda: Method("mine", takes_two, ones), "update takes 2 arguments; needed: 9, root, parent, first"),
         (lambda: Method("mine", even, 5), "schedule=5 is no plain function"),
-        (lambda: Method(5, even, ones), "name=5 is no name"),
-        (lambda: Method("mine", even, ones, memory="two"), "memory=two is no integer"),
+        (lambda: Method(5, even, ones), "name=5 is not a name"),
+        (lambda: Method("mine", even, ones, memory="two"), "memory=two is not an integer"),
         (lambda: Method("mine", even, ones, weigh=takes_two), "weigh takes 2 arguments; needed: 6"),
         (
             lambda: solve(KUHN, Method("mine", raises, ones), iterations=2),

@@ -218,7 +218,7 @@ def test_moves_by_number_word_beginning_and_end() -> None:
     words = ("mark 1 1", "mark 2 1", "(wait)")
     typed = {"2": 1, "mark 1 1": 0, "MARK  2": 1, "2 1": 1, "w": 2, "(mark,1,1)": 0}
     assert {text: find_move(" ".join(text.split()), words) for text in typed} == typed
-    assert find_move("zz", words) == "'zz' is no move here; allowed: mark 1 1, mark 2 1, (wait)"
+    assert find_move("zz", words) == "'zz' is not a move here; allowed: mark 1 1, mark 2 1, (wait)"
     assert "did you mean 'mark 2 1'" in str(find_move("merk 2 1", words))
     assert "can be mark 1 1, mark 2 1" in str(find_move("m", words))
     assert "Your move?" in str(find_move("", words))

@@ -716,7 +716,7 @@ def test_names_and_parameters_that_do_not_fit(name: str, error: type[InfosetErro
 
 @pytest.mark.parametrize("text", ["look_age=0", "floor=0", "item=nan", "goal_weight=inf"])
 def test_parameters_without_a_meaning_are_refused(text: str) -> None:
-    """What is computed with them is no number: no comparison holds, and the agent silently stands still."""
+    """What is computed with them is not a number: no comparison holds, and the agent silently stands still."""
     with pytest.raises(ParameterError, match="out of range"):
         load_agent(f"dypm({text})")
 

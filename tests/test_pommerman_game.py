@@ -83,7 +83,7 @@ def test_matches_and_replays(tmp_path) -> None:
 
 def test_what_cannot_be_played_is_refused() -> None:
     game = load("pommerman:PommeFFACompetition-v0")
-    with pytest.raises(IllegalActionError, match="chance cannot answer -1"):
+    with pytest.raises(IllegalActionError, match="chance cannot choose -1"):
         game.start().state.play((None,) * 4, -1)
     with pytest.raises(UnsupportedGameError, match="boards are too many to list"):
         GameTree.of(game)
@@ -122,7 +122,7 @@ def test_the_stock_agent_plays() -> None:
 
 
 class Faulty:
-    """Lays bombs, and every third time answers with what is no move."""
+    """Lays bombs, and every third time answers with what is not a move."""
 
     def begin(self, game: Any, player: int, rng: Any, deadline: float | None) -> None:
         self.asked, self.executed = 0, []

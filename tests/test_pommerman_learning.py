@@ -221,7 +221,7 @@ def test_bad_input_is_told_in_a_line(tmp_path) -> None:
         infoset.train(DUEL, rivals="simpel", epochs=1, out=tmp_path / "c")
     with pytest.raises(ParameterError, match="plays on the cores of this machine"):
         infoset.train(DUEL, workers=2, epochs=1, boards=2, out=tmp_path / "d")
-    with pytest.raises(ParameterError, match="--worlds is no option of --method ppo"):
+    with pytest.raises(ParameterError, match="--worlds is not an option of --method ppo"):
         infoset.train(DUEL, worlds=2, epochs=1, out=tmp_path / "e")
 
 

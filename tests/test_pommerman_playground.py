@@ -232,10 +232,10 @@ def test_moves_come_in_every_form_that_is_one() -> None:
     plain.step([constants.Action.Stop, np.int8(0), 0, np.array(0)])
     for env_, action, words in (
         (plain, 6, "agent 3 cannot play 6; allowed: 0 to 5"),
-        (plain, [1], r"\[1\] is no move; allowed: an integer"),
-        (plain, "1", "'1' is no move"),
+        (plain, [1], r"\[1\] is not a move; allowed: an integer"),
+        (plain, "1", "'1' is not a move"),
         (env, (1, 9, 0), r"agent 3 cannot play \(1, 9, 0\); allowed: 0 to 5, words 0 to 8"),
-        (env, [], r"\[\] is no move; allowed: an integer or a list"),
+        (env, [], r"\[\] is not a move; allowed: an integer or a list"),
     ):
         with pytest.raises(IllegalActionError, match=words):
             env_.step([0, 0, 0, action])
@@ -467,7 +467,7 @@ def test_wrong_answers_are_faults() -> None:
 def test_what_is_no_agent_of_the_playground_is_refused(program: Path, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedGameError, match="agent RandomAgent is made for pommerman"):
         play_match("kuhn_poker", [PlaygroundAgent(agents.RandomAgent), "random"])
-    with pytest.raises(ParameterError, match="object is no agent of the playground; it lacks init_agent, act"):
+    with pytest.raises(ParameterError, match="object is not an agent of the playground; it lacks init_agent, act"):
         PlaygroundAgent(object())
     with pytest.raises(ParameterError, match=r"Picky\(\) failed: TypeError: .*; an agent's class must need no arg"):
         PlaygroundAgent(type("Picky", (agents.BaseAgent,), {"__init__": lambda self, x: None}))

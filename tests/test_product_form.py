@@ -223,10 +223,10 @@ def test_names_and_places_of_axes_state_the_same_maps() -> None:
 def test_a_map_is_stated_on_the_forms_own_tree_only() -> None:
     tree = GameTree.of(pennies())
     with pytest.raises(
-        ParameterError, match=r"cooperative_matching_pennies is no tree of trade_comm.*: after \[\] another"
+        ParameterError, match=r"cooperative_matching_pennies is not a tree of trade_comm.*: after \[\] another"
     ):
         stated_map(tree, "x", TEAM, trade_comm(2, 2))
-    with pytest.raises(ParameterError, match="no tree of"):
+    with pytest.raises(ParameterError, match="not a tree of"):
         stated_map(tree, "x", [0], pennies(ONE_PLAYER))
 
 

@@ -313,7 +313,7 @@ def test_others_may_be_fixed() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(UnsupportedGameError, match="its players are no team, as they are paid differently"):
+    with pytest.raises(UnsupportedGameError, match="its players are not a team, since their payoffs differ"):
         HiddenGame.of(tree("kuhn_poker"))
     with pytest.raises(ParameterError, match="a player is in two of them"):
         HiddenGame.of(tree(TRADE), teams=[(0, 1), (1,)])

@@ -212,11 +212,11 @@ def test_nobody_waits_for_public_states_that_were_not_asked_for(monkeypatch: pyt
 
 
 def test_what_has_no_public_states_says_why(shared: Any) -> None:
-    with pytest.raises(BudgetError, match="too little is common knowledge for the factored form; the last of"):
+    with pytest.raises(BudgetError, match="too little is common knowledge for the factored form: the last of"):
         rules_of(infoset.load("gdl:phantom_connect"))
     with pytest.raises(UnsupportedGameError, match="has its information sets by a map"):
         infoset.solve(str(shared / "games" / "efg" / "2smp.efg"), "dcfr", form="factored")
     with pytest.raises(UnsupportedGameError, match=r"does not declare the cores of its states.*boards are too many"):
         infoset.solve("pommerman:OneVsOne-v0", "dcfr", form="factored")
-    with pytest.raises(UnsupportedGameError, match="some players move at once, but not all of them"):
+    with pytest.raises(UnsupportedGameError, match="simultaneous moves of some players only"):
         infoset.solve(RandomGame(3, 3, 3), "dcfr", form="factored")

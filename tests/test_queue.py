@@ -153,7 +153,7 @@ def test_what_failed_is_told_to_all_and_may_be_tried_again(work: Work) -> None:
 def test_no_visitor_fills_the_queue(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queues, "MAX_EACH", 3)
     requests = [work.ask("a", k) for k in range(4)]
-    with pytest.raises(Refusal, match="3 games of yours wait to be solved; cancel one first"):
+    with pytest.raises(Refusal, match="3 of your requests are in the queue; cancel one first"):
         work.ask("a", "more")
     work.ask("b", "b")
     work.queue.give_up(requests[2])

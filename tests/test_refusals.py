@@ -105,7 +105,7 @@ REFUSED = [
 TRAINING = [
     (["train", SLOW, "--method", "x"], "--method=x is not one of self-play, resolving"),
     (["train", SLOW, "--rate", "2"], "rate=2.0; allowed"),
-    (["train", SLOW, "--steps", "2"], "--steps is no option of --method self-play"),
+    (["train", SLOW, "--steps", "2"], "--steps is not an option of --method self-play"),
     (["train", SLOW, "--hidden", str(10**9)], "hidden=1000000000 is out of range"),
     (["train", SLOW, "--out", "file"], "file: cannot be written"),
     (["train", SLOW, "--out", "old"], "old already contains a run"),

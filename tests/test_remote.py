@@ -585,7 +585,7 @@ def test_those_elsewhere_think_at_the_same_time() -> None:
 
 @pytest.mark.parametrize("url", ["http:/localhost", "ftp://localhost", "http://", "http://a:x", "http://h?q=1"])
 def test_what_is_no_address(url) -> None:
-    with pytest.raises(ParameterError, match="is no address"):
+    with pytest.raises(ParameterError, match="is not an address"):
         load_agent(f"http(url='{url}')")
 
 

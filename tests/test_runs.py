@@ -21,7 +21,7 @@ def test_create_then_open(tmp_path) -> None:
     solver = cfr().solver(form_of(KUHN))
     solver.step(3)
     folder.save_checkpoint(solver, 0.5)
-    with pytest.raises(CheckpointError, match="another process is at this run"):
+    with pytest.raises(CheckpointError, match="another process is using this run"):
         RunFolder.open(tmp_path / "run")
     folder.close()
     _, config, saved = RunFolder.open(tmp_path / "run")

@@ -49,7 +49,7 @@ def test_the_linear_program_needs_no_limits() -> None:
     assert (solution.stopped, solution.iterations) == ("exact", 1)
     assert solution.nash_conv < 1e-12
     for limits in ({"iterations": 0}, {"start": "random"}):
-        with pytest.raises(ParameterError, match="is no option of lp; it takes: target, seconds, seed"):
+        with pytest.raises(ParameterError, match="is not an option of lp; it takes: target, seconds, seed"):
             solve(form_of(KUHN), "lp", **limits)
 
 

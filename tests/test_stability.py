@@ -29,7 +29,7 @@ def test_coordination() -> None:
     assert stability(form, pure).verdict == "stable"
     assert (
         stability(form, np.array([1, 1, 0, 1, 0, 1], dtype=float)).verdict == "unstable"
-    )  # rests, but is no equilibrium
+    )  # rests, but is not an equilibrium
 
 
 def test_matching_pennies_is_a_centre() -> None:
@@ -72,5 +72,5 @@ def test_one_with_nothing_to_choose_and_one_too_large(monkeypatch: pytest.Monkey
     assert stability(form_of_table("1 1", "1 2"), np.ones(2)).verdict == "stable"
     monkeypatch.setattr(module, "MOST_MOVES", 10)
     form = SequenceForm.of(load("kuhn_poker"))
-    with pytest.raises(BudgetError, match="24 moves; the stability of up to 10"):
+    with pytest.raises(BudgetError, match="24 moves; stability is computed for up to 10"):
         stability(form, random_interior(form, 0))

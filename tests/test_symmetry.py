@@ -109,7 +109,7 @@ def test_declared_ones_are_proved() -> None:
     exchanged = {cell: ("cell", cell[2], cell[1]) for cell in cells}
     assert find_symmetry(graph, [exchanged]).group.order == 2
     turned = {cell: ("cell", 3 - cell[1], cell[2]) for cell in cells}
-    with pytest.raises(GameRuleError, match=r"uneven: the declared relabelling .* is no symmetry of the game"):
+    with pytest.raises(GameRuleError, match=r"uneven: the declared relabelling .* is not a symmetry of the game"):
         find_symmetry(graph, [turned])
 
 

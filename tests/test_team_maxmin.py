@@ -199,7 +199,7 @@ def test_players_whose_names_are_numbers() -> None:
 
 
 def test_everybody_in_one_team() -> None:
-    with pytest.raises(ParameterError, match="everybody is in one team, against nobody; name two, such as P1,P2"):
+    with pytest.raises(ParameterError, match="all players are in one team; name two teams, such as P1,P2"):
         solve(KUHN, teams="1+2+3", seconds=1.0)
 
 

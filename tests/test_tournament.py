@@ -482,7 +482,11 @@ def test_files_that_are_no_tournaments(tmp_path: Path) -> None:
     connection.close()
     with Store.open(newer, config()) as store:
         store.connection.execute("PRAGMA user_version = 7")
-    for file, words in ((text, "file is not a database"), (other, "is no tournament's"), (newer, "schema 7; this ver")):
+    for file, words in (
+        (text, "file is not a database"),
+        (other, "is not a tournament's"),
+        (newer, "schema 7; this ver"),
+    ):
         with pytest.raises(CheckpointError, match=words):
             load_replay(file, 1)
         with pytest.raises(CheckpointError, match=words):
@@ -497,7 +501,7 @@ def test_files_that_are_no_tournaments(tmp_path: Path) -> None:
 def test_two_runs_cannot_share_a_database(tmp_path: Path) -> None:
     with (
         Store.open(tmp_path / "t.db", config()),
-        pytest.raises(CheckpointError, match=r"t\.db: another process is at this tournament"),
+        pytest.raises(CheckpointError, match=r"t\.db: another process is using this tournament"),
     ):
         tournament(KUHN, ["random", "random"], db=tmp_path / "t.db")
 
@@ -512,7 +516,7 @@ def test_a_second_writer_is_refused_and_the_first_undisturbed(tmp_path: Path, wh
         first.send_signal(signal.SIGCONT)
         done = json.loads(first.communicate(timeout=60)[0])
     assert (second.returncode, second.stdout) == (1, "")
-    assert second.stderr == f"infoset: {file}: another process is at this tournament\n"
+    assert second.stderr == f"infoset: {file}: another process is using this tournament\n"
     assert {key: done[key] for key in FIGURES} == {key: whole[key] for key in FIGURES}
 
 

@@ -136,7 +136,7 @@ def _atom(text: str) -> _Kind | None:
 
 
 def _sequence(items: str) -> _Kind:
-    """Return the kind of sequences of ``items``; a text is no sequence.
+    """Return the kind of sequences of ``items``; a text is not a sequence.
 
     Items that are agents are checked by the function itself.
     """

@@ -176,7 +176,7 @@ def _load_own(name: str) -> Game:
 
 
 def check_is_game(made: object, name: str) -> Game:
-    """Return what was made under a name.  Raises ``ParameterError`` where it is no game."""
+    """Return what was made under a name.  Raises ``ParameterError`` where it is not a game."""
     if isinstance(made, type) or not isinstance(made, Game):
         what = f"the class {made.__name__}" if isinstance(made, type) else f"an object of class {type(made).__name__}"
         raise ParameterError(f"{shorten(name)} makes {what}, not a game; a game needs name, players and start")
@@ -199,7 +199,9 @@ def load_shipped(name: str, where: str) -> Game:
     check_trusted(name, where)
     word = name.partition("(")[0].strip()
     if word not in known_games() and (Path(word).suffix or any(sign in word for sign in ":/\\")):
-        raise UnsupportedGameError(f"{where} names {one_line(word)!r}, which is no shipped game; only those are played")
+        raise UnsupportedGameError(
+            f"{where} names {one_line(word)!r}, which is not a shipped game; only shipped games are allowed here"
+        )
     for key, value in parse_name(name).parameters:
         if key in FILE_PARAMETERS and value is not None:
             raise UnsupportedGameError(f"{where} names a file of this machine, {key}={one_line(str(value))}")

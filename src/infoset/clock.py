@@ -20,7 +20,7 @@ class Clock:
 
     def __call__(self, _: int = 0) -> None:
         if time.monotonic() > self.until:
-            raise ClockError("the clock ran out")
+            raise ClockError("the time limit was reached")
 
     @property
     def left(self) -> float:

@@ -39,7 +39,7 @@ def check_is_game(game: object) -> None:
     if missing := [name for name in ("name", "players", "start") if not hasattr(game, name)]:
         kind = f"{type(game).__module__}.{type(game).__name__}".removeprefix("builtins.")
         raise UnsupportedGameError(
-            f"a {kind} is no game: it has no {', '.join(missing)}; games of nashpy and pygambit are converted by "
+            f"a {kind} is not a game: it has no {', '.join(missing)}; games of nashpy and pygambit are converted by "
             "infoset.formats.interop"
         )
 
@@ -180,7 +180,7 @@ class Compiled:
 
     @cached_property
     def _soon_asked(self) -> FactoredRules | InfosetError:
-        """The factored rules by public states, where they are found at once, since nobody has asked for them."""
+        """Return the factored rules by public states if they can be computed quickly, else ``None``."""
         return self._ask(lambda: factor_positions(self.graph, self._report, FEW_JOINT))
 
     def _ask(self, asking: Callable[[], FactoredRules]) -> FactoredRules | InfosetError:

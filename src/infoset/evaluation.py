@@ -117,7 +117,9 @@ def evaluate(
 def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
     """Evaluate teams that draw plans, or a mediator.  Raises ``ParameterError`` where responses are asked for."""
     if respond:
-        raise ParameterError("respond: where plans are drawn, an answer is a plan too, not probabilities of moves")
+        raise ParameterError(
+            "respond: a best response to a distribution over plans is a plan, not a behavioural strategy"
+        )
     if len(policy.policy.lotteries) == 1:
         return CorrelatedPlan.drawn(compiled.form, policy.policy).evaluation()
     with status.during("looking for the teams' best answers"):
@@ -182,7 +184,7 @@ def policy_of(what: What, compiled: Compiled) -> Policy:
 
 
 def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
-    """Do what ``policy_of`` does, but leave an agent that does not report its probabilities as it is."""
+    """Return what ``policy_of`` returns, but an agent unchanged where it does not report its probabilities."""
     if isinstance(what, str):
         what = UniformPolicy() if what == "random" else _named(what)
     if isinstance(what, SavedPolicy):

@@ -164,7 +164,7 @@ def clear_partials(folder: Path) -> None:
 def check_path(name: str, path: object) -> Path:
     """Return ``path`` as a ``Path``.  Raises ``ParameterError`` unless it is a text or a path."""
     if not isinstance(path, (str, os.PathLike)):
-        raise ParameterError(f"{name}={shorten(repr(path))} is no path; allowed: a text or a Path")
+        raise ParameterError(f"{name}={shorten(repr(path))} is not a path; allowed: a text or a Path")
     return Path(path)
 
 

@@ -214,7 +214,7 @@ def full_name(word: str, maker: Callable[..., object], **values: Value) -> str:
 def check_range(name: str, value: int, low: int, high: int) -> None:
     """Raise ``ParameterError`` unless ``value`` is an integer and ``low <= value <= high``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ParameterError(f"{name}={shorten(str(value))} is no integer; allowed: {low} to {high}")
+        raise ParameterError(f"{name}={shorten(str(value))} is not an integer; allowed: {low} to {high}")
     if not low <= value <= high:
         raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: {low} to {high}")
 

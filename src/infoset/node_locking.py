@@ -60,7 +60,7 @@ def _place(compiled: Compiled, where: Where) -> tuple[str, str | None]:
     """Return a player, and an information set where one is named."""
     if not isinstance(where, (str, int)):
         if not isinstance(where, tuple) or len(where) != 2 or not isinstance(where[0], (str, int)):
-            raise ParameterError(f"lock: {where!r} is no place; allowed: a player, a key, (player, key)")
+            raise ParameterError(f"lock: {where!r} is not a place; allowed: a player, a key, (player, key)")
         return _player(compiled, where[0]), str(where[1])
     if isinstance(where, int) or where in compiled.players:
         return _player(compiled, where), None

@@ -232,7 +232,9 @@ def build_own(kind: str, name: Name) -> Any:
     found = find_python(name.word, kind in READY_MADE)
     if not callable(found) and kind in READY_MADE:
         if name.parameters:
-            raise ParameterError(f"{shorten(name.word, 200)} is made already, so that it takes no parameters")
+            raise ParameterError(
+                f"{shorten(name.word, 200)} is an object, not a class or function, so that it takes no parameters"
+            )
         return found
     return build_foreign(kind, name, {name.word: load_python(name.word)})
 

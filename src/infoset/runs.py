@@ -328,7 +328,7 @@ class Folder(Generic[C, P, W]):
         self._locked_error = os.open(self.path / "config.json", os.O_RDONLY)
         if not lock_file(self._locked_error):
             self.close()
-            raise CheckpointError(f"{self.path}: another process is at this run")
+            raise CheckpointError(f"{self.path}: another process is using this run")
 
     def close(self) -> None:
         """Release the lock on the run; the end of this process does so too."""

@@ -114,7 +114,7 @@ class _Checker:
         core, own = found
         movers = [p for p in range(self.n) if actions[p] is not None]
         if len(movers) > 1:
-            raise self._broken("players move at once, which does not factor")
+            raise self._broken("simultaneous moves are not supported by this factored form")
         player = movers[0] if movers else None
         if isinstance(game, Dealt):
             if player is None:  # the deal: hands depend on each other
@@ -192,7 +192,7 @@ class _Checker:
         except UnsupportedGameError:  # too many to list; one can still be drawn
             return actions, state.draw(actions, self.rng)
         if not answers and all(action is None for action in actions):
-            raise self._broken("no player can move and chance has no answer, but the game is not over")
+            raise self._broken("a state that is not terminal has neither legal actions nor chance outcomes")
         total = sum(p for _, p in answers)
         if answers and not (abs(total - 1) <= TOLERANCE and all(0 <= p <= 1 for _, p in answers)):
             raise self._broken(f"chance's probabilities {answers!r} sum to {total}, not to 1")

@@ -409,7 +409,7 @@ def watch(
     """Write a page that plays a recorded game; return its path, by default beside the replay.
 
     The page begins at ``step`` and plays ``speed`` steps a second (None: 6 in Pommerman, else 1).  Raises
-    ``FormatError`` for a file that is no recording of a game, ``ParameterError`` for a step that it does not have.
+    ``FormatError`` for a file that is not a recording of a game, ``ParameterError`` for a step that it does not have.
 
     >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
     >>> infoset.watch(match.save("match.json")).name

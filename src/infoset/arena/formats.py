@@ -458,7 +458,9 @@ def _pairs(places: Sequence[int]) -> list[tuple[int, int]]:
 def _check_two_sides(schedule: Schedule, decider: str) -> None:
     """Raise an error unless the game and the ``decider`` have the same two sides; raises what ``load`` raises, too."""
     if len(schedule.sides) != 2:
-        raise UnsupportedGameError(f"{schedule.game} has {len(schedule.sides)} sides; meetings are of two")
+        raise UnsupportedGameError(
+            f"{schedule.game} has {len(schedule.sides)} sides; this format needs a game with two"
+        )
     if len(schedule.teams) < 2:
         raise ParameterError(f"{len(schedule.teams)} teams; meetings need two at least")
     if decider and sides_of(load(decider)) != schedule.sides:

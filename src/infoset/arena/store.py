@@ -145,7 +145,7 @@ class Store:
 
     def _check_kind(self) -> None:
         if self._one("PRAGMA application_id") != APPLICATION:
-            raise CheckpointError(f"{self.path} is no tournament's database; choose another --db")
+            raise CheckpointError(f"{self.path} is not a tournament's database; choose another --db")
         schema = self._one("PRAGMA user_version")
         if schema not in READS:
             raise CheckpointError(f"{self.path}: database schema {schema}; this version reads {SCHEMA}")
@@ -319,7 +319,7 @@ def _locked(path: Path) -> Iterator[None]:
         raise CheckpointError(f"{path}: cannot be written: {error.strerror}") from None
     try:
         if not lock_file(file) or not os.path.samestat(os.fstat(file), path.stat()):  # may have been removed meanwhile
-            raise CheckpointError(f"{path}: another process is at this tournament")
+            raise CheckpointError(f"{path}: another process is using this tournament")
         yield
     finally:
         os.close(file)

@@ -243,7 +243,9 @@ def _format(format: str | Format, games: int | None) -> Format:
     if games is None:
         return form
     if form != RoundRobin():
-        raise ParameterError(f"games={games} is for the format round-robin; others say it themselves: {_spelled(form)}")
+        raise ParameterError(
+            f"games={games} applies to the format round-robin only; give the number in the format: {_spelled(form)}"
+        )
     return RoundRobin(games)
 
 

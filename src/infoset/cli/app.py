@@ -902,7 +902,9 @@ def check(
         _check_game(_absolute(game), simulate, seed, max_steps, json_)
         return
     if known or Path(game).suffix.lower() in {".efg", ".nfg", ".gbt", ".csv"}:
-        raise ParameterError(f"{game} is no description of rules in GDL; to check a strategy, name it too: {game} WHAT")
+        raise ParameterError(
+            f"{game} is not a description of rules in GDL; to check a strategy, name it too: {game} WHAT"
+        )
     _refuse(context, {"max_histories"}, "rules are checked without listing histories")
     _check_rules(game, simulate, seed, max_steps, seconds, json_)
 

@@ -25,7 +25,7 @@ def serve(folders: list[Path] | None, host: str, port: int, names: list[str]) ->
         DEFAULT.mkdir(exist_ok=True)
     for folder in folders or ():
         if not folder.is_dir():
-            raise ParameterError(f"{folder} is no folder; serve takes those of runs, replays and tournaments")
+            raise ParameterError(f"{folder} is not a folder; serve takes those of runs, replays and tournaments")
     with listening(host, port) as where:
         called = names_of(host)
         port = where.getsockname()[1]

@@ -241,7 +241,7 @@ def find_move(typed: str, words: Sequence[str]) -> int | str:
             return f"{one_line(typed)!r} can be {_some([words[k] for k in found])}; type more of it."
     close = get_close_matches(meant, plain, n=1, cutoff=0.5)
     hint = f"did you mean {one_line(words[plain.index(close[0])])!r}?" if close else f"allowed: {_some(words)}"
-    return f"{one_line(typed)!r} is no move here; {hint}"
+    return f"{one_line(typed)!r} is not a move here; {hint}"
 
 
 def _ends(word: str, typed: str) -> bool:

@@ -32,7 +32,9 @@ class Coding:
         encoder.
         """
         if encode is not None and not isinstance(encode, Encoder):
-            raise ParameterError(f"{shorten(repr(encode))} is no encoder; it needs space and __call__(player, known)")
+            raise ParameterError(
+                f"{shorten(repr(encode))} is not an encoder; it needs space and __call__(player, known)"
+            )
         if isinstance(game, Pommerman):
             moves = game.moves if moves is None else moves
             encode = PlanesEncoder(game.config) if encode is None else encode

@@ -21,7 +21,7 @@ from infoset.formats.nfg import NfgGame, game_to_nfg, nfg_for_gambit, parse_nfg,
 def from_nashpy(game: Any) -> NfgGame:
     """Convert a game of nashpy, given by its two payoff tables.
 
-    Raises ``ParameterError`` for an object that is no game of nashpy, and for tables without numbers.
+    Raises ``ParameterError`` for an object that is not a game of nashpy, and for tables without numbers.
 
     >>> from infoset.formats.interop import from_nashpy, to_nashpy
     >>> infoset.solve(from_nashpy(to_nashpy(infoset.load("rock_paper_scissors")))).values

@@ -168,7 +168,7 @@ class Undrawn(NativeState):
             or not 0 <= chance_outcome < MAX_SEED
         ):
             raise IllegalActionError(
-                f"chance cannot answer {shorten(repr(chance_outcome))}; possible: a seed, 0 to {MAX_SEED - 1}"
+                f"chance cannot choose {shorten(repr(chance_outcome))}; possible: a seed, 0 to {MAX_SEED - 1}"
             )
         return self.play_unchecked(actions, chance_outcome)
 
@@ -262,7 +262,7 @@ class OpenSpielGame(NotebookGame):
         """Take ``name`` without the prefix, and the ``parameters`` and ``spiel`` that OpenSpiel makes of it."""
         self.parameters, self.spiel = parameters, spiel
         own = str(spiel)
-        # the text of some wrappers is no name of a game, or omits the game inside
+        # the text of some wrappers is not a name of a game, or omits the game inside
         named = own if _pyspiel().game_parameters_from_string(own) == parameters else name.strip()
         self.name = f"{PREFIX}{named.removesuffix('()')}"
         self.players = tuple(f"P{p + 1}" for p in range(spiel.num_players()))

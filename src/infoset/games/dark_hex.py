@@ -55,7 +55,7 @@ def _sides(rows: int, columns: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 @cache
 def dark_hex(rows: int = 3, columns: int = 3, abrupt: bool = False) -> PhantomRules:
-    """Dark hex: a taken cell is learnt by trying it; ``abrupt``: and the turn is over.
+    """Dark hex: a player learns that a cell is taken by trying it; with ``abrupt`` that ends the turn.
 
     >>> infoset.load("dark_hex(rows=2,columns=2)").start().state.legal_actions(0)
     ((1, 1), (1, 2), (2, 1), (2, 2))

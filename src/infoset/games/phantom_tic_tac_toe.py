@@ -29,7 +29,7 @@ class TicTacToeState(PhantomState):
 
 @cache
 def phantom_tic_tac_toe(abrupt: bool = False) -> PhantomRules:
-    """Phantom tic-tac-toe: a taken cell is learnt by trying it; ``abrupt``: and the turn is over.
+    """Phantom tic-tac-toe: a player learns that a cell is taken by trying it; with ``abrupt`` that ends the turn.
 
     >>> infoset.load("phantom_tic_tac_toe").start().state.legal_actions(0)[:2]
     ((1, 1), (1, 2))

@@ -58,7 +58,7 @@ def cards_of(text: str, where: str) -> tuple[int, ...]:
     names = [bare[k : k + 1].upper() + bare[k + 1 : k + 2].lower() for k in range(0, len(bare), 2)]
     for name in names:
         if len(name) < 2 or name[0] not in RANKS or name[1] not in SUITS:
-            raise ParameterError(f"{where}={shorten(text)!r}: {name!r} is no card; ranks {RANKS}, suits {SUITS}")
+            raise ParameterError(f"{where}={shorten(text)!r}: {name!r} is not a card; ranks {RANKS}, suits {SUITS}")
         if names.count(name) > 1:
             raise ParameterError(f"{where}={shorten(text)!r}: {name} occurs twice")
     return tuple([4 * RANKS.index(name[0]) + SUITS.index(name[1]) for name in names])
@@ -115,11 +115,13 @@ def _hands(text: str, entry: str, where: str, dialect: str) -> Iterator[tuple[in
         return
     match = _ENTRY.fullmatch(text)
     if not match:
-        raise ParameterError(f"{where}: {shorten(entry)!r} is no range; such as QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd any")
+        raise ParameterError(
+            f"{where}: {shorten(entry)!r} is not a range; such as QQ+ A5s+ KTo 76s:0.5 T9s-54s AhKd any"
+        )
     first, second, kind, more, to_first, to_second, to_kind = [part and part.upper() for part in match.groups()]
     if (to_first and to_kind != kind) or (kind and first == second):
         wrong = "a pair is neither suited nor not" if first == second else "its ends must both be suited, or neither"
-        raise ParameterError(f"{where}: {shorten(entry)!r} is no range: {wrong}")
+        raise ParameterError(f"{where}: {shorten(entry)!r} is not a range: {wrong}")
     high, low = sorted((RANKS.index(first), RANKS.index(second)), reverse=True)
     if more == "+" and high - low == 1 and high < len(RANKS) - 1:  # connectors
         if dialect == PIO:

@@ -213,7 +213,7 @@ class ProductForm(NotebookGame):
         if odd := [axis for axis in self.axes if not isinstance(axis, (Chance, Stage))]:
             raise ParameterError(f"{self.name}: {shorten(repr(odd[0]))} is no axis; allowed: Chance and Stage")
         if not callable(self.payoff):
-            raise ParameterError(f"{self.name}: payoff={shorten(repr(self.payoff))} is no function of the history")
+            raise ParameterError(f"{self.name}: payoff={shorten(repr(self.payoff))} is not a function of the history")
         object.__setattr__(self, "players", _several(self.players))
         object.__setattr__(self, "axes", tuple(self.axes))
         for what, given in (("players", self.players), ("axes", self.names)):

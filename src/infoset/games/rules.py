@@ -67,7 +67,7 @@ def check_play(state: State, actions: JointAction, chance_outcome: Action | None
     check_actions(state, actions)
     answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance_outcomes(actions)) or (None,)
     if chance_outcome not in answers:
-        raise IllegalActionError(f"chance cannot answer {chance_outcome!r}; possible: {answers[:20]!r}")
+        raise IllegalActionError(f"chance cannot choose {chance_outcome!r}; possible: {answers[:20]!r}")
 
 
 class NativeState:

@@ -331,7 +331,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def goal_value(value: Term) -> int | None:
-    """Return the number of a goal's value; ``None`` where it is no number, or one of more than nine digits."""
+    """Return the number of a goal's value; ``None`` where it is not a number, or one of more than nine digits."""
     return int(value.functor) if not value.arguments and _NUMBER.fullmatch(value.functor) else None
 
 

@@ -146,7 +146,7 @@ class LazyEvaluator:
         >>> with game.until(Clock(0.0)):
         ...     game.legal_actions(game.start(), 0)
         Traceback (most recent call last):
-        infoset.errors.ClockError: the clock ran out
+        infoset.errors.ClockError: the time limit was reached
         """
         before, self._own.clock = self._own.clock, clock
         try:

@@ -205,7 +205,7 @@ def parse_gdl(text: str, file: str = "") -> Description:
 
 
 def atoms(rule: Rule) -> Iterator[tuple[Term, bool]]:
-    """Yield the head and every atom of the body, each with whether it stands positively."""
+    """Yield the head and every atom of the body, each with whether it is not negated."""
     yield rule.head, True
     todo: list[tuple[Formula, bool]] = [(part, True) for part in reversed(rule.body)]
     while todo:

@@ -45,7 +45,7 @@ class Encoding(PayoffRange):
 
     def __init__(self, graph: GameGraph) -> None:
         if graph.facts is None:
-            raise UnsupportedGameError(f"{graph.name} was explored without the facts that a network sees")
+            raise UnsupportedGameError(f"{graph.name} was enumerated without the facts that are the network's input")
         states, width = graph.facts.holds.shape
         if states * width * 8 > MAX_BYTES:
             raise BudgetError(

@@ -63,7 +63,7 @@ class NetLeaves:
         return 0.5 * (values + graph.source.playouts(graph, positions, PLAYS, self.seed)), prior
 
     def priors(self, positions: LongArray) -> FloatArray:
-        """Return the probabilities with which everybody should move."""
+        """Return the network's action probabilities of all players."""
         return self.says(positions)[1]
 
     def says(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:

@@ -58,7 +58,7 @@ class PublicTraining(LearningParameters):
 
 
 class PublicGames(Games):
-    """Games from public state to public state, each solved with the network's values behind the horizon."""
+    """Play games from public state to public state, solving each with the network's values at the horizon."""
 
     training: PublicTraining
 

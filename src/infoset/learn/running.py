@@ -50,7 +50,7 @@ def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
         given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
     training = get_type_hints(CONFIGS[method])["training"]
     if unknown := given.keys() - {f.name for f in fields(training)}:
-        raise ParameterError(f"--{min(unknown)} is no option of --method {method}")
+        raise ParameterError(f"--{min(unknown)} is not an option of --method {method}")
     config: AnyConfig = CONFIGS[method](game, training(**given))
     return config
 

@@ -33,7 +33,7 @@ class Workers:
             for ready in [opened.submit(_ready, config) for _ in range(count)]:  # so that no clock runs during start-up
                 ready.result()
         except BrokenProcessPool:
-            raise CheckpointError("a process that was to play games ended before it could; try fewer workers") from None
+            raise CheckpointError("a worker process ended while it started; try fewer workers") from None
 
     def play(self, games: Games, iteration: int, parts: list[int], seconds: float) -> list[Played]:
         """Play parts of an epoch as ``games.play`` does.  Raises ``CheckpointError`` where a process ended."""

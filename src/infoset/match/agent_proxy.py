@@ -118,7 +118,7 @@ class ThreadChannel:
     def post(self, method: str, *arguments: Any) -> Future[tuple[Any, float]]:
         def call(agent: Agent = self.agent) -> tuple[Any, float]:
             if method == "act" and arguments[1] is not None and monotonic() >= arguments[1]:
-                raise TimeoutError("it was still busy with an earlier call")
+                raise TimeoutError("it had not finished an earlier call")
             return getattr(agent, method)(*arguments), monotonic()
 
         self.last = Future()

@@ -109,7 +109,7 @@ class PolicyAgent:
 
     def __init__(self, policy: Policy | SavedPolicy, name: str = "policy") -> None:
         if isinstance(policy, type) or not (hasattr(policy, "action_probabilities") or hasattr(policy, "on")):
-            raise ParameterError(f"policy={shorten(repr(policy))} is no policy; it has no rows of probabilities")
+            raise ParameterError(f"policy={shorten(repr(policy))} is not a policy; it has no rows of probabilities")
         if not isinstance(name, str):
             raise ParameterError(f"name={shorten(repr(name))} is no text")
         self.policy, self.name = policy, name
@@ -268,7 +268,7 @@ def _listed(value: Value) -> object:
 
 def _script(actions: object, source: str) -> list[Action]:
     if not isinstance(actions, list):
-        raise FormatError(f"{shorten(repr(actions))} is no list of moves", source)
+        raise FormatError(f"{shorten(repr(actions))} is not a list of moves", source)
     try:
         return list(map(read_action, actions))
     except ValueError as error:
@@ -403,7 +403,7 @@ def _no_agent(word: str, made: object) -> str:
     """Explain why the object that a user's class or function returned is not an agent."""
     place, _, attribute = word.removeprefix(PYTHON).rpartition(":")
     kind = made if isinstance(made, type) else type(made)
-    what = f"class {attribute} of {shorten(place)} is no agent"
+    what = f"class {attribute} of {shorten(place)} is not an agent"
     if kind.__name__ != attribute or isinstance(made, type):
         a = "the class " if isinstance(made, type) else "an object of class "
         what = f"{attribute} of {shorten(place)} makes {a}{kind.__name__}, not an agent"
@@ -430,7 +430,7 @@ def load_agents(names: Sequence[Agent | str], seconds: float | None = None) -> t
 
 
 def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agent:
-    """Return a new agent; foreign code that exceeds ``seconds`` is left behind in its own thread."""
+    """Construct an agent; foreign code that exceeds ``seconds`` goes on in a thread of its own and is ignored."""
     if seconds is None or parsed is None or not is_foreign_code(parsed):
         return _made(name, parsed)
     made: Future[Agent] = Future()

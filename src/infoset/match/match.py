@@ -116,9 +116,9 @@ class Table:
         check_range("max_steps", self.max_steps, 1, MAX_COUNT)
         for agent in self.agents:
             if isinstance(agent, type) or not isinstance(agent, Agent):
-                raise ParameterError(f"{shorten(repr(agent))} is no agent; it needs begin, observe, act and end")
+                raise ParameterError(f"{shorten(repr(agent))} is not an agent; it needs begin, observe, act and end")
         if len(set(map(id, self.agents))) < len(self.agents):
-            raise ParameterError("one agent object sits in two seats; make one for each")
+            raise ParameterError("one agent object is in two seats; create one for each seat")
 
     @classmethod
     def of(
@@ -356,7 +356,7 @@ def execute(
     """
     chance_outcome = state.draw(actions, rng)
     if chance_outcome is None and all(action is None for action in actions):
-        raise GameRuleError(f"{name}: no player can move and chance has no answer, but the game is not over")
+        raise GameRuleError(f"{name}: a state that is not terminal has neither legal actions nor chance outcomes")
     step: Step = getattr(state, "play_unchecked", state.play)(actions, chance_outcome)
     return chance_outcome, step
 

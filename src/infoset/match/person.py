@@ -1,4 +1,4 @@
-"""Agents for persons, whose moves come from a *hand*.
+"""Agents for persons, whose moves come from a user interface.
 
 The hand is a person's user interface: a terminal, a page in a browser.  It receives what the player may know and
 nothing else.

@@ -130,7 +130,7 @@ def read_action(value: object) -> Action:
         return tuple(map(read_action, value))
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    raise ValueError(f"{shorten(repr(value))} is no move; allowed: integers, texts and lists of them")
+    raise ValueError(f"{shorten(repr(value))} is not a move; allowed: integers, texts and lists of them")
 
 
 def replay_steps(match: Match, game: Game | None = None) -> list[Step]:

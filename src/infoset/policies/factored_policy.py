@@ -130,7 +130,7 @@ def uniform_behaviour(factored: FactoredForm) -> FloatArray:
 def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
     """Return behaviour (S, G) of a function that answers with rows, at all images of a form's sequences.
 
-    Raises ``ParameterError`` for an answer that is no distribution.
+    Raises ``ParameterError`` for an answer that is not a distribution.
     """
     group, first, owner = factored.group, factored.states.first, factored.owner
     strategy, begin = np.ones((factored.form.num_sequences, group.order)), factored.form.arrays.sequences

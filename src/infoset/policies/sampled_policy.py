@@ -169,7 +169,7 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
         raise DamageError("its arrays do not fit together")
     first, row = policy.first_child, policy.row
     if len(first) != states + 1 or (np.diff(first) < 0).any() or not 0 <= first[0] <= first[-1] <= states:
-        raise DamageError("its states are no tree")
+        raise DamageError("its information states do not form a tree")
     if ((row < NO_ROW) | (row >= entries)).any() or not ((policy.behaviour >= 0) & (policy.behaviour <= 1)).all():
         raise DamageError("its rows are no probabilities")
     return policy

@@ -84,7 +84,7 @@ Row = Callable[[int, InformationState, tuple[Action, ...]], "Sequence[float] | N
 def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray:
     """Return realisation weights (S,) of a function that answers with rows, on a tree and its sequence form.
 
-    Raises ``ParameterError`` for an answer that is no distribution.
+    Raises ``ParameterError`` for an answer that is not a distribution.
     """
     strategy = np.ones(form.num_sequences)
     with status.during("asking for probabilities"):

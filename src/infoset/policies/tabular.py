@@ -313,7 +313,7 @@ class TabularPolicy:
     def load(cls, path: str | Path, form: SequenceForm | None = None) -> TabularPolicy:
         """Read a saved policy, or that of a run's folder; no code in the file is run.
 
-        Raises ``PolicyError`` for a broken one, and for one that is no table (``Solution.load`` reads those, too).
+        Raises ``PolicyError`` for a broken one, and for one that is not a table (``Solution.load`` reads those, too).
         ``form``: the sequence form of its game; a file that unpacks to more than a policy for it needs is then
         rejected.
         """
@@ -455,7 +455,7 @@ def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:
         raise PolicyError(f"{player} at {shorten(key)!r}: {shorten(repr(row))} has a move that is no text")
     values = list(row.values())
     if not values or not all(0 <= v <= 1 + SUM_TOLERANCE for v in values):
-        raise PolicyError(f"{player} at {shorten(key)!r}: {dict(row)} has an entry that is no probability")
+        raise PolicyError(f"{player} at {shorten(key)!r}: {dict(row)} has an entry that is not a probability")
     if abs(sum(values) - 1) > SUM_TOLERANCE:
         raise PolicyError(f"{player} at {shorten(key)!r}: probabilities {dict(row)} sum to {sum(values):g}, not to 1")
 

@@ -99,7 +99,7 @@ class PlaygroundAgent(PommermanPlayer):
         self.name = name or type(self.agent).__name__
         missing = [method for method in self.METHODS if not callable(getattr(self.agent, method, None))]
         if missing:
-            raise ParameterError(f"{self.name} is no agent of the playground; it lacks {', '.join(missing)}")
+            raise ParameterError(f"{self.name} is not an agent of the playground; it lacks {', '.join(missing)}")
         self._blank = _classes(self.agent)
         finalize(self, self.agent.shutdown)
 

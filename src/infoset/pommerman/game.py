@@ -149,7 +149,7 @@ class Undealt(NamedTuple):
             or not 0 <= chance_outcome < MAX_SEED
         ):
             raise IllegalActionError(
-                f"chance cannot answer {shorten(repr(chance_outcome))}; possible: the seed of a board, below 2**53, "
+                f"chance cannot choose {shorten(repr(chance_outcome))}; possible: the seed of a board, below 2**53, "
                 "or a position as text"
             )
         return self.game.deal(chance_outcome)

@@ -108,7 +108,7 @@ class GgpPlayer:
         game = self._game(start)
         if start.role not in game.players:
             roles = ", ".join(map(start.rules.spelling.write, game.players))
-            what = "is played by the manager" if start.role == RANDOM else f"is no role; allowed: {roles}"
+            what = "is played by the manager" if start.role == RANDOM else f"is not a role; allowed: {roles}"
             raise ParameterError(f"{shorten(start.rules.spelling.write(start.role))!r} {what}")
         rules, player = game.rules, game.players.index(start.role)
         mine, yours = np.random.default_rng([self.seed, self.matches]).spawn(2)

@@ -313,7 +313,7 @@ class Host:
                 return self.agent.observe(own, read_tuple(observation))
             case Act(legal_actions, deadline):
                 if deadline is not None and (stale or monotonic() >= deadline):
-                    raise TimeoutError("it was still busy with an earlier call")
+                    raise TimeoutError("it had not finished an earlier call")
                 return self.agent.act(tuple(map(read_tuple, legal_actions)), deadline)  # type: ignore[arg-type]
             case End(returns):
                 return self.agent.end(returns)

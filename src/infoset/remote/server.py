@@ -134,7 +134,7 @@ class Matches:
         self._tell(played, question)
         deadline = None if question.seconds is None else arrived + question.seconds
         if deadline is not None and monotonic() >= deadline:
-            raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "the question waited for an earlier one until it was too late")
+            raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "the deadline passed while an earlier request was being answered")
         legal_actions: Any = tuple(map(read_tuple, question.legal_actions))
         return ChosenAction(question.number, played.agent.act(legal_actions, deadline))
 

@@ -95,9 +95,9 @@ class Wire:
             parts = urlsplit(url)
             port = parts.port
         except ValueError as error:
-            raise ParameterError(f"{shorten(url)!r} is no address: {error}") from None
+            raise ParameterError(f"{shorten(url)!r} is not an address: {error}") from None
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-            raise ParameterError(f"{shorten(url)!r} is no address of an agent; allowed: http://HOST:PORT")
+            raise ParameterError(f"{shorten(url)!r} is not an address of an agent; allowed: http://HOST:PORT")
         self.url, self.secure, self.host = url, parts.scheme == "https", parts.hostname
         self.port = port or (443 if self.secure else 80)
         self.path = parts.path.rstrip("/")

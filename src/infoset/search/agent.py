@@ -253,7 +253,7 @@ class _Planner:
     def _public(self, graph: GameGraph) -> tuple[Agent, str]:
         public = public_positions(graph)
         if len(public) < 2:
-            raise BudgetError("no position is common knowledge but the start")
+            raise BudgetError("only the start is common knowledge")
         solution = solve_public(graph, self.oracle, self.parameters.max_histories)
         values = ", ".join(f"{value:.6g}" for value in solution.values)
         how = f"answered best to {self.parameters.exploit}" if self.oracle else "solved"

@@ -189,8 +189,8 @@ class GraphAgent:
     def compute_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
         """Return the probabilities of its moves; ``None`` where no history explains what it saw.
 
-        Raises ``ClockError`` where the clock ran out before a leaf was evaluated, ``BudgetError`` where the graph is
-        full.
+        Raises ``ClockError`` where the time limit was reached before a leaf was evaluated, ``BudgetError`` where the
+        graph is full.
         """
         self.full = ""
         roots = self.roots(legal_actions, until)
@@ -202,7 +202,9 @@ class GraphAgent:
         if not probabilities.any():
             if self.full:
                 raise BudgetError(self.full)
-            raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
+            raise ClockError(
+                f"the time limit was reached before the first leaf was evaluated, after {self.moved} moves"
+            )
         return by_name(action_set, probabilities, legal_actions)
 
     def roots(self, legal_actions: tuple[Action, ...], until: float) -> Belief | None:
@@ -407,9 +409,7 @@ class UctAgent(GraphAgent):
 
     def check(self, graph: LazyGraph) -> None:
         if not graph.open:
-            raise UnsupportedGameError(
-                f"uct is for games in which everybody sees everything, not for {graph.game.name}; is-mcts plays it"
-            )
+            raise UnsupportedGameError(f"uct needs perfect information, unlike {graph.game.name}; is-mcts plays it")
 
     def prepare(self) -> None:
         self.tree_search = self.grown(STATE, self.exploration)

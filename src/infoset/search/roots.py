@@ -81,7 +81,7 @@ def common_root(ranges: BeliefTracker, player: int, state: int, most: int) -> Be
             found |= {row: scale * weights[row] for row in fresh}
             todo += fresh
             if len(found) > most:
-                raise BudgetError(f"common knowledge allows more than {most:,} worlds")
+                raise BudgetError(f"the public state has more than {most:,} worlds")
     worlds = np.array(list(found), dtype=np.int64)
     weight = np.array(list(found.values()))
     return Belief(worlds[:, 0], worlds[:, 1:], weight / weight.sum())

@@ -40,7 +40,9 @@ class SubgameAgent(GraphAgent):
             self.solver.allow_until(until)
         row = self.solver.strategy_at(self.player, self.state)
         if row is None:
-            raise ClockError(f"the clock ran out before a subgame was solved, after {self.moved} moves")
+            raise ClockError(
+                f"the time limit was reached before the first subgame was solved, after {self.moved} moves"
+            )
         return row
 
     def _leaf_values(self, positions: LongArray) -> FloatArray:

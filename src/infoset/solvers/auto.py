@@ -120,7 +120,7 @@ def _two_teams(compiled: Compiled, options: Options) -> Choice | str:
     if options.teams is not None and teams is not None and len(teams) == 1:
         players = compiled.players
         raise ParameterError(
-            f"teams={options.teams}: everybody is in one team, against nobody; name two, such as {players[0]},"
+            f"teams={options.teams}: all players are in one team; name two teams, such as {players[0]},"
             f"{'+'.join(players[1:])}, or none where all are paid the same"
         )
     if teams is None or len(teams) == 1:
@@ -230,7 +230,7 @@ def _public(compiled: Compiled, options: Options) -> Choice | str:
         return ""
     count = len(public_positions(compiled.graph))
     if count < 2:
-        return "no position is common knowledge but the start"
+        return "only the start is common knowledge"
     from infoset.solvers.tabular.public_subgames import largest_piece
 
     if (largest := largest_piece(compiled.graph)) > min(compiled.limit, 1_000_000):

@@ -412,10 +412,10 @@ class Watcher:
     solved: Callable[[Any], object] = lambda solution: None
 
     def __post_init__(self) -> None:
-        """Raise ``ParameterError`` for a hook that is no function."""
+        """Raise ``ParameterError`` for a hook that is not a function."""
         for name, hook in vars(self).items():
             if not callable(hook):
-                raise ParameterError(f"{name}={shorten(repr(hook))} is no function; allowed: a hook to be called")
+                raise ParameterError(f"{name}={shorten(repr(hook))} is not callable; allowed: a function")
 
 
 def advance(job: Job, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:

@@ -159,7 +159,7 @@ def _refuse_update(found: object) -> None:
 
 
 def check_is_method(method: object, name: str = "method") -> AnyMethod:
-    """Return ``method`` itself.  Raises ``ParameterError`` where it is no method."""
+    """Return ``method`` itself.  Raises ``ParameterError`` where it is not a method."""
     _refuse_update(method)
     if isinstance(method, type) or not isinstance(method, AnyMethod):
         raise ParameterError(
@@ -174,5 +174,5 @@ def check_options(method: AnyMethod, options: Options) -> None:
     for name in options.given:
         if name not in method.takes:
             allowed = ", ".join(option for option in (*OPTIONS, "seed") if option in {*method.takes, "seed"})
-            raise ParameterError(f"{name} is no option of {method.name}; it takes: {allowed}")
+            raise ParameterError(f"{name} is not an option of {method.name}; it takes: {allowed}")
     method.check(options)

@@ -213,7 +213,7 @@ class CollectedRules:
         state = self.game.join(core, tuple(one))
         movers = [p for p in range(self.n) if state.legal_actions(p)]
         if len(movers) > 1:
-            raise UnsupportedGameError(f"{self.game.name}: players move at once, which does not factor")
+            raise UnsupportedGameError(f"{self.game.name}: simultaneous moves are not supported by this factored form")
         at.events, at.excursions, at.action_sets = [], {}, {}
         if movers:
             at.mover = movers[0]

@@ -166,7 +166,7 @@ class GameGraph:
         """The positions in topological order, and the number of histories that lead to each position."""
         order, times = topological(self.first_edge, self.child)
         if len(order) < len(self.player):
-            raise GameRuleError(f"{self.name}: a state can come back to itself, so play need not end")
+            raise GameRuleError(f"{self.name}: a state can be reached again from itself, so that the game need not end")
         return order, times
 
     @property
@@ -276,8 +276,8 @@ def explore(
         raise
     except Exception as error:
         raise GameRuleError(
-            f"{game.name} breaks the game model ({type(error).__name__}: {one_line(str(error), 120)}); "
-            "infoset.testing.check_game names the history"
+            f"{game.name} violates the game model ({type(error).__name__}: {one_line(str(error), 120)}); "
+            "infoset.testing.check_game reports the history"
         ) from error
 
 

@@ -58,7 +58,7 @@ class TreeMap:
         if not same.all():
             k = int(np.flatnonzero(~same)[0])
             raise ParameterError(
-                f"map {self.name!r} of {self.tree.name} does not tell {_history(self.tree, int(others[k]))} from "
+                f"map {self.name!r} of {self.tree.name} cannot tell {_history(self.tree, int(others[k]))} from "
                 f"{_history(self.tree, int(nodes[k]))}, where other moves are on offer"
             )
 

@@ -353,7 +353,7 @@ class LazyGraph:
         At the end of ``clock``, waiting for another thread raises ``ClockError``, and so do requests to the graph.
         """
         if not self.lock.acquire(timeout=-1.0 if clock.until == inf else clock.left):
-            raise ClockError("the clock ran out while another thread had the graph")
+            raise ClockError("the time limit was reached while another thread used the graph")
         before, self.clock = self.clock, clock
         try:
             with rules_until(self.game, clock):

@@ -120,7 +120,7 @@ def stated_map(tree: GameTree, name: str, players: Collection[int], form: Produc
         ):
             history = " ".join(map(format_action, tree.history(node)))
             raise ParameterError(
-                f"{tree.name} is no tree of {form.name}: after [{history}] another action set is on offer"
+                f"{tree.name} is not a tree of {form.name}: after [{history}] another action set is on offer"
             )
         for action in action_set:
             actions = [action if seat == mover else None for seat in seats]

@@ -105,7 +105,7 @@ class AskedPublic:
         count = decides.sum(axis=1)
         if ((count > 1) & (count < self.n)).any():
             raise UnsupportedGameError(
-                f"{self.graph.name}: some players move at once, but not all of them, which public states do not have"
+                f"{self.graph.name}: simultaneous moves of some players only are not supported by public states"
             )
         found = np.where(count == 0, CHANCE, np.where(count == 1, decides.argmax(axis=1), EVERYBODY))
         return np.where(self.graph.player[position] == TERMINAL, TERMINAL, found)
@@ -152,7 +152,7 @@ class AskedPublic:
         many = self.joint > self.most_joint or self.cells > MOST_CELLS or self.slots > MOST_SLOTS
         if many or joint > MOST_TOGETHER:
             raise BudgetError(
-                f"{self.graph.name}: too little is common knowledge for the factored form; the last of "
+                f"{self.graph.name}: too little is common knowledge for the factored form: the last of "
                 f"{len(self.number):,} public states has {' times '.join(f'{size:,}' for size in shape)} private ones"
             )
 

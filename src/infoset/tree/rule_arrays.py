@@ -132,7 +132,9 @@ def ways_to(name: str, arrays: RuleArrays) -> FloatArray:
     """Return (C,) the number of paths to each core.  Raises ``GameRuleError`` where one leads back to itself."""
     order, ways = topological(arrays.event_first, arrays.event_core)
     if len(order) < len(ways):
-        raise GameRuleError(f"{name}: a core returns to itself; cores must include the progress of the game")
+        raise GameRuleError(
+            f"{name}: a public component occurs twice on one path; it must include the progress of the game"
+        )
     return ways
 
 

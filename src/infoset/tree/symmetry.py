@@ -100,7 +100,7 @@ def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | N
         if element is not None:
             generators.append(element)
         elif declared is not None:
-            raise GameRuleError(f"{graph.name}: the declared relabelling {names!r} is no symmetry of the game")
+            raise GameRuleError(f"{graph.name}: the declared relabelling {names!r} is not a symmetry of the game")
     elements = closure((len(actions.distinct), len(graph.player), len(graph.records)), generators)
     return Symmetry(np.stack([element.position for element in elements]), group_of(actions, elements))
 

@@ -59,7 +59,7 @@ def is_payoff_table(game: Game) -> bool:
 def payoff_table(game: Game) -> PayoffTable | None:
     """Return a game as a payoff table, or ``None``.
 
-    A game is no table where a player or chance moves later, or where it is too large.
+    A game is not a table where a player or chance moves later, or where it is too large.
     """
     state, players = game.start().state, range(len(game.players))
     if state.terminal or not 1 < len(players) <= MOST_PLAYERS:

@@ -66,7 +66,10 @@ class Guard:
         except ValueError:
             name, port = "", None
         if name not in self.hosts or (port or 80) != self.port:
-            raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "this server goes by another name (--name adds one)")
+            raise Refusal(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "the request names a host that this server does not know (--name adds it)",
+            )
 
     def _check_rate(self, address: str) -> None:
         now = monotonic()

@@ -70,7 +70,7 @@ def public_place(source: Source, at: str) -> DisplayedNode:
     Raises ``Refusal`` for a path that does not exist, and what walks raise.
     """
     if not _BRANCHES.fullmatch(at):
-        raise Refusal(HTTPStatus.NOT_FOUND, f"there is no way {shorten(at)} in this game")
+        raise Refusal(HTTPStatus.NOT_FOUND, f"there is no path {shorten(at)} in this game")
     wanted = [int(part) for part in at.split(".") if part]
     with source.working:
         node, taken, steps, ends = source.walk.start, list[int](), list[dict[str, Any]](), False
@@ -82,7 +82,7 @@ def public_place(source: Source, at: str) -> DisplayedNode:
             else:
                 break
             if number >= len(node.branches):
-                raise Refusal(HTTPStatus.NOT_FOUND, f"there is no way {shorten(at)} in this game")
+                raise Refusal(HTTPStatus.NOT_FOUND, f"there is no path {shorten(at)} in this game")
             steps.append(_step(node, number))
             taken.append(number)
             ends = node.branches[number].ends

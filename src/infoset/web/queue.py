@@ -132,7 +132,7 @@ class Queue:
     def _check_room(self, visitor: str) -> None:
         mine = sum(visitor in _visitors(job) for job in self.waiting.values())
         if mine >= MAX_EACH:
-            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{mine} games of yours wait to be solved; cancel one first")
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{mine} of your requests are in the queue; cancel one first")
         if len(self.waiting) >= MAX_WAITING:
             raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{len(self.waiting):,} games wait to be solved; try later")
 

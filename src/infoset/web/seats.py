@@ -251,7 +251,7 @@ class Agents:
         else:
             agent = self.make(source, game)
             if not isinstance(agent, PolicyAgent):
-                raise ParameterError(f"{one_line(source)} is no policy that could be asked")
+                raise ParameterError(f"{one_line(source)} is not a policy that could be asked")
             policy = agent.policy_for(game)
         row = policy.action_probabilities(player, infostate, legal_actions) if len(legal_actions) > 1 else None
         return [1 / len(legal_actions)] * len(legal_actions) if row is None else [float(chance) for chance in row]

@@ -187,7 +187,7 @@ async def _first(socket: WebSocket) -> dict[str, Any]:
     try:
         return _read(await asyncio.wait_for(_text(socket), PATIENCE))
     except TimeoutError:
-        raise Closed(POLICY_VIOLATION, "nothing was said") from None
+        raise Closed(POLICY_VIOLATION, "the message is empty") from None
 
 
 async def _text(socket: WebSocket) -> str:

@@ -351,7 +351,7 @@ class Table:
         for chair in self.people:
             if hmac.compare_digest(given, self.saved.keys[chair] or ""):
                 return chair
-        raise Refusal(HTTPStatus.FORBIDDEN, "that is no seat of yours")
+        raise Refusal(HTTPStatus.FORBIDDEN, "that is not a seat of yours")
 
     def looking(self, chair: int, more: int) -> None:
         with self.go:

@@ -27,7 +27,7 @@ class Watching:
     def recording(self, name: str, number: int) -> bytes:
         """Return the recording of a replay, or of game ``number`` of a tournament, as JSON for the player.
 
-        Raises ``Refusal`` and ``InfosetError``: for an item that is no replay, names code, or is too long to be shown.
+        Raises ``Refusal`` and ``InfosetError``: for an item that is not a replay, names code, or is too long.
         """
         match = self._match(name, number)
         if len(match.steps) > MAX_STEPS:

@@ -109,7 +109,7 @@ def parse_action(answer: Any, config: Config) -> Move:
         numbers = _numbers(answer) if radio else []
     if not numbers:
         allowed = "an integer or a list of a move and words" if radio else "an integer"
-        raise IllegalActionError(f"{shorten(repr(answer))} is no move; allowed: {allowed}")
+        raise IllegalActionError(f"{shorten(repr(answer))} is not a move; allowed: {allowed}")
     return (*numbers, *(0,) * WORDS)[: 1 + WORDS] if radio else numbers[0]
 
 

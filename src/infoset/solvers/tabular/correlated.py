@@ -103,7 +103,7 @@ class CorrelatedPlan:
         for k in range(len(lottery.probabilities)):
             plan = realisation(form, policy.table([k]).behaviour(form))
             if (np.abs(plan - np.rint(plan)) > PURE).any():
-                raise PolicyError(f"plan {k + 1} draws moves itself; correlated plans are pure")
+                raise PolicyError(f"plan {k + 1} is not pure; correlated plans have one action at each information set")
             plans.append(plan > 0.5)
         return cls(form, lottery.probabilities, np.array(plans))
 
@@ -214,7 +214,7 @@ class CorrelatedMethod(Checked):
         return full_name("correlated", CorrelatedMethod, kind=self.kind, objective=self.objective)
 
     def job(self, compiled: Compiled, options: Options) -> CorrelatedJob:
-        """Return the work of the linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
+        """Return the work of the linear program.  Raises ``UnknownNameError`` for an objective that is not a player."""
         _check_objective(self.objective, compiled.players)
         variables = variables_of(compiled, self.kind)  # raises here where there are too many
         return CorrelatedJob(lambda: _best(compiled, variables, self.kind, self.objective))

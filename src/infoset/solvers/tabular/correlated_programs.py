@@ -208,7 +208,9 @@ class _Generation:
             if most - draw.least <= GAP or not self._add(plan):
                 break
         if not obeyed:
-            raise UnsupportedGameError(f"{self.name}: {len(self.plans):,} plans hold no draw that everybody obeys")
+            raise UnsupportedGameError(
+                f"{self.name}: {len(self.plans):,} plans have no distribution that is an equilibrium"
+            )
         if bound == np.inf:
             bound = draw.value + self.together.pure(draw.amounts)[1] - draw.least
         retained = np.flatnonzero(draw.probabilities > PLAYED)

@@ -49,7 +49,7 @@ def check_zero_sum(form: SequenceForm) -> None:
         )
     if form.constant_sum is None:
         raise UnsupportedGameError(
-            f"{form.name} is not zero-sum: its payoffs do not always add up to the same. Try --method lcp or logit"
+            f"{form.name} is not constant-sum: its payoffs have different sums. Try --method lcp or logit"
         )
 
 

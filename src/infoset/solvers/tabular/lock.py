@@ -14,8 +14,8 @@ from infoset.tree.sequence_form import SequenceForm
 def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
     """Return behaviour (S,) at the sets of ``lock``, as given but scaled to sum to one; -1 at the free sets.
 
-    Raises ``ParameterError`` for what is no distribution, ``UnknownNameError`` for players or information sets that the
-    game does not have.
+    Raises ``ParameterError`` for what is not a distribution, ``UnknownNameError`` for players or information sets
+    that the game does not have.
     """
     rows = np.full(form.num_sequences, -1.0)
     for name, table in lock.items():
@@ -34,7 +34,7 @@ def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
 
 def _row(where: str, row: object, actions: tuple[str, ...]) -> FloatArray:
     if not isinstance(row, dict):
-        raise ParameterError(f"{where}: {shorten(repr(row))} gives no probabilities; allowed: {{action: chance}}")
+        raise ParameterError(f"{where}: {shorten(repr(row))} is not a distribution; allowed: {{action: probability}}")
     if odd := sorted(set(map(str, row)) - set(actions)):
         raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(actions)}")
     try:

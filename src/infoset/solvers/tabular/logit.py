@@ -353,7 +353,7 @@ class LogitSolver(Solver):
                 worst = int(np.argmax(gains / np.maximum(self._range_of_set, float(np.finfo(float).tiny))))
                 player = self.form.players[int(self.form.infoset_player[worst])]
                 key = self.form.keys[worst]
-                why += f": this is no equilibrium, {player} at {key!r} gains {gains[worst]:.3g} by another move"
+                why += f": this is not an equilibrium, {player} at {key!r} gains {gains[worst]:.3g} by another move"
             notes["ended"] = why
         return notes
 
@@ -464,7 +464,7 @@ class LogitSolver(Solver):
         self.arrays["average"][:] = self.arrays["plan"]
 
     def _give_up(self, why: float) -> None:
-        """End here, or start again with smaller steps where this is no equilibrium and they may lead to one."""
+        """End here, or start again with smaller steps where this is not an equilibrium and they may lead to one."""
         care = float(self.arrays["care"][0])
         rounded = not self._unsettled().any() or _allowed(self.arrays["point"]) > VAGUE / 2
         if care >= MOST_CARE or (why == LOST and rounded):

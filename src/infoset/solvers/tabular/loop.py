@@ -157,9 +157,9 @@ class Method(TabularMethod):
     takes: ClassVar[frozenset[str]] = TabularMethod.takes | {"lock"}
 
     def __post_init__(self) -> None:
-        """Raise ``ParameterError`` for what is no name, no function or no count."""
+        """Raise ``ParameterError`` for what is not a name, no function or no count."""
         if not isinstance(self.name, str) or not self.name:
-            raise ParameterError(f"name={one_line(repr(self.name))} is no name of a method; allowed: a text")
+            raise ParameterError(f"name={one_line(repr(self.name))} is not a name of a method; allowed: a text")
         for word in ("update", "schedule", "weigh"):
             piece = getattr(self, word)
             if not callable(piece) or (word != "schedule" and not hasattr(piece, "__code__")):
@@ -252,7 +252,9 @@ class LoopSolver(Solver):
         memory = np.zeros((method.memory, size))
         if method.from_logits:
             if not (strategy > 0).all():
-                raise ParameterError(f"{method.name} must start inside: every move needs a positive probability")
+                raise ParameterError(
+                    f"{method.name} must start from a profile in which every action has a positive probability"
+                )
             memory[0] = np.log(strategy)
         self.state = LoopState(
             strategy, realisation(form, strategy), np.zeros(size), np.zeros(size), np.zeros(form.num_infosets), memory

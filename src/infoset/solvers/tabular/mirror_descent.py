@@ -83,7 +83,9 @@ class MirrorDescentSolver(Solver):
     def __init__(self, form: SequenceForm, method: MirrorDescent, start: FloatArray | None) -> None:
         strategy = uniform(form) if start is None else np.array(start, dtype=np.float64)
         if not (strategy > 0).all():
-            raise ParameterError(f"{method.name} must start inside: every move needs a positive probability")
+            raise ParameterError(
+                f"{method.name} must start from a profile in which every action has a positive probability"
+            )
         plan = realisation(form, strategy)
         arrays = {"plan": plan, "average": plan.copy(), "logs": np.log(strategy), "magnet": np.log(uniform(form))}
         super().__init__(form, method.name, arrays)

@@ -211,5 +211,5 @@ class PublicMethod(Checked):
             raise UnsupportedGameError(f"{compiled.name}: public subgames need perfect recall")
         job = PublicSubgames(compiled.graph, None, compiled.max_histories)
         if job.total < 2:
-            raise UnsupportedGameError(f"{compiled.name}: no position is common knowledge but the start")
+            raise UnsupportedGameError(f"{compiled.name}: only the start is common knowledge")
         return job

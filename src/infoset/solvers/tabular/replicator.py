@@ -162,7 +162,9 @@ class FlowSolver(Solver):
     def __init__(self, form: SequenceForm, method: ContinuousReplicator, start: FloatArray | None = None) -> None:
         strategy = uniform(form) if start is None else np.asarray(start, dtype=np.float64)
         if not (strategy > 0).all():
-            raise ParameterError("sfrd-continuous must start inside: every move needs a positive probability")
+            raise ParameterError(
+                "sfrd-continuous must start from a profile in which every action has a positive probability"
+            )
         self.state = FlowState(np.log(strategy)[None], np.ones(len(strategy)), np.zeros(len(strategy)))
         super().__init__(form, method.name, self.state._asdict())
         self.method = method

@@ -24,7 +24,7 @@ from infoset.tree.plans import behaviour, check_plan, normalised, random_interio
 from infoset.tree.sequence_form import SequenceForm
 
 LARGEST_GAIN = 1e-6
-"""Share of its payoff range: where a player gains more, a result found in one step is no equilibrium."""
+"""Share of its payoff range: where a player gains more, a result found in one step is not an equilibrium."""
 INEXACT = "rounding errors"
 
 

@@ -82,7 +82,7 @@ def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
     """
     count = form.num_sequences - form.num_players
     if count > MOST_MOVES:
-        raise BudgetError(f"{form.name} has {count:,} moves; the stability of up to {MOST_MOVES:,} is worked out")
+        raise BudgetError(f"{form.name} has {count:,} moves; stability is computed for up to {MOST_MOVES:,} only")
     plan, owner = realisation(form, strategy), form.infoset_of
     counts = np.append(plan[form.arrays.parent] > REACHED, False)[owner]  # empty sequences do not count
     strategy = np.where(counts | (owner < 0), strategy, best_behaviour(form, plan))

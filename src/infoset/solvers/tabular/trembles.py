@@ -222,7 +222,7 @@ class _Vertex:
             entering = int(self.wanted()[0])
             place = self._leaves(entering)
         if min(entering, place) < 0:
-            raise UnsupportedGameError(f"{self.program.form.name}: rounding errors leave no pivot")
+            raise UnsupportedGameError(f"{self.program.form.name}: no pivot is possible because of rounding errors")
         basic = self.basic.copy()
         basic[place] = entering
         return _Vertex(self.program, basic)

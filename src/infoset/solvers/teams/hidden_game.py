@@ -154,7 +154,7 @@ class HiddenGame:
         Members of a team who are paid differently get the mean of their payoffs.
         """
         if teams is None and not are_common(tree.graph.payoffs):
-            raise UnsupportedGameError(f"{tree.name}: its players are no team, as they are paid differently")
+            raise UnsupportedGameError(f"{tree.name}: its players are not a team, since their payoffs differ")
         sides = [tuple(range(len(tree.players)))] if teams is None else [tuple(sorted(team)) for team in teams]
         seated = [player for side in sides for player in side]
         if len(seated) != len(set(seated)):

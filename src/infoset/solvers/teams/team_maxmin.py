@@ -379,7 +379,5 @@ class TeamMaxmin(Checked):
         teams = teams_of(compiled, options.teams)
         if teams is None:
             example = _two(compiled.players)
-            raise ParameterError(
-                f"{compiled.name} does not say who plays together; name the teams, as in --teams {example}"
-            )
+            raise ParameterError(f"{compiled.name} declares no teams; name them, as in --teams {example}")
         return DoubleOracle(compiled.form, teams, options.seed)
