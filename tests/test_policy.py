@@ -137,7 +137,7 @@ def test_broken_files(tmp_path) -> None:
 def test_a_newer_schema_and_pickles_are_refused(tmp_path) -> None:
     body = json.loads(random_policy().save(tmp_path / "p.json").read_text())
     (tmp_path / "p.json").write_text(json.dumps(body | {"schema": 99}))
-    with pytest.raises(PolicyError, match="schema 99; this version reads 2"):
+    with pytest.raises(PolicyError, match="schema 99; this version reads 3"):
         TabularPolicy.load(tmp_path / "p.json")
     np.savez(tmp_path / "pickle.npz", header=np.array([object()]), probabilities=np.zeros(1))
     with pytest.raises(PolicyError, match="not a policy file"):
