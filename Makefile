@@ -31,7 +31,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all nightly doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
+.PHONY: demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -58,9 +58,12 @@ demo: $(VENV)/demo
 	$(BIN)/infoset match pommerman:PommeTeamCompetition-v0 simple simple simple simple --games 1 --replay runs/pommerman
 	$(BIN)/infoset watch runs/pommerman/match-00001.json
 
+# The checks and the examples of the pages run beside the tests, some of which wait most of their time.
 test: warm-up
-	$(MAKE) -j 2 check doctest
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(MAKE) -j 2 pytest check doctest
+
+pytest: $(VENV)/test
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST_OPTIONS)
 
 doctest: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
@@ -75,11 +78,10 @@ kills: $(VENV)/test
 	$(BIN)/python tests/kill_commands.py --kills 1000
 
 test-all: test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m slow
+	$(MAKE) pytest PYTEST_OPTIONS="-m slow"
 
 nightly: warm-up
-	$(MAKE) -j 2 check doctest
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "slow or not slow"
+	HYPOTHESIS_PROFILE=nightly $(MAKE) -j 2 pytest check doctest PYTEST_OPTIONS="-m 'slow or not slow'"
 
 check: $(VENV)/test
 	$(BIN)/ruff check .
