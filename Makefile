@@ -65,8 +65,10 @@ test: warm-up
 pytest: $(VENV)/test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST_OPTIONS)
 
+# The examples of the reference are those of docstrings, which a test runs one by one.
+WITHOUT_REFERENCE = -D exclude_patterns=_build,reference -D suppress_warnings=toc.excluded,toc.not_readable
 doctest: $(VENV)/test
-	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
+	$(BIN)/sphinx-build -q -W -b doctest $(WITHOUT_REFERENCE) docs docs/_build/doctest
 
 warm-up: $(VENV)/test
 	$(BIN)/infoset warm-up
