@@ -66,7 +66,7 @@ pytest: $(VENV)/test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST_OPTIONS)
 
 # The examples of the reference are those of docstrings, which a test runs one by one.
-WITHOUT_REFERENCE = -D exclude_patterns=_build,reference -D suppress_warnings=toc.excluded,toc.not_readable
+WITHOUT_REFERENCE = -D exclude_patterns=_build,reference -D suppress_warnings=toc.excluded,toc.not_readable,myst.xref_missing
 doctest: $(VENV)/test
 	$(BIN)/sphinx-build -q -W -b doctest $(WITHOUT_REFERENCE) docs docs/_build/doctest
 
