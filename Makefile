@@ -31,7 +31,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all nightly doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
+.PHONY: demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -58,12 +58,17 @@ demo: $(VENV)/demo
 	$(BIN)/infoset match pommerman:PommeTeamCompetition-v0 simple simple simple simple --games 1 --replay runs/pommerman
 	$(BIN)/infoset watch runs/pommerman/match-00001.json
 
+# The checks and the examples of the pages run beside the tests, some of which wait most of their time.
 test: warm-up
-	$(MAKE) -j 2 check doctest
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(MAKE) -j 2 pytest check doctest
 
+pytest: $(VENV)/test
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(PYTEST_OPTIONS)
+
+# The examples of the reference are those of docstrings, which a test runs one by one.
+WITHOUT_REFERENCE = -D exclude_patterns=_build,reference -D suppress_warnings=toc.excluded,toc.not_readable,myst.xref_missing
 doctest: $(VENV)/test
-	$(BIN)/sphinx-build -q -W -b doctest docs docs/_build/doctest
+	$(BIN)/sphinx-build -q -W -b doctest $(WITHOUT_REFERENCE) docs docs/_build/doctest
 
 warm-up: $(VENV)/test
 	$(BIN)/infoset warm-up
@@ -75,11 +80,10 @@ kills: $(VENV)/test
 	$(BIN)/python tests/kill_commands.py --kills 1000
 
 test-all: test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m slow
+	$(MAKE) pytest PYTEST_OPTIONS="-m slow"
 
 nightly: warm-up
-	$(MAKE) -j 2 check doctest
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "slow or not slow"
+	HYPOTHESIS_PROFILE=nightly $(MAKE) -j 2 pytest check doctest PYTEST_OPTIONS="-m 'slow or not slow'"
 
 check: $(VENV)/test
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from extent import examples
+from extent import examples, sample
 from infoset import SequenceForm, TabularPolicy, evaluate, expected_values, load
 from infoset.base import FloatArray
 from infoset.errors import ParameterError, UnsupportedGameError
@@ -109,7 +109,7 @@ def test_published_optima(name: str) -> None:
 
 @pytest.mark.parametrize("players", [1, 2, 3])
 def test_proved_optima_of_random_games(players: int) -> None:
-    for seed in range(8):
+    for seed in range(sample(4, 8)):
         game = RandomGame(seed, players, 3, CommonState)
         found = anneal(SequenceForm.of(game), sweeps=100, seed=seed)
         assert found.value == pytest.approx(team_optimum(game, "milp").value, abs=1e-9)

@@ -5,6 +5,7 @@ import signal
 import numpy as np
 import pytest
 
+from extent import mark_slow, sample
 from infoset import GameTree, SequenceForm, evaluate, evaluation, load, solve
 from infoset.errors import CheckpointError
 from infoset.policies.infoset_policy import InfosetPolicy
@@ -49,7 +50,9 @@ GAMES = [
 ]
 
 
-@pytest.mark.parametrize("game", [load(n) for n in GAMES] + [RandomGame(k, 2 + k % 2, 4) for k in range(25)])
+@pytest.mark.parametrize(
+    "game", [load(n) for n in GAMES] + [RandomGame(k, 2 + k % 2, 4) for k in range(sample(12, 25))]
+)
 def test_figures_equal_those_of_the_sequence_form(game) -> None:
     tree = GameTree.of(game)
     form = SequenceForm.of(tree)
@@ -157,7 +160,9 @@ RESPONDED = ["kuhn_poker(players=3)", "leduc_poker", "gdl:monty_hall", "gdl:scis
 
 
 @pytest.mark.parametrize("symmetric", [False, True])
-@pytest.mark.parametrize("game", [*RESPONDED, *[RandomGame(k, 2 + k % 2, 4) for k in range(8)]])
+@pytest.mark.parametrize(
+    "game", [*mark_slow(RESPONDED, {"goofspiel(num_cards=4)"}), *[RandomGame(k, 2 + k % 2, 4) for k in range(8)]]
+)
 def test_the_best_response_as_a_policy_is_worth_what_it_says(game, symmetric, monkeypatch) -> None:
     monkeypatch.setattr("infoset.solvers.sampling.belief_response.FIRST_ROOM", 4)
     walk, policy = sampled(game, symmetric)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import infoset
+from extent import mark_slow
 from infoset import cli
 from infoset.arena.competition import read as read_competition
 from infoset.errors import LONGEST, CheckpointError, FormatError, InfosetError, ParameterError, PolicyError
@@ -51,7 +52,7 @@ def status(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
         return cli.run_command()
 
 
-@pytest.mark.parametrize("size", [400, 900, 3000, 9000])
+@pytest.mark.parametrize("size", mark_slow([400, 900, 3000, 9000], {900, 9000}))
 def test_figures_of_a_solve_are_printed_wherever_the_disk_is_full(
     size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -59,7 +59,11 @@ def test_thirty_thousand_levels_need_no_work_of_their_own(deep: Path, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "game", [*(RandomGame(seed, 2 + seed % 2, 4) for seed in range(8)), load("leduc_poker"), load("liars_dice")]
+    "game",
+    [
+        *(RandomGame(seed, 2 + seed % 2, 4) for seed in range(8)),
+        *map(load, ("leduc_poker", "liars_dice(dice_sides=4)")),
+    ],
 )
 def test_narrow_and_wide_levels_give_the_same_arrays(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import infoset
 from conftest import form_of
-from extent import examples
+from extent import examples, mark_slow
 from infoset.base import Observed
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
@@ -44,6 +44,7 @@ SMALL = [
     "liars_dice(dice_sides=3)",
     "liars_dice(numdice=2,dice_sides=2)",
 ]
+LARGEST = SMALL[5:7]
 PHANTOM, HEX = "phantom_tic_tac_toe", "dark_hex"
 
 
@@ -70,7 +71,7 @@ def gradients(form: SequenceForm, plan: np.ndarray) -> np.ndarray:
     return values
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", mark_slow(SMALL, LARGEST))
 def test_trees_and_products_give_the_same_figures(name: str) -> None:
     tree, factored = form_of(name), FactoredForm.of(rules_of(name)).form
     assert rules_of(name).sizes[:2] == (tree.num_histories, tree.num_terminals)
@@ -96,7 +97,7 @@ def _inside(form: SequenceForm, values: np.ndarray) -> np.ndarray:
     return np.where(form.infoset_of < 0, 1.0, values)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", mark_slow(SMALL, LARGEST))
 def test_symmetric_profiles_lose_nothing(name: str) -> None:
     """The quotient has the same value; uniform play is worth the same in it, and so are the answers to it."""
     plain, quotient = FactoredForm.of(rules_of(name)), FactoredForm.of(rules_of(name), symmetric=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import infoset
+from extent import mark_slow
 from infoset.compiled import Compiled
 from infoset.errors import GameRuleError
 from infoset.games.phantom_board import phantom_rules
@@ -98,7 +99,9 @@ def choose(key: str, actions: Any) -> dict[str, float]:
     return dict(zip(actions, (drawn / drawn.sum()).tolist(), strict=True))
 
 
-@pytest.mark.parametrize("name", ["dark_hex(rows=2,columns=2)", ships(1, 2, shots=1, repeats=False), *PUBLIC])
+@pytest.mark.parametrize(
+    "name", ["dark_hex(rows=2,columns=2)", ships(1, 2, shots=1, repeats=False), *mark_slow(PUBLIC, {PUBLIC[3]})]
+)
 def test_all_ways_to_figures_agree(name: str) -> None:
     """The tree, both factored forms, and beliefs over the positions, on one policy."""
     policy = FunctionPolicy(choose, "")

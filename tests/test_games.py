@@ -80,7 +80,7 @@ def test_kuhn_for_three(cards: tuple[int, ...], history: tuple[str, ...], payoff
 
 @pytest.mark.parametrize(
     ("name", "constant"),
-    [("leduc_poker(players=3)", 0.0), ("goofspiel(num_cards=3,returns_type=total_points)", None), ("matching_pennies_3p", None)],
+    [pytest.param("leduc_poker(players=3)", 0.0, marks=pytest.mark.slow), ("kuhn_poker(players=3)", 0.0), ("goofspiel(num_cards=3,returns_type=total_points)", None), ("matching_pennies_3p", None)],
 )  # fmt: skip
 def test_payoff_sums(name: str, constant: float | None) -> None:
     assert form_of(name).constant_sum == constant

@@ -38,7 +38,7 @@ BUDGET = Budget(seconds=1.0, memory=1 << 30, rules=4_000)
 PROBE_STEPS = {ScalarEvaluator: 50, LazyEvaluator: 4}  # fewer than in earnest: most of a case's time goes there
 MAX_PROBE_LENGTH = 10
 BUILT = 6  # one sound case in so many is grounded and played
-SECONDS = 30  # what one case may take before it counts as hung
+SECONDS = 300  # what one case may take before it counts as hung
 SAMPLE, EVERY = sample(50, 200), 5_000  # cases of each of the two sources: a sample, and all of them
 
 TOKENS = re.compile(r"\s+|;[^\n]*|[()]|[^\s();]+")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from conftest import form_of
+from extent import mark_slow
 from infoset import SequenceForm, TabularPolicy, load, solve, testing
 from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalActionError, UnknownNameError
 from infoset.gdl.game import GdlGame
@@ -242,7 +243,7 @@ REAL = ("CabbageGoatWolf", "hanoi", "KriegTictactoe", "mastermind448", "mineswee
 
 
 @pytest.mark.filterwarnings("ignore::infoset.gdl.rules.GdlWarning")  # minesweeper says `not open`
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", mark_slow(REAL, {"minesweeper", "stratego"}))
 def test_real_games_play(name, shared) -> None:
     """Random plays end, whoever wrote the rules; two plays to the end through the game itself."""
     rules = load(str(shared / "games" / "gdl" / f"{name}.gdl"))

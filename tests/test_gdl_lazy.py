@@ -289,7 +289,7 @@ def test_a_clock_ends_a_long_join_and_spoils_nothing() -> None:
         game.until(Clock(begin + end)),
     ):
         game.legal_actions(game.start(), 0)
-    assert time.monotonic() - begin < end + 10  # the join would take hours
+    assert time.monotonic() - begin < end + 60  # the join would take hours
     game = LazyEvaluator(parse_gdl(GAME))
     for work in range(0, 3000, 100):
         with suppress(BudgetError), game.until(_Effort(work)):

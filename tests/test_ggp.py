@@ -25,7 +25,7 @@ from infoset.gdl.checks import repair
 from infoset.gdl.library import description, library
 from infoset.gdl.syntax import KEYWORDS, Description, Kif, Term, parse_gdl, read_gdl
 from infoset.match.agents import AGENTS
-from infoset.remote import ggp_player, ggp_server, serving, tracking
+from infoset.remote import ggp_agent, ggp_player, ggp_server, serving, tracking
 from infoset.remote.ggp_agent import GgpAgent, ggp
 from infoset.remote.ggp_player import GgpSession, margin
 from infoset.remote.ggp_server import server
@@ -406,7 +406,7 @@ def answering(play: str | None, start: str = "READY", wait: float = 0.0) -> type
 def test_faults_of_a_player(kind: type[BaseHTTPRequestHandler], kinds: set[str]) -> None:
     played: list[Match] = []
     with handler(kind) as url:
-        series([url], "gdl:monty_hall", 1, played.append, play_clock=0.1)
+        series([url], "gdl:monty_hall", 1, played.append, play_clock=0.1 if "late" in kinds else 60.0)
     (match,) = played
     assert len(match.steps) == 3
     assert {fault.kind for fault in match.faults} <= kinds
@@ -962,8 +962,9 @@ def test_the_manager_on_the_command_line(players: list[str], tmp_path: Path) -> 
         assert replay_states(match)[-1].returns() == match.returns
 
 
-def test_a_fault_begins_with_the_number_of_its_game() -> None:
+def test_a_fault_begins_with_the_number_of_its_game(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of players that take calls and never answer."""
+    monkeypatch.setattr(ggp_agent, "SECONDS_TO_END", 0.1)
     clocks = ["--start-clock", "0.1", "--play-clock", "0.1"]
     with listening("127.0.0.1", 0) as where:
         url = f"http://127.0.0.1:{where.getsockname()[1]}"

@@ -278,7 +278,7 @@ def faults(players: int, seeds: range, integers: bool) -> list[str]:
 @pytest.mark.parametrize("integers", [False, True])
 @pytest.mark.parametrize("players", [2, 3])
 def test_paths_of_random_trees_end_at_sequential_equilibria(players: int, integers: bool) -> None:
-    assert faults(players, range(sample(15, 60)), integers) == []
+    assert faults(players, range(sample(6, 60)), integers) == []
 
 
 @pytest.mark.slow

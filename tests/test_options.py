@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from infoset.errors import BudgetError, InfosetError, ParameterError, UnknownNam
 from infoset.executors import RayExecutor, executor
 from infoset.match.replay import Match
 from infoset.match.series import game_seed
+from infoset.remote.ggp_player import Desk
 
 AGENTS = '''
 import os, time
@@ -549,19 +550,20 @@ def test_the_options_of_a_served_agent(folder: Path) -> None:
 
 
 def test_the_options_of_a_ggp_player(folder: Path) -> None:
-    """Two servers with one seed play alike, another one does not; an agent that is named plays."""
+    """A server plays as a desk with its seed does, one with another seed does not; an agent that is named plays."""
     pytest.importorskip("uvicorn")
     rules = (
         "(role a) (init (n 0)) (<= (legal a (say ?x)) (w ?x)) "
         + " ".join(f"(w {k})" for k in range(40))
         + " (<= (next (n 1)) (true (n 0))) (<= terminal (true (n 1))) (goal a 0)"
     )
-    said = []
-    for seed in (1, 1, 2):
-        for _, url in spoken(f"ggp-player --port 0 --host 127.0.0.2 --agent random --seed {seed}", folder):
-            assert url.startswith("http://127.0.0.2:")
-            ask(url, f"(START m a ({rules}) 5 5)")
-            said.append(ask(url, "(PLAY m NIL)"))
+    messages, said = (f"(START m a ({rules}) 60 60)", "(PLAY m NIL)", "(ABORT m)"), []
+    for _, url in spoken("ggp-player --port 0 --host 127.0.0.2 --agent random --seed 1", folder):
+        assert url.startswith("http://127.0.0.2:")
+        said.append([ask(url, text) for text in messages][1])
+    for seed in (1, 2):
+        with closing(Desk("random", seed)) as desk:
+            said.append([desk.answer(text) for text in messages][1])
     assert said[0] == said[1] != said[2]
 
 

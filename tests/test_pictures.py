@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from extent import sample
+from extent import mark_slow, sample
 from infoset import Chance, Game, ProductForm, Stage, load
 from infoset.base import Action, InformationState, Observed, Picture, State, Step, own_record
 from infoset.catalog import known_games
@@ -30,6 +30,7 @@ VARIANTS = [
     "goofspiel(players=3,num_cards=3,imp_info=true,returns_type=total_points)", "tiny_bridge(abstracted=false)",
     "tiny_hanabi(game=E)", "trade_comm(sees_message=true)", "oshi_zumo(coins=6,size=1,min_bid=1,alesia=true)",
 ]  # fmt: skip
+LONG = {"gdl:blind_tic_tac_toe", "gdl:krieg_tic_tac_toe"}
 HIDING = {"kuhn_poker", "leduc_poker", "liars_dice", "tiny_bridge", "tiny_hanabi", "trade_comm", "gdl:meier",
           "gdl:small_battleships", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe", "gdl:monty_hall"}  # fmt: skip
 MOST_STEPS = 30
@@ -107,7 +108,7 @@ def check_game(game: Game, seed: int) -> None:
                 assert record_words(game, player, record, known[:k])
 
 
-@pytest.mark.parametrize("name", [*SHIPPED, *VARIANTS])
+@pytest.mark.parametrize("name", mark_slow([*SHIPPED, *VARIANTS], LONG))
 def test_every_state_has_pictures_that_json_and_text_can_hold(name: str) -> None:
     game = load(name)
     for seed in range(sample(1, 2)):
@@ -124,7 +125,7 @@ def test_real_files_have_pictures(shared: Path, folder: str) -> None:
         check_game(load(str(path)), seed=1)
 
 
-@pytest.mark.parametrize("name", [*SHIPPED, *VARIANTS])
+@pytest.mark.parametrize("name", mark_slow([*SHIPPED, *VARIANTS], LONG))
 def test_what_a_player_cannot_tell_apart_it_sees_alike(name: str) -> None:
     """All states of random plays that are one information state of a player give one picture."""
     game = load(name)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extent import sample
+from extent import mark_slow, sample
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, Config, config
 from infoset.pommerman.engine import advance, engine
@@ -129,7 +129,7 @@ def never_wrong(game: dict[str, Any], late: int) -> int:
     return checks
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mark_slow(KINDS, {"ffa", "kick"}))
 def test_what_is_certain_is_true_in_recorded_games(kind: str, shared: Path) -> None:
     """Of games from every variant, sparse boards full of kicks, and positions that no game leads to."""
     recorded = list(games(shared, kind))

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from command_line import run_infoset as run
+from extent import mark_slow
 from infoset import load_agent, play_match, play_series
 from infoset.catalog import load
 from infoset.errors import FormatError, ParameterError, UnknownNameError, UnsupportedGameError
@@ -262,8 +263,12 @@ def put(folder: Path, files: dict[str, str]) -> Path:
     return folder / "agent.py"
 
 
-@pytest.mark.parametrize("style", FILES)
-@pytest.mark.parametrize("variant", [TEAM, RADIO])
+STYLES = [(style, variant) for style in FILES for variant in (TEAM, RADIO)]
+
+
+@pytest.mark.parametrize(
+    ("style", "variant"), mark_slow(STYLES, [(style, RADIO) for style in FILES if style != "relative"])
+)
 def test_published_agents_play_as_they_are(style: str, variant: str, tmp_path: Path) -> None:
     """Four games each, in every seat, beside itself and the stock agent."""
     name = f"playground(path='{put(tmp_path / style, FILES[style])}')"
@@ -468,7 +473,7 @@ def compact(found: Objects, step: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "collapse"])
+@pytest.mark.parametrize("kind", mark_slow((kind for kind in KINDS if kind != "collapse"), {"ffa"}))
 def test_the_forward_model_steps_as_the_reference(kind: str, shared: Path) -> None:
     model, stepped = forward_model.ForwardModel(), 0
     for number, game in enumerate(games(shared, kind)):

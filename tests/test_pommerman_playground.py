@@ -89,7 +89,15 @@ def test_seeds_have_an_effect(variant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"), [("ffa", 4), ("onevsone", 8), ("team", 5), ("team_full", 4), ("radio", 5), ("collapse", 70)]
+    ("kind", "count"),
+    [
+        pytest.param("ffa", 4, marks=pytest.mark.slow),
+        ("onevsone", 8),
+        ("team", 5),
+        ("team_full", 4),
+        ("radio", 5),
+        ("collapse", 70),
+    ],
 )
 def test_recorded_games_of_the_reference(kind: str, count: int, shared: Path, tmp_path: Path) -> None:
     """Loaded from the reference's own state and stepped: observations, rewards, done, info, states."""

@@ -443,7 +443,7 @@ def check_spoilt(case: tuple[str, dict[str, Any]]) -> None:
     survives(json.dumps(body), variant)
 
 
-FUZZ = settings(deadline=5000, derandomize=True, suppress_health_check=list(HealthCheck))
+FUZZ = settings(derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @settings(FUZZ, max_examples=100)

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conftest import GOOFSPIEL, KUHN, LEDUC, SHARED, form_of
-from extent import examples
+from extent import examples, mark_slow
 from infoset import (
     Observed,
     SequenceForm,
@@ -66,7 +66,7 @@ def efg(tmp_path: Path, text: str) -> Game:
 
 
 @pytest.mark.parametrize("refinement", REFINEMENTS)
-@pytest.mark.parametrize("name", [KUHN, GOOFSPIEL, LEDUC, "rock_paper_scissors"])
+@pytest.mark.parametrize("name", mark_slow([KUHN, GOOFSPIEL, LEDUC, "rock_paper_scissors"], {LEDUC}))
 def test_what_a_refinement_promises(name: str, refinement: str) -> None:
     form = form_of(name)
     strategy = trembling_equilibrium(form, refinement)

@@ -551,14 +551,14 @@ def test_a_late_answer_is_never_taken_for_a_later_question() -> None:
 
 
 def test_the_sleeper_costs_its_moves_alone_wherever_it_is(serve, tmp_path: Path) -> None:
-    """Four seconds of sleep at a tenth of a second: here, in a process of its own, behind an address."""
+    """Half a second of sleep at a tenth of a second: here, in a process of its own, behind an address."""
     (tmp_path / "sleeper.py").write_text(
         "import time\n"
         "class Sleeper:\n"
         "    def begin(self, *a): ...\n"
         "    def observe(self, *a): ...\n"
         "    def act(self, legal, deadline):\n"
-        "        time.sleep(4)\n"
+        "        time.sleep(0.5)\n"
         "        return legal[0]\n"
         "    def end(self, returns): ...\n"
     )

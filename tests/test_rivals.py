@@ -12,6 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from extent import sample
 from infoset import load
 from infoset.errors import ParameterError
 from infoset.match.match import execute
@@ -87,7 +88,7 @@ def test_the_same_information(name) -> None:
     rng = np.random.default_rng(2)
     theirs: dict[object, object] = {}
     ours: dict[object, object] = {}
-    for _ in range(400):
+    for _ in range(sample(100, 400)):
         told: list[tuple[str, ...]] = [(), ()]
         for state, shadow, known in played(name, rng):
             for player in range(2):

@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 import infoset
+from extent import mark_slow
 from infoset.errors import FormatError, MissingExtraError, ParameterError, UnsupportedGameError
 from infoset.match.replay import Fault, Match
 from infoset.pommerman import state as st
@@ -52,7 +53,7 @@ def radio() -> Match:
 # Positions
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", mark_slow(KINDS, {"ffa"}))
 def test_frames_of_recorded_games(kind: str, shared: Path) -> None:
     for game in islice(games(shared, kind), 300 if kind in SHORT_KINDS else 12):
         recorded = [game["s0"], *(step["s"] for step in game["steps"])]

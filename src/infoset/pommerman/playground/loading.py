@@ -48,9 +48,10 @@ def load_agent_class(path: str, name: str = "") -> type[Any]:
 
 def _candidates(module: ModuleType, known: dict[str, type[Any]]) -> list[str]:
     """Return the names of the classes that may be meant."""
+    latest = frozenset(map(Path, FINDER.folders[:1]))
     own = [word for word, kind in known.items() if kind.__module__ == module.__name__]
     submitted = [word for word in own if DockerAgentRunner.__name__ in [base.__name__ for base in known[word].mro()]]
-    beside = [word for word, kind in known.items() if _is_beside(sys.modules.get(kind.__module__), FINDER.folders[:1])]
+    beside = [word for word, kind in known.items() if _is_beside(sys.modules.get(kind.__module__), latest)]
     return submitted if len(submitted) == 1 else own or beside
 
 
@@ -103,8 +104,9 @@ def _search(folder: Path) -> None:
 
 def _forget(old: list[str], new: list[str]) -> None:
     """Drop modules beside other agents that have namesakes beside this one; agents that imported them keep them."""
-    for name, module in list(sys.modules.items()):
-        if _is_beside(module, old) and not _is_beside(module, new):
+    others = frozenset(map(Path, old))
+    for name, module in list(sys.modules.items()) if old else ():
+        if _is_beside(module, others) and not _is_beside(module, frozenset(map(Path, new))):
             bare = name.removeprefix(AGENTS).removeprefix(OUR_AGENTS)
             prefix, first = AGENTS if bare != name else "", bare.partition(".")[0]
             if PathFinder.find_spec(prefix + first, new) is not None:
@@ -114,6 +116,6 @@ def _forget(old: list[str], new: list[str]) -> None:
                     delattr(parent, first)
 
 
-def _is_beside(module: ModuleType | None, folders: list[str]) -> bool:
+def _is_beside(module: ModuleType | None, folders: frozenset[Path]) -> bool:
     file = getattr(module, "__file__", None)
-    return isinstance(file, str) and any(Path(file).is_relative_to(folder) for folder in folders)
+    return isinstance(file, str) and not folders.isdisjoint(Path(file).parents)
