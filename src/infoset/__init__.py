@@ -27,18 +27,21 @@ if TYPE_CHECKING:
         State,
         Step,
     )
-    from infoset.catalog import load
-    from infoset.evaluation import evaluate
+    from infoset.catalog import list_games, load
+    from infoset.evaluation import check_profile, evaluate
+    from infoset.formats.conversion import convert
     from infoset.formats.nfg import table_game
     from infoset.formats.openspiel import export_policy
     from infoset.games.product_form import Chance, ProductForm, Stage
     from infoset.games.rules import Ended, NativeState
-    from infoset.match.agents import PolicyAgent, load_agent
+    from infoset.gdl.library import check
+    from infoset.match.agents import PolicyAgent, list_agents, load_agent
     from infoset.match.match import play_match
     from infoset.match.replay import Match, replay_states
     from infoset.match.series import Series, play_series
     from infoset.policies.tabular import TabularPolicy, compare
     from infoset.remote.submission import new_agent
+    from infoset.solvers.method import list_methods
     from infoset.solvers.metrics import (
         Evaluation,
         best_response,
@@ -82,22 +85,14 @@ if TYPE_CHECKING:
     from infoset.solvers.teams.progressive_hiding import progressive_hiding
     from infoset.solvers.work import Watcher
     from infoset.solving import Solution, solve
+    from infoset.training import train
     from infoset.tree.game_tree import GameTree
     from infoset.tree.plans import behaviour, realisation
     from infoset.tree.product_form import product_form_of
     from infoset.tree.sequence_form import SequenceForm
-    from infoset.verbs import (
-        check,
-        check_profile,
-        convert,
-        list_agents,
-        list_games,
-        list_methods,
-        plot,
-        show,
-        train,
-        watch,
-    )
+    from infoset.view.curves import plot
+    from infoset.view.showing import show
+    from infoset.view.watch_page import watch
 
 __version__ = "0.1.0"
 
@@ -140,12 +135,12 @@ _HOME = {
     "cfr": "solvers.tabular.cfr",
     "cfr_plus": "solvers.tabular.cfr",
     "backward_induction": "solvers.tabular.backward_induction",
-    "check": "verbs",
-    "check_profile": "verbs",
+    "check": "gdl.library",
+    "check_profile": "evaluation",
     "trembling_equilibrium": "solvers.tabular.trembles",
     "compare": "policies.tabular",
     "compete": "arena.competition",
-    "convert": "verbs",
+    "convert": "formats.conversion",
     "correlated_equilibrium": "solvers.tabular.correlated",
     "dcfr": "solvers.tabular.cfr",
     "eliminate_dominated": "solvers.tabular.dominance",
@@ -165,9 +160,9 @@ _HOME = {
     "linear_cfr": "solvers.tabular.cfr",
     "linear_complementarity": "solvers.tabular.linear_complementarity",
     "linear_program": "solvers.tabular.linear_program",
-    "list_agents": "verbs",
-    "list_games": "verbs",
-    "list_methods": "verbs",
+    "list_agents": "match.agents",
+    "list_games": "catalog",
+    "list_methods": "solvers.method",
     "load": "catalog",
     "load_agent": "match.agents",
     "logit": "solvers.tabular.logit",
@@ -181,21 +176,21 @@ _HOME = {
     "performance": "solvers.metrics",
     "play_match": "match.match",
     "play_series": "match.series",
-    "plot": "verbs",
+    "plot": "view.curves",
     "product_form_of": "tree.product_form",
     "progressive_hiding": "solvers.teams.progressive_hiding",
     "realisation": "tree.plans",
     "replay_states": "match.replay",
     "sfrd": "solvers.tabular.replicator",
     "sfrd_continuous": "solvers.tabular.replicator",
-    "show": "verbs",
+    "show": "view.showing",
     "solve": "solving",
     "table_game": "formats.nfg",
     "team_optimum": "solvers.teams.optimum",
     "tournament": "arena.tournament",
-    "train": "verbs",
+    "train": "training",
     "vad_cfr": "solvers.tabular.cfr",
-    "watch": "verbs",
+    "watch": "view.watch_page",
 }
 
 __all__ = [

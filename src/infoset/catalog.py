@@ -231,8 +231,12 @@ def _families() -> dict[str, Mapping[str, Callable[..., Game]]]:
     return found
 
 
-def game_entries() -> list[Entry]:
-    """Return every game that has a name, with its parameters and a line about it."""
+def list_games() -> list[Entry]:
+    """List the games that are known by name, with their parameters and a line about each.
+
+    >>> [entry.name for entry in infoset.list_games()][:2]
+    ['battleship', 'cooperative_matching_pennies']
+    """
     from infoset.gdl.library import about, library
 
     entries = [*GAMES.entries(), *(Entry(GDL + name, {}, about(name)) for name in library())]

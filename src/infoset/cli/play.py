@@ -1,4 +1,4 @@
-"""The verb ``play``: a person plays against agents in the terminal; games are saved and reviewed when they are over."""
+"""Play a game yourself, in the terminal; what you could not see is shown when it is over."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from secrets import randbits
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
 
 from infoset.base import Agent, Game, InformationState, State, Step
 from infoset.catalog import load, load_named
+from infoset.cli.options import MaybeGameName, absolute, with_run
 from infoset.cli.terminal import (
     BOLD,
     DIM,
@@ -49,6 +52,37 @@ if TYPE_CHECKING:
 MOST_LINES = 60
 SHOWN = 4  # decimal places of the values of moves
 MOST_PRINTED = 1 << 12  # most characters kept of what agents print in a game
+
+
+def run(
+    game: MaybeGameName = None,
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AGENT]…",
+            help="One for each other seat, in order (default: the equilibrium of a small game, else a customary one).",
+        ),
+    ] = None,
+    seat: Annotated[str | None, typer.Option(help="Yours: a player's name, or its number (1).")] = None,
+    games: Annotated[int, typer.Option(help="How many games.")] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None,
+    seconds_per_move: Annotated[
+        float | None, typer.Option(help="Whoever needs more loses the move (default: no limit; Pommerman: 0.3).")
+    ] = None,
+    replay: Annotated[
+        Path | None, typer.Option(help="The folder to save each game in (default: below runs/play/).")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None,
+    practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False,
+    hints: Annotated[
+        str | None, typer.Option(help="A policy's file or a run's folder by which moves are judged.")
+    ] = None,
+) -> None:
+    if game is not None:
+        game, named = with_run(game)
+        agents = agents or named * (len(load(game).players) - 1 if named else 0)
+    name = None if game is None else absolute(game)
+    play(Asked(name, tuple(agents or ()), seat, games, seed, seconds_per_move, replay, resume, practice, hints))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from infoset.cli.output import print_json, write
 from infoset.names import Name
 from infoset.registry import Entry, listed
 
@@ -143,6 +144,14 @@ def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluat
             f"epsilon          {bound}{found.epsilon:.3e}",
         ]
     return "\n".join(lines + [found.reason] * bool(found.reason))
+
+
+def print_entries(what: str, entries: list[Entry], more: str, json_: bool) -> None:
+    """Print a list of names, as lines with ``more`` after them or as one JSON object."""
+    if json_:
+        print_json({what: entries_body(entries)})
+    else:
+        write(entries_text(entries) + (f"\n\n{more}" if more else ""))
 
 
 def entries_text(entries: list[Entry]) -> str:

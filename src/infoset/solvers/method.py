@@ -8,9 +8,9 @@ from inspect import isfunction
 from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 from infoset.compiled import Compiled
-from infoset.errors import ParameterError, one_line, shorten
+from infoset.errors import InfosetError, ParameterError, one_line, shorten
 from infoset.names import check_choice, check_range, parse_name
-from infoset.registry import PYTHON, Registry, find_python
+from infoset.registry import PYTHON, Entry, Registry, find_python
 from infoset.solvers.work import Limits, Work
 
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -176,3 +176,21 @@ def check_options(method: AnyMethod, options: Options) -> None:
             allowed = ", ".join(option for option in (*OPTIONS, "seed") if option in {*method.takes, "seed"})
             raise ParameterError(f"{name} is no option of {method.name}; it takes: {allowed}")
     method.check(options)
+
+
+def list_methods() -> list[Entry]:
+    """List the methods of ``solve``, with their parameters and a line about each, then the options that it takes.
+
+    >>> next(entry.parameters for entry in infoset.list_methods() if entry.name == "team-exact")
+    {'by': 'auto'}
+    """
+    entries = []
+    for entry in METHODS.entries():
+        try:
+            method = parse_method(entry.name)
+        except InfosetError:
+            entries.append(entry)  # of a plug-in that is broken, or has to be given parameters
+            continue
+        takes = ", ".join(option for option in OPTIONS if option in method.takes)
+        entries.append(entry._replace(about=f"{entry.about}\n    options: {takes or 'none'}"))
+    return entries

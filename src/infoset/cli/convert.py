@@ -1,0 +1,36 @@
+"""Convert a game to .efg or .nfg, a policy between .npz and .json, a Pommerman replay to game_state.json and back.
+
+The keys of a .json file say what it holds: "state" or "blob" a game_state.json of the reference, "steps" a replay,
+anything else a policy.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infoset.cli.options import (
+    MaxHistories,
+)
+from infoset.cli.output import note
+from infoset.formats.conversion import convert as convert_to
+
+
+def run(
+    source: Annotated[
+        str, typer.Argument(metavar="A", help="A game, a saved policy (.npz, .json), a replay or a game_state.json.")
+    ],
+    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz or .json.")],
+    max_histories: MaxHistories = None,
+    normalise: Annotated[
+        bool,
+        typer.Option(
+            "--normalise",
+            help="Write probabilities of an .efg file that sum only to about 1 as the fractions meant.",
+        ),
+    ] = False,
+) -> None:
+    convert_to(source, target, max_histories=max_histories, normalise=normalise)
+    note(f"{source} -> {target}")

@@ -1,0 +1,22 @@
+"""Be a player of the GGP protocol, of any game in GDL or GDL-II, until Ctrl-C (extra 'web')."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from infoset.cli.output import complain
+
+
+def run(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0: any port that is free.")],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    agent: Annotated[str, typer.Option(help="Who plays: a name ('infoset agents' lists them).")] = "search",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+) -> None:
+    from infoset.remote.ggp_server import serve
+
+    with suppress(KeyboardInterrupt):
+        serve(agent, host, port, seed, complain)

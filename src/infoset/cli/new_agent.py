@@ -1,0 +1,20 @@
+"""Write an agent to change, with all that makes it a submission: a container, a competition."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infoset.cli.output import note, write
+from infoset.remote.submission import new_agent as make
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder for it, which is made.")],
+) -> None:
+    for path in make(folder):
+        write(path)
+    agent = folder / "agent.py"
+    note(f"try it: infoset match kuhn_poker python:{agent}:MyAgent random --seconds-per-move 1")

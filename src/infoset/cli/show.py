@@ -1,0 +1,153 @@
+"""Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from infoset import signs
+from infoset.cli.options import (
+    WHAT_HELP,
+    AsJson,
+    GameOrRun,
+    MaxHistories,
+    refuse,
+    refuse_others,
+    with_run,
+)
+from infoset.cli.output import print_json, write
+from infoset.compiled import Compiled
+from infoset.errors import ClockError, ParameterError
+from infoset.evaluation import check_what, tabulated
+from infoset.files import check_file
+from infoset.solvers.work import Background
+from infoset.view.propnet_dot import show_propnet
+from infoset.view.showing import show_first
+
+INSTEAD = {
+    "pure": "--pure lists the pure equilibria of a game; use it alone or with --equilibria",
+    "equilibria": "--equilibria lists the equilibria of a game; use it alone",
+    "stability": "--stability is of a strategy alone",
+    "dominated": "--dominated lists dominated strategies; use it alone",
+    "correlated": "--correlated shows a correlated equilibrium; use it alone",
+}
+"""The parameters of ``show`` that replace its output, with the reason why other options are refused."""
+
+
+def run(
+    context: typer.Context,
+    game: GameOrRun,
+    what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to show. {WHAT_HELP}")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Write a small game's tree, or a hold'em strategy's hands, as SVG to this file.")
+    ] = None,
+    pdf: Annotated[Path | None, typer.Option(help="The same as PDF (extra 'plot').")] = None,
+    propnet: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a GDL game's propositional network to this file: .dot, or .svg, .png or .pdf by Graphviz."
+        ),
+    ] = None,
+    equilibria: Annotated[
+        bool,
+        typer.Option(
+            "--equilibria",
+            help="List all equilibria of a small game instead: extreme ones of two players, else isolated.",
+        ),
+    ] = False,
+    pure: Annotated[
+        bool, typer.Option("--pure", help="List all pure equilibria of a small game of any number of players instead.")
+    ] = False,
+    stability: Annotated[
+        bool,
+        typer.Option(
+            "--stability", help="Say instead whether replicator dynamics come back to a strategy of all players."
+        ),
+    ] = False,
+    dominated: Annotated[
+        bool, typer.Option("--dominated", help="Leave out strictly dominated strategies of a small game instead.")
+    ] = False,
+    correlated: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Instead: show the correlated equilibrium of highest total payoff; ce, efce, efcce or cce.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="Stop such a computation after so many seconds (no limit).")
+    ] = None,
+    max_histories: MaxHistories = None,
+    json_: AsJson = False,
+) -> None:
+    if what is None:
+        game, named = with_run(game)
+        what = next(iter(named), None)
+    for name, why in INSTEAD.items():
+        if context.params[name]:
+            beside = {"stability": {"what"}, "pure": {"equilibria"}}.get(name, set())
+            refuse_others(context, {"game", "max_histories", "seconds", "json_", name, *beside}, why)
+            found = _in_time(f"--{name}", lambda: _instead(name, game, what, correlated, max_histories), seconds)  # noqa: B023
+            print_json({"game": game, **found.body()}) if json_ else write(found)
+            return
+    refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
+    if propnet is None:
+        shown = show_first(game, what, svg=svg, pdf=pdf, max_histories=max_histories)
+        write(shown.text)
+        shown.draw()
+        return
+    check_file(propnet)
+    refuse_others(context, {"game", "propnet"}, "--propnet draws the rules of a game; it goes alone")
+    write(show_propnet(game, propnet))
+
+
+class _Shown(Protocol):
+    """A result that can be shown as text and as JSON."""
+
+    def body(self) -> dict[str, Any]: ...
+
+
+def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _Shown:
+    """Run ``find`` for at most ``seconds``; Ctrl-C abandons it.  Raises ``ClockError`` with the last stage of work."""
+    stages: list[str] = []
+    listener = lambda work: None if work is None else stages.append(work)  # noqa: E731
+    signs.listeners.append(listener)
+    try:
+        finding = Background(find)
+        if finding.wait(inf if seconds is None else monotonic() + seconds):
+            return finding.result
+    finally:
+        signs.listeners.remove(listener)
+    where = f"; the last of it: {stages[-1]}" if stages else ""
+    raise ClockError(f"{what} is not finished after --seconds {seconds:g}{where}")
+
+
+def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> _Shown:
+    """Return the result to print for the option ``name`` of ``INSTEAD``."""
+    compiled = Compiled.of(game, max_histories)
+    if name == "stability":
+        from infoset.solvers.tabular.stability import stability
+
+        if what is None:
+            raise ParameterError(
+                "--stability is of a strategy of all players: name one after the game, as in GAME random"
+            )
+        policy = tabulated(compiled, check_what(what))
+        return stability(compiled.form, policy.behaviour(compiled.form))
+    if correlated is not None:
+        from infoset.solvers.tabular.correlated import correlated_equilibrium
+
+        return correlated_equilibrium(compiled, correlated)
+    if name == "dominated":
+        from infoset.solvers.tabular.dominance import eliminate_dominated
+
+        return eliminate_dominated(compiled)
+    from infoset.solvers.tabular.all_equilibria import all_equilibria
+    from infoset.solvers.tabular.pure_equilibria import pure_equilibria
+
+    return pure_equilibria(compiled) if name == "pure" else all_equilibria(compiled)
