@@ -25,7 +25,7 @@ import typer
 
 import infoset
 from at_terminal import terminal
-from infoset import evaluation, play_match, warm_up
+from infoset import evaluation, play_match
 from infoset.arena.store import load_replay
 from infoset.cli.app import app
 from infoset.errors import BudgetError, InfosetError, ParameterError, UnknownNameError
