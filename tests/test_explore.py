@@ -262,7 +262,7 @@ def test_two_strategies_are_compared_where_it_matters(room: Exploring) -> None:
 
 def test_what_is_locked_is_solved_as_the_library_does(room: Exploring) -> None:
     lock = {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}
-    done = finish(room, Wish("item:0/kuhn.npz", "pcfr+", iterations=100, lock=lock))
+    done = finish(room, Wish(source="item:0/kuhn.npz", method="pcfr+", iterations=100, lock=lock))
     expected = infoset.solve("kuhn_poker", "pcfr+", iterations=100, lock=lock)
     answer = room.sources[done["source"]]
     assert answer.policy.tables == expected.policy.tables
@@ -274,19 +274,19 @@ def test_what_is_locked_is_solved_as_the_library_does(room: Exploring) -> None:
 
 
 def test_a_whole_player_is_locked(room: Exploring) -> None:
-    done = finish(room, Wish("item:0/kuhn.npz", "cfr+", iterations=200, lock={"P2": "uniform"}))
+    done = finish(room, Wish(source="item:0/kuhn.npz", method="cfr+", iterations=200, lock={"P2": "uniform"}))
     expected = infoset.solve("kuhn_poker", "cfr+", iterations=200, lock={"P2": "random"})
     assert room.sources[done["source"]].policy.tables == expected.policy.tables
-    done = finish(room, Wish("item:0/kuhn.npz", "cfr+", iterations=20, lock={"P2": "source"}))
+    done = finish(room, Wish(source="item:0/kuhn.npz", method="cfr+", iterations=20, lock={"P2": "source"}))
     mine = room.source("item:0/kuhn.npz").policy.tables[1]
     assert room.sources[done["source"]].policy.tables[1] == mine
 
 
 def test_a_game_is_solved_on_the_spot_and_given_up(room: Exploring) -> None:
     assert not room.open(Of("game:kuhn_poker"))["solved"]
-    assert finish(room, Wish("game:kuhn_poker"))["source"] == "game:kuhn_poker"
+    assert finish(room, Wish(source="game:kuhn_poker"))["source"] == "game:kuhn_poker"
     assert room.open(Of("game:kuhn_poker"))["solved"] and room.busy()
-    number = room.solve(Wish("game:leduc_poker", "cfr", iterations=10_000_000))["task"]
+    number = room.solve(Wish(source="game:leduc_poker", method="cfr", iterations=10_000_000))["task"]
     request = room.queue.find(number)
     while not request.job.points:
         time.sleep(0.02)
@@ -302,36 +302,39 @@ def test_a_game_is_solved_as_the_command_line_does(room: Exploring, tmp_path: Pa
     (tmp_path / "dilemma.nfg").write_text('NFG 1 R "" { "A" "B" } { 2 2 }\n\n3 3 0 5 5 0 1 1\n')
     room = Exploring((tmp_path,))
     for name in ("kuhn_poker", "leduc_poker", "dilemma.nfg", "tiny_hanabi", "kuhn_poker(players=3)"):
-        done = finish(room, Wish(f"game:{name}"))
+        done = finish(room, Wish(source=f"game:{name}"))
         found = room.sources[done["source"]].solution
         expected = infoset.solve(str(tmp_path / name) if name.endswith(".nfg") else name)
         assert found is not None and (found.method, found.reason) == (expected.method, expected.reason)
         assert found.exploitability < 1e-5 and found.stopped in ("exact", "target", "end of the path")
-    again = finish(room, Wish("game:kuhn_poker", target=1e-4, seconds=30.0))
+    again = finish(room, Wish(source="game:kuhn_poker", target=1e-4, seconds=30.0))
     assert again["source"].startswith("solved:") and room.sources[again["source"]].solution.method == "lp"
 
 
 def test_equal_wishes_have_one_answer_and_others_change_nobodys_view(room: Exploring) -> None:
-    first = finish(room, Wish("game:kuhn_poker", visitor="a"))
+    first = finish(room, Wish(source="game:kuhn_poker", visitor="a"))
     held = room.sources["game:kuhn_poker"]
-    assert finish(room, Wish("game:kuhn_poker", visitor="b"))["source"] == first["source"] == "game:kuhn_poker"
+    assert finish(room, Wish(source="game:kuhn_poker", visitor="b"))["source"] == first["source"] == "game:kuhn_poker"
     assert room.sources["game:kuhn_poker"] is held  # it was not solved again
-    rough = finish(room, Wish("game:kuhn_poker", "cfr", iterations=3, visitor="b"))
+    rough = finish(room, Wish(source="game:kuhn_poker", method="cfr", iterations=3, visitor="b"))
     assert rough["source"] != first["source"] and room.sources["game:kuhn_poker"] is held
     assert room.sources[rough["source"]].compiled is held.compiled
     locks = [{"P1": {"J": {"bet": 0.6, "pass": 0.4}}}, {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}]
-    answers = {finish(room, Wish("game:kuhn_poker", "pcfr+", iterations=9, lock=lock))["source"] for lock in locks}
+    answers = {
+        finish(room, Wish(source="game:kuhn_poker", method="pcfr+", iterations=9, lock=lock))["source"]
+        for lock in locks
+    }
     assert len(answers) == 1 and answers.pop().startswith("lock:")
 
 
 def test_a_game_whose_file_changed_is_solved_anew(tmp_path: Path) -> None:
     room, head = Exploring((tmp_path,)), 'NFG 1 R "" { "A" "B" } { 2 2 }\n\n'
     (tmp_path / "game.nfg").write_text(head + "3 3 0 5 5 0 1 1\n")
-    finish(room, Wish("game:game.nfg"))
+    finish(room, Wish(source="game:game.nfg"))
     assert room.open(Of("game:game.nfg"))["solved"]
     (tmp_path / "game.nfg").write_text(head + "13 13 0 5 5 0 1 1\n")
     assert not room.open(Of("game:game.nfg"))["solved"]
-    finish(room, Wish("game:game.nfg"))
+    finish(room, Wish(source="game:game.nfg"))
     policy = room.sources["game:game.nfg"].policy
     assert policy.tables != infoset.solve(infoset.table_game([[3, 0], [5, 1]], [[3, 5], [0, 1]])).policy.tables
     assert room.open(Of("game:game.nfg"))["solved"]
@@ -339,17 +342,17 @@ def test_a_game_whose_file_changed_is_solved_anew(tmp_path: Path) -> None:
 
 def test_what_is_held_is_bounded(room: Exploring, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 3)
-    names = [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(1, 6)]
+    names = [finish(room, Wish(source="game:kuhn_poker", method="cfr", iterations=k))["source"] for k in range(1, 6)]
     assert list(room.sources) == names[2:]
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 100)
     kuhn = room.sources[names[-1]]
     monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 1)
     monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", kuhn.compiled.bytes + 2 * kuhn.bytes)
-    names.append(finish(room, Wish("game:kuhn_poker", "cfr", iterations=6))["source"])
+    names.append(finish(room, Wish(source="game:kuhn_poker", method="cfr", iterations=6))["source"])
     assert list(room.sources) == names[-2:]
     monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", 0)
     monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 3)  # some are held in any case
-    names += [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(7, 12)]
+    names += [finish(room, Wish(source="game:kuhn_poker", method="cfr", iterations=k))["source"] for k in range(7, 12)]
     assert list(room.sources) == names[-3:]
 
 
@@ -395,9 +398,9 @@ def test_a_link_does_not_lead_out_of_the_folders(tmp_path: Path) -> None:
         (lambda room: room.node(Rows("item:0/kuhn.npz", way="0", at="A B")), "begins with"),
         (lambda room: room.node(Rows("item:0/sampled.npz", way="0")), "no table of keys"),
         (lambda room: room.task(Number("99")), "nothing is being solved"),
-        (lambda room: room.solve(Wish("game:kuhn_poker", iterations=0)), "iterations=0"),
-        (lambda room: room.solve(Wish("game:kuhn_poker", seconds=1e9)), "seconds"),
-        (lambda room: room.solve(Wish("game:kuhn_poker", "python:x.py:f")), "only shipped methods"),
+        (lambda room: room.solve(Wish(source="game:kuhn_poker", iterations=0)), "iterations=0"),
+        (lambda room: room.solve(Wish(source="game:kuhn_poker", seconds=1e9)), "seconds"),
+        (lambda room: room.solve(Wish(source="game:kuhn_poker", method="python:x.py:f")), "only shipped methods"),
     ],
 )
 def test_bad_questions_are_one_line(room: Exploring, ask: Callable[[Exploring], Any], why: str) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import Field, fields
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -11,6 +14,8 @@ from infoset.catalog import READERS, game_of_run
 from infoset.errors import ParameterError
 from infoset.registry import absolute as absolute_name
 from infoset.registry import check_trusted
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 GAME_HELP = (
     "A name ('infoset games' lists them), an .efg, .nfg, .gbt, .csv or .gdl file, openspiel:NAME(…), "
@@ -36,6 +41,31 @@ Executor = Annotated[
     str, typer.Option("--executor", help="Where: local, ray (extra 'cluster'), or a cluster of it, ray:ADDRESS.")
 ]
 Isolate = Annotated[bool, typer.Option("--isolate", help="Run each agent in a process of its own, with limits.")]
+
+
+def with_options(config: type[Any], **types: Any) -> Callable[[F], F]:
+    """Give a verb an argument GAME and an option for each of those that the dataclass ``config`` declares.
+
+    ``types`` are those of values that the command line takes in another form.
+    """
+    hints = get_type_hints(config) | types
+
+    def flag(declared: Field[Any]) -> Any:
+        if declared.name == "game":
+            return MaybeGameName
+        about = declared.metadata
+        return Annotated[hints[declared.name], typer.Option(help=about["help"], min=about["least"])]
+
+    flags = [Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=flag(one)) for one in fields(config)]
+
+    def decorate(run: F) -> F:
+        own = [one for one in signature(run, eval_str=True).parameters.values() if one.kind != Parameter.VAR_KEYWORD]
+        parameters = [*flags, *(one.replace(kind=Parameter.KEYWORD_ONLY) for one in own)]
+        run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate
 
 
 def refuse_others(context: typer.Context, used: set[str], why: str) -> None:

@@ -18,7 +18,8 @@ from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.config import SolveConfig
+from infoset.solvers.method import Checked
 from infoset.solvers.tabular.solver import OneProfile
 from infoset.solvers.work import Limits
 from infoset.tree.exact_numbers import exact_probabilities, simplest
@@ -119,7 +120,7 @@ class BackwardInduction(Checked):
 
     name: ClassVar[str] = "backward-induction"
 
-    def work(self, compiled: Compiled, options: Options) -> BackwardInductionWork:
+    def work(self, compiled: Compiled, config: SolveConfig) -> BackwardInductionWork:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
         _check(compiled.tree)
         return BackwardInductionWork(compiled)

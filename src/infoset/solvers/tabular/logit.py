@@ -29,7 +29,7 @@ from infoset.errors import UnsupportedGameError
 from infoset.memory import check_room
 from infoset.names import check_number, full_name
 from infoset.policies.tabular import TabularPolicy
-from infoset.solvers.method import Options
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.work import Background, Limits
 from infoset.tree.game_tree import GameTree
@@ -255,7 +255,7 @@ class Logit(TabularMethod):
         """The full name, as ``solve`` takes it."""
         return full_name("logit", logit, at=self.at)
 
-    def work(self, compiled: Compiled, options: Options) -> LogitSolver:
+    def work(self, compiled: Compiled, config: SolveConfig) -> LogitSolver:
         return LogitSolver(compiled.tree, compiled.form, self.name, self.at)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
@@ -299,7 +299,7 @@ def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
     (0.5, 20.0)
     """
     compiled = Compiled.of(game)
-    solver = logit(at).work(compiled, Options())
+    solver = logit(at).work(compiled, SolveConfig())
     points = [solver.arrays["point"].copy()]
     while not solver.done[0]:
         solver.step()
