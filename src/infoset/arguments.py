@@ -66,8 +66,6 @@ def checks_arguments(function: F) -> F:
 
     Arrays of realisation weights or of behaviour that come with a ``form`` must have one number for each sequence.
 
-    Arrays of realisation weights or of behaviour, beside a ``form``, also have to have a number for each sequence.
-
     >>> from infoset.arguments import checks_arguments
     >>> @checks_arguments
     ... def double(count: "int") -> "int":
@@ -102,18 +100,6 @@ def takes_fields(config: Callable[P, C]) -> Callable[[Callable[[C], R]], Callabl
     """Give a function of one dataclass the fields of that dataclass as its arguments.
 
     An argument that is no field raises ``UnknownNameError``, which suggests the one that was meant.
-
-    >>> from dataclasses import dataclass
-    >>> from infoset.arguments import takes_fields
-    >>> @dataclass
-    ... class Sum:
-    ...     left: int
-    ...     right: int = 1
-    >>> @takes_fields(Sum)
-    ... def add(sum: Sum) -> int:
-    ...     return sum.left + sum.right
-    >>> add(2, right=3)
-    5
     """
     signature = inspect.signature(config)
 

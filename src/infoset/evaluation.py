@@ -33,9 +33,9 @@ from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, 
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
 from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_images, evaluate_plan
+from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse, PolicyEvaluation
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
-from infoset.solvers.tabular.refinements import ProfileCheck, check_strategy
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
 from infoset.solvers.work import Background
 from infoset.tree.graph import TERMINAL
@@ -44,7 +44,7 @@ from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.walk import Walk
 
 if TYPE_CHECKING:
-    from infoset.solvers.sampling.belief_response import PolicyEvaluation  # imported when it is used: start-up time
+    from infoset.solvers.tabular.refinements import ProfileCheck
 
 What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..., Any]"
 """Anything that plays: a name or file, a policy, an agent, realisation weights, a function."""
@@ -316,8 +316,6 @@ def _on_walk(
 
 
 def _responses(policy: Policy, compiled: Compiled, respond: bool) -> PolicyEvaluation:
-    from infoset.solvers.sampling.belief_response import PolicyEvaluation
-
     walk = policy.walk if isinstance(policy, WalkPolicy) else compiled.walk
     table = policy.policy if isinstance(policy, WalkPolicy) else InfosetPolicy.unknown(walk)
     return PolicyEvaluation(walk, table, record=respond)
@@ -337,8 +335,6 @@ def _walk(game: str) -> Walk:
 
 def respond_to(game: str, policy: InfosetPolicy, player: int, record: bool) -> dict[str, Any]:
     """Compute a player's best response in any process, and return it as ``BeliefResponse`` saves it."""
-    from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse
-
     response = BeliefResponse(_walk(game), policy, player, record)
     while not response.step(EDGES_A_STEP):
         pass
@@ -380,6 +376,8 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
     sequential        yes
     quasi-perfect     yes
     """
+    from infoset.solvers.tabular.refinements import check_strategy  # brings SciPy
+
     compiled = Compiled.of(game, max_histories)
     form = compiled.form
     what = check_what(what) if isinstance(what, str) else what

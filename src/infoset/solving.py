@@ -119,7 +119,29 @@ class Solution:
         >>> infoset.Solution.load("kept").nash_conv == solution.nash_conv
         True
         """
-        return _loaded(check_path("folder", folder))
+        path = check_path("folder", folder)
+        kept, config = RunFolder(path), RunFolder.read_config(path)
+        if not (path / POLICY).is_file():
+            raise CheckpointError(f"{path} contains a run without a policy: it ended before its first checkpoint")
+        policy, curve, found = load_policy(path), tuple(kept.points()), kept.result()
+        if found is None:
+            made = policy.made_by.get("iterations", 0)  # the file may hold anything
+            iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
+            at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
+            values = None if at.values is None else list(at.values)
+            seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)
+            found = RunResult(
+                policy.game, iteration, seconds, "interrupted", list(_players(policy, values)), at.nash_conv,
+                at.exploitability, at.epsilon, values, why_not="" if at.exploitability is not None else STOPPED,
+            )  # fmt: skip
+        return Solution(
+            method=config.method, start=config.start or UNIFORM, seed=config.seed or 0, reason=config.reason,
+            lock=config.lock, policy=policy, curve=curve, folder=path,
+            **found.figures() | {
+                "players": tuple(found.players), "runs": tuple(found.runs),
+                "values": None if found.values is None else tuple(found.values),
+            },
+        )  # fmt: skip
 
     def plot(self, axes: Any = None) -> Any:
         """Plot the convergence curve on axes of matplotlib, which are returned (extra ``plot``).
@@ -394,7 +416,11 @@ class _Run:
         if folder is not None:
             if folder.failed is None:  # never keep a result beside an older policy
                 with folder.attempt():
-                    folder.save_result(_result(solution))
+                    figures = {
+                        name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES
+                    }
+                    figures |= {name: list(value) for name, value in figures.items() if isinstance(value, tuple)}
+                    folder.save_result(RunResult(**figures))
                     folder.finish(f"{solution.game}: {solution.method}")
             if folder.failed is not None:
                 raise folder.failed
@@ -471,39 +497,6 @@ class _Run:
             payoff_range=float(payoff_ranges(compiled.payoffs).max()) if runs and bound is not None else None,
             notes=work.notes(), lock=config.lock, folder=self.folder.path if self.folder else None,
         )  # fmt: skip
-
-
-def _result(solution: Solution) -> RunResult:
-    """Return the figures that the folder keeps beside its configuration, curve and policy."""
-    kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
-    lists = {name: list(kept[name]) for name in ("players", "runs")}
-    return RunResult(**kept | lists | {"values": None if solution.values is None else list(solution.values)})
-
-
-def _loaded(path: Path) -> Solution:
-    """Read the solution from a run's folder."""
-    folder, config = RunFolder(path), RunFolder.read_config(path)
-    if not (path / POLICY).is_file():
-        raise CheckpointError(f"{path} contains a run without a policy: it ended before its first checkpoint")
-    policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
-    if found is None:
-        made = policy.made_by.get("iterations", 0)  # the file may hold anything
-        iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
-        at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
-        values = None if at.values is None else list(at.values)
-        seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)
-        found = RunResult(
-            policy.game, iteration, seconds, "interrupted", list(_players(policy, values)), at.nash_conv,
-            at.exploitability, at.epsilon, values, why_not="" if at.exploitability is not None else STOPPED,
-        )  # fmt: skip
-    return Solution(
-        method=config.method, start=config.start or UNIFORM, seed=config.seed or 0, reason=config.reason,
-        lock=config.lock, policy=policy, curve=curve, folder=path,
-        **found.figures() | {
-            "players": tuple(found.players), "runs": tuple(found.runs),
-            "values": None if found.values is None else tuple(found.values),
-        },
-    )  # fmt: skip
 
 
 def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]:

@@ -1,10 +1,6 @@
 """List the agents that are known by name, with their parameters."""
 
-from __future__ import annotations
-
-from infoset.cli.options import (
-    AsJson,
-)
+from infoset.cli.options import AsJson
 from infoset.cli.report import print_entries
 from infoset.match.agents import list_agents
 from infoset.registry import PYTHON

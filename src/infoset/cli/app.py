@@ -6,7 +6,7 @@ A verb is a module of this package, named as the verb (``warm-up`` is ``warm_up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from infoset import __version__
 from infoset.cli.output import write
 from infoset.errors import bound
 
@@ -44,7 +45,7 @@ VERBS = (
 """Every verb, in the order of ``infoset --help``."""
 
 
-class _Commands(MutableMapping[str, Any]):
+class _Commands(Mapping[str, Any]):
     """The commands by the names of their verbs, each imported when it is looked up."""
 
     def __getitem__(self, verb: str) -> Any:
@@ -61,19 +62,13 @@ class _Commands(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(VERBS)
 
-    def __setitem__(self, verb: str, command: object) -> None:
-        raise TypeError("verbs are added in VERBS")
-
-    def __delitem__(self, verb: str) -> None:
-        raise TypeError("verbs are removed from VERBS")
-
 
 class _Verbs(TyperGroup):
     """The group of verbs, whose usage errors are bounded in length however long the argument is."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = _Commands()
+        self.commands = _Commands()  # type: ignore[assignment]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs with the first lines of their help, without importing them."""
@@ -126,8 +121,6 @@ app = typer.Typer(
 
 def _say_version(asked: bool) -> None:
     if asked:
-        from infoset import __version__
-
         write(f"infoset {__version__}")
         raise typer.Exit
 

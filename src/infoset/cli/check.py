@@ -6,26 +6,16 @@ With WHAT, which solution concepts a strategy of all players satisfies: Nash, su
 sequential, quasi-perfect, and where it fails.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from infoset.catalog import GAMES, OPENSPIEL, load
-from infoset.cli.options import (
-    WHAT_HELP,
-    AsJson,
-    MaxHistories,
-    absolute,
-    refuse,
-    refuse_others,
-    with_run,
-)
+from infoset.cli.options import WHAT_HELP, AsJson, MaxHistories, absolute, refuse, refuse_others, with_run
 from infoset.cli.output import print_json, write
 from infoset.clock import Clock
 from infoset.errors import ParameterError, shorten
@@ -33,8 +23,11 @@ from infoset.gdl.checks import ERROR
 from infoset.gdl.checks import check as find_defects
 from infoset.gdl.library import read_description
 from infoset.gdl.syntax import Description
-from infoset.gdl.tally import Playouts
 from infoset.registry import PYTHON, python_hint
+from infoset.testing import check_game
+
+if TYPE_CHECKING:
+    from infoset.gdl.tally import Playouts
 
 MAX_STEPS = 10_000
 SIMULATION = 60.0  # seconds
@@ -70,7 +63,7 @@ def run(
     if what is not None:
         others = "a strategy is checked exactly, not by random games"
         refuse_others(context, {"game", "what", "max_histories", "json_"}, others)
-        from infoset.evaluation import check_profile
+        from infoset.evaluation import check_profile  # brings Numba, as do the imports of _simulate
 
         found = check_profile(game, what, max_histories)
         if json_:
@@ -94,8 +87,6 @@ def run(
 
 def _check_game(game: str, simulate: int, seed: int | None, max_steps: int | None, json_: bool) -> None:
     """Check by random games that a game written in Python fulfils the game model."""
-    from infoset.testing import check_game
-
     rules = load(game)
     most = {} if max_steps is None else {"max_steps": max_steps}
     found = check_game(rules, plays=simulate or CHECKED_PLAYS, seed=seed or 0, **most)
@@ -122,7 +113,11 @@ def _check_rules(
         limit = SIMULATION if seconds is None else seconds
         played, found, not_ground = _simulate(description, simulate, seed or 0, max_steps or MAX_STEPS, limit)
         body |= {"playouts": asdict(played), "findings": found, "not_ground": not_ground}
-        lines += [_playouts_text(played), *(f"{file}: {finding}" for finding in found)]
+        lines += [
+            f"{played.finished:,} random plays: {played.length} steps, from {played.shortest} to {played.longest}",
+            *(f"{role:<16} mean goal {mean}" for role, mean in played.returns.items()),
+            *(f"{file}: {finding}" for finding in found),
+        ]
     try:
         print_json(body) if json_ else write("\n".join(lines))
     finally:  # also where the reader of the output left early
@@ -132,7 +127,7 @@ def _check_rules(
 
 def _simulate(
     description: Description, plays: int, seed: int, max_steps: int, seconds: float
-) -> tuple[Playouts, list[str], str]:
+) -> tuple["Playouts", list[str], str]:
     """Return the playouts, their findings, and the reason why the rules were not ground, "" where they were."""
     from infoset.gdl.game import GdlGame
     from infoset.gdl.playouts import findings, random_playouts
@@ -148,12 +143,3 @@ def _simulate(
     if played.stopped and monotonic() >= until:
         found[0] = f"{played.plays:,} of {plays:,} random plays in {seconds:g} s (--seconds): {played.stopped}"
     return played, found, game.not_ground
-
-
-def _playouts_text(played: Playouts) -> str:
-    """Format the statistics of random playouts, one line for each role."""
-    lines = [
-        f"{played.finished:,} random plays: {played.length} steps, from {played.shortest} to {played.longest}",
-        *(f"{role:<16} mean goal {mean}" for role, mean in played.returns.items()),
-    ]
-    return "\n".join(lines)

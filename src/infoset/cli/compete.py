@@ -1,17 +1,12 @@
 """Play a whole competition from one file, or go on with it: a round robin, a bracket, rounds, a free-for-all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from infoset.arena.competition import read
-from infoset.cli.options import (
-    AsJson,
-    Executor,
-)
+from infoset.cli.options import AsJson, Executor
 from infoset.cli.tournament import play_tournament
 
 

@@ -4,18 +4,13 @@ The keys of a .json file say what it holds: "state" or "blob" a game_state.json 
 anything else a policy.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from infoset.cli.options import (
-    MaxHistories,
-)
+from infoset.cli.options import MaxHistories
 from infoset.cli.output import note
-from infoset.formats.conversion import convert as convert_to
 
 
 def run(
@@ -32,5 +27,7 @@ def run(
         ),
     ] = False,
 ) -> None:
-    convert_to(source, target, max_histories=max_histories, normalise=normalise)
+    from infoset.formats.conversion import convert  # brings Numba, which --help does not need
+
+    convert(source, target, max_histories=max_histories, normalise=normalise)
     note(f"{source} -> {target}")

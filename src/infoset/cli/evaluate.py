@@ -1,7 +1,5 @@
 """Say how good a policy or an agent is: exactly where it fits, else a lower bound with its interval."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -9,20 +7,10 @@ from typing import Annotated
 
 import typer
 
-from infoset.cli.options import (
-    WHAT_HELP,
-    AsJson,
-    Executor,
-    GameOrRun,
-    MaxHistories,
-    with_run,
-)
+from infoset.cli.options import WHAT_HELP, AsJson, Executor, GameOrRun, MaxHistories, with_run
 from infoset.cli.output import complain, print_json, write
 from infoset.cli.report import evaluation_body, evaluation_text
-from infoset.compiled import Compiled
 from infoset.errors import ParameterError, PolicyError, UnsupportedGameError, shorten
-from infoset.evaluation import check_what
-from infoset.evaluation import evaluate as how_good
 from infoset.files import check_file
 
 
@@ -40,6 +28,9 @@ def run(
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
+    from infoset.compiled import Compiled  # these bring Numba, which --help does not need
+    from infoset.evaluation import check_what, evaluate
+
     if best_response is not None:
         check_file(best_response)
     game, named = with_run(game, what)
@@ -49,7 +40,7 @@ def run(
     played = check_what(what)
     compiled = Compiled.of(game, max_histories)
     with redirect_stdout(sys.stderr):  # agents' output is not a result
-        found = how_good(
+        found = evaluate(
             compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
         )
     if found.exact and (seconds, seed) != (None, None):

@@ -1,16 +1,11 @@
 """List the games that are known by name, with their parameters; with a NAME print the rules of one."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
 
 from infoset.catalog import OPENSPIEL, list_games
-from infoset.cli.options import (
-    AsJson,
-    with_run,
-)
+from infoset.cli.options import AsJson, with_run
 from infoset.cli.output import print_json, write
 from infoset.cli.report import print_entries
 from infoset.registry import PYTHON

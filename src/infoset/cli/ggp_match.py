@@ -1,8 +1,5 @@
 """Let players of the GGP protocol play each other: scores with 95 % intervals, faults, replays."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Annotated
@@ -10,17 +7,14 @@ from typing import Annotated
 import typer
 
 from infoset.catalog import load
-from infoset.cli.options import (
-    AsJson,
-    absolute,
-)
+from infoset.cli.options import AsJson, absolute
 from infoset.cli.output import complain
 from infoset.cli.progress import MatchProgress
 from infoset.cli.series import ReplayWriter, report_series
 from infoset.errors import UnsupportedGameError
 from infoset.gdl.game import GdlGame
 from infoset.match.replay import Match
-from infoset.match.series import Series, play_series
+from infoset.match.series import play_series
 from infoset.remote.ggp_agent import ggp, give_up
 
 
@@ -40,22 +34,14 @@ def run(
     json_: AsJson = False,
 ) -> None:
     keep = None if replay is None else ReplayWriter(replay)
-    series = _manage(absolute(game), urls, games, seed, start_clock, play_clock, scramble, keep)
-    report_series(series, keep, json_)
-
-
-def _manage(
-    game: str, urls: list[str], games: int, seed: int, start_clock: float, play_clock: float, scramble: bool,
-    keep: Callable[[Match], object] | None,
-) -> Series:  # fmt: skip
-    """Play a series between the players at ``urls``; matches still open at the end are aborted."""
+    game = absolute(game)
     if not isinstance(load(game), GdlGame):
         raise UnsupportedGameError(f"{game} is not described in GDL; name a .gdl or .kif file, or gdl:NAME")
     agents = [ggp(url, start_clock, play_clock, scramble) for url in urls]
 
     numbers = count(1)
 
-    def note(match: Match) -> None:
+    def tell(match: Match) -> None:
         number = next(numbers)
         for fault in match.faults:
             complain(f"game {number}, step {fault.step}, {match.players[fault.player]}: {fault.kind}: {fault.detail}")
@@ -64,10 +50,11 @@ def _manage(
 
     try:
         with MatchProgress(games) as progress:
-            return play_series(
+            series = play_series(
                 game, agents, games=games, seed=seed, seconds_per_move=play_clock, seconds_to_begin=start_clock,
-                progress=progress.advance, keep=note,
+                progress=progress.advance, keep=tell,
             )  # fmt: skip
     finally:
         for agent in agents:
             give_up(agent)
+    report_series(series, keep, json_)

@@ -1,7 +1,5 @@
 """Be a player of the GGP protocol, of any game in GDL or GDL-II, until Ctrl-C (extra 'web')."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Annotated
 

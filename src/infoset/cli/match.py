@@ -3,8 +3,6 @@
 A run's folder in place of GAME is the first AGENT too, in the game of that run.
 """
 
-from __future__ import annotations
-
 import sys
 from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
@@ -13,16 +11,7 @@ from typing import Annotated
 import typer
 
 from infoset.base import Agent
-from infoset.cli.options import (
-    AGENT_HELP,
-    AsJson,
-    GameOrRun,
-    Isolate,
-    SecondsPerMove,
-    StartClock,
-    absolute,
-    with_run,
-)
+from infoset.cli.options import AGENT_HELP, AsJson, GameOrRun, Isolate, SecondsPerMove, StartClock, absolute, with_run
 from infoset.cli.progress import MatchProgress
 from infoset.cli.series import ReplayWriter, report_series
 from infoset.cli.terminal import give_back

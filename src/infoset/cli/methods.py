@@ -1,10 +1,6 @@
 """List the methods of 'solve', with their parameters and the options that each takes."""
 
-from __future__ import annotations
-
-from infoset.cli.options import (
-    AsJson,
-)
+from infoset.cli.options import AsJson
 from infoset.cli.report import print_entries
 from infoset.solvers.method import list_methods
 

@@ -1,7 +1,5 @@
 """Write an agent to change, with all that makes it a submission: a container, a competition."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

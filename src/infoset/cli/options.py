@@ -44,23 +44,21 @@ Isolate = Annotated[bool, typer.Option("--isolate", help="Run each agent in a pr
 
 
 def with_options(config: type[Any], **types: Any) -> Callable[[F], F]:
-    """Give a verb an argument GAME and an option for each of those that the dataclass ``config`` declares.
+    """Give a verb the arguments and options that the fields of the dataclass ``config`` declare, before its own.
 
     ``types`` are those of values that the command line takes in another form.
     """
-    hints = get_type_hints(config) | types
+    hints = get_type_hints(config, include_extras=True) | types
 
-    def flag(declared: Field[Any]) -> Any:
-        if declared.name == "game":
-            return MaybeGameName
-        about = declared.metadata
-        return Annotated[hints[declared.name], typer.Option(help=about["help"], min=about["least"])]
-
-    flags = [Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=flag(one)) for one in fields(config)]
+    def parameter(declared: Field[Any]) -> Parameter:
+        kind, about = hints[declared.name], declared.metadata
+        if "help" in about:
+            kind = Annotated[kind, typer.Option(help=about["help"], min=about["least"])]
+        return Parameter(declared.name, Parameter.KEYWORD_ONLY, default=declared.default, annotation=kind)
 
     def decorate(run: F) -> F:
         own = [one for one in signature(run, eval_str=True).parameters.values() if one.kind != Parameter.VAR_KEYWORD]
-        parameters = [*flags, *(one.replace(kind=Parameter.KEYWORD_ONLY) for one in own)]
+        parameters = [*map(parameter, fields(config)), *(one.replace(kind=Parameter.KEYWORD_ONLY) for one in own)]
         run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         return run

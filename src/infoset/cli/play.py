@@ -12,13 +12,13 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from secrets import randbits
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from infoset.base import Agent, Game, InformationState, State, Step
 from infoset.catalog import load, load_named
-from infoset.cli.options import MaybeGameName, absolute, with_run
+from infoset.cli.options import MaybeGameName, absolute, with_options, with_run
 from infoset.cli.terminal import (
     BOLD,
     DIM,
@@ -54,51 +54,42 @@ SHOWN = 4  # decimal places of the values of moves
 MOST_PRINTED = 1 << 12  # most characters kept of what agents print in a game
 
 
-def run(
-    game: MaybeGameName = None,
+@dataclass(frozen=True)
+class Asked:
+    """The arguments of the command line."""
+
+    game: MaybeGameName = None
     agents: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[AGENT]…",
             help="One for each other seat, in order (default: the equilibrium of a small game, else a customary one).",
         ),
-    ] = None,
-    seat: Annotated[str | None, typer.Option(help="Yours: a player's name, or its number (1).")] = None,
-    games: Annotated[int, typer.Option(help="How many games.")] = 1,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None,
+    ] = None
+    seat: Annotated[str | None, typer.Option(help="Yours: a player's name, or its number (1).")] = None
+    games: Annotated[int, typer.Option(help="How many games.")] = 1
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None
     seconds_per_move: Annotated[
         float | None, typer.Option(help="Whoever needs more loses the move (default: no limit; Pommerman: 0.3).")
-    ] = None,
+    ] = None
     replay: Annotated[
         Path | None, typer.Option(help="The folder to save each game in (default: below runs/play/).")
-    ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None,
-    practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False,
-    hints: Annotated[
-        str | None, typer.Option(help="A policy's file or a run's folder by which moves are judged.")
-    ] = None,
-) -> None:
-    if game is not None:
-        game, named = with_run(game)
-        agents = agents or named * (len(load(game).players) - 1 if named else 0)
-    name = None if game is None else absolute(game)
-    play(Asked(name, tuple(agents or ()), seat, games, seed, seconds_per_move, replay, resume, practice, hints))
+    ] = None
+    resume: Annotated[Path | None, typer.Option(help="Go on with a game that was left: its replay.")] = None
+    practice: Annotated[bool, typer.Option("--practice", help="u takes a move back, h gives a hint.")] = False
+    hints: Annotated[str | None, typer.Option(help="A policy's file or a run's folder by which moves are judged.")] = (
+        None
+    )
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The arguments of the command line."""
-
-    game: str | None
-    agents: tuple[str, ...] = ()
-    seat: str | None = None
-    games: int = 1
-    seed: int | None = None
-    seconds_per_move: float | None = None
-    replay: Path | None = None
-    resume: Path | None = None
-    practice: bool = False
-    hints: str | None = None
+@with_options(Asked)
+def run(**given: Any) -> None:
+    asked = Asked(**given)
+    if asked.game is not None:
+        game, named = with_run(asked.game)
+        others = named * (len(load(game).players) - 1 if named else 0)
+        asked = replace(asked, game=absolute(game), agents=asked.agents or others)
+    play(asked)
 
 
 def play(asked: Asked) -> None:
@@ -145,9 +136,7 @@ def _as_left(asked: Asked, left: Match) -> Asked:
     if not asked.agents:
         for name in others:
             _check_harmless(name, asked.resume)
-    return replace(
-        asked, agents=asked.agents or tuple(others), seat=str(seat + 1), seed=left.seed, seconds_per_move=clock
-    )
+    return replace(asked, agents=asked.agents or others, seat=str(seat + 1), seed=left.seed, seconds_per_move=clock)
 
 
 def _check_harmless(agent: str, file: Path | None) -> None:
@@ -315,7 +304,7 @@ class Sitting:
 
     def _others(self) -> tuple[list[Agent | str], str]:
         """Return the agents of the other seats, and the reason for the choice where none were named."""
-        named, seats = self.asked.agents, len(self.game.players) - 1
+        named, seats = self.asked.agents or [], len(self.game.players) - 1
         if named or not seats:
             check_seats(self.name, self.game, len(named) + 1)
             return [self._equilibrium() if name == EQUILIBRIUM else name for name in named], ""

@@ -147,24 +147,16 @@ def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluat
 
 
 def print_entries(what: str, entries: list[Entry], more: str, json_: bool) -> None:
-    """Print a list of names, as lines with ``more`` after them or as one JSON object."""
-    if json_:
-        print_json({what: entries_body(entries)})
-    else:
-        write(entries_text(entries) + (f"\n\n{more}" if more else ""))
-
-
-def entries_text(entries: list[Entry]) -> str:
-    """Return a list of names with their parameters, and a line about each."""
-    return "\n".join(f"{listed(entry)}\n    {entry.about}" for entry in entries)
-
-
-def entries_body(entries: list[Entry]) -> list[dict[str, Any]]:
-    """Return the list of names, parameters and descriptions as JSON objects."""
-    return [
+    """Print names with their parameters and a line about each, and then ``more``; or all as one JSON object."""
+    if not json_:
+        lines = [f"{listed(entry)}\n    {entry.about}" for entry in entries]
+        write("\n".join(lines) + (f"\n\n{more}" if more else ""))
+        return
+    bodies = [
         {"name": e.name, "parameters": {k: _plain(v) for k, v in e.parameters.items()}, "about": e.about}
         for e in entries
     ]
+    print_json({what: bodies})
 
 
 def _plain(value: Any) -> Any:

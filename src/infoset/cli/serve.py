@@ -1,7 +1,5 @@
 """Serve the page: play, watch, explore strategies, follow tournaments and runs in a browser."""
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 from typing import Annotated

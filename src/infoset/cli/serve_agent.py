@@ -1,14 +1,10 @@
 """Let others play against an agent over HTTP: in their matches it is http(url=http://HOST:PORT)."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
 
-from infoset.cli.options import (
-    AGENT_HELP,
-)
+from infoset.cli.options import AGENT_HELP
 from infoset.cli.output import note
 from infoset.errors import ParameterError, shorten
 

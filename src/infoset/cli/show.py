@@ -1,7 +1,5 @@
 """Show a game's tree, or a strategy, as text; a small game also as SVG or PDF."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
@@ -11,23 +9,11 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from infoset import signs
-from infoset.cli.options import (
-    WHAT_HELP,
-    AsJson,
-    GameOrRun,
-    MaxHistories,
-    refuse,
-    refuse_others,
-    with_run,
-)
+from infoset.cli.options import WHAT_HELP, AsJson, GameOrRun, MaxHistories, refuse, refuse_others, with_run
 from infoset.cli.output import print_json, write
-from infoset.compiled import Compiled
 from infoset.errors import ClockError, ParameterError
-from infoset.evaluation import check_what, tabulated
 from infoset.files import check_file
 from infoset.solvers.work import Background
-from infoset.view.propnet_dot import show_propnet
-from infoset.view.showing import show_first
 
 INSTEAD = {
     "pure": "--pure lists the pure equilibria of a game; use it alone or with --equilibria",
@@ -85,6 +71,9 @@ def run(
     max_histories: MaxHistories = None,
     json_: AsJson = False,
 ) -> None:
+    from infoset.view.propnet_dot import show_propnet  # these bring Numba, which --help does not need
+    from infoset.view.showing import show_first
+
     if what is None:
         game, named = with_run(game)
         what = next(iter(named), None)
@@ -129,6 +118,9 @@ def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _S
 
 def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> _Shown:
     """Return the result to print for the option ``name`` of ``INSTEAD``."""
+    from infoset.compiled import Compiled
+    from infoset.evaluation import check_what, tabulated
+
     compiled = Compiled.of(game, max_histories)
     if name == "stability":
         from infoset.solvers.tabular.stability import stability

@@ -1,7 +1,5 @@
 """Let teams meet in every pair and every seat, in many processes: a cross table, ratings, faults."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict
 from itertools import count
@@ -73,7 +71,9 @@ def run(
 ) -> None:
     if replay is not None:
         refuse_others(context, {"replay", "db", "out"}, "--replay writes a game of --db; it goes with --out alone")
-        write(_save_replay(db, replay, out))
+        if db is None:
+            raise ParameterError("--replay needs --db FILE, the tournament's database")
+        write(load_replay(db, replay).save(out or db.with_name(f"{db.stem}-{replay:05d}.json")))
         return
     if out is not None:
         raise ParameterError("--out is the file for --replay")
@@ -121,16 +121,10 @@ def play_tournament(
 
 def _report(standings: Standings, path: Path, json_: bool) -> None:
     if json_:
-        print_json(asdict(standings) | {"db": str(path)})
+        ratings = [asdict(rating) for rating in standings.ratings]
+        print_json(asdict(standings) | {"ratings": ratings, "db": str(path)})
     else:
         write(f"{tournament_text(standings)}\ndatabase: {path}")
-
-
-def _save_replay(db: Path | None, number: int, out: Path | None) -> Path:
-    """Write a game of a tournament as a replay, by default beside the database."""
-    if db is None:
-        raise ParameterError("--replay needs --db FILE, the tournament's database")
-    return load_replay(db, number).save(out or db.with_name(f"{db.stem}-{number:05d}.json"))
 
 
 def _fresh(game: str) -> Path:

@@ -1,19 +1,12 @@
 """Train a network, by self-play or against rivals; 'trained:DIR' plays with it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from infoset.cli.options import (
-    AsJson,
-    Executor,
-    MaybeGameName,
-    absolute,
-)
+from infoset.cli.options import AsJson, Executor, MaybeGameName, absolute
 from infoset.cli.output import print_json, write
 from infoset.cli.progress import LearningProgress
 from infoset.solvers.work import Watcher

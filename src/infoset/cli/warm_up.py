@@ -1,15 +1,11 @@
 """Compile everything now, once on a machine, so that nothing waits for it later."""
 
-from __future__ import annotations
-
 from time import monotonic
 from typing import Annotated
 
 import typer
 
-from infoset.cli.options import (
-    AsJson,
-)
+from infoset.cli.options import AsJson
 from infoset.cli.output import print_json, write
 from infoset.cli.progress import CompilingProgress
 from infoset.errors import UnknownNameError, UnsupportedSystemError

@@ -1,7 +1,5 @@
 """Watch a recorded game: a page that plays it, with each player's eyes; or as text; Pommerman also as pictures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -9,12 +7,13 @@ import typer
 from rich.console import Console
 
 from infoset.catalog import POMMERMAN
-from infoset.cli.options import (
-    refuse,
-)
+from infoset.cli.options import refuse
 from infoset.cli.output import write
 from infoset.files import check_file, replace_file
 from infoset.formats.replays import read_match
+from infoset.view.recording_text import show_text
+from infoset.view.speed import SPEED, check_speed
+from infoset.view.watch_page import watch_page
 
 
 def run(
@@ -36,8 +35,6 @@ def run(
     text: Annotated[bool, typer.Option("--text", help="Show the game, or the one position, as text.")] = False,
     speed: Annotated[float | None, typer.Option(help="Steps a second (default: 6 in Pommerman, else 1).")] = None,
 ) -> None:
-    from infoset.view.speed import SPEED, check_speed
-
     check_speed(speed)
     for file in (out, svg, gif):
         if file is not None:
@@ -52,8 +49,6 @@ def run(
     if not played.game.startswith(POMMERMAN):
         refuse(context, {"svg", "gif", "png"}, "only Pommerman is drawn; other games are a page, or --text")
     if text:
-        from infoset.view.recording_text import show_text
-
         show_text(played, Console(highlight=False), step, speed)
     if svg is not None:
         from infoset.view.pommerman.svg import still_svg
@@ -69,7 +64,5 @@ def run(
 
         write(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
     if page:
-        from infoset.view.watch_page import watch_page
-
         html = watch_page(played, step=step, speed=speed)
         write(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))

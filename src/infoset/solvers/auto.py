@@ -13,6 +13,9 @@ from infoset.solvers.config import OPTIONS, SolveConfig
 from infoset.solvers.method import METHODS, AnyMethod, Checked, parse_method
 from infoset.solvers.tabular.backward_induction import perfect_information
 from infoset.solvers.tabular.cfr import for_products
+from infoset.solvers.tabular.public_subgames import largest_piece
+from infoset.solvers.teams.optimum import PROVING, check_provable
+from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
 from infoset.solvers.work import Limits, Work
 from infoset.tree.subgames import public_positions
 
@@ -116,8 +119,6 @@ def _fits(compiled: Compiled) -> bool:
 
 def _two_teams(compiled: Compiled, config: SolveConfig) -> Choice | str:
     """Consider the methods for teams that play against each other or against single players."""
-    from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
-
     teams = teams_of(compiled, config.teams)
     if config.teams is not None and teams is not None and len(teams) == 1:
         players = compiled.players
@@ -168,8 +169,6 @@ def _forgetful(compiled: Compiled, config: SolveConfig, why: str) -> Choice:
 
 def _proof(compiled: Compiled, config: SolveConfig, why: str) -> Choice:
     """Choose the method that proves the optimum; raises where the proof does not fit."""
-    from infoset.solvers.teams.optimum import PROVING, check_provable
-
     check_provable(compiled.tree, "auto", PROVING if config.seconds is None else config.seconds)
     return _chosen("team-exact", config, f"{why}, and few enough to prove the optimum")
 
@@ -233,7 +232,6 @@ def _public(compiled: Compiled, config: SolveConfig) -> Choice | str:
     count = len(public_positions(compiled.graph))
     if count < 2:
         return "no position is common knowledge but the start"
-    from infoset.solvers.tabular.public_subgames import largest_piece
 
     if (largest := largest_piece(compiled.graph)) > min(compiled.limit, 1_000_000):
         raise BudgetError(f"a public subgame has {largest:,.3g} histories")

@@ -15,11 +15,9 @@ from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.view.guide import title_of
 from infoset.view.hand_decisions import decisions, decisions_text
-from infoset.view.hand_matrix_svg import hand_matrix_svg
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.view.pictures import picture_text
 from infoset.view.text import factored_text, plans_text, policy_text, summary_text, tree_text
-from infoset.view.tree_picture import tree_picture
 
 
 @checks_arguments
@@ -89,6 +87,8 @@ def show_first(
     if isinstance(what, CorrelatedPolicy):
         text = f"{plans_text(compiled.form, what)}\n\neach player's own probabilities\n\n{text}"
     if drawn:
+        from infoset.view.tree_picture import tree_picture  # brings SciPy
+
         picture = tree_picture(tree, policy)
         if svg is not None:
             tree_svg = Path(svg)
@@ -116,5 +116,7 @@ def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> Shown
     text = decisions_text(compiled.game.players, found)
     if svg is None:
         return Shown(text)
+    from infoset.view.hand_matrix_svg import hand_matrix_svg  # brings SciPy
+
     file, picture = Path(svg), hand_matrix_svg(compiled.game, found)
     return Shown(text, (lambda: replace_file(file, lambda out: out.write(picture.encode())),))
