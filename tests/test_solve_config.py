@@ -38,6 +38,10 @@ def test_the_form_of_the_page_has_their_labels_and_helps() -> None:
     assert wanted(Wish, {"source": "game:kuhn_poker", "lock": {}}).plain
 
 
+def test_an_empty_lock_is_none() -> None:
+    assert infoset.solve("kuhn_poker", "lp", lock={}).lock is None
+
+
 def test_a_misspelt_keyword_is_suggested() -> None:
     with pytest.raises(UnknownNameError, match="unknown argument of solve 'iteration'; did you mean 'iterations'"):
         infoset.solve("kuhn_poker", iteration=3)

@@ -257,8 +257,8 @@ def _begin(asked: SolveArguments) -> tuple[AnyGame, AnyMethod, RunConfig]:
     if asked.out is not None:
         RunFolder.check_free(Path(asked.out))
     method = _method(asked.method or "auto")
-    check_options(method, asked)
     given = asked.given | {"lock": asked.lock or None, "seed": asked.seed or 0}
+    check_options(method, SolveConfig(**given))
     return asked.game, method, RunConfig(_name(asked.game), method.name, **given)
 
 

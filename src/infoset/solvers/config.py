@@ -61,7 +61,7 @@ class SolveConfig:
 
     def __post_init__(self) -> None:
         """Raise ``ParameterError`` for a value that no method allows; a method may allow less (``check_options``)."""
-        assert self.limits
+        Limits(self.iterations, self.target, self.seconds)
         if self.seed is not None:
             check_range("seed", self.seed, 0, 2**63)
         for declared in fields(self):
