@@ -12,7 +12,7 @@ import infoset
 from infoset.cli.app import VERBS, app
 from infoset.errors import ParameterError, UnknownNameError
 from infoset.solvers.config import OPTIONS, SolveConfig
-from infoset.web.wishes import FORM, Wish, form_fields, wanted
+from infoset.web.schemas import FORM, SolveRequest, form_fields, wanted
 
 DECLARED = [one.name for one in fields(SolveConfig)]
 COMMANDS = typer.main.get_command(app).commands
@@ -33,9 +33,9 @@ def test_keywords_flags_and_the_runs_file_are_the_declared_options(tmp_path: Pat
 def test_the_form_of_the_page_has_their_labels_and_helps() -> None:
     assert [field["name"] for field in form_fields()] == list(FORM)
     assert all(field["label"] and field["help"] for field in form_fields())
-    wish = wanted(Wish, {"source": "game:kuhn_poker", "target": "0.5", "seed": 3})
+    wish = wanted(SolveRequest, {"source": "game:kuhn_poker", "target": "0.5", "seed": 3})
     assert wish.given == {"target": 0.5} and wish.seed == 3 and not wish.plain
-    assert wanted(Wish, {"source": "game:kuhn_poker", "lock": {}}).plain
+    assert wanted(SolveRequest, {"source": "game:kuhn_poker", "lock": {}}).plain
 
 
 def test_an_empty_lock_is_none() -> None:

@@ -12,7 +12,7 @@ from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from infoset import displays, signs
+from infoset import displays, status
 from infoset.arguments import checks_arguments, takes_fields
 from infoset.catalog import load, load_named, name_of
 from infoset.clock import Clock
@@ -30,15 +30,15 @@ from infoset.evaluation import evaluate
 from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
 from infoset.files import POLICY, check_path
-from infoset.locking import read_lock
 from infoset.names import MAX_COUNT
-from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.node_locking import read_lock
+from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.runs import NO_FIGURES, RunConfig, RunFolder, RunResult
 from infoset.solvers.auto import Auto, choose
 from infoset.solvers.config import OPTIONS, UNIFORM, Lock, SolveConfig
+from infoset.solvers.job import DistributedRuns, Job, Limits, MultiStart, Point, Watcher, advance, interrupts
 from infoset.solvers.method import AnyMethod, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
-from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
 from infoset.tree.payoff_scale import payoff_ranges
 
 if TYPE_CHECKING:
@@ -120,10 +120,10 @@ class Solution:
         True
         """
         path = check_path("folder", folder)
-        kept, config = RunFolder(path), RunFolder.read_config(path)
+        figures, config = RunFolder(path), RunFolder.read_config(path)
         if not (path / POLICY).is_file():
             raise CheckpointError(f"{path} contains a run without a policy: it ended before its first checkpoint")
-        policy, curve, found = load_policy(path), tuple(kept.points()), kept.result()
+        policy, curve, found = load_policy(path), tuple(figures.points()), figures.result()
         if found is None:
             made = policy.made_by.get("iterations", 0)  # the file may hold anything
             iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
@@ -200,7 +200,7 @@ def solve(asked: SolveArguments) -> Solution:
 
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
     ``resume`` continues the run in ``out``, bit for bit, whose game and method need not be named again; limits that
-    are given replace the run's own.  Without a folder, ``resume`` is the state that the work saved (``Work.save``, with
+    are given replace the run's own.  Without a folder, ``resume`` is the state that the work saved (``Job.save``, with
     the ``seconds`` spent if they shall count).
 
     ``executor`` says where the ``runs`` of a method are executed, if not one after the other in this process: ``ray``
@@ -223,9 +223,9 @@ def solve(asked: SolveArguments) -> Solution:
     if asked.resume is True:
         if asked.out is None:
             raise CheckpointError("--resume needs --out DIR, the folder of the run to continue")
-        folder, kept, saved = RunFolder.open(asked.out)
+        folder, figures, saved = RunFolder.open(asked.out)
     try:
-        game, method, config = _begin(asked) if folder is None else _continue(asked, kept, folder.path)
+        game, method, config = _begin(asked) if folder is None else _continue(asked, figures, folder.path)
         compiled = Compiled.of(game, asked.max_histories, within(config.seconds, watcher.building))
         if config.lock:
             config = replace(config, lock=read_lock(compiled, config.lock))
@@ -233,17 +233,17 @@ def solve(asked: SolveArguments) -> Solution:
             method, why = choose(compiled, config)
             config = replace(config, method=method.name, reason=why)
         check_options(method, config)
-        work = method.work(compiled, config)
+        job = method.job(compiled, config)
         if asked.executor != LOCAL:
-            _check_shared(work, config)
+            _check_shared(job, config)
         if saved is not None:
-            work.restore(saved)
+            job.restore(saved)
         if folder is not None:
             folder.go_on(saved)
         elif asked.out is not None:
             folder = RunFolder.create(asked.out, replace(config, start=config.start or UNIFORM))
-        with _shared(work, config, asked.max_histories, asked.executor):
-            run = _Run(config, compiled, method, work, folder, watcher, is_built_here=compiled is not game)
+        with _shared(job, config, asked.max_histories, asked.executor):
+            run = _Run(config, compiled, method, job, folder, watcher, is_built_here=compiled is not game)
             return run.finish(float((saved or {}).get("seconds", 0.0)), time.monotonic() - began)
     finally:
         if folder is not None:
@@ -273,43 +273,45 @@ def _name(game: AnyGame) -> str:
     return name_of(game)
 
 
-def _continue(asked: SolveArguments, kept: RunConfig, out: Path) -> tuple[AnyGame, AnyMethod, RunConfig]:
+def _continue(asked: SolveArguments, figures: RunConfig, out: Path) -> tuple[AnyGame, AnyMethod, RunConfig]:
     """Return what ``_begin`` returned for the run in ``out``; only limits may be others than those that it keeps."""
     named = None if asked.method is None else _method(asked.method)
     if asked.lock:
         raise CheckpointError(f"{out} already contains a run; lock can be given only when a run begins")
-    method = asked.method if asked.method == kept.method else named and named.name
+    method = asked.method if asked.method == figures.method else named and named.name
     given = {"game": None if asked.game is None else _name(asked.game), "method": method}
     given |= {name: getattr(asked, name) for name in (*OPTIONS, "seed") if name not in (*asdict(asked.limits), "lock")}
     for what, mine in given.items():
-        if mine not in (None, held := getattr(kept, what)):
-            raise CheckpointError(f"{out} contains a run of {kept.game} by {kept.method}: {what} {held}, not {mine}")
-    kept = replace(kept, start=None if kept.start == UNIFORM else kept.start)
+        if mine not in (None, stored := getattr(figures, what)):
+            raise CheckpointError(
+                f"{out} contains a run of {figures.game} by {figures.method}: {what} {stored}, not {mine}"
+            )
+    figures = replace(figures, start=None if figures.start == UNIFORM else figures.start)
     if asked.limits != Limits():
-        kept = replace(kept, **asdict(asked.limits))
-    game = load_named(kept.game, f"the run in {out}") if asked.game is None else asked.game
-    return game, named or parse_method(kept.method), kept
+        figures = replace(figures, **asdict(asked.limits))
+    game = load_named(figures.game, f"the run in {out}") if asked.game is None else asked.game
+    return game, named or parse_method(figures.method), figures
 
 
 @contextmanager
-def _shared(work: Work, config: RunConfig, max_histories: int | None, where: Where) -> Iterator[None]:
+def _shared(job: Job, config: RunConfig, max_histories: int | None, where: Where) -> Iterator[None]:
     """Execute the runs of a work elsewhere, while this context is open."""
     if where == LOCAL:
         yield
         return
-    assert isinstance(work, Runs)
+    assert isinstance(job, MultiStart)
     with open_executor(where) as opened:
 
         def deal(number: int, trials: list[dict[str, Any]]) -> Future[dict[str, Any]]:
             return opened.submit(_one_run, config, max_histories, number, trials)
 
-        work.dealt = RunsElsewhere(deal, width(opened))
+        job.dealt = DistributedRuns(deal, width(opened))
         yield
 
 
-def _check_shared(work: Work, config: RunConfig) -> None:
+def _check_shared(job: Job, config: RunConfig) -> None:
     """Raise ``ParameterError`` unless the work consists of runs that can be executed in other processes."""
-    if not isinstance(work, Runs):
+    if not isinstance(job, MultiStart):
         raise ParameterError(f"executor: {config.method} does not make one run after the other, to be shared out")
     try:
         load(config.game)
@@ -320,18 +322,18 @@ def _check_shared(work: Work, config: RunConfig) -> None:
 
 def _one_run(config: RunConfig, max_histories: int | None, number: int, trials: list[dict[str, Any]]) -> dict[str, Any]:
     """Execute one run in any process and return its result."""
-    work = _runs(config, max_histories)
-    work.results = trials
-    run = work.make(number)
+    job = _runs(config, max_histories)
+    job.results = trials
+    run = job.make(number)
     run.step(run.total)
     return run.result()
 
 
 @lru_cache(maxsize=1)
-def _runs(config: RunConfig, max_histories: int | None) -> Runs:
-    work = parse_method(config.method).work(Compiled.of(load(config.game), max_histories), config)
-    assert isinstance(work, Runs)
-    return work
+def _runs(config: RunConfig, max_histories: int | None) -> MultiStart:
+    job = parse_method(config.method).job(Compiled.of(load(config.game), max_histories), config)
+    assert isinstance(job, MultiStart)
+    return job
 
 
 def within(seconds: float | None, building: Callable[[int], object]) -> Callable[[int], object]:
@@ -358,7 +360,7 @@ class _Run:
     config: RunConfig
     compiled: Compiled
     method: AnyMethod
-    work: Work
+    job: Job
     folder: RunFolder | None
     watcher: Watcher
     is_built_here: bool
@@ -369,15 +371,15 @@ class _Run:
 
         ``before`` is the seconds of work before a resumption, ``building`` those spent before this call.
         """
-        work, folder, watcher, limits = self.work, self.folder, self.watcher, self.config.limits
+        job, folder, watcher, limits = self.job, self.folder, self.watcher, self.config.limits
         if self.is_built_here:  # its clock was the one for building
             self.compiled.progress = watcher.building
         curve = [] if folder is None else folder.points()
         if limits == Limits():
             limits = self.method.default
-        if isinstance(work, Runs):  # the limit holds for each run, not for the number of runs
+        if isinstance(job, MultiStart):  # the limit holds for each run, not for the number of runs
             limits = replace(limits, iterations=None)
-        watcher.begin(work, limits)
+        watcher.begin(job, limits)
 
         def point(at: Point) -> None:
             if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
@@ -387,21 +389,21 @@ class _Run:
                     folder.add_point(at)
             watcher.point(at)
 
-        def advanced(work: Work, spent: float) -> None:
+        def advanced(job: Job, spent: float) -> None:
             if folder is not None:
                 with folder.attempt(on_the_way=True):
-                    folder.checkpoint(work, spent)
-            watcher.advance(work, spent)
+                    folder.checkpoint(job, spent)
+            watcher.advance(job, spent)
 
-        def done(work: Work, spent: float) -> None:
+        def done(job: Job, spent: float) -> None:
             if folder is not None:
                 folder.failed = None  # this write includes what failed earlier
                 with folder.attempt():
-                    folder.save_state(work, spent)
-            watcher.done(work, spent)
+                    folder.save_state(job, spent)
+            watcher.done(job, spent)
 
         began = time.monotonic()
-        stopped, spent = advance(work, limits, Watcher(point=point, advance=advanced, done=done), before)
+        stopped, spent = advance(job, limits, Watcher(point=point, advance=advanced, done=done), before)
         policy = self._policy()
         if policy is None:
             raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"no result after {spent:.3g} s")
@@ -428,10 +430,10 @@ class _Run:
 
     def _policy(self) -> Any:
         """Return the current policy of the work, labelled with the method, options and iterations that made it."""
-        policy: Any = self.work.policy()
+        policy: Any = self.job.policy()
         config = self.config
         made_by: dict[str, Any] = {
-            "method": self.method.name, "iterations": self.work.iteration, "start": config.start or UNIFORM,
+            "method": self.method.name, "iterations": self.job.iteration, "start": config.start or UNIFORM,
             "seed": config.seed,
         }  # fmt: skip
         if config.lock:
@@ -450,7 +452,7 @@ class _Run:
 
         if self.is_built_here:
             compiled.progress = built
-        found = self.work.evaluation()
+        found = self.job.evaluation()
         if found is not None:
             return found, found.reason if isnan(found.nash_conv) else ""
         if interrupted and not compiled.made_whole:  # start nothing that takes long after Ctrl-C
@@ -481,21 +483,21 @@ class _Run:
     def _solution(
         self, stopped: str, spent: float, curve: tuple[Point, ...], policy: Any, found: Evaluation | None, why_not: str
     ) -> Solution:
-        compiled, work, config = self.compiled, self.work, self.config
-        with interrupts(), signs.during("looking for the optimum") if isinstance(work, Runs) else nullcontext():
-            bound, proof = (None, "") if stopped == "interrupted" else work.bound() or (None, "")
-        runs = tuple(float(result["value"]) for result in work.measured) if isinstance(work, Runs) else ()
+        compiled, job, config = self.compiled, self.job, self.config
+        with interrupts(), status.during("looking for the optimum") if isinstance(job, MultiStart) else nullcontext():
+            bound, proof = (None, "") if stopped == "interrupted" else job.bound() or (None, "")
+        runs = tuple(float(result["value"]) for result in job.measured) if isinstance(job, MultiStart) else ()
         nash_conv, exploitability, epsilon = (
             None if found is None or isnan(figure := getattr(found, name)) else float(figure)
             for name in ("nash_conv", "exploitability", "epsilon")
         )
         return Solution(
-            game=compiled.name, method=self.method.name, iterations=work.iteration, seconds=spent, stopped=stopped,
+            game=compiled.name, method=self.method.name, iterations=job.iteration, seconds=spent, stopped=stopped,
             start=config.start or UNIFORM, seed=config.seed or 0, nash_conv=nash_conv, exploitability=exploitability,
             epsilon=epsilon, players=compiled.players, values=None if found is None else found.values,
             policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=config.reason, why_not=why_not,
             payoff_range=float(payoff_ranges(compiled.payoffs).max()) if runs and bound is not None else None,
-            notes=work.notes(), lock=config.lock, folder=self.folder.path if self.folder else None,
+            notes=job.notes(), lock=config.lock, folder=self.folder.path if self.folder else None,
         )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from infoset.base import Game
 from infoset.catalog import name_of
 from infoset.errors import CheckpointError, ParameterError
 from infoset.executors import LOCAL, Where, check_executor
-from infoset.solvers.work import Watcher
+from infoset.solvers.job import Watcher
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import warnings
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
-from infoset import signs
-from infoset.cli.life_signs import LifeSigns
+from infoset import status
 from infoset.cli.output import complain
+from infoset.cli.status_line import StatusLine
 from infoset.errors import InfosetError, one_line
 
 INTERRUPTED = 130
@@ -38,7 +38,7 @@ def run_command() -> int:
 
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         sys.stdout = _Output(sys.stdout)
-        signs.listeners[:] = [LifeSigns()]
+        status.listeners[:] = [StatusLine()]
         try:
             app()
         finally:

@@ -8,12 +8,12 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
-from infoset import signs
+from infoset import status
 from infoset.cli.options import WHAT_HELP, AsJson, GameOrRun, MaxHistories, refuse, refuse_others, with_run
 from infoset.cli.output import print_json, write
 from infoset.errors import ClockError, ParameterError
 from infoset.files import check_file
-from infoset.solvers.work import Background
+from infoset.solvers.job import Background
 
 INSTEAD = {
     "pure": "--pure lists the pure equilibria of a game; use it alone or with --equilibria",
@@ -105,13 +105,13 @@ def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _S
     """Run ``find`` for at most ``seconds``; Ctrl-C abandons it.  Raises ``ClockError`` with the last stage of work."""
     stages: list[str] = []
     listener = lambda work: None if work is None else stages.append(work)  # noqa: E731
-    signs.listeners.append(listener)
+    status.listeners.append(listener)
     try:
         finding = Background(find)
         if finding.wait(inf if seconds is None else monotonic() + seconds):
             return finding.result
     finally:
-        signs.listeners.remove(listener)
+        status.listeners.remove(listener)
     where = f"; the last of it: {stages[-1]}" if stages else ""
     raise ClockError(f"{what} is not finished after --seconds {seconds:g}{where}")
 

@@ -10,7 +10,7 @@ from infoset.cli.output import print_json, write
 from infoset.cli.progress import SolveProgress
 from infoset.cli.report import solution_body, solution_text
 from infoset.solvers.config import SolveConfig
-from infoset.solvers.work import Watcher
+from infoset.solvers.job import Watcher
 
 if TYPE_CHECKING:
     from infoset.solving import Solution
@@ -25,7 +25,7 @@ def run(
     json_: AsJson = False,
     **given: Any,
 ) -> None:
-    from infoset.locking import read_locks  # these bring Numba, which --help does not need
+    from infoset.node_locking import read_locks  # these bring Numba, which --help does not need
     from infoset.solving import solve
 
     folder = Path("runs/*") if out is None and not resume else out

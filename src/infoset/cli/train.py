@@ -9,7 +9,7 @@ import typer
 from infoset.cli.options import AsJson, Executor, MaybeGameName, absolute
 from infoset.cli.output import print_json, write
 from infoset.cli.progress import LearningProgress
-from infoset.solvers.work import Watcher
+from infoset.solvers.job import Watcher
 from infoset.training import TrainingRun
 from infoset.training import train as learn
 
@@ -85,7 +85,7 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
         print_json({"folder": str(training.folder), "last": asdict(last) if last else None})
         return
     if last:
-        worth = ", ".join(f"{value:.4g}" for value in last.start_values)
+        start_text = ", ".join(f"{value:.4g}" for value in last.start_values)
         words = ("values", last.value_loss), ("policies", last.policy_loss)
         lost = ", ".join(f"{loss:.3e} on {word}" for word, loss in words if loss is not None)
         write(
@@ -93,8 +93,8 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
             f"lost             {lost}"
         )
-        if worth:
-            write(f"start            {worth}")
+        if start_text:
+            write(f"start            {start_text}")
         for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
             write(f"score            {epoch.share} in {epoch.duels} games v {epoch.rival}, epoch {epoch.iteration}")
     write(f"run folder       {training.folder}")

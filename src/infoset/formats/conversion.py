@@ -16,7 +16,7 @@ from infoset.formats.nfg import game_to_nfg, nfg_for_gambit, write_nfg
 from infoset.formats.replays import RECORDS, json_keys, read_match
 from infoset.match.playground_json import write_game
 from infoset.policies.correlated_policy import CorrelatedPolicy
-from infoset.policies.saved import load_policy, policy_file
+from infoset.policies.loading import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
 
 

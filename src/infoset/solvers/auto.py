@@ -10,13 +10,13 @@ from typing import ClassVar, NamedTuple
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
 from infoset.solvers.config import OPTIONS, SolveConfig
+from infoset.solvers.job import Job, Limits
 from infoset.solvers.method import METHODS, AnyMethod, Checked, parse_method
 from infoset.solvers.tabular.backward_induction import perfect_information
 from infoset.solvers.tabular.cfr import for_products
 from infoset.solvers.tabular.public_subgames import largest_piece
 from infoset.solvers.teams.optimum import PROVING, check_provable
 from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
-from infoset.solvers.work import Limits, Work
 from infoset.tree.subgames import public_positions
 
 SMALL = 20_000  # histories of a game that a linear program solves in seconds
@@ -46,9 +46,9 @@ class Auto(Checked):
 
     name: ClassVar[str] = "auto"
 
-    def work(self, compiled: Compiled, config: SolveConfig) -> Work:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Job:
         """Return the work of the chosen method on a game."""
-        return choose(compiled, config).method.work(compiled, config)
+        return choose(compiled, config).method.job(compiled, config)
 
 
 def choose(compiled: Compiled, config: SolveConfig) -> Choice:
@@ -130,7 +130,7 @@ def _two_teams(compiled: Compiled, config: SolveConfig) -> Choice | str:
         return ""
     why = " and ".join("+".join(compiled.players[seat] for seat in team) for team in teams) + " play against each other"
     try:
-        TeamMaxmin().work(compiled, config)
+        TeamMaxmin().job(compiled, config)
     except (BudgetError, UnsupportedGameError) as error:
         return _chosen("progressive-hiding", config, f"{why}; no proof: {error}")
     return _chosen("team-maxmin", config, f"{why}, and small enough for a proof of optimality")
@@ -211,13 +211,13 @@ def _tree(compiled: Compiled, config: SolveConfig) -> Choice | str:
 
 def _portfolio(compiled: Compiled, config: SolveConfig, size: str) -> Choice:
     """Choose the method of the portfolio that comes closest to an equilibrium in the same number of iterations."""
-    solvers = {name: parse_method(name).work(compiled, config) for name in PORTFOLIO}
+    solvers = {name: parse_method(name).job(compiled, config) for name in PORTFOLIO}
     began, done = time.monotonic(), 0
     while done < TRIAL and (not done or time.monotonic() - began < TRIAL_SECONDS):
         for solver in solvers.values():
             solver.step(1)
         done += 1
-    scores = {name: found.exploitability for name, work in solvers.items() if (found := work.evaluation())}
+    scores = {name: found.exploitability for name, job in solvers.items() if (found := job.evaluation())}
     best = min(scores, key=scores.__getitem__)
     compared = ", ".join(f"{name} at {score:.2g}" for name, score in scores.items())
     return _chosen(best, config, f"{size}; after {done} iterations {compared}")

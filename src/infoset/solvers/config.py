@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, TypeAlias
 
 from infoset.names import check_choice, check_range
-from infoset.solvers.work import Limits
+from infoset.solvers.job import Limits
 
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Fixed behaviour: by player and information set the probabilities of all its moves."""

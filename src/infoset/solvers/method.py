@@ -10,7 +10,7 @@ from infoset.errors import InfosetError, ParameterError, one_line, shorten
 from infoset.names import check_range, parse_name
 from infoset.registry import PYTHON, Entry, Registry, find_python
 from infoset.solvers.config import OPTIONS, SolveConfig
-from infoset.solvers.work import Limits, Work
+from infoset.solvers.job import Job, Limits
 
 
 @runtime_checkable
@@ -31,7 +31,7 @@ class AnyMethod(Protocol):
         """Raise ``ParameterError`` for values of the options that the method does not allow, before any slow work."""
         ...
 
-    def work(self, compiled: Compiled, config: SolveConfig) -> Work:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Job:
         """Return work on a game, not yet begun.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
         ...
 

@@ -12,6 +12,7 @@ from infoset.errors import BudgetError, ParameterError, UnknownNameError, Unsupp
 from infoset.names import Name, Value, build, check_choice, format_value, full_name
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.config import SolveConfig
+from infoset.solvers.job import Limits, OneCall, Point
 from infoset.solvers.method import Checked
 from infoset.solvers.teams.annealing import Annealings, annealings
 from infoset.solvers.teams.hidden_game import HiddenGame
@@ -21,7 +22,6 @@ from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, 
 from infoset.solvers.teams.polynomial import MOST_NODES
 from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
 from infoset.solvers.teams.team_maxmin import read_teams
-from infoset.solvers.work import Limits, OneCall, Point
 from infoset.tree.information import RELAXATIONS
 
 SECONDS_FOR_OPTIMUM = 10.0
@@ -46,15 +46,15 @@ class TeamExact(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("team-exact", TeamExact, by=self.by)
 
-    def work(self, compiled: Compiled, config: SolveConfig) -> TeamWork:
+    def job(self, compiled: Compiled, config: SolveConfig) -> TeamJob:
         """Return the work of the proof on the tree.  Raises as ``team_optimum`` does."""
         seconds = PROVING if config.seconds is None else config.seconds
         check_provable(compiled.tree, self.by, seconds)
         tree = compiled.tree
-        return TeamWork(lambda: team_optimum(tree, self.by, seconds=max(seconds, 1e-3)))
+        return TeamJob(lambda: team_optimum(tree, self.by, seconds=max(seconds, 1e-3)))
 
 
-class TeamWork(OneCall[TeamOptimum]):
+class TeamJob(OneCall[TeamOptimum]):
     """A proof at work."""
 
     @property
@@ -84,7 +84,7 @@ class AnnealingMethod(Checked):
 
     name: ClassVar[str] = "annealing"
 
-    def work(self, compiled: Compiled, config: SolveConfig) -> Annealings:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Annealings:
         """Return the runs on a game; an iteration is a sweep."""
         sweeps, runs = config.iterations, config.runs
         return annealings(
@@ -159,16 +159,16 @@ class ProgressiveHiding(Checked):
             return [linear(*(_number(part, self.penalty) for part in self.penalty.split(":", 1)))]
         return [_number(self.penalty, self.penalty)]
 
-    def work(self, compiled: Compiled, config: SolveConfig) -> HidingWork:
+    def job(self, compiled: Compiled, config: SolveConfig) -> HidingJob:
         """Return the runs on a game; by default one run of 200 iterations."""
         iterations, runs = config.iterations, config.runs
-        return HidingWork(
+        return HidingJob(
             hidden_game(compiled, self.relax, config.teams), self._penalties(), self._learner(),
             200 if iterations is None else iterations, 1 if runs is None else runs, config.seed or 0,
         )  # fmt: skip
 
 
-class HidingWork(Hidings):
+class HidingJob(Hidings):
     """Progressive hiding at work, with the bound and the notes that ``solve`` reports."""
 
     def bound(self) -> tuple[float, str] | None:
@@ -205,7 +205,7 @@ class InformationRelaxation(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("information-relaxation", InformationRelaxation, relax=self.relax, penalty=self.penalty)
 
-    def work(self, compiled: Compiled, config: SolveConfig) -> Relaxations:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Relaxations:
         """Return the runs on a game; by default one run of 100 iterations."""
         iterations, runs = config.iterations, config.runs
         game = hidden_game(compiled, self.relax)
