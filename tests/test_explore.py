@@ -270,7 +270,7 @@ def test_two_strategies_are_compared_where_it_matters(room: Exploring) -> None:
 
 def test_what_is_locked_is_solved_as_the_library_does(room: Exploring) -> None:
     lock = {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}
-    done = finish(room, SolveRequest("item:0/kuhn.npz", "pcfr+", iterations=100, lock=lock))
+    done = finish(room, SolveRequest(source="item:0/kuhn.npz", method="pcfr+", iterations=100, lock=lock))
     expected = infoset.solve("kuhn_poker", "pcfr+", iterations=100, lock=lock)
     answer = room.sources[done["source"]]
     assert answer.policy.tables == expected.policy.tables
@@ -282,19 +282,19 @@ def test_what_is_locked_is_solved_as_the_library_does(room: Exploring) -> None:
 
 
 def test_a_whole_player_is_locked(room: Exploring) -> None:
-    done = finish(room, SolveRequest("item:0/kuhn.npz", "cfr+", iterations=200, lock={"P2": "uniform"}))
+    done = finish(room, SolveRequest(source="item:0/kuhn.npz", method="cfr+", iterations=200, lock={"P2": "uniform"}))
     expected = infoset.solve("kuhn_poker", "cfr+", iterations=200, lock={"P2": "random"})
     assert room.sources[done["source"]].policy.tables == expected.policy.tables
-    done = finish(room, SolveRequest("item:0/kuhn.npz", "cfr+", iterations=20, lock={"P2": "source"}))
+    done = finish(room, SolveRequest(source="item:0/kuhn.npz", method="cfr+", iterations=20, lock={"P2": "source"}))
     mine = room.source("item:0/kuhn.npz").policy.tables[1]
     assert room.sources[done["source"]].policy.tables[1] == mine
 
 
 def test_a_game_is_solved_on_the_spot_and_given_up(room: Exploring) -> None:
     assert not room.open(StrategyRequest("game:kuhn_poker"))["solved"]
-    assert finish(room, SolveRequest("game:kuhn_poker"))["source"] == "game:kuhn_poker"
+    assert finish(room, SolveRequest(source="game:kuhn_poker"))["source"] == "game:kuhn_poker"
     assert room.open(StrategyRequest("game:kuhn_poker"))["solved"] and room.busy()
-    number = room.solve(SolveRequest("game:leduc_poker", "cfr", iterations=10_000_000))["task"]
+    number = room.solve(SolveRequest(source="game:leduc_poker", method="cfr", iterations=10_000_000))["task"]
     request = room.queue.find(number)
     while not request.job.points:
         time.sleep(0.02)
@@ -310,26 +310,31 @@ def test_a_game_is_solved_as_the_command_line_does(room: Exploring, tmp_path: Pa
     (tmp_path / "dilemma.nfg").write_text('NFG 1 R "" { "A" "B" } { 2 2 }\n\n3 3 0 5 5 0 1 1\n')
     room = Exploring((tmp_path,))
     for name in ("kuhn_poker", "leduc_poker", "dilemma.nfg", "tiny_hanabi", "kuhn_poker(players=3)"):
-        done = finish(room, SolveRequest(f"game:{name}"))
+        done = finish(room, SolveRequest(source=f"game:{name}"))
         found = room.sources[done["source"]].solution
         expected = infoset.solve(str(tmp_path / name) if name.endswith(".nfg") else name)
         assert found is not None and (found.method, found.reason) == (expected.method, expected.reason)
         assert found.exploitability < 1e-5 and found.stopped in ("exact", "target", "end of the path")
-    again = finish(room, SolveRequest("game:kuhn_poker", target=1e-4, seconds=30.0))
+    again = finish(room, SolveRequest(source="game:kuhn_poker", target=1e-4, seconds=30.0))
     assert again["source"].startswith("solved:") and room.sources[again["source"]].solution.method == "lp"
 
 
 def test_equal_wishes_have_one_answer_and_others_change_nobodys_view(room: Exploring) -> None:
-    first = finish(room, SolveRequest("game:kuhn_poker", visitor="a"))
+    first = finish(room, SolveRequest(source="game:kuhn_poker", visitor="a"))
     sequence_at = room.sources["game:kuhn_poker"]
-    assert finish(room, SolveRequest("game:kuhn_poker", visitor="b"))["source"] == first["source"] == "game:kuhn_poker"
+    assert (
+        finish(room, SolveRequest(source="game:kuhn_poker", visitor="b"))["source"]
+        == first["source"]
+        == "game:kuhn_poker"
+    )
     assert room.sources["game:kuhn_poker"] is sequence_at  # it was not solved again
-    rough = finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=3, visitor="b"))
+    rough = finish(room, SolveRequest(source="game:kuhn_poker", method="cfr", iterations=3, visitor="b"))
     assert rough["source"] != first["source"] and room.sources["game:kuhn_poker"] is sequence_at
     assert room.sources[rough["source"]].compiled is sequence_at.compiled
     locks = [{"P1": {"J": {"bet": 0.6, "pass": 0.4}}}, {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}]
     answers = {
-        finish(room, SolveRequest("game:kuhn_poker", "pcfr+", iterations=9, lock=lock))["source"] for lock in locks
+        finish(room, SolveRequest(source="game:kuhn_poker", method="pcfr+", iterations=9, lock=lock))["source"]
+        for lock in locks
     }
     assert len(answers) == 1 and answers.pop().startswith("lock:")
 
@@ -337,11 +342,11 @@ def test_equal_wishes_have_one_answer_and_others_change_nobodys_view(room: Explo
 def test_a_game_whose_file_changed_is_solved_anew(tmp_path: Path) -> None:
     room, head = Exploring((tmp_path,)), 'NFG 1 R "" { "A" "B" } { 2 2 }\n\n'
     (tmp_path / "game.nfg").write_text(head + "3 3 0 5 5 0 1 1\n")
-    finish(room, SolveRequest("game:game.nfg"))
+    finish(room, SolveRequest(source="game:game.nfg"))
     assert room.open(StrategyRequest("game:game.nfg"))["solved"]
     (tmp_path / "game.nfg").write_text(head + "13 13 0 5 5 0 1 1\n")
     assert not room.open(StrategyRequest("game:game.nfg"))["solved"]
-    finish(room, SolveRequest("game:game.nfg"))
+    finish(room, SolveRequest(source="game:game.nfg"))
     policy = room.sources["game:game.nfg"].policy
     assert policy.tables != infoset.solve(infoset.table_game([[3, 0], [5, 1]], [[3, 5], [0, 1]])).policy.tables
     assert room.open(StrategyRequest("game:game.nfg"))["solved"]
@@ -349,17 +354,21 @@ def test_a_game_whose_file_changed_is_solved_anew(tmp_path: Path) -> None:
 
 def test_what_is_held_is_bounded(room: Exploring, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 3)
-    names = [finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(1, 6)]
+    names = [
+        finish(room, SolveRequest(source="game:kuhn_poker", method="cfr", iterations=k))["source"] for k in range(1, 6)
+    ]
     assert list(room.sources) == names[2:]
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 100)
     kuhn = room.sources[names[-1]]
     monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 1)
     monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", kuhn.compiled.bytes + 2 * kuhn.bytes)
-    names.append(finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=6))["source"])
+    names.append(finish(room, SolveRequest(source="game:kuhn_poker", method="cfr", iterations=6))["source"])
     assert list(room.sources) == names[-2:]
     monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", 0)
     monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 3)  # some are held in any case
-    names += [finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(7, 12)]
+    names += [
+        finish(room, SolveRequest(source="game:kuhn_poker", method="cfr", iterations=k))["source"] for k in range(7, 12)
+    ]
     assert list(room.sources) == names[-3:]
 
 
@@ -405,9 +414,12 @@ def test_a_link_does_not_lead_out_of_the_folders(tmp_path: Path) -> None:
         (lambda room: room.node(RowsRequest("item:0/kuhn.npz", way="0", at="A B")), "begins with"),
         (lambda room: room.node(RowsRequest("item:0/sampled.npz", way="0")), "no table of keys"),
         (lambda room: room.task(TaskRequest("99")), "nothing is being solved"),
-        (lambda room: room.solve(SolveRequest("game:kuhn_poker", iterations=0)), "iterations=0"),
-        (lambda room: room.solve(SolveRequest("game:kuhn_poker", seconds=1e9)), "seconds"),
-        (lambda room: room.solve(SolveRequest("game:kuhn_poker", "python:x.py:f")), "only shipped methods"),
+        (lambda room: room.solve(SolveRequest(source="game:kuhn_poker", iterations=0)), "iterations=0"),
+        (lambda room: room.solve(SolveRequest(source="game:kuhn_poker", seconds=1e9)), "seconds"),
+        (
+            lambda room: room.solve(SolveRequest(source="game:kuhn_poker", method="python:x.py:f")),
+            "only shipped methods",
+        ),
     ],
 )
 def test_bad_questions_are_one_line(room: Exploring, ask: Callable[[Exploring], Any], why: str) -> None:

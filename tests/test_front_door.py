@@ -21,7 +21,8 @@ from infoset.evaluation import tabulated
 from infoset.match.agents import AGENTS
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.loading import load_policy
-from infoset.solvers.method import METHODS, OPTIONS, Options, check_options, parse_method
+from infoset.solvers.config import OPTIONS, SolveConfig
+from infoset.solvers.method import METHODS, check_options, parse_method
 
 ROOT = Path(__file__).resolve().parents[1]
 OWN = '''
@@ -208,7 +209,7 @@ def test_every_option_is_used_or_refused(method: str) -> None:
     assert set(values) == set(OPTIONS)
     chosen = parse_method(method)
     for name, value in values.items():
-        options = Options(**{name: value})
+        options = SolveConfig(**{name: value})
         if name in chosen.takes:
             check_options(chosen, options)
         else:
@@ -507,7 +508,7 @@ def test_auto_looks_at_the_game(case: Case, folder: Path) -> None:
     from infoset.compiled import Compiled
     from infoset.solvers.auto import choose
 
-    found = choose(Compiled.of(case.game), Options())
+    found = choose(Compiled.of(case.game), SolveConfig())
     assert case.why in found.why
     assert found.method.name == case.method or case.game == "kuhn_poker(players=3)"
 

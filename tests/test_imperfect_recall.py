@@ -15,7 +15,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, PolicyError
 from infoset.formats.efg import EfgGame, parse_efg
 from infoset.solvers.auto import choose
-from infoset.solvers.method import Options
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.teams import polynomial as module
 from infoset.solvers.teams.polynomial import Polynomial, enclose_optimum
 
@@ -145,7 +145,7 @@ def test_what_was_broken_off_may_be_a_local_optimum(driver: str, monkeypatch: py
 
 def test_a_game_that_is_too_large_is_searched_and_that_is_said(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_FREE", 0)
-    choice = choose(Compiled.of(driver), Options())
+    choice = choose(Compiled.of(driver), SolveConfig())
     assert choice.method.name == "progressive-hiding"
     assert "may be a local optimum" in choice.why
     with pytest.raises(BudgetError, match="1 free probabilities are too many"):
@@ -156,7 +156,7 @@ def test_of_players_who_are_paid_differently_no_equilibrium_is_promised() -> Non
     text = DRIVER.replace('{ "Driver" }', '{ "Driver" "Other" }')
     for payoff in ("1", "4", "0"):
         text = text.replace(f"{{ {payoff} }}", f"{{ {payoff} {9 - int(payoff)} }}")
-    choice = choose(Compiled.of(EfgGame(parse_efg(text), "two")), Options())
+    choice = choose(Compiled.of(EfgGame(parse_efg(text), "two")), SolveConfig())
     assert choice.method.name == "progressive-hiding"
     assert "may not be an equilibrium" in choice.why
 

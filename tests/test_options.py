@@ -25,14 +25,14 @@ import typer
 
 import infoset
 from at_terminal import terminal
-from infoset import evaluation, play_match, warm_up
+from infoset import evaluation, play_match
 from infoset.arena.store import load_replay
 from infoset.cli.app import app
 from infoset.errors import BudgetError, InfosetError, ParameterError, UnknownNameError
 from infoset.executors import RayExecutor, executor
 from infoset.match.replay import Match
 from infoset.match.series import game_seed
-from infoset.remote.ggp_player import Desk
+from infoset.remote.ggp_player import GgpSession
 
 AGENTS = '''
 import os, time
@@ -410,7 +410,7 @@ def test_an_option_does_what_it_says(
         learn = evaluation.lower_bound
         monkeypatch.setattr(evaluation, "lower_bound", lambda *given: (heard.append(given[3]), learn(*given))[1])
     if option == "warm-up --processes":
-        monkeypatch.setattr(warm_up, "compile_sets", refuse_to_compile)
+        monkeypatch.setattr("infoset.cli.warm_up.compile_sets", refuse_to_compile)
     commands, shown = CASES[option]
     commands = [commands] if isinstance(commands, str) else commands
     name = option.split()[1]
@@ -562,7 +562,7 @@ def test_the_options_of_a_ggp_player(folder: Path) -> None:
         assert url.startswith("http://127.0.0.2:")
         said.append([ask(url, text) for text in messages][1])
     for seed in (1, 2):
-        with closing(Desk("random", seed)) as desk:
+        with closing(GgpSession("random", seed)) as desk:
             said.append([desk.answer(text) for text in messages][1])
     assert said[0] == said[1] != said[2]
 

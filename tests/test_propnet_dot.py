@@ -182,7 +182,7 @@ def test_show_says_why_there_is_no_picture(tmp_path, monkeypatch) -> None:
         show("gdl:monty_hall", "--propnet", file, "--svg", file)
     with pytest.warns(EvaluatorWarning, match="too many rules"):
         large = GdlGame(description("monty_hall"), "large", Budget(rules=1))
-    monkeypatch.setattr("infoset.verbs.load", lambda _: large)
+    monkeypatch.setattr("infoset.view.propnet_dot.load", lambda _: large)
     with pytest.raises(UnsupportedGameError, match="the rules of large are too large to ground"):
         show("large", "--propnet", file)
     assert not file.exists()

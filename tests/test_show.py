@@ -6,7 +6,8 @@ import threading
 import pytest
 
 from infoset import correlated_equilibrium, extreme_equilibria, solve, status, table_game
-from infoset.cli.app import _in_time, app
+from infoset.cli.app import app
+from infoset.cli.show import _in_time
 from infoset.errors import ClockError, ParameterError
 from infoset.formats.nfg import game_to_nfg, write_nfg
 from infoset.tree.normal_form import plans_table

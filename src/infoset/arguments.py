@@ -12,12 +12,15 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from numbers import Integral
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
-from infoset.errors import ParameterError, one_line
+from infoset.errors import ParameterError, UnknownNameError, one_line
 from infoset.names import is_number
 
+C = TypeVar("C")
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 CLASSES = (
     "GameTree", "HiddenGame", "Match", "Mapping", "NoRegretLearner", "Penalty", "ProductForm", "SequenceForm",
@@ -63,8 +66,6 @@ def checks_arguments(function: F) -> F:
 
     Arrays of realisation weights or of behaviour that come with a ``form`` must have one number for each sequence.
 
-    Arrays of realisation weights or of behaviour, beside a ``form``, also have to have a number for each sequence.
-
     >>> from infoset.arguments import checks_arguments
     >>> @checks_arguments
     ... def double(count: "int") -> "int":
@@ -93,6 +94,30 @@ def checks_arguments(function: F) -> F:
         return function(*args, **kwargs)
 
     return cast("F", call)
+
+
+def takes_fields(config: Callable[P, C]) -> Callable[[Callable[[C], R]], Callable[P, R]]:
+    """Give a function of one dataclass the fields of that dataclass as its arguments.
+
+    An argument that is no field raises ``UnknownNameError``, which suggests the one that was meant.
+    """
+    signature = inspect.signature(config)
+
+    def decorate(function: Callable[[C], R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name not in signature.parameters:
+                    raise UnknownNameError(f"argument of {function.__name__}", name, tuple(signature.parameters))
+            return function(config(*args, **kwargs))
+
+        annotations = {name: parameter.annotation for name, parameter in signature.parameters.items()}
+        returned = function.__annotations__.get("return")
+        call.__annotations__ = annotations | {"return": returned}
+        call.__signature__ = signature.replace(return_annotation=returned)  # type: ignore[attr-defined]
+        return call
+
+    return decorate
 
 
 def _check_shape(function: str, name: str, array: Any, form: Any) -> None:

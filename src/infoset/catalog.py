@@ -24,6 +24,8 @@ from infoset.errors import (
     shorten,
 )
 from infoset.files import DamageError, decode_json, describe_damage, no_such_path
+from infoset.gdl.library import about as about_described
+from infoset.gdl.library import library, load_library
 from infoset.names import build, parse_name
 from infoset.registry import (
     PYTHON,
@@ -165,8 +167,6 @@ def _load_known(name: str, hints: bool = True) -> Game:
         if hints and (problem := path_problem(parsed.word, "names")):
             raise problem
         raise UnknownNameError("game", parsed.word, known_games())
-    from infoset.gdl.library import load_library
-
     return build("game", parsed, {parsed.word: lambda: load_library(member)})
 
 
@@ -233,11 +233,13 @@ def _families() -> dict[str, Mapping[str, Callable[..., Game]]]:
     return found
 
 
-def game_entries() -> list[Entry]:
-    """Return every game that has a name, with its parameters and a line about it."""
-    from infoset.gdl.library import about, library
+def list_games() -> list[Entry]:
+    """List the games that are known by name, with their parameters and a line about each.
 
-    entries = [*GAMES.entries(), *(Entry(GDL + name, {}, about(name)) for name in library())]
+    >>> [entry.name for entry in infoset.list_games()][:2]
+    ['battleship', 'cooperative_matching_pennies']
+    """
+    entries = [*GAMES.entries(), *(Entry(GDL + name, {}, about_described(name)) for name in library())]
     for word in FAMILIES:
         try:
             makers = family_of(word) or {}
@@ -249,14 +251,12 @@ def game_entries() -> list[Entry]:
 
 def about(name: str) -> str:
     """Return a line about a game by its name; empty for files and games of the user's own."""
-    from infoset.gdl.library import about, library
-
     word = name.partition("(")[0]
     described = word.removeprefix(GDL)
     if word in GAMES:
         return GAMES.entry(word).about
     if word != described:
-        return about(described) if described in library() else ""
+        return about_described(described) if described in library() else ""
     family, _, member = word.partition(":")
     makers = _families().get(family, {})
     return entry_of(word, makers[member]).about if member in makers else ""
@@ -264,7 +264,5 @@ def about(name: str) -> str:
 
 def known_games() -> list[str]:
     """Return every game that has a name: the native ones, the library's descriptions, those of installed packages."""
-    from infoset.gdl.library import library
-
     others = [f"{word}:{name}" for word, makers in _families().items() for name in makers]
     return [*GAMES, *(GDL + name for name in library()), *others]

@@ -18,12 +18,12 @@ from infoset.arguments import checks_arguments
 from infoset.base import Agent, FloatArray, Policy, ProbabilisticAgent
 from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import BudgetError, ClockError, ImperfectRecallError, ParameterError, shorten
+from infoset.errors import BudgetError, ClockError, ImperfectRecallError, ParameterError, UnsupportedGameError, shorten
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
 from infoset.names import action_names, check_number, check_range
-from infoset.policies.correlated_policy import CorrelatedPlay
+from infoset.policies.correlated_policy import CorrelatedPlay, CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.loading import SavedPolicy, load_policy, policy_file
@@ -34,6 +34,7 @@ from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
 from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_images, evaluate_plan
+from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse, PolicyEvaluation
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
@@ -43,7 +44,7 @@ from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
-    from infoset.solvers.sampling.belief_response import PolicyEvaluation  # imported when it is used: start-up time
+    from infoset.solvers.tabular.refinements import ProfileCheck
 
 What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..., Any]"
 """Anything that plays: a name or file, a policy, an agent, realisation weights, a function."""
@@ -317,8 +318,6 @@ def _on_walk(
 
 
 def _responses(policy: Policy, compiled: Compiled, respond: bool) -> PolicyEvaluation:
-    from infoset.solvers.sampling.belief_response import PolicyEvaluation
-
     walk = policy.walk if isinstance(policy, QuotientPolicy) else compiled.walk
     table = policy.policy if isinstance(policy, QuotientPolicy) else InfosetPolicy.unknown(walk)
     return PolicyEvaluation(walk, table, record=respond)
@@ -338,8 +337,6 @@ def _walk(game: str) -> QuotientGraph:
 
 def respond_to(game: str, policy: InfosetPolicy, player: int, record: bool) -> dict[str, Any]:
     """Compute a player's best response in any process, and return it as ``BeliefResponse`` saves it."""
-    from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse
-
     response = BeliefResponse(_walk(game), policy, player, record)
     while not response.step(EDGES_A_STEP):
         pass
@@ -364,3 +361,28 @@ def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation
         Evaluation.of(values, values), nash_conv=nan, exploitability=nan, epsilon=nan,
         best_response_values=(nan,) * len(values), reason=f"values alone: {reason}",
     )  # fmt: skip
+
+
+@checks_arguments
+def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -> ProfileCheck:
+    """Check which of five solution concepts a strategy of all players (whatever ``evaluate`` takes) satisfies.
+
+    Gains below 1e-6 of the payoff range do not count.  With more than two players, beliefs at sets that are never
+    reached are not decided.  Raises ``BudgetError`` for a game whose tree does not fit, ``UnsupportedGameError`` for
+    plans that are drawn for several players together.
+
+    >>> print(infoset.check_profile("rock_paper_scissors", "random"))
+    Nash              yes        no player gains more than 0
+    subgame-perfect   yes        no subgame but the game itself
+    undominated       yes
+    sequential        yes
+    quasi-perfect     yes
+    """
+    from infoset.solvers.tabular.refinements import check_strategy  # brings SciPy
+
+    compiled = Compiled.of(game, max_histories)
+    form = compiled.form
+    what = check_what(what) if isinstance(what, str) else what
+    if isinstance(what, CorrelatedPolicy):
+        raise UnsupportedGameError(f"{what.about}; these concepts need players who choose independently. Try evaluate")
+    return check_strategy(form, compiled.tree, tabulated(compiled, what).behaviour(form))

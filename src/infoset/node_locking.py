@@ -10,13 +10,10 @@ from infoset.compiled import Compiled
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.evaluation import tabulated
 from infoset.files import DamageError, decode_json, read_text
-from infoset.solvers.method import Lock
+from infoset.solvers.config import AnyLock, Lock
 
 Where: TypeAlias = "str | int | tuple[str | int, str]"
 """A player, by name or number; an information set, by its key, with its player in front where several have that key."""
-
-AnyLock: TypeAlias = Mapping[Any, Any]  # of Where; the types of keys are invariant
-"""The locked strategy at each ``Where``: probabilities of moves; for a player anything that plays, or its sets."""
 
 
 def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:

@@ -14,8 +14,8 @@ from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameErr
 from infoset.match.replay import Match
 from infoset.names import action_names
 from infoset.solvers.auto import choose
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Watcher
-from infoset.solvers.method import Options
 from infoset.solvers.study import ActionValue
 from infoset.solvers.tabular.logit import Logit
 from infoset.solving import Solution, solve
@@ -42,7 +42,7 @@ def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = Non
     >>> solve_soon(Compiled.of("kuhn_poker"), 20.0).method, solve_soon(Compiled.of("gdl:meier"), 20.0).method
     ('lp', 'public')
     """
-    method, why = choose(compiled, Options())
+    method, why = choose(compiled, SolveConfig())
     limits: dict[str, Any] = {}
     if "seconds" in method.takes:
         limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)

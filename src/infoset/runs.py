@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -44,8 +44,8 @@ from infoset.files import (
 )
 from infoset.names import MAX_COUNT
 from infoset.policies.loading import SavedPolicy
+from infoset.solvers.config import Lock, SolveConfig
 from infoset.solvers.job import Job, Point
-from infoset.solvers.method import Lock
 
 SCHEMA = 1
 CHECKSUM, CONFIG = "checksum", "config"
@@ -56,21 +56,16 @@ EVALUATION_SECONDS = 60.0
 SAVING_SHARE = 20.0  # the least interval between two checkpoints, as a multiple of the time that saving takes
 
 
-class RunConfig(msgspec.Struct, frozen=True):
-    """The request of a run, as far as it is needed to resume."""
+@dataclass(frozen=True)
+class RunConfig(SolveConfig):
+    """The configuration of a run as ``config.json`` keeps it: by the names of the game and the method."""
 
     game: str
     method: str
-    start: str = "uniform"
-    seed: int = 0
-    iterations: int | None = None
-    target: float | None = None
-    seconds: float | None = None
-    runs: int | None = None
+    _: KW_ONLY
     lock: Lock | None = None
     reason: str = ""
-    form: str | None = None
-    teams: str | None = None
+    """Why ``auto`` chose the method."""
     schema: int = SCHEMA
 
 

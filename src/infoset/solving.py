@@ -6,15 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from functools import lru_cache
 from math import inf, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from infoset import displays, status
-from infoset.arguments import checks_arguments
-from infoset.base import Game
+from infoset.arguments import checks_arguments, takes_fields
 from infoset.catalog import load, load_named, name_of
 from infoset.clock import Clock
 from infoset.compiled import AnyGame, Compiled, check_is_game
@@ -32,12 +31,13 @@ from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
 from infoset.files import POLICY, check_path
 from infoset.names import MAX_COUNT
-from infoset.node_locking import AnyLock, read_lock
+from infoset.node_locking import read_lock
 from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.runs import NO_FIGURES, RunConfig, RunFolder, RunResult
-from infoset.solvers.auto import Auto, Choice, choose
+from infoset.solvers.auto import Auto, choose
+from infoset.solvers.config import OPTIONS, UNIFORM, Lock, SolveConfig
 from infoset.solvers.job import DistributedRuns, Job, Limits, MultiStart, Point, Watcher, advance, interrupts
-from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
+from infoset.solvers.method import AnyMethod, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.payoff_scale import payoff_ranges
 
@@ -119,7 +119,29 @@ class Solution:
         >>> infoset.Solution.load("kept").nash_conv == solution.nash_conv
         True
         """
-        return _loaded(check_path("folder", folder))
+        path = check_path("folder", folder)
+        figures, config = RunFolder(path), RunFolder.read_config(path)
+        if not (path / POLICY).is_file():
+            raise CheckpointError(f"{path} contains a run without a policy: it ended before its first checkpoint")
+        policy, curve, found = load_policy(path), tuple(figures.points()), figures.result()
+        if found is None:
+            made = policy.made_by.get("iterations", 0)  # the file may hold anything
+            iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
+            at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
+            values = None if at.values is None else list(at.values)
+            seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)
+            found = RunResult(
+                policy.game, iteration, seconds, "interrupted", list(_players(policy, values)), at.nash_conv,
+                at.exploitability, at.epsilon, values, why_not="" if at.exploitability is not None else STOPPED,
+            )  # fmt: skip
+        return Solution(
+            method=config.method, start=config.start or UNIFORM, seed=config.seed or 0, reason=config.reason,
+            lock=config.lock, policy=policy, curve=curve, folder=path,
+            **found.figures() | {
+                "players": tuple(found.players), "runs": tuple(found.runs),
+                "values": None if found.values is None else tuple(found.values),
+            },
+        )  # fmt: skip
 
     def plot(self, axes: Any = None) -> Any:
         """Plot the convergence curve on axes of matplotlib, which are returned (extra ``plot``).
@@ -132,26 +154,23 @@ class Solution:
         return displays.render("solution", self)
 
 
+@dataclass(frozen=True)
+class SolveArguments(SolveConfig):
+    """The arguments of ``solve``: what is solved and how, where it runs, and where it is kept."""
+
+    game: AnyGame | None = None
+    method: str | AnyMethod | None = None
+    _: KW_ONLY
+    max_histories: int | None = None
+    out: str | Path | None = None
+    resume: bool | Mapping[str, Any] = False
+    executor: Where = LOCAL
+    watcher: Watcher | None = None
+
+
 @checks_arguments
-def solve(
-    game: AnyGame | None = None,
-    method: str | AnyMethod | None = None,
-    *,
-    iterations: int | None = None,
-    target: float | None = None,
-    seconds: float | None = None,
-    start: str | None = None,
-    runs: int | None = None,
-    lock: AnyLock | None = None,
-    form: str | None = None,
-    teams: str | None = None,
-    seed: int | None = None,
-    max_histories: int | None = None,
-    out: str | Path | None = None,
-    resume: bool | Mapping[str, Any] = False,
-    executor: Where = LOCAL,
-    watcher: Watcher | None = None,
-) -> Solution:
+@takes_fields(SolveArguments)
+def solve(asked: SolveArguments) -> Solution:
     """Solve ``game`` and report how good the answer is.
 
     ``game``: a name, a game, its tree or its sequence form.  ``method``: a name such as ``"dcfr(alpha=1.5,beta=0)"`` or
@@ -197,134 +216,50 @@ def solve(
     >>> round(solution.values[0], 4)                        # -1/18, Kuhn 1950
     -0.0556
     """
-    watcher = watcher or Watcher()
-    check_executor(executor)
-    asked = Options(iterations, target, seconds, start, runs, lock or None, form, teams, 0 if seed is None else seed)
-    if resume is True:
-        if out is None:
-            raise CheckpointError("--resume needs --out DIR, the folder of the run to continue")
-        plan = _resumed(game, method, asked, seed, out)
-    else:
-        plan = _plan_run(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
-    began = time.monotonic()
-    try:
-        task = _prepared(plan, max_histories, out, watcher, executor != LOCAL)
-        if task.folder is not None:
-            plan = plan._replace(folder=task.folder)
-        with _shared(task, max_histories, executor):
-            return _run(task, watcher, time.monotonic() - began)
-    finally:
-        if plan.folder is not None:
-            plan.folder.close()
-
-
-@contextmanager
-def _shared(task: _Task, max_histories: int | None, where: Where) -> Iterator[None]:
-    """Execute the runs of a task elsewhere, while this context is open."""
-    if where == LOCAL:
-        yield
-        return
-    name, options, method = task.plan.name, task.plan.options, task.choice.method.name
-    assert isinstance(task.job, MultiStart)
-    with open_executor(where) as opened:
-
-        def deal(number: int, trials: list[dict[str, Any]]) -> Future[dict[str, Any]]:
-            return opened.submit(_one_run, name, max_histories, method, options, number, trials)
-
-        task.job.dealt = DistributedRuns(deal, width(opened))
-        yield
-
-
-def _check_shared(job: Job, method: str, game: str) -> None:
-    """Raise ``ParameterError`` unless the work consists of runs that can be executed in other processes."""
-    if not isinstance(job, MultiStart):
-        raise ParameterError(f"executor: {method} does not make one run after the other, to be shared out")
-    try:
-        load(game)
-    except InfosetError:
-        raise ParameterError(f"executor: {shorten(game)} cannot be loaded by its name in another process") from None
-
-
-def _one_run(
-    game: str, max_histories: int | None, method: str, options: Options, number: int, trials: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """Execute one run in any process and return its result."""
-    job = _runs(game, max_histories, method, options)
-    job.results = trials
-    run = job.make(number)
-    run.step(run.total)
-    return run.result()
-
-
-@lru_cache(maxsize=1)
-def _runs(game: str, max_histories: int | None, method: str, options: Options) -> MultiStart:
-    job = parse_method(method).job(Compiled.of(load(game), max_histories), options)
-    assert isinstance(job, MultiStart)
-    return job
-
-
-class _Plan(NamedTuple):
-    """A request to solve, before the game is built."""
-
-    game: AnyGame
-    name: str
-    choice: Choice | None
-    """``None``: to be chosen."""
-    options: Options
-    limits: Limits
+    watcher, began = asked.watcher or Watcher(), time.monotonic()
+    check_executor(asked.executor)
     folder: RunFolder | None = None
-    saved: dict[str, Any] | None = None
-
-    def config(self, method: str, reason: str) -> RunConfig:
-        """Return the configuration that the folder keeps."""
-        o = self.options
-        return RunConfig(
-            self.name, method, o.start or "uniform", o.seed, o.iterations, o.target, o.seconds, o.runs, o.lock, reason,
-            o.form, o.teams,
-        )  # fmt: skip
-
-
-class _Task(NamedTuple):
-    compiled: Compiled
-    choice: Choice
-    job: Job
-    plan: _Plan
-    folder: RunFolder | None
-
-
-def _prepared(
-    plan: _Plan, max_histories: int | None, out: str | Path | None, watcher: Watcher, elsewhere: bool
-) -> _Task:
-    """Build the game, choose the method, create or restore its work, and then create or reopen the folder."""
-    compiled = Compiled.of(plan.game, max_histories, within(plan.limits.seconds, watcher.building))
-    if plan.options.lock:
-        plan = plan._replace(options=replace(plan.options, lock=read_lock(compiled, plan.options.lock)))
-    choice = plan.choice or choose(compiled, plan.options)
-    check_options(choice.method, plan.options)
-    job = choice.method.job(compiled, plan.options)
-    if elsewhere:
-        _check_shared(job, choice.method.name, plan.name)
-    if plan.saved is not None:
-        job.restore(plan.saved)
-    folder = plan.folder
-    if folder is None and out is not None:
-        folder = RunFolder.create(out, plan.config(choice.method.name, choice.why))
-    elif folder is not None:
-        folder.go_on(plan.saved)
-    return _Task(compiled, choice, job, plan, folder)
+    saved: dict[str, Any] | None = dict(asked.resume) if isinstance(asked.resume, Mapping) and asked.resume else None
+    if asked.resume is True:
+        if asked.out is None:
+            raise CheckpointError("--resume needs --out DIR, the folder of the run to continue")
+        folder, figures, saved = RunFolder.open(asked.out)
+    try:
+        game, method, config = _begin(asked) if folder is None else _continue(asked, figures, folder.path)
+        compiled = Compiled.of(game, asked.max_histories, within(config.seconds, watcher.building))
+        if config.lock:
+            config = replace(config, lock=read_lock(compiled, config.lock))
+        if isinstance(method, Auto):
+            method, why = choose(compiled, config)
+            config = replace(config, method=method.name, reason=why)
+        check_options(method, config)
+        job = method.job(compiled, config)
+        if asked.executor != LOCAL:
+            _check_shared(job, config)
+        if saved is not None:
+            job.restore(saved)
+        if folder is not None:
+            folder.go_on(saved)
+        elif asked.out is not None:
+            folder = RunFolder.create(asked.out, replace(config, start=config.start or UNIFORM))
+        with _shared(job, config, asked.max_histories, asked.executor):
+            run = _Run(config, compiled, method, job, folder, watcher, is_built_here=compiled is not game)
+            return run.finish(float((saved or {}).get("seconds", 0.0)), time.monotonic() - began)
+    finally:
+        if folder is not None:
+            folder.close()
 
 
-def _plan_run(
-    game: AnyGame | None, method: str | AnyMethod | None, options: Options, out: str | Path | None
-) -> _Plan:  # fmt: skip
-    if game is None:
+def _begin(asked: SolveArguments) -> tuple[AnyGame, AnyMethod, RunConfig]:
+    """Return the game, the method and the configuration of a new run; names that are wrong are found at once."""
+    if asked.game is None:
         raise ParameterError("no GAME given; 'infoset games' lists the names")
-    if out is not None:
-        RunFolder.check_free(Path(out))
-    chosen = _method(method or "auto")
-    check_options(chosen, options)
-    choice = None if isinstance(chosen, Auto) else Choice(chosen, "")
-    return _Plan(game, _name(game), choice, options, Limits(options.iterations, options.target, options.seconds))
+    if asked.out is not None:
+        RunFolder.check_free(Path(asked.out))
+    method = _method(asked.method or "auto")
+    given = asked.given | {"lock": asked.lock or None, "seed": asked.seed or 0}
+    check_options(method, SolveConfig(**given))
+    return asked.game, method, RunConfig(_name(asked.game), method.name, **given)
 
 
 def _method(method: str | AnyMethod) -> AnyMethod:
@@ -338,61 +273,67 @@ def _name(game: AnyGame) -> str:
     return name_of(game)
 
 
-def _resumed(
-    game: AnyGame | None, method: str | AnyMethod | None, asked: Options, seed: int | None, out: str | Path
-) -> _Plan:  # fmt: skip
-    """Continue the run in a folder; game and method may be named again, but not changed."""
-    folder, config, saved = RunFolder.open(out)
-    try:
-        return _resume_run(folder, config, saved, game, method, asked, seed)
-    except BaseException:
-        folder.close()
-        raise
-
-
-def _resume_run(
-    folder: RunFolder, config: RunConfig, saved: dict[str, Any] | None, game: AnyGame | None,
-    method: str | AnyMethod | None, asked: Options, seed: int | None,
-) -> _Plan:  # fmt: skip
-    out = folder.path
-    named = None if method is None else _method(method)
-    name = method if isinstance(method, str) and method == config.method else named and named.name
-    if asked.lock is not None:
+def _continue(asked: SolveArguments, figures: RunConfig, out: Path) -> tuple[AnyGame, AnyMethod, RunConfig]:
+    """Return what ``_begin`` returned for the run in ``out``; only limits may be others than those that it keeps."""
+    named = None if asked.method is None else _method(asked.method)
+    if asked.lock:
         raise CheckpointError(f"{out} already contains a run; lock can be given only when a run begins")
-    given = (
-        ("game", None if game is None else _name(game), config.game), ("method", name, config.method),
-        ("start", asked.start, config.start), ("seed", seed, config.seed), ("runs", asked.runs, config.runs),
-        ("form", asked.form, config.form),
-        ("teams", asked.teams, config.teams),
-    )  # fmt: skip
-    for what, mine, stored in given:
-        if mine not in (None, stored):
+    method = asked.method if asked.method == figures.method else named and named.name
+    given = {"game": None if asked.game is None else _name(asked.game), "method": method}
+    given |= {name: getattr(asked, name) for name in (*OPTIONS, "seed") if name not in (*asdict(asked.limits), "lock")}
+    for what, mine in given.items():
+        if mine not in (None, stored := getattr(figures, what)):
             raise CheckpointError(
-                f"{out} contains a run of {config.game} by {config.method}: {what} {stored}, not {mine}"
+                f"{out} contains a run of {figures.game} by {figures.method}: {what} {stored}, not {mine}"
             )
-    start = None if config.start == "uniform" else config.start
-    own = Options(
-        config.iterations,
-        config.target,
-        config.seconds,
-        start,
-        config.runs,
-        config.lock,
-        config.form,
-        config.teams,
-        config.seed,
-    )
-    limits = Limits(asked.iterations, asked.target, asked.seconds)
-    if limits != Limits():
-        own = replace(own, iterations=asked.iterations, target=asked.target, seconds=asked.seconds)
-    loaded: AnyGame = game if game is not None else _load(config.game, out)
-    chosen = named or parse_method(config.method)
-    limits = Limits(own.iterations, own.target, own.seconds)
-    return _Plan(loaded, config.game, Choice(chosen, config.reason), own, limits, folder, saved)
+    figures = replace(figures, start=None if figures.start == UNIFORM else figures.start)
+    if asked.limits != Limits():
+        figures = replace(figures, **asdict(asked.limits))
+    game = load_named(figures.game, f"the run in {out}") if asked.game is None else asked.game
+    return game, named or parse_method(figures.method), figures
 
 
-def _load(name: str, out: str | Path) -> Game:
-    return load_named(name, f"the run in {out}")
+@contextmanager
+def _shared(job: Job, config: RunConfig, max_histories: int | None, where: Where) -> Iterator[None]:
+    """Execute the runs of a work elsewhere, while this context is open."""
+    if where == LOCAL:
+        yield
+        return
+    assert isinstance(job, MultiStart)
+    with open_executor(where) as opened:
+
+        def deal(number: int, trials: list[dict[str, Any]]) -> Future[dict[str, Any]]:
+            return opened.submit(_one_run, config, max_histories, number, trials)
+
+        job.dealt = DistributedRuns(deal, width(opened))
+        yield
+
+
+def _check_shared(job: Job, config: RunConfig) -> None:
+    """Raise ``ParameterError`` unless the work consists of runs that can be executed in other processes."""
+    if not isinstance(job, MultiStart):
+        raise ParameterError(f"executor: {config.method} does not make one run after the other, to be shared out")
+    try:
+        load(config.game)
+    except InfosetError:
+        name = shorten(config.game)
+        raise ParameterError(f"executor: {name} cannot be loaded by its name in another process") from None
+
+
+def _one_run(config: RunConfig, max_histories: int | None, number: int, trials: list[dict[str, Any]]) -> dict[str, Any]:
+    """Execute one run in any process and return its result."""
+    job = _runs(config, max_histories)
+    job.results = trials
+    run = job.make(number)
+    run.step(run.total)
+    return run.result()
+
+
+@lru_cache(maxsize=1)
+def _runs(config: RunConfig, max_histories: int | None) -> MultiStart:
+    job = parse_method(config.method).job(Compiled.of(load(config.game), max_histories), config)
+    assert isinstance(job, MultiStart)
+    return job
 
 
 def within(seconds: float | None, building: Callable[[int], object]) -> Callable[[int], object]:
@@ -412,177 +353,158 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
     return watched
 
 
-def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
-    """Work until a limit is reached, save the result and evaluate it; ``building`` is the seconds spent before."""
-    compiled, choice, job, plan, folder = task
-    if compiled is not plan.game:  # its clock was the one for building
-        compiled.progress = watcher.building
-    limits, curve = plan.limits, [] if folder is None else folder.points()
-    if limits == Limits():
-        limits = choice.method.default
-    if isinstance(job, MultiStart):  # the limit holds for each run, not for the number of runs
-        limits = replace(limits, iterations=None)
-    watcher.begin(job, limits)
+@dataclass(frozen=True)
+class _Run:
+    """A run that is ready to begin, or to go on."""
 
-    def point(at: Point) -> None:
-        if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
-            curve.append(at)
-        if folder is not None:
-            with folder.attempt(on_the_way=True):
-                folder.add_point(at)
-        watcher.point(at)
+    config: RunConfig
+    compiled: Compiled
+    method: AnyMethod
+    job: Job
+    folder: RunFolder | None
+    watcher: Watcher
+    is_built_here: bool
+    """Whether the progress of ``compiled`` is this run's to report."""
 
-    def advanced(job: Job, spent: float) -> None:
-        if folder is not None:
-            with folder.attempt(on_the_way=True):
-                folder.checkpoint(job, spent)
-        watcher.advance(job, spent)
+    def finish(self, before: float, building: float) -> Solution:
+        """Work until a limit is reached, save the result and evaluate it.
 
-    def done(job: Job, spent: float) -> None:
+        ``before`` is the seconds of work before a resumption, ``building`` those spent before this call.
+        """
+        job, folder, watcher, limits = self.job, self.folder, self.watcher, self.config.limits
+        if self.is_built_here:  # its clock was the one for building
+            self.compiled.progress = watcher.building
+        curve = [] if folder is None else folder.points()
+        if limits == Limits():
+            limits = self.method.default
+        if isinstance(job, MultiStart):  # the limit holds for each run, not for the number of runs
+            limits = replace(limits, iterations=None)
+        watcher.begin(job, limits)
+
+        def point(at: Point) -> None:
+            if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
+                curve.append(at)
+            if folder is not None:
+                with folder.attempt(on_the_way=True):
+                    folder.add_point(at)
+            watcher.point(at)
+
+        def advanced(job: Job, spent: float) -> None:
+            if folder is not None:
+                with folder.attempt(on_the_way=True):
+                    folder.checkpoint(job, spent)
+            watcher.advance(job, spent)
+
+        def done(job: Job, spent: float) -> None:
+            if folder is not None:
+                folder.failed = None  # this write includes what failed earlier
+                with folder.attempt():
+                    folder.save_state(job, spent)
+            watcher.done(job, spent)
+
+        began = time.monotonic()
+        stopped, spent = advance(job, limits, Watcher(point=point, advance=advanced, done=done), before)
+        policy = self._policy()
+        if policy is None:
+            raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"no result after {spent:.3g} s")
         if folder is not None:
-            folder.failed = None  # this write includes what failed earlier
             with folder.attempt():
-                folder.save_state(job, spent)
-        watcher.done(job, spent)
+                folder.save_policy(policy)
+        found, why_not = self._evaluate(policy, stopped == "interrupted")
+        solution = self._solution(stopped, spent, tuple(curve), policy, found, why_not)
+        evaluating = max(time.monotonic() - began - (spent - before), 0.0)
+        solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
+        watcher.solved(solution)
+        if folder is not None:
+            if folder.failed is None:  # never keep a result beside an older policy
+                with folder.attempt():
+                    figures = {
+                        name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES
+                    }
+                    figures |= {name: list(value) for name, value in figures.items() if isinstance(value, tuple)}
+                    folder.save_result(RunResult(**figures))
+                    folder.finish(f"{solution.game}: {solution.method}")
+            if folder.failed is not None:
+                raise folder.failed
+        return solution
 
-    before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
-    watched = Watcher(point=point, advance=advanced, done=done)
-    began = time.monotonic()
-    stopped, spent = advance(job, limits, watched, before)
-    policy = _labelled(task)
-    if policy is None:
-        raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"no result after {spent:.3g} s")
-    if folder is not None:
-        with folder.attempt():
-            folder.save_policy(policy)
-    found, why_not = _figures(job, policy, task, watcher, stopped == "interrupted")
-    solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
-    evaluating = max(time.monotonic() - began - (spent - before), 0.0)
-    solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
-    watcher.solved(solution)
-    if folder is not None:
-        if folder.failed is None:  # never keep a result beside an older policy
-            with folder.attempt():
-                folder.save_result(_result(solution))
-                folder.finish(f"{solution.game}: {solution.method}")
-        if folder.failed is not None:
-            raise folder.failed
-    return solution
+    def _policy(self) -> Any:
+        """Return the current policy of the work, labelled with the method, options and iterations that made it."""
+        policy: Any = self.job.policy()
+        config = self.config
+        made_by: dict[str, Any] = {
+            "method": self.method.name, "iterations": self.job.iteration, "start": config.start or UNIFORM,
+            "seed": config.seed,
+        }  # fmt: skip
+        if config.lock:
+            made_by["lock"] = {player: sorted(table) for player, table in config.lock.items()}
+        return None if policy is None else replace(policy, made_by=made_by)
 
+    def _evaluate(self, policy: SavedPolicy, interrupted: bool) -> tuple[Evaluation | None, str]:
+        """Evaluate the policy, or return the reason why that was not done."""
+        compiled, folder, seconds = self.compiled, self.folder, self.config.seconds
+        most = inf if seconds is None else max(seconds, LEAST_EVALUATING)
+        clock = Clock(time.monotonic() + most)
 
-def _labelled(task: _Task) -> Any:
-    """Return the current policy of the work, labelled with the method, options and iterations that made it."""
-    policy: Any = task.job.policy()
-    options, method = task.plan.options, task.choice.method.name
-    start = options.start or "uniform"
-    made_by = {"method": method, "iterations": task.job.iteration, "start": start, "seed": options.seed}
-    if options.lock:
-        made_by["lock"] = {player: sorted(table) for player, table in options.lock.items()}
-    return None if policy is None else replace(policy, made_by=made_by)
+        def built(count: int) -> None:
+            clock()
+            self.watcher.building(count)
 
+        if self.is_built_here:
+            compiled.progress = built
+        found = self.job.evaluation()
+        if found is not None:
+            return found, found.reason if isnan(found.nash_conv) else ""
+        if interrupted and not compiled.made_whole:  # start nothing that takes long after Ctrl-C
+            return None, STOPPED
+        with interrupts() as stop:
 
-def _solution(
-    task: _Task, end: tuple[str, float, tuple[Point, ...]], policy: Any, found: Evaluation | None, why_not: str
-) -> Solution:  # fmt: skip
-    compiled, choice, job, plan, folder = task
-    stopped, spent, curve = end
-    with interrupts(), status.during("looking for the optimum") if isinstance(job, MultiStart) else nullcontext():
-        bound, proof = (None, "") if stopped == "interrupted" else job.bound() or (None, "")
-    runs = tuple(float(result["value"]) for result in job.measured) if isinstance(job, MultiStart) else ()
-    nash_conv, exploitability, epsilon = (
-        None if found is None or isnan(figure := getattr(found, name)) else float(figure)
-        for name in ("nash_conv", "exploitability", "epsilon")
-    )
-    start = plan.options.start or "uniform"
-    return Solution(
-        game=compiled.name, method=choice.method.name, iterations=job.iteration, seconds=spent, stopped=stopped,
-        start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
-        players=compiled.players, values=None if found is None else found.values,
-        policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
-        payoff_range=float(payoff_ranges(compiled.payoffs).max()) if runs and bound is not None else None,
-        notes=job.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
-    )  # fmt: skip
+            def keep(evaluation: PolicyEvaluation) -> None:
+                if folder is not None:
+                    with folder.attempt():
+                        folder.keep_evaluation(evaluation, now=stop.is_set())
+                if stop.is_set():
+                    raise _StoppedError
+                clock()
 
+            try:
+                found = evaluate(compiled, policy, keep=keep)
+            except _StoppedError:
+                return None, STOPPED
+            except ClockError:
+                why = f"its exact figures are not worked out after {most:g} s; 'infoset evaluate' has no such limit"
+                return None, why
+            except ImperfectRecallError as error:
+                return None, str(error)
+        if folder is not None:
+            folder.forget_evaluation()
+        return found, found.reason
 
-def _result(solution: Solution) -> RunResult:
-    """Return the figures that the folder keeps beside its configuration, curve and policy."""
-    figures = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
-    lists = {name: list(figures[name]) for name in ("players", "runs")}
-    return RunResult(**figures | lists | {"values": None if solution.values is None else list(solution.values)})
-
-
-def _loaded(path: Path) -> Solution:
-    """Read the solution from a run's folder."""
-    folder, config = RunFolder(path), RunFolder.read_config(path)
-    if not (path / POLICY).is_file():
-        raise CheckpointError(f"{path} contains a run without a policy: it ended before its first checkpoint")
-    policy, curve, found = load_policy(path), tuple(folder.points()), folder.result()
-    if found is None:
-        made = policy.made_by.get("iterations", 0)  # the file may hold anything
-        iteration = made if isinstance(made, int) and 0 <= made <= MAX_COUNT else 0
-        at = next((point for point in curve[::-1] if point.iteration == iteration), Point(iteration, 0.0))
-        values = None if at.values is None else list(at.values)
-        seconds = max((point.seconds for point in curve if point.iteration <= iteration), default=0.0)
-        found = RunResult(
-            policy.game, iteration, seconds, "interrupted", list(_players(policy, values)), at.nash_conv,
-            at.exploitability, at.epsilon, values, why_not="" if at.exploitability is not None else STOPPED,
+    def _solution(
+        self, stopped: str, spent: float, curve: tuple[Point, ...], policy: Any, found: Evaluation | None, why_not: str
+    ) -> Solution:
+        compiled, job, config = self.compiled, self.job, self.config
+        with interrupts(), status.during("looking for the optimum") if isinstance(job, MultiStart) else nullcontext():
+            bound, proof = (None, "") if stopped == "interrupted" else job.bound() or (None, "")
+        runs = tuple(float(result["value"]) for result in job.measured) if isinstance(job, MultiStart) else ()
+        nash_conv, exploitability, epsilon = (
+            None if found is None or isnan(figure := getattr(found, name)) else float(figure)
+            for name in ("nash_conv", "exploitability", "epsilon")
+        )
+        return Solution(
+            game=compiled.name, method=self.method.name, iterations=job.iteration, seconds=spent, stopped=stopped,
+            start=config.start or UNIFORM, seed=config.seed or 0, nash_conv=nash_conv, exploitability=exploitability,
+            epsilon=epsilon, players=compiled.players, values=None if found is None else found.values,
+            policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=config.reason, why_not=why_not,
+            payoff_range=float(payoff_ranges(compiled.payoffs).max()) if runs and bound is not None else None,
+            notes=job.notes(), lock=config.lock, folder=self.folder.path if self.folder else None,
         )  # fmt: skip
-    return Solution(
-        method=config.method, start=config.start, seed=config.seed, reason=config.reason,
-        lock=config.lock, policy=policy, curve=curve, folder=path,
-        **found.figures() | {
-            "players": tuple(found.players), "runs": tuple(found.runs),
-            "values": None if found.values is None else tuple(found.values),
-        },
-    )  # fmt: skip
 
 
 def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]:
     """Return the players' names from the policy, or ``P1``, ``P2``, … where it has none."""
     names = getattr(policy, "players", None)
     return names if isinstance(names, tuple) else tuple(f"P{k + 1}" for k in range(len(values or ())))
-
-
-def _figures(
-    job: Job, policy: SavedPolicy, task: _Task, watcher: Watcher, interrupted: bool
-) -> tuple[Evaluation | None, str]:  # fmt: skip
-    """Evaluate the policy, or return the reason why that was not done."""
-    compiled, folder, seconds = task.compiled, task.folder, task.plan.limits.seconds
-    most = inf if seconds is None else max(seconds, LEAST_EVALUATING)
-    clock = Clock(time.monotonic() + most)
-
-    def built(count: int) -> None:
-        clock()
-        watcher.building(count)
-
-    if compiled is not task.plan.game:
-        compiled.progress = built
-    found = job.evaluation()
-    if found is not None:
-        return found, found.reason if isnan(found.nash_conv) else ""
-    if interrupted and not compiled.made_whole:  # start nothing that takes long after Ctrl-C
-        return None, STOPPED
-    with interrupts() as stop:
-
-        def keep(evaluation: PolicyEvaluation) -> None:
-            if folder is not None:
-                with folder.attempt():
-                    folder.keep_evaluation(evaluation, now=stop.is_set())
-            if stop.is_set():
-                raise _StoppedError
-            clock()
-
-        try:
-            found = evaluate(compiled, policy, keep=keep)
-        except _StoppedError:
-            return None, STOPPED
-        except ClockError:
-            return None, f"its exact figures are not worked out after {most:g} s; 'infoset evaluate' has no such limit"
-        except ImperfectRecallError as error:
-            return None, str(error)
-    if folder is not None:
-        folder.forget_evaluation()
-    return found, found.reason
 
 
 class _StoppedError(Exception):

@@ -10,6 +10,11 @@ import warnings
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO
 
+from infoset import status
+from infoset.cli.output import complain
+from infoset.cli.status_line import StatusLine
+from infoset.errors import InfosetError, one_line
+
 INTERRUPTED = 130
 
 
@@ -28,13 +33,8 @@ def main() -> None:
 
 def run_command() -> int:
     """Run the command that ``sys.argv`` names and return its exit status; the process goes on."""
-    from infoset.cli.output import complain
-    from infoset.errors import InfosetError, one_line
-
     try:
-        from infoset import status
         from infoset.cli.app import app
-        from infoset.cli.status_line import StatusLine
 
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         sys.stdout = _Output(sys.stdout)
@@ -90,6 +90,4 @@ class _Output:
 
 
 def _show_warning(message: Warning | str, *_: Any) -> None:
-    from infoset.cli.output import complain
-
     complain(message)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from typing import Any
 
 from infoset.errors import bound, printable
 
@@ -20,3 +22,8 @@ def note(text: object) -> None:
 def complain(text: object) -> None:
     """Write one line of bounded length to standard error, prefixed with the program's name: an error or news."""
     note(f"infoset: {bound(str(text))}")
+
+
+def print_json(body: dict[str, Any]) -> None:
+    """Write a result to standard output as one JSON object: plain ASCII without control characters."""
+    print(json.dumps(body, allow_nan=False).replace("\x7f", "\\u007f"))

@@ -1,4 +1,4 @@
-"""The verb ``play``: a person plays against agents in the terminal; games are saved and reviewed when they are over."""
+"""Play a game yourself in the terminal; the hidden information is shown after the game."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 from secrets import randbits
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
 
 from infoset.base import Agent, Game, InformationState, State, Step
 from infoset.catalog import load, load_named
+from infoset.cli.options import MaybeGameName, absolute, with_options, with_run
 from infoset.cli.terminal import (
     BOLD,
     DIM,
@@ -55,16 +58,38 @@ MOST_PRINTED = 1 << 12  # most characters kept of what agents print in a game
 class Asked:
     """The arguments of the command line."""
 
-    game: str | None
-    agents: tuple[str, ...] = ()
-    seat: str | None = None
-    games: int = 1
-    seed: int | None = None
-    seconds_per_move: float | None = None
-    replay: Path | None = None
-    resume: Path | None = None
-    practice: bool = False
-    hints: str | None = None
+    game: MaybeGameName = None
+    agents: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AGENT]…",
+            help="An agent for each other seat, in order (default: the equilibrium if the game is small).",
+        ),
+    ] = None
+    seat: Annotated[str | None, typer.Option(help="Your seat: a player's name or number (default: 1).")] = None
+    games: Annotated[int, typer.Option(help="Number of games.")] = 1
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: drawn).")] = None
+    seconds_per_move: Annotated[
+        float | None, typer.Option(help="Seconds for each move (default: no limit; in Pommerman 0.3).")
+    ] = None
+    replay: Annotated[
+        Path | None, typer.Option(help="The folder in which to save replays (default: below runs/play/).")
+    ] = None
+    resume: Annotated[Path | None, typer.Option(help="Continue the unfinished game in this replay file.")] = None
+    practice: Annotated[bool, typer.Option("--practice", help="Allow hints (h) and taking moves back (u).")] = False
+    hints: Annotated[
+        str | None, typer.Option(help="A policy file or run folder that gives hints and judges moves.")
+    ] = None
+
+
+@with_options(Asked)
+def run(**given: Any) -> None:
+    asked = Asked(**given)
+    if asked.game is not None:
+        game, named = with_run(asked.game)
+        others = named * (len(load(game).players) - 1 if named else 0)
+        asked = replace(asked, game=absolute(game), agents=asked.agents or others)
+    play(asked)
 
 
 def play(asked: Asked) -> None:
@@ -111,9 +136,7 @@ def _as_left(asked: Asked, left: Match) -> Asked:
     if not asked.agents:
         for name in others:
             _check_harmless(name, asked.resume)
-    return replace(
-        asked, agents=asked.agents or tuple(others), seat=str(seat + 1), seed=left.seed, seconds_per_move=clock
-    )
+    return replace(asked, agents=asked.agents or others, seat=str(seat + 1), seed=left.seed, seconds_per_move=clock)
 
 
 def _check_harmless(agent: str, file: Path | None) -> None:
@@ -281,7 +304,7 @@ class Sitting:
 
     def _others(self) -> tuple[list[Agent | str], str]:
         """Return the agents of the other seats, and the reason for the choice where none were named."""
-        named, seats = self.asked.agents, len(self.game.players) - 1
+        named, seats = self.asked.agents or [], len(self.game.players) - 1
         if named or not seats:
             check_seats(self.name, self.game, len(named) + 1)
             return [self._equilibrium() if name == EQUILIBRIUM else name for name in named], ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from infoset.cli.output import print_json, write
 from infoset.names import Name
 from infoset.registry import Entry, listed
 
@@ -145,17 +146,17 @@ def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluat
     return "\n".join(lines + [found.reason] * bool(found.reason))
 
 
-def entries_text(entries: list[Entry]) -> str:
-    """Return a list of names with their parameters, and a line about each."""
-    return "\n".join(f"{listed(entry)}\n    {entry.about}" for entry in entries)
-
-
-def entries_body(entries: list[Entry]) -> list[dict[str, Any]]:
-    """Return the list of names, parameters and descriptions as JSON objects."""
-    return [
+def print_entries(what: str, entries: list[Entry], more: str, json_: bool) -> None:
+    """Print names with their parameters and a line about each, and then ``more``; or all as one JSON object."""
+    if not json_:
+        lines = [f"{listed(entry)}\n    {entry.about}" for entry in entries]
+        write("\n".join(lines) + (f"\n\n{more}" if more else ""))
+        return
+    bodies = [
         {"name": e.name, "parameters": {k: _plain(v) for k, v in e.parameters.items()}, "about": e.about}
         for e in entries
     ]
+    print_json({what: bodies})
 
 
 def _plain(value: Any) -> Any:

@@ -1,29 +1,96 @@
-"""The verbs ``tournament`` and ``compete``: play, store and report tournaments, and save their games as replays."""
-
-from __future__ import annotations
+"""Play a tournament, every pair of teams in every seat: print a cross table, ratings and faults."""
 
 import re
-from collections.abc import Callable
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
+import typer
+
+from infoset.arena.standings import Standings
+from infoset.arena.store import UnkeptGameError, load_replay
+from infoset.arena.tournament import tournament
 from infoset.catalog import load
-from infoset.cli.output import complain
+from infoset.cli.options import (
+    AsJson,
+    Executor,
+    MaybeGameName,
+    SecondsPerMove,
+    StartClock,
+    absolute,
+    refuse_others,
+    with_run,
+)
+from infoset.cli.output import complain, print_json, write
 from infoset.cli.progress import TournamentProgress
 from infoset.errors import ParameterError
 from infoset.files import check_file, replace_file
-
-if TYPE_CHECKING:
-    from infoset.arena.standings import Standings
-
-
-Report = Callable[["Standings", Path], object]
-"""A function that prints the standings of a tournament and the path of its database."""
+from infoset.view.bracket_svg import bracket_svg
+from infoset.view.tournament_svg import tournament_svg
+from infoset.view.tournament_text import tournament_text
 
 
-def play(game: str, teams: list[str], db: Path | None, svg: Path | None, report: Report, **settings: Any) -> None:
+def run(
+    context: typer.Context,
+    game: MaybeGameName = None,
+    teams: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TEAM", help="One agent for all seats of a team, or a+b, its members in the order of the seats."
+        ),
+    ] = None,
+    games: Annotated[int | None, typer.Option(help="Games of each pair of teams (default: 100).")] = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="round-robin, double-elimination, swiss(rounds=5), free-for-all.")
+    ] = "round-robin",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Processes that play (default: one for each core).")] = None,
+    db: Annotated[
+        Path | None, typer.Option(help="Database of the games; resumes an existing one (default: new, in runs/).")
+    ] = None,
+    self_: Annotated[bool, typer.Option("--self", help="Let every team also play against itself.")] = False,
+    rank: Annotated[
+        str | None, typer.Option(help="Ranking: payoff, wins or elo (default: wins if payoffs are only won or lost).")
+    ] = None,
+    slow: Annotated[float, typer.Option(help="Count decisions that take longer, in seconds.")] = 0.1,
+    move_limit: Annotated[
+        float, typer.Option(help="Seconds of silence after which an agent forfeits the game.")
+    ] = 10.0,
+    seconds_per_move: SecondsPerMove = None,
+    start_clock: StartClock = None,
+    isolate: Annotated[
+        bool | None,
+        typer.Option(help="Run each agent in a process of its own, with limits (default: with --seconds-per-move)."),
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw cross table and ratings to this SVG file.")] = None,
+    replay: Annotated[int | None, typer.Option(help="Play nothing: export this game of --db as a replay.")] = None,
+    executor: Executor = "local",
+    out: Annotated[Path | None, typer.Option(help="The file for --replay (default: beside the database).")] = None,
+    json_: AsJson = False,
+) -> None:
+    if replay is not None:
+        refuse_others(context, {"replay", "db", "out"}, "--replay writes a game of --db; it goes with --out alone")
+        if db is None:
+            raise ParameterError("--replay needs --db FILE, the tournament's database")
+        write(load_replay(db, replay).save(out or db.with_name(f"{db.stem}-{replay:05d}.json")))
+        return
+    if out is not None:
+        raise ParameterError("--out is the file for --replay")
+    if game is not None:
+        game, teams = with_run(game, *(teams or ()))
+    if game is None or not teams:
+        raise ParameterError("name a GAME and at least two TEAMs, or a game to --replay from --db")
+    play_tournament(
+        absolute(game), teams, db, svg, json_, games=games, format=format_, seed=seed,
+        workers=workers, self_matches=self_, rank=rank, slow=slow, move_limit=move_limit,
+        seconds_per_move=seconds_per_move, start_clock=start_clock, isolate=isolate, executor=executor,
+    )  # fmt: skip
+
+
+def play_tournament(
+    game: str, teams: list[str], db: Path | None, svg: Path | None, json_: bool, **settings: Any
+) -> None:
     """Play a tournament or resume the one in ``db``, report the standings and draw the picture.
 
     Where a game cannot be stored, as on a full disk, the games before it are reported.  Raises ``KeyboardInterrupt``
@@ -34,58 +101,30 @@ def play(game: str, teams: list[str], db: Path | None, svg: Path | None, report:
         if file is not None:
             check_file(file)
     load(game)
-    from infoset.arena.store import UnkeptGameError
-    from infoset.arena.tournament import tournament
-    from infoset.view.bracket_svg import bracket_svg
-    from infoset.view.tournament_svg import tournament_svg
-
     try:
         with TournamentProgress() as progress:
             standings = tournament(game, teams, db=path, progress=progress.advance, **settings)
     except UnkeptGameError as error:
         if error.standings is not None and error.standings.games:
-            report(error.standings, path)
+            _report(error.standings, path, json_)
         raise
     if standings.stopped == "interrupted":
         how = "the same command resumes" if db is not None else f"the same command with --db {path} resumes"
         complain(f"stopped after {standings.games:,} of {standings.planned:,} games; {how}")
         if not standings.games:
             raise KeyboardInterrupt
-    report(standings, path)
+    _report(standings, path, json_)
     if svg is not None:
         picture = bracket_svg(standings) if standings.meetings else tournament_svg(standings)
         replace_file(svg, lambda file: file.write(picture.encode()))
 
 
-def compete(file: Path, db: Path | None, svg: Path | None, report: Report, **how: Any) -> None:
-    """Play or resume the competition of a file; its games are stored beside the file by default."""
-    from infoset.arena.competition import read
-
-    found = read(file)
-    play(found.game, found.teams, found.database_of(file, db), svg, report, **how, **found.settings)
-
-
-def body(standings: Standings, path: Path) -> dict[str, Any]:
-    """Return the standings as a JSON object."""
-    plain = asdict(standings)
-    plain["ratings"] = [asdict(rating) for rating in standings.ratings]
-    return plain | {"db": str(path)}
-
-
-def text(standings: Standings, path: Path) -> str:
-    """Return the standings as lines."""
-    from infoset.view.tournament_text import tournament_text
-
-    return f"{tournament_text(standings)}\ndatabase: {path}"
-
-
-def save_replay(db: Path | None, number: int, out: Path | None) -> Path:
-    """Write a game of a tournament as a replay, by default beside the database."""
-    from infoset.arena.store import load_replay
-
-    if db is None:
-        raise ParameterError("--replay needs --db FILE, the tournament's database")
-    return load_replay(db, number).save(out or db.with_name(f"{db.stem}-{number:05d}.json"))
+def _report(standings: Standings, path: Path, json_: bool) -> None:
+    if json_:
+        ratings = [asdict(rating) for rating in standings.ratings]
+        print_json(asdict(standings) | {"ratings": ratings, "db": str(path)})
+    else:
+        write(f"{tournament_text(standings)}\ndatabase: {path}")
 
 
 def _fresh(game: str) -> Path:

@@ -35,7 +35,7 @@ from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
 from infoset.processes import LEFT_BEHIND
-from infoset.registry import PYTHON, Registry, check_python, made_for, own_name, path_problem
+from infoset.registry import PYTHON, Entry, Registry, check_python, made_for, own_name, path_problem
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -323,6 +323,16 @@ AGENTS: Registry[Agent | Maker] = Registry(
     group="infoset.agents",
 )
 """The makers of agents by name; an agent's parameters are those of its maker."""
+
+
+def list_agents() -> list[Entry]:
+    """List the agents that are known by name, with their parameters and a line about each.
+
+    >>> [entry.name for entry in infoset.list_agents() if entry.about.startswith("Any game")]
+    ['adaptive', 'search']
+    """
+    return AGENTS.entries()
+
 
 GIVEN: dict[str, Agent] = {}
 """Agent objects that exist in this process only, by their temporary names (see ``given``)."""

@@ -123,7 +123,7 @@ class PublicNode:
         size = len(self._members) + len(self._pending)
         if size > MAX_WORLDS or time.monotonic() > self._until:
             raise BudgetError(
-                f"{self.walk.game.name}: too much is hidden to compute the public state ({size:,} so far)"
+                f"{self.walk.game.name}: the public state has too many histories to be computed ({size:,} so far)"
             )
 
     def _steps(self, world: World, weight: float) -> Iterator[tuple[World, float, Cause]]:

@@ -1,67 +1,21 @@
-"""Methods of ``solve``: their protocol, the options that they share, and the registry that finds them by name."""
+"""Methods of ``solve``: their protocol, and the registry that finds them by name."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from inspect import isfunction
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from infoset.compiled import Compiled
-from infoset.errors import ParameterError, one_line, shorten
-from infoset.names import check_choice, check_range, parse_name
-from infoset.registry import PYTHON, Registry, find_python
+from infoset.errors import InfosetError, ParameterError, one_line, shorten
+from infoset.names import check_range, parse_name
+from infoset.registry import PYTHON, Entry, Registry, find_python
+from infoset.solvers.config import OPTIONS, SolveConfig
 from infoset.solvers.job import Job, Limits
-
-Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
-
-STARTS = ("uniform", "random")
-FORMS = ("tree", "factored", "sampled")
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options of a solve, the same for every method; ``None`` leaves the choice to the method."""
-
-    iterations: int | None = None
-    """Number of iterations; of each run where there are several."""
-    target: float | None = None
-    """The exploitability at which the method stops."""
-    seconds: float | None = None
-    """Seconds of the method's own time after which it stops."""
-    start: str | None = None
-    """The initial profile: ``uniform``, or ``random``, drawn with the seed."""
-    runs: int | None = None
-    """Number of independent runs."""
-    lock: Lock | None = None
-    """Fixed behaviour: by player and information set the probabilities of all its moves."""
-    form: str | None = None
-    """Form of the game: ``tree``, all its histories; ``factored``, products of them; ``sampled``, sampled histories."""
-    teams: str | None = None
-    """The teams: seats counted from 1, or names, as in ``1+3,2``."""
-    seed: int = 0
-    """Seed of every random choice."""
-
-    def __post_init__(self) -> None:
-        Limits(self.iterations, self.target, self.seconds)
-        check_range("seed", self.seed, 0, 2**63)
-        if self.start is not None:
-            check_choice("start", self.start, STARTS)
-        if self.form is not None:
-            check_choice("form", self.form, FORMS)
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The options that were given; without the seed, which every method takes."""
-        return {name: value for name in OPTIONS if (value := getattr(self, name)) is not None}
-
-
-OPTIONS = tuple(field.name for field in fields(Options) if field.name != "seed")
 
 
 @runtime_checkable
 class AnyMethod(Protocol):
-    """The protocol of a method: a value that is given a game and options and returns work on it."""
+    """The protocol of a method: a value that is given a game and a configuration and returns work on it."""
 
     takes: ClassVar[frozenset[str]]
     """The options that it accepts, besides the seed."""
@@ -73,11 +27,11 @@ class AnyMethod(Protocol):
         """The full name, as ``solve`` takes it."""
         ...
 
-    def check(self, options: Options) -> None:
+    def check(self, config: SolveConfig) -> None:
         """Raise ``ParameterError`` for values of the options that the method does not allow, before any slow work."""
         ...
 
-    def job(self, compiled: Compiled, options: Options) -> Job:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Job:
         """Return work on a game, not yet begun.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
         ...
 
@@ -87,13 +41,13 @@ class Checked:
 
     most_runs: ClassVar[int] = 10**7
 
-    def check(self, options: Options) -> None:
+    def check(self, config: SolveConfig) -> None:
         """Raise ``ParameterError`` for a number that is out of range."""
         takes: frozenset[str] = getattr(self, "takes", frozenset())
-        if "runs" in takes and options.runs is not None:
-            check_range("runs", options.runs, 1, self.most_runs)
-        if "runs" in takes and "target" not in takes and options.iterations is not None:
-            check_range("iterations", options.iterations, 1, 10**9)
+        if "runs" in takes and config.runs is not None:
+            check_range("runs", config.runs, 1, self.most_runs)
+        if "runs" in takes and "target" not in takes and config.iterations is not None:
+            check_range("iterations", config.iterations, 1, 10**9)
 
 
 METHODS: Registry[AnyMethod] = Registry(
@@ -169,10 +123,28 @@ def check_is_method(method: object, name: str = "method") -> AnyMethod:
     return method
 
 
-def check_options(method: AnyMethod, options: Options) -> None:
+def check_options(method: AnyMethod, config: SolveConfig) -> None:
     """Raise ``ParameterError``, which lists the allowed options, for an option that the method does not accept."""
-    for name in options.given:
+    for name in config.given:
         if name not in method.takes:
             allowed = ", ".join(option for option in (*OPTIONS, "seed") if option in {*method.takes, "seed"})
             raise ParameterError(f"{name} is not an option of {method.name}; it takes: {allowed}")
-    method.check(options)
+    method.check(config)
+
+
+def list_methods() -> list[Entry]:
+    """List the methods of ``solve``, with their parameters and a line about each, then the options that it takes.
+
+    >>> next(entry.parameters for entry in infoset.list_methods() if entry.name == "team-exact")
+    {'by': 'auto'}
+    """
+    entries = []
+    for entry in METHODS.entries():
+        try:
+            method = parse_method(entry.name)
+        except InfosetError:
+            entries.append(entry)  # of a plug-in that is broken, or has to be given parameters
+            continue
+        takes = ", ".join(option for option in OPTIONS if option in method.takes)
+        entries.append(entry._replace(about=f"{entry.about}\n    options: {takes or 'none'}"))
+    return entries

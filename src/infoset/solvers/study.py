@@ -14,7 +14,7 @@ from infoset.compiled import AnyGame, Compiled
 from infoset.errors import UnknownNameError
 from infoset.interning import sums
 from infoset.policies.tabular import TabularPolicy
-from infoset.solvers.method import Lock
+from infoset.solvers.config import Lock
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.tabular.lock import locked_rows
 from infoset.tree.game_tree import GameTree

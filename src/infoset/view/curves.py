@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from infoset.arguments import checks_arguments
 from infoset.errors import MissingExtraError, ParameterError
 from infoset.files import check_file, replace_file
 from infoset.solvers.job import Point
+from infoset.solving import Solution
 from infoset.view.plots import INK, label, new_axes, tidy
 from infoset.view.plots import color as hue
 
@@ -284,3 +287,27 @@ def _name_end(axes: Any, x: float, y: float, text: str, color: str) -> None:
         text, (x, y), xytext=(6, 0), textcoords="offset points", color=color, va="center", fontsize=9,
         annotation_clip=False,
     )  # fmt: skip
+
+
+@checks_arguments
+def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *, axes: Any = None) -> Any:
+    """Plot the convergence curves of several runs together, each with its name; return the axes of matplotlib.
+
+    ``runs`` are folders or solutions.  The curves show the exploitability of each average profile by iteration, or
+    where that is unknown the value of the best policy so far.  With ``out`` the picture goes to that file (``.png``,
+    ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a curve, ``CheckpointError`` for a folder
+    without a run, ``MissingExtraError`` without matplotlib.
+
+    >>> runs = [infoset.solve("kuhn_poker", method, iterations=50) for method in ("cfr", "cfr+")]
+    >>> axes = infoset.plot(runs, "curves.svg")
+    """
+    curves: dict[str, Sequence[Point]] = {}
+    found = [run if isinstance(run, Solution) else Solution.load(run) for run in runs]
+    games = {solution.game for solution in found}
+    for solution in found:
+        word = f"{solution.game} by {solution.method}" if solution.folder is None else str(solution.folder)
+        curves[next(name for k in count(1) if (name := word if k == 1 else f"{word} ({k})") not in curves)] = (
+            solution.curve
+        )
+    title = games.pop() if len(games) == 1 else f"{len(games)} games"
+    return plot_curves(curves, title, axes) if out is None else draw_curves(curves, title, Path(out), axes)

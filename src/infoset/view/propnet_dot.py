@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import which
 
+from infoset.catalog import load
 from infoset.errors import ParameterError, UnsupportedGameError, UnsupportedSystemError, printable, shorten
 from infoset.files import replace_file
+from infoset.gdl.game import GdlGame
 from infoset.gdl.propnet import AND, FALSE, NO_NODE, TRUE, PropNet
 from infoset.gdl.rules import RANDOM
 from infoset.gdl.syntax import Term
@@ -194,3 +196,24 @@ def _of_roles(relation: str, values: Iterable[tuple[int, str, str]], literals: I
 def _constant(literal: int) -> str:
     """Return a note on an output that does not depend on anything."""
     return {TRUE: " always", FALSE: " never"}.get(literal, "")
+
+
+def show_propnet(name: str, file: str | Path) -> str:
+    """Write the rules of a game in GDL as a propositional network; return its size in a line.
+
+    The file is Graphviz DOT text (``.dot``, ``.gv``) or, where Graphviz is installed, a picture (``.svg``, ``.png``,
+    ``.pdf``).  Raises ``ParameterError`` for another suffix, ``UnsupportedGameError`` for other games, for rules that
+    are too large to ground and for pictures of large networks, ``UnsupportedSystemError`` for a picture without
+    Graphviz.
+
+    >>> infoset.view.propnet_dot.show_propnet("gdl:monty_hall", "monty_hall.dot")
+    'gdl:monty_hall: 13 propositions, 12 moves, 23 gates (play 4, goals 4, next 12, sees 3), 0 loops'
+    """
+    game = load(name)
+    if not isinstance(game, GdlGame):
+        raise UnsupportedGameError(f"{game.name} is not described in GDL; --propnet needs a .gdl file or gdl:NAME")
+    net = game.rules.propnet
+    if net is None:
+        raise UnsupportedGameError(f"the rules of {game.name} are too large to ground, so it has no network to draw")
+    write_propnet(net, game.name, Path(file))
+    return f"{game.name}: {propnet_summary(net)}"

@@ -5,10 +5,14 @@ from __future__ import annotations
 import html
 import json
 import re
+from pathlib import Path
 from typing import Any
 
+from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.errors import printable
+from infoset.files import replace_file
+from infoset.formats.replays import read_match
 from infoset.match.replay import Match
 from infoset.view.bundle import bundle, source
 from infoset.view.recording import recording, start_of
@@ -44,3 +48,21 @@ def embedded(data: dict[str, Any]) -> str:
     """Return JSON that cannot close the element around it: plain ASCII without ``<``, ``>`` and ``&``."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@checks_arguments
+def watch(
+    replay: str | Path, out: str | Path | None = None, *, step: int | None = None, speed: float | None = None
+) -> Path:
+    """Write a page that plays a recorded game; return its path, by default beside the replay.
+
+    The page begins at ``step`` and plays ``speed`` steps a second (None: 6 in Pommerman, else 1).  Raises
+    ``FormatError`` for a file that is not a recording of a game, ``ParameterError`` for a step that it does not have.
+
+    >>> match = infoset.play_match("kuhn_poker", ["random", "random"], seed=1)
+    >>> infoset.watch(match.save("match.json")).name
+    'match.html'
+    """
+    page = watch_page(read_match(str(replay)), step=step, speed=speed)
+    target = Path(replay).with_suffix(".html") if out is None else Path(out)
+    return replace_file(target, lambda file: file.write(page.encode()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 from hashlib import sha256
 from http import HTTPStatus
 from io import StringIO
@@ -36,7 +37,16 @@ from infoset.web.hands import hand_cells
 from infoset.web.metadata import kind_of
 from infoset.web.nodes import DisplayedNode, Row
 from infoset.web.queue import Queue, Request, RunningRequest
-from infoset.web.schemas import PlaceRequest, RowsRequest, SolveRequest, StrategyRequest, TablePieceRequest, TaskRequest
+from infoset.web.schemas import (
+    MAX_SECONDS,
+    PlaceRequest,
+    RowsRequest,
+    SolveRequest,
+    StrategyRequest,
+    TablePieceRequest,
+    TaskRequest,
+    form_fields,
+)
 from infoset.web.seats import key_of
 from infoset.web.shared_game import SharedGame
 from infoset.web.sources import MAX_HISTORIES, Source, find_game, rules_stamp, stamp
@@ -49,7 +59,6 @@ MAX_BYTES = 96 << 20  # approximate limit for these and their games,
 MIN_SOURCES = 6  # except that this many are held, however large they are
 SOLVING = 20.0  # seconds for a game that is solved with the defaults
 KEPT_SECONDS = 900.0  # how long a strategy that was solved here is kept after the last question about it
-MAX_SECONDS = 600.0  # limit on a request's time for solving
 MAX_ITERATIONS = 10_000_000
 CSV_ROWS = 20_000  # rows in a piece
 MAX_DIFFERENCES = 1000  # rows sent at most
@@ -149,6 +158,7 @@ class Exploring:
             "lock": source.lock,
             "why": "" if solution is None else solution.reason,
             "seconds": None if solution is None else solution.seconds,
+            "form": form_fields(),
         }
 
     def _title(self, source: Source) -> str:
@@ -233,7 +243,7 @@ class Exploring:
         _check_limits(wish)
         alone = wish.source.startswith("game:") and not self._is_solved(wish.source)
         base = None if alone else self.source(wish.source)
-        asked, rules = msgspec.structs.replace(wish, visitor=""), self._rules(wish.source)
+        asked, rules = replace(wish, visitor=""), self._rules(wish.source)
         key = msgspec.json.encode((asked, rules, None if base is None else base.stamp), order="sorted")
         name = _answer_name(wish, key)
         source_found = self.sources.get(name)
@@ -279,7 +289,7 @@ class Exploring:
         """Return the solution of a wish; ``base`` is ``None`` where only a game is named."""
         job.line = "building the game"
         compiled = self._game(wish.source.partition(":")[2]) if base is None else base.compiled
-        lock = {player: _lock_of(base, player, what) for player, what in wish.lock.items()}
+        lock = {player: _lock_of(base, player, what) for player, what in (wish.lock or {}).items()}
 
         def building(number: int) -> None:
             job.check()
@@ -299,10 +309,8 @@ class Exploring:
             if wish.plain:
                 solution = solve_soon(compiled, SOLVING, watcher)
             else:
-                solution = solve(
-                    compiled, wish.method, iterations=wish.iterations, target=wish.target, seconds=wish.seconds,
-                    lock=lock or None, watcher=watcher,
-                )  # fmt: skip
+                options = wish.given | {"lock": lock or None, "seed": wish.seed}
+                solution = solve(compiled, wish.method, **options, watcher=watcher)
         job.line = f"{solution.method}, {solution.iterations:,} iteration{'' if solution.iterations == 1 else 's'}"
         return Source.of_solution(name, self.folders, solution, compiled)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import socket
 from collections import OrderedDict
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -92,8 +93,6 @@ def _place(origin: str) -> str:
 
 def names_of(host: str) -> tuple[str, ...]:
     """Return the names of a server that listens at ``host``: all addresses of this machine for 0.0.0.0 and ::."""
-    import socket
-
     try:
         everywhere = ip_address(host).is_unspecified
     except ValueError:
@@ -111,8 +110,6 @@ def names_of(host: str) -> tuple[str, ...]:
 
 def _outward() -> str:
     """Return the address of this machine in its network; nothing is sent."""
-    import socket
-
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
         try:
             line.connect(("192.0.2.1", 9))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -9,9 +10,11 @@ import msgspec
 
 from infoset.errors import one_line
 from infoset.remote.serving import Refusal
+from infoset.solvers.config import SolveConfig
 
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
 MAX_VISITOR = 100  # letters
+MAX_SECONDS = 600.0  # limit on a request's time for solving
 Visitor = Annotated[str, msgspec.Meta(max_length=MAX_VISITOR)]
 """Who asks: a random word by which a browser identifies itself for fair turns; it grants no access."""
 Place = Annotated[str, msgspec.Meta(max_length=20_000)]
@@ -25,23 +28,38 @@ class StrategyRequest(msgspec.Struct, frozen=True):
     source: Text
 
 
-class SolveRequest(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, kw_only=True)
+class SolveRequest(SolveConfig):
     """A request to solve the game ``game:NAME`` alone, or the game of any source with the strategies of some locked."""
 
+    game: None = None
     source: Text
     method: Text = "auto"
-    iterations: int | None = None
-    target: float | None = None
-    seconds: float | None = None
-    lock: dict[str, dict[str, dict[str, float]] | str] = {}
+    lock: dict[str, dict[str, dict[str, float]] | str] | None = None
     """By player: probabilities of moves by information set, ``uniform``, or ``source`` for its own strategy."""
     visitor: Visitor = ""
 
     @property
     def plain(self) -> bool:
         """Whether the game is to be solved with the defaults."""
-        limits = (self.iterations, self.target, self.seconds)
-        return self.method == "auto" and limits == (None, None, None) and not self.lock
+        return self.method == "auto" and self.seed is None and not self.lock and self.given.keys() <= {"lock"}
+
+
+FORM: dict[str, dict[str, Any]] = {
+    "method": {"value": "auto", "choices": ["auto", "pcfr+", "dcfr", "cfr+", "cfr"]},
+    "target": {"value": 1e-4, "least": 0},
+    "seconds": {"value": 30, "least": 1, "most": MAX_SECONDS},
+}
+"""The options in the form that solves again, with what is chosen at first and may be."""
+
+
+def form_fields() -> list[dict[str, Any]]:
+    """Return the fields of the form, each with the label and the help of its option."""
+    declared = {one.name: one.metadata for one in fields(SolveConfig)}
+    return [
+        {"name": name, "label": declared[name]["label"], "help": declared[name]["help"], **shown}
+        for name, shown in FORM.items()
+    ]
 
 
 class PlaceRequest(msgspec.Struct, frozen=True):
@@ -74,7 +92,7 @@ class TablePieceRequest(StrategyRequest, frozen=True):
     first: Steps = 0
 
 
-ASKED: dict[str, type[msgspec.Struct]] = {
+ASKED: dict[str, type[Any]] = {
     "open": StrategyRequest,
     "rules": StrategyRequest,
     "node": RowsRequest,

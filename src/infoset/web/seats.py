@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any, TypeVar, cast
 
 from infoset.base import Action, Agent, Game, InformationState
-from infoset.catalog import POMMERMAN, READERS, game_entries, known_games, load, load_shipped
+from infoset.catalog import POMMERMAN, READERS, known_games, list_games, load, load_shipped
 from infoset.compiled import Compiled
 from infoset.errors import (
     BudgetError,
@@ -352,7 +352,7 @@ def is_paced(game: Game) -> bool:
 def listed() -> list[dict[str, str]]:
     """Return the shipped games to choose from."""
     found = []
-    for entry in game_entries():
+    for entry in list_games():
         family = entry.name.partition(":")[0] if ":" in entry.name else ""
         found.append({"name": entry.name, "family": family, "about": entry.about})
     return found

@@ -42,7 +42,7 @@ from infoset.web.artifacts import named
 from infoset.web.shared_game import SharedGame
 
 if TYPE_CHECKING:
-    from infoset.solvers.method import Lock
+    from infoset.solvers.config import Lock
     from infoset.solving import Solution
 
 MAX_HISTORIES = 3_000_000  # limit of a tree on which values are computed

@@ -8,8 +8,8 @@ import msgspec
 
 from infoset.arena.store import load_replay
 from infoset.errors import BudgetError, FormatError
+from infoset.formats.replays import read_match
 from infoset.match.replay import Match
-from infoset.verbs import read_match
 from infoset.view.recording import recording
 from infoset.web.artifacts import find
 from infoset.web.metadata import kind_of

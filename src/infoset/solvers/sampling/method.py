@@ -10,8 +10,9 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_share, full_name
 from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Job, Limits, Point
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.method import Checked
 from infoset.solvers.metrics import evaluate_plan
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
@@ -48,21 +49,21 @@ class SamplingMethod(Checked):
         """The method's name as ``solve`` takes it."""
         return full_name("mccfr", SamplingMethod, explore=self.explore, sampling=self.sampling)
 
-    def job(self, compiled: Compiled, options: Options) -> SamplingJob:
+    def job(self, compiled: Compiled, config: SolveConfig) -> SamplingJob:
         """Start work on the positions of a game; the kernels it needs are compiled before its clock runs.
 
         Raises ``ImperfectRecallError`` where a player forgets.
         """
-        if options.form not in (None, "sampled"):
-            raise UnsupportedGameError(f"mccfr samples; form={options.form} is for cfr and its family")
-        runs = RUNS if options.runs is None else options.runs
+        if config.form not in (None, "sampled"):
+            raise UnsupportedGameError(f"mccfr samples; form={config.form} is for cfr and its family")
+        runs = RUNS if config.runs is None else config.runs
         if compiled.graph.map_name:  # a walk follows the players' observations, and labels must not contain less
             compiled.check_recall()
         # without large constants, with which the variance of sampled values would grow
         walk = compiled.walk._replace(payoffs=compiled.walk.payoffs - payoff_offsets(compiled.walk.payoffs))
         ready("sampling")
         self._one(walk, 0).step(1)
-        return SamplingJob(compiled, PooledMccfr(lambda seed: self._one(walk, seed), options.seed, runs), self.name)
+        return SamplingJob(compiled, PooledMccfr(lambda seed: self._one(walk, seed), config.seed or 0, runs), self.name)
 
     def _one(self, walk: QuotientGraph, seed: int) -> Mccfr:
         if self.sampling == EXTERNAL:

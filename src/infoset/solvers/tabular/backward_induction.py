@@ -18,8 +18,9 @@ from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Limits
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.method import Checked
 from infoset.solvers.tabular.solver import OneShotProfile
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
@@ -119,7 +120,7 @@ class BackwardInduction(Checked):
 
     name: ClassVar[str] = "backward-induction"
 
-    def job(self, compiled: Compiled, options: Options) -> BackwardInductionJob:
+    def job(self, compiled: Compiled, config: SolveConfig) -> BackwardInductionJob:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
         _check(compiled.tree)
         return BackwardInductionJob(compiled)

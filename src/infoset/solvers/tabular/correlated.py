@@ -28,8 +28,9 @@ from infoset.compiled import AnyGame, Compiled
 from infoset.errors import PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.names import check_choice, full_name
 from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Limits, OneCall, Point
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.method import Checked
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.correlated_programs import Variables, solve_program, variables_of
 from infoset.solvers.tabular.deviations import KINDS, Deviation, Leaver
@@ -213,7 +214,7 @@ class CorrelatedMethod(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("correlated", CorrelatedMethod, kind=self.kind, objective=self.objective)
 
-    def job(self, compiled: Compiled, options: Options) -> CorrelatedJob:
+    def job(self, compiled: Compiled, config: SolveConfig) -> CorrelatedJob:
         """Return the work of the linear program.  Raises ``UnknownNameError`` for an objective that is not a player."""
         _check_objective(self.objective, compiled.players)
         variables = variables_of(compiled, self.kind)  # raises here where there are too many

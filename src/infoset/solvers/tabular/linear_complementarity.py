@@ -23,8 +23,8 @@ from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
 from infoset.memory import check_room
 from infoset.names import full_name
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Limits
-from infoset.solvers.method import Options
 from infoset.solvers.metrics import player_gains
 from infoset.solvers.tabular.linear_program import on_the_polytope
 from infoset.solvers.tabular.solver import OneShotSolver, TabularMethod
@@ -331,11 +331,11 @@ class LinearComplementarity(TabularMethod):
         """The full name, as ``solve`` takes it."""
         return full_name("lcp", lcp, exact=self.exact)
 
-    def job(self, compiled: Compiled, options: Options) -> OneShotSolver:
+    def job(self, compiled: Compiled, config: SolveConfig) -> OneShotSolver:
         """Return a solver of a game.  ``start="random"`` begins the path at a profile drawn with the seed."""
         form = compiled.form
         check_two_players(form)
-        start = random_interior(form, options.seed) if options.start == "random" else None
+        start = random_interior(form, config.seed or 0) if config.start == "random" else None
         return LinearComplementaritySolver(compiled, self.name, start, self.exact)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneShotSolver:

@@ -7,7 +7,7 @@ import numpy as np
 from infoset.base import FloatArray
 from infoset.errors import ParameterError, UnknownNameError, shorten
 from infoset.policies.tabular import SUM_TOLERANCE
-from infoset.solvers.method import Lock
+from infoset.solvers.config import Lock
 from infoset.tree.sequence_form import SequenceForm
 
 

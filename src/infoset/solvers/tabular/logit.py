@@ -29,8 +29,8 @@ from infoset.errors import UnsupportedGameError
 from infoset.memory import check_room
 from infoset.names import check_number, full_name
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Background, Limits
-from infoset.solvers.method import Options
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation, uniform
@@ -255,7 +255,7 @@ class Logit(TabularMethod):
         """The full name, as ``solve`` takes it."""
         return full_name("logit", logit, at=self.at)
 
-    def job(self, compiled: Compiled, options: Options) -> LogitSolver:
+    def job(self, compiled: Compiled, config: SolveConfig) -> LogitSolver:
         return LogitSolver(compiled.tree, compiled.form, self.name, self.at)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
@@ -299,7 +299,7 @@ def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
     (0.5, 20.0)
     """
     compiled = Compiled.of(game)
-    solver = logit(at).job(compiled, Options())
+    solver = logit(at).job(compiled, SolveConfig())
     points = [solver.arrays["point"].copy()]
     while not solver.done[0]:
         solver.step()

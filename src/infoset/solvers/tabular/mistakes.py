@@ -12,6 +12,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_array, csr_array, diags_array, eye_array
 
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
@@ -35,8 +37,6 @@ class Mistakes:
         ``keep``: behaviour has to stay optimal against less likely mistakes, too.  ``rounded``: probabilities are
         inexact.
         """
-        from scipy.sparse import csr_array
-
         form = profile.form
         self.profile, self.player, self.keep = profile, player, keep
         self.opponent = 1 - player
@@ -73,8 +73,6 @@ class Mistakes:
 
     def _admitted(self, played: BoolArray, tight: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return the next likeliest mistakes, weights of sequences up to 1, and the slack of each row of gains."""
-        from scipy.sparse import block_array, csr_array, eye_array
-
         form, count = self.profile.form, len(played)
         plans, own = self._plans(played), np.flatnonzero(tight)
         wanted = np.flatnonzero(~played)
@@ -97,8 +95,6 @@ class Mistakes:
 
     def _plans(self, played: BoolArray) -> Any:
         """Return rows that are 0: a set's moves sum to their parent; after a first mistake the profile is followed."""
-        from scipy.sparse import csr_array
-
         form, a, start = self.profile.form, self.profile.form.arrays, self.opponent_sequences.start
         rows, columns, entries, count = [0], [0], [1.0], 1  # the weight of the empty sequence does not change
         for k in form.player_infosets(self.opponent):
@@ -148,8 +144,6 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
     units of the largest entry of its row; the player continues by the profile.  Gains are allowed since profiles are
     rounded.
     """
-    from scipy.sparse import csr_array, diags_array
-
     form, a = profile.form, profile.form.arrays
     own, sets = form.player_sequences(player), form.player_infosets(player)
     count, start = own.stop - own.start, own.start
@@ -182,8 +176,6 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
 
 def never_best(profile: Profile, player: int) -> LongArray:
     """Return the opponent's sequences that have no weight in any plan to which the player's plan is a best response."""
-    from scipy.sparse import block_array, csr_array, eye_array
-
     form = profile.form
     payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
     payoff = payoff / (abs(payoff).max() or 1.0)
@@ -211,8 +203,6 @@ def least(form: SequenceForm, cost: FloatArray, **program: Any) -> FloatArray:
 
     Raises ``UnsupportedGameError`` where none does.
     """
-    from scipy.optimize import linprog
-
     for method, options in (("highs", {}), ("highs-ds", {"presolve": False}), ("highs-ipm", {})):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings that HiGHS gave up

@@ -20,8 +20,9 @@ from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.files import DamageError, describe_damage
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Background, Job, Limits
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.method import Checked
 from infoset.solvers.metrics import Evaluation, best_responses, evaluate_plan, expected_values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.linear_program import linear_program
@@ -205,7 +206,7 @@ class PublicMethod(Checked):
 
     name: ClassVar[str] = "public"
 
-    def job(self, compiled: Compiled, options: Options) -> PublicSubgames:
+    def job(self, compiled: Compiled, config: SolveConfig) -> PublicSubgames:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where only the start is common knowledge."""
         if compiled.graph.map_name:
             raise UnsupportedGameError(f"{compiled.name}: public subgames need perfect recall")

@@ -14,8 +14,9 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Background, Job, Limits, Point
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.method import Checked
 from infoset.solvers.metrics import Evaluation, evaluate_plan, player_gains
 from infoset.solvers.tabular.lock import locked_rows
 from infoset.tree.factored_form import FactoredForm
@@ -188,24 +189,24 @@ class TabularMethod(Checked, ABC):
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
         """Return a solver of a game that starts from behaviour ``start`` (S,), uniform by default."""
 
-    def job(self, compiled: Compiled, options: Options) -> Solver:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Solver:
         """Return a solver of a game, with its kernels compiled."""
-        factored = self._factored(compiled, options)
+        factored = self._factored(compiled, config)
         form = compiled.form if factored is None else factored.form
-        solver = self.solver(form, random_interior(form, options.seed) if options.start == "random" else None)
+        solver = self.solver(form, random_interior(form, config.seed or 0) if config.start == "random" else None)
         solver.factored = factored
-        if options.lock:
-            solver.keep_to(locked_rows(form, options.lock))
+        if config.lock:
+            solver.keep_to(locked_rows(form, config.lock))
         solver.step(0)
         return solver
 
-    def _factored(self, compiled: Compiled, options: Options) -> FactoredForm | None:
+    def _factored(self, compiled: Compiled, config: SolveConfig) -> FactoredForm | None:
         """Return the factored form where it is asked for, or where no form is and the histories do not fit."""
-        form = options.form
-        if form is None and "form" in self.takes and not options.lock and compiled.works_factored:
+        form = config.form
+        if form is None and "form" in self.takes and not config.lock and compiled.works_factored:
             form = "factored"
         if form == "sampled":
             raise UnsupportedGameError("form=sampled is for mccfr; this method works on the tree or the factored form")
-        if form == "factored" and options.lock:
+        if form == "factored" and config.lock:
             raise UnsupportedGameError("lock names information sets of the tree; with it there is no factored form")
         return compiled.factored if form == "factored" else None

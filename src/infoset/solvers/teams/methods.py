@@ -11,8 +11,9 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.names import Name, Value, build, check_choice, format_value, full_name
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Limits, OneCall, Point
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.method import Checked
 from infoset.solvers.teams.annealing import Annealings, annealings
 from infoset.solvers.teams.hidden_game import HiddenGame
 from infoset.solvers.teams.information_relaxation import Relaxations, check_penalty
@@ -45,9 +46,9 @@ class TeamExact(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("team-exact", TeamExact, by=self.by)
 
-    def job(self, compiled: Compiled, options: Options) -> TeamJob:
+    def job(self, compiled: Compiled, config: SolveConfig) -> TeamJob:
         """Return the work of the proof on the tree.  Raises as ``team_optimum`` does."""
-        seconds = PROVING if options.seconds is None else options.seconds
+        seconds = PROVING if config.seconds is None else config.seconds
         check_provable(compiled.tree, self.by, seconds)
         tree = compiled.tree
         return TeamJob(lambda: team_optimum(tree, self.by, seconds=max(seconds, 1e-3)))
@@ -83,11 +84,11 @@ class AnnealingMethod(Checked):
 
     name: ClassVar[str] = "annealing"
 
-    def job(self, compiled: Compiled, options: Options) -> Annealings:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Annealings:
         """Return the runs on a game; an iteration is a sweep."""
-        sweeps, runs = options.iterations, options.runs
+        sweeps, runs = config.iterations, config.runs
         return annealings(
-            compiled.form, 2000 if sweeps is None else sweeps, 8 if runs is None else runs, options.seed
+            compiled.form, 2000 if sweeps is None else sweeps, 8 if runs is None else runs, config.seed or 0
         )  # fmt: skip
 
 
@@ -158,12 +159,12 @@ class ProgressiveHiding(Checked):
             return [linear(*(_number(part, self.penalty) for part in self.penalty.split(":", 1)))]
         return [_number(self.penalty, self.penalty)]
 
-    def job(self, compiled: Compiled, options: Options) -> HidingJob:
+    def job(self, compiled: Compiled, config: SolveConfig) -> HidingJob:
         """Return the runs on a game; by default one run of 200 iterations."""
-        iterations, runs = options.iterations, options.runs
+        iterations, runs = config.iterations, config.runs
         return HidingJob(
-            hidden_game(compiled, self.relax, options.teams), self._penalties(), self._learner(),
-            200 if iterations is None else iterations, 1 if runs is None else runs, options.seed,
+            hidden_game(compiled, self.relax, config.teams), self._penalties(), self._learner(),
+            200 if iterations is None else iterations, 1 if runs is None else runs, config.seed or 0,
         )  # fmt: skip
 
 
@@ -204,16 +205,16 @@ class InformationRelaxation(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("information-relaxation", InformationRelaxation, relax=self.relax, penalty=self.penalty)
 
-    def job(self, compiled: Compiled, options: Options) -> Relaxations:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Relaxations:
         """Return the runs on a game; by default one run of 100 iterations."""
-        iterations, runs = options.iterations, options.runs
+        iterations, runs = config.iterations, config.runs
         game = hidden_game(compiled, self.relax)
         if len(game.teams) != 1:
             raise UnsupportedGameError(
                 f"{compiled.name}: information relaxation is for one team; its players are paid differently"
             )
         return Relaxations(
-            game, self.penalty, 100 if iterations is None else iterations, 1 if runs is None else runs, options.seed
+            game, self.penalty, 100 if iterations is None else iterations, 1 if runs is None else runs, config.seed or 0
         )  # fmt: skip
 
 

@@ -22,8 +22,9 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.files import DamageError, describe_damage
 from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Background, Job, Limits, Point
-from infoset.solvers.method import Checked, Options
+from infoset.solvers.method import Checked
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.linear_program import constraints, maximin, on_the_polytope
 from infoset.solvers.teams.coordination import Answer, Team
@@ -374,10 +375,10 @@ class TeamMaxmin(Checked):
 
     name: ClassVar[str] = "team-maxmin"
 
-    def job(self, compiled: Compiled, options: Options) -> DoubleOracle:
+    def job(self, compiled: Compiled, config: SolveConfig) -> DoubleOracle:
         """Return the work on the sequence form.  Raises ``ParameterError`` where no teams are given."""
-        teams = teams_of(compiled, options.teams)
+        teams = teams_of(compiled, config.teams)
         if teams is None:
             example = _two(compiled.players)
             raise ParameterError(f"{compiled.name} declares no teams; name them, as in --teams {example}")
-        return DoubleOracle(compiled.form, teams, options.seed)
+        return DoubleOracle(compiled.form, teams, config.seed or 0)

@@ -7,8 +7,6 @@ import { focused, make, percent } from "./dom.js";
 import { colour } from "./matrix.js";
 import { ready, solved } from "./waiting.js";
 
-const METHODS = ["auto", "pcfr+", "dcfr", "cfr+", "cfr"];
-
 /** Sliders for the selected row, the list of locks, and the button that solves. */
 export class LockPanel {
   constructor(explorer) {
@@ -25,9 +23,6 @@ export class LockPanel {
 
   form() {
     const { about } = this.explorer;
-    this.method = make("select", {}, ...METHODS.map((name) => make("option", { value: name }, name)));
-    this.target = make("input", { type: "number", value: "0.0001", min: "0", step: "any" });
-    this.seconds = make("input", { type: "number", value: "30", min: "1", max: "600" });
     this.button = make("button", { className: "main", type: "submit", disabled: !mayWrite() }, "Solve again");
     const whole = about.players.map((name) => {
       const select = make("select", { onchange: () => this.keepPlayer(name, select.value) },
@@ -35,10 +30,13 @@ export class LockPanel {
       return [make("label", {}, name, make("span", { className: "unseen" }, " keeps to")), select];
     });
     for (const [label, field] of [...whole]) label.htmlFor = field.id = `lock-${Math.random().toString(36).slice(2)}`;
-    const fields = [["Method", this.method], ["Until exploitability", this.target], ["At most seconds", this.seconds]].map(([name, field]) => {
-      field.id = `lock-${name.replaceAll(" ", "-")}`;
-      return [make("label", { htmlFor: field.id }, name), field];
+    this.options = about.form.map(({ name, help, choices, value, least, most }) => {
+      const about = { id: `lock-${name}`, title: help };
+      return choices
+        ? make("select", about, ...choices.map((word) => make("option", { value: word, selected: word === value }, word)))
+        : make("input", { ...about, type: "number", value, min: least ?? "", max: most ?? "", step: "any" });
     });
+    const fields = about.form.map(({ label }, k) => [make("label", { htmlFor: this.options[k].id }, label), this.options[k]]);
     return make("form", { onsubmit: (event) => { event.preventDefault(); this.solve(); } },
       this.list,
       make("div", { className: "ex-fields" }, ...whole.flat(), ...fields.flat()),
@@ -123,12 +121,12 @@ export class LockPanel {
   /** Solve around the locks: show the answer if the user has waited for it, otherwise offer it in a line. */
   async solve() {
     const { explorer } = this, { looked } = explorer, kept = explorer.kept(explorer.source);
-    const limit = (field) => (field.value === "" ? null : Number(field.value));
-    const asked = {
-      source: explorer.source, method: this.method.value, target: limit(this.target), seconds: limit(this.seconds),
-      lock: JSON.parse(JSON.stringify(this.kept)),
-    };
-    const name = `${explorer.title}, ${Object.keys(this.kept).length ? "around what is locked" : `by ${this.method.value}`}`;
+    const options = Object.fromEntries(explorer.about.form.map(({ name, choices }, k) => {
+      const { value } = this.options[k];
+      return [name, choices ? value : value === "" ? null : Number(value)];
+    }));
+    const asked = { source: explorer.source, ...options, lock: JSON.parse(JSON.stringify(this.kept)) };
+    const name = `${explorer.title}, ${Object.keys(this.kept).length ? "around what is locked" : `by ${options.method}`}`;
     const show = (task) => go("explore", address(task.source, kept));
     const mine = this.asked = Symbol("the last that was asked here");
     const done = await solved(asked, name, this.progress, () => !explorer.closed && this.asked === mine, show);

@@ -1,0 +1,59 @@
+"""Evaluate a policy or an agent: exact exploitability, or in large games a lower bound with its interval."""
+
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infoset.cli.options import WHAT_HELP, AsJson, Executor, GameOrRun, MaxHistories, with_run
+from infoset.cli.output import complain, print_json, write
+from infoset.cli.report import evaluation_body, evaluation_text
+from infoset.errors import ParameterError, PolicyError, UnsupportedGameError, shorten
+from infoset.files import check_file
+
+
+def run(
+    game: GameOrRun,
+    what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=WHAT_HELP)] = None,
+    best_response: Annotated[
+        Path | None, typer.Option(help="Write the players' best responses to this policy file.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.1, help="Seconds to learn best responses in large games (10).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of learnt best responses (default: 0).")] = None,
+    max_histories: MaxHistories = None,
+    executor: Executor = "local",
+    json_: AsJson = False,
+) -> None:
+    from infoset.compiled import Compiled  # these bring Numba, which --help does not need
+    from infoset.evaluation import check_what, evaluate
+
+    if best_response is not None:
+        check_file(best_response)
+    game, named = with_run(game, what)
+    if not named:
+        raise ParameterError(f"name WHAT to evaluate after {shorten(game)}: a policy's file, a run's folder, an agent")
+    what = named[-1]  # the run itself, unless WHAT was given, too
+    played = check_what(what)
+    compiled = Compiled.of(game, max_histories)
+    with redirect_stdout(sys.stderr):  # agents' output is not a result
+        found = evaluate(
+            compiled, played, respond=best_response is not None, seconds=seconds, seed=seed or 0, executor=executor
+        )
+    if found.exact and (seconds, seed) != (None, None):
+        complain("the figures are exact; --seconds and --seed were not used")
+    if json_:
+        print_json(evaluation_body(compiled.name, what, found))
+    else:
+        write(evaluation_text(compiled.name, what, compiled.players, found))
+    if best_response is not None:
+        if found.best_response is None:
+            raise UnsupportedGameError(f"no best response was worked out: {found.reason or 'the tree does not fit'}")
+        try:
+            found.best_response.save(best_response)
+        except PolicyError as error:  # this kind of policy is saved as .npz only, which is known only now
+            saved = found.best_response.save(best_response.with_suffix(".npz"))
+            complain(f"{error}; saved as {saved}")

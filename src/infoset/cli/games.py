@@ -1,0 +1,28 @@
+"""List the games that are known by name with their parameters, or with NAME print the rules of that game."""
+
+from typing import Annotated
+
+import typer
+
+from infoset.catalog import OPENSPIEL, list_games
+from infoset.cli.options import AsJson, with_run
+from infoset.cli.output import print_json, write
+from infoset.cli.report import print_entries
+from infoset.registry import PYTHON
+
+
+def run(
+    name: Annotated[str | None, typer.Argument(help="Print the rules of this game (a name or a file).")] = None,
+    json_: AsJson = False,
+) -> None:
+    if name is not None:
+        from infoset.view.guide import guide, guide_text
+
+        told = guide(with_run(name)[0])
+        print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else write(guide_text(told))
+        return
+    more = (
+        f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
+        f"'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
+    )
+    print_entries("games", list_games(), more, json_)

@@ -1,0 +1,145 @@
+"""Show a game's tree or a strategy as text, or a small game as a picture."""
+
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from infoset import status
+from infoset.cli.options import WHAT_HELP, AsJson, GameOrRun, MaxHistories, refuse, refuse_others, with_run
+from infoset.cli.output import print_json, write
+from infoset.errors import ClockError, ParameterError
+from infoset.files import check_file
+from infoset.solvers.job import Background
+
+INSTEAD = {
+    "pure": "--pure lists the pure equilibria of a game; use it alone or with --equilibria",
+    "equilibria": "--equilibria lists the equilibria of a game; use it alone",
+    "stability": "--stability is of a strategy alone",
+    "dominated": "--dominated lists dominated strategies; use it alone",
+    "correlated": "--correlated shows a correlated equilibrium; use it alone",
+}
+"""The parameters of ``show`` that replace its output, with the reason why other options are refused."""
+
+
+def run(
+    context: typer.Context,
+    game: GameOrRun,
+    what: Annotated[str | None, typer.Argument(metavar="[WHAT]", help=f"A strategy to show. {WHAT_HELP}")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw a small game's tree or a hold'em strategy's hands to this SVG file.")
+    ] = None,
+    pdf: Annotated[Path | None, typer.Option(help="Draw the same to this PDF file (extra 'plot').")] = None,
+    propnet: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a GDL game's propositional network to this file: .dot, or by Graphviz .svg, .png or .pdf."
+        ),
+    ] = None,
+    equilibria: Annotated[
+        bool,
+        typer.Option(
+            "--equilibria",
+            help="List the equilibria of a small game: extreme ones for two players, else isolated ones.",
+        ),
+    ] = False,
+    pure: Annotated[
+        bool, typer.Option("--pure", help="List all pure equilibria of a small game with any number of players.")
+    ] = False,
+    stability: Annotated[
+        bool,
+        typer.Option(
+            "--stability", help="Report whether a strategy of all players is stable under replicator dynamics."
+        ),
+    ] = False,
+    dominated: Annotated[
+        bool, typer.Option("--dominated", help="List strictly dominated strategies of a small game, round by round.")
+    ] = False,
+    correlated: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            help="Show the correlated equilibrium with the highest total payoff: ce, efce, efcce or cce.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for such a computation (default: no limit).")
+    ] = None,
+    max_histories: MaxHistories = None,
+    json_: AsJson = False,
+) -> None:
+    from infoset.view.propnet_dot import show_propnet  # these bring Numba, which --help does not need
+    from infoset.view.showing import show_first
+
+    if what is None:
+        game, named = with_run(game)
+        what = next(iter(named), None)
+    for name, why in INSTEAD.items():
+        if context.params[name]:
+            beside = {"stability": {"what"}, "pure": {"equilibria"}}.get(name, set())
+            refuse_others(context, {"game", "max_histories", "seconds", "json_", name, *beside}, why)
+            found = _in_time(f"--{name}", lambda: _instead(name, game, what, correlated, max_histories), seconds)  # noqa: B023
+            print_json({"game": game, **found.body()}) if json_ else write(found)
+            return
+    refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
+    if propnet is None:
+        shown = show_first(game, what, svg=svg, pdf=pdf, max_histories=max_histories)
+        write(shown.text)
+        shown.draw()
+        return
+    check_file(propnet)
+    refuse_others(context, {"game", "propnet"}, "--propnet draws the rules of a game; it goes alone")
+    write(show_propnet(game, propnet))
+
+
+class _Shown(Protocol):
+    """A result that can be shown as text and as JSON."""
+
+    def body(self) -> dict[str, Any]: ...
+
+
+def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _Shown:
+    """Run ``find`` for at most ``seconds``; Ctrl-C abandons it.  Raises ``ClockError`` with the last stage of work."""
+    stages: list[str] = []
+    listener = lambda work: None if work is None else stages.append(work)  # noqa: E731
+    status.listeners.append(listener)
+    try:
+        finding = Background(find)
+        if finding.wait(inf if seconds is None else monotonic() + seconds):
+            return finding.result
+    finally:
+        status.listeners.remove(listener)
+    where = f"; the last of it: {stages[-1]}" if stages else ""
+    raise ClockError(f"{what} is not finished after --seconds {seconds:g}{where}")
+
+
+def _instead(name: str, game: str, what: str | None, correlated: str | None, max_histories: int | None) -> _Shown:
+    """Return the result to print for the option ``name`` of ``INSTEAD``."""
+    from infoset.compiled import Compiled
+    from infoset.evaluation import check_what, tabulated
+
+    compiled = Compiled.of(game, max_histories)
+    if name == "stability":
+        from infoset.solvers.tabular.stability import stability
+
+        if what is None:
+            raise ParameterError(
+                "--stability is of a strategy of all players: name one after the game, as in GAME random"
+            )
+        policy = tabulated(compiled, check_what(what))
+        return stability(compiled.form, policy.behaviour(compiled.form))
+    if correlated is not None:
+        from infoset.solvers.tabular.correlated import correlated_equilibrium
+
+        return correlated_equilibrium(compiled, correlated)
+    if name == "dominated":
+        from infoset.solvers.tabular.dominance import eliminate_dominated
+
+        return eliminate_dominated(compiled)
+    from infoset.solvers.tabular.all_equilibria import all_equilibria
+    from infoset.solvers.tabular.pure_equilibria import pure_equilibria
+
+    return pure_equilibria(compiled) if name == "pure" else all_equilibria(compiled)

@@ -1,0 +1,68 @@
+"""Write a page that shows a recorded game from each player's view, or print the game as text."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from infoset.catalog import POMMERMAN
+from infoset.cli.options import refuse
+from infoset.cli.output import write
+from infoset.files import check_file, replace_file
+from infoset.formats.replays import read_match
+from infoset.view.recording_text import show_text
+from infoset.view.speed import SPEED, check_speed
+from infoset.view.watch_page import watch_page
+
+
+def run(
+    context: typer.Context,
+    replay: Annotated[
+        Path,
+        typer.Argument(metavar="REPLAY", help="A replay, from 'match --replay', or a game_state.json of Pommerman."),
+    ],
+    out: Annotated[Path | None, typer.Option(help="The page to write (default: REPLAY with .html).")] = None,
+    step: Annotated[int | None, typer.Option(help="Step at which the page opens, or the step to draw.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Pommerman: draw one position (default: the last) as SVG.")] = None,
+    gif: Annotated[
+        Path | None, typer.Option(help="Pommerman: write the game as an animated GIF (extra 'plot').")
+    ] = None,
+    png: Annotated[
+        Path | None,
+        typer.Option(help="Pommerman: draw each step, or the one of --step, to this folder (extra 'plot')."),
+    ] = None,
+    text: Annotated[bool, typer.Option("--text", help="Print the game, or the step of --step, as text.")] = False,
+    speed: Annotated[float | None, typer.Option(help="Steps per second (default: 6 in Pommerman, else 1).")] = None,
+) -> None:
+    check_speed(speed)
+    for file in (out, svg, gif):
+        if file is not None:
+            check_file(file)
+    page = out is not None or not (text or svg or gif or png)
+    moving = page or gif is not None or (text and step is None)
+    if not moving:
+        refuse(context, {"speed"}, "--speed applies to a page, --gif or --text only")
+    if gif is not None and not (page or text or svg or png):
+        refuse(context, {"step"}, "--gif shows the whole game; it goes with a page, --svg, --png or --text")
+    played = read_match(str(replay))
+    if not played.game.startswith(POMMERMAN):
+        refuse(context, {"svg", "gif", "png"}, "only Pommerman is drawn; other games are a page, or --text")
+    if text:
+        show_text(played, Console(highlight=False), step, speed)
+    if svg is not None:
+        from infoset.view.pommerman.svg import still_svg
+
+        picture = still_svg(played, step)
+        write(replace_file(svg, lambda file: file.write(picture.encode())))
+    if gif is not None:
+        from infoset.view.pommerman.gif import save_gif
+
+        write(save_gif(played, gif, speed=speed or SPEED))
+    if png is not None:
+        from infoset.view.pommerman.png import save_pngs
+
+        write(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
+    if page:
+        html = watch_page(played, step=step, speed=speed)
+        write(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))

@@ -1,0 +1,104 @@
+"""``convert``: a game, a policy or a replay in another file format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from infoset.arguments import checks_arguments
+from infoset.base import Game
+from infoset.catalog import load, load_named
+from infoset.compiled import check_is_game
+from infoset.errors import FormatError, ParameterError
+from infoset.evaluation import tabulated
+from infoset.files import SUFFIXES, check_file, replace_file
+from infoset.formats.efg import efg_for_gambit, game_to_efg, write_efg
+from infoset.formats.nfg import game_to_nfg, nfg_for_gambit, write_nfg
+from infoset.formats.replays import RECORDS, json_keys, read_match
+from infoset.match.playground_json import write_game
+from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.policies.loading import load_policy, policy_file
+from infoset.policies.tabular import TabularPolicy
+
+
+@checks_arguments
+def convert(
+    source: str | Path | Game, target: str | Path, *, max_histories: int | None = None, normalise: bool = False
+) -> Path:
+    """Convert a game, a policy or a replay to the file format of ``target``.
+
+    A game goes to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
+    reference's game_state.json and back.
+
+    Games are given by name, by file, or as objects.  The content of a .json file is recognised by its keys: "state" or
+    "blob" is the reference's, "steps" a replay, anything else a policy.  Labels are written so that Gambit accepts
+    them, with a ``GambitWarning`` where some had to be changed.  ``normalise``: chance probabilities in an .efg file
+    that sum to one only approximately become the fractions that were meant; without it such a game does not go to .efg.
+    Raises ``FormatError`` for anything else.
+
+    >>> infoset.convert("kuhn_poker", "kuhn.efg").name
+    'kuhn.efg'
+    """
+    target = Path(target)
+    check_file(target)
+    if not isinstance(source, (str, Path)):
+        check_is_game(source)
+        if target.suffix not in GAME_TEXTS:
+            raise FormatError(
+                f"{source.name} cannot be converted to {target.name!r}; a game goes to .efg or .nfg", "game"
+            )
+        return _write_game(source, target, max_histories, normalise)
+    source = str(source)
+    if normalise and target.suffix != ".efg":
+        raise ParameterError("normalise=True applies to .efg files only")
+    keys = json_keys(source) & {*RECORDS, "steps"}
+    if keys and target.suffix == ".json":
+        _refuse_limit(max_histories)
+        match = read_match(source)
+        if "steps" in keys:
+            write_game(match, target)
+        else:
+            match.save(target)
+    elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
+        _convert_policy(source, target, max_histories)
+    elif target.suffix in GAME_TEXTS and not keys:
+        _write_game(load(source), target, max_histories, normalise)
+    else:
+        raise FormatError(
+            f"cannot be converted to {target.name!r}; a game goes to .efg or .nfg, a policy to .npz or .json, a replay "
+            "to the reference's game_state.json and back",
+            source,
+        )
+    return target
+
+
+def _write_game(game: Game, target: Path, max_histories: int | None, normalise: bool) -> Path:
+    text = GAME_TEXTS[target.suffix](game, max_histories, normalise)
+    return replace_file(target, lambda file: file.write(text.encode()))
+
+
+def _efg_text(game: Game, max_histories: int | None, normalise: bool) -> str:
+    return write_efg(efg_for_gambit(game_to_efg(game, max_histories), game.name, normalise, stacklevel=4))
+
+
+def _nfg_text(game: Game, max_histories: int | None, normalise: bool) -> str:
+    return write_nfg(nfg_for_gambit(game_to_nfg(game, max_histories), game.name, stacklevel=4))
+
+
+GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}
+
+
+def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
+    """Convert any saved policy; one without readable keys gets them from the game that it was made for."""
+    policy = load_policy(source)
+    if isinstance(policy, CorrelatedPolicy) and target.suffix == ".json":
+        raise FormatError("correlated plans are saved as .npz only", source)
+    if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
+        policy = tabulated(load_named(policy.game, source), policy, max_histories)
+    else:
+        _refuse_limit(max_histories)
+    policy.save(target)
+
+
+def _refuse_limit(max_histories: int | None) -> None:
+    if max_histories is not None:
+        raise ParameterError(f"max_histories={max_histories} would not be used: this conversion builds no tree")

@@ -1,0 +1,85 @@
+"""The configuration of a solve: each option is declared here once, with its type, default, range and one line of help.
+
+The keyword arguments of ``infoset.solve``, the flags of ``infoset solve``, ``config.json`` in the folder of a run and
+the fields of the page's form are made from these declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, TypeAlias
+
+from infoset.names import check_choice, check_range
+from infoset.solvers.job import Limits
+
+Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
+"""Fixed behaviour: by player and information set the probabilities of all its moves."""
+
+AnyLock: TypeAlias = Mapping[Any, Any]  # of ``locking.Where``; the types of keys are invariant
+"""The locked strategy at each player or information set: probabilities; for a player, anything that plays."""
+
+UNIFORM = "uniform"
+"""The first profile where none is named."""
+
+
+def option(help: str, *, label: str = "", least: int | None = None, choices: tuple[str, ...] = ()) -> Any:
+    """Declare an option: a line of help, its label in the page's form, the least number allowed, the words allowed."""
+    return field(default=None, metadata={"help": help, "label": label, "least": least, "choices": choices})
+
+
+@dataclass(frozen=True)
+class SolveConfig:
+    """What is to be solved and how, the same for every method; ``None`` leaves the choice to the method.
+
+    ``game`` and ``method`` are names, or the objects themselves.
+    """
+
+    game: Any = None
+    method: Any = option(  # noqa: RUF009
+        "How to solve it: auto (default) chooses; 'infoset methods' lists them. With parameters: dcfr(alpha=2).",
+        label="Method",
+    )
+    _: KW_ONLY
+    iterations: int | None = option("Stop after this many iterations (of each run, with --runs).")
+    target: float | None = option("Stop at this exploitability, in units of the payoffs.", label="Until exploitability")
+    seconds: float | None = option(
+        "Stop solving after this many seconds; building the game has 10 at least.", label="At most seconds"
+    )
+    start: str | None = option(
+        "The first profile: uniform (default), or random (drawn with --seed).", choices=(UNIFORM, "random")
+    )
+    runs: int | None = option("Independent runs of a method that repeats them.", least=1)
+    lock: AnyLock | None = option(  # noqa: RUF009
+        "Fix a strategy and solve for the rest: P1=random, P1=POLICY, or a .json file of locked probabilities."
+    )
+    form: str | None = option(
+        "Representation of the game: tree, factored, sampled (default: what fits).",
+        choices=("tree", "factored", "sampled"),
+    )
+    teams: str | None = option("Teams, by seats from 1 or by names, as in 1+3,2 (default: the game's own).")
+    seed: int | None = option("Seed of every random choice (default: 0).", least=0)
+
+    def __post_init__(self) -> None:
+        """Raise ``ParameterError`` for a value that no method allows; a method may allow less (``check_options``)."""
+        Limits(self.iterations, self.target, self.seconds)
+        if self.seed is not None:
+            check_range("seed", self.seed, 0, 2**63)
+        for declared in fields(self):
+            value = getattr(self, declared.name)
+            if declared.metadata.get("choices") and value is not None:
+                check_choice(declared.name, value, declared.metadata["choices"])
+
+    @property
+    def limits(self) -> Limits:
+        """When to stop; ``Limits()`` where the message is empty."""
+        return Limits(self.iterations, self.target, self.seconds)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that were given, which a method may refuse; without the seed, which every method takes."""
+        return {name: value for name in OPTIONS if (value := getattr(self, name)) is not None}
+
+
+OPTIONS = tuple(one.name for one in fields(SolveConfig) if one.name not in ("game", "method", "seed"))
+"""The options that a method accepts or refuses."""
