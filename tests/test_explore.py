@@ -491,8 +491,8 @@ def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) 
     npz, saved = (node(room, f"item:0/{name}", way="0", at="") for name in ("kuhn.npz", "kuhn.json"))
     assert saved["groups"] == npz["groups"]
     assert valued(room, "item:0/kuhn.json") == valued(room, "item:0/kuhn.npz")
-    assert sorted(agents.kept(game)[0]) == ["0/kuhn.json", "0/kuhn.npz"]
-    for name in agents.kept(game)[0]:
+    assert sorted(agents.list_policies(game)[0]) == ["0/kuhn.json", "0/kuhn.npz"]
+    for name in agents.list_policies(game)[0]:
         agents.check(name, game)
         agent = agents.make(name, game)
         assert isinstance(agent, PolicyAgent) and agent.policy_for(game) is not None

@@ -167,7 +167,7 @@ def test_what_a_search_did_tells_how_others_moved() -> None:
     graph.ask(bet)
     known = graph.states.successor(worlds.known, graph.record[bet])[:, 1]
     answers = graph.first[graph.child[bet]][:, None] + np.arange(2)
-    told = agent.kept.probabilities(answers.ravel(), np.repeat(known, 2)).reshape(-1, 2)
+    told = agent.tree_search.probabilities(answers.ravel(), np.repeat(known, 2)).reshape(-1, 2)
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
     king = [agent.graph.key(state) for state in known.tolist()].index("K bet")
     assert told[king, 1] > 0.8

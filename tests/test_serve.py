@@ -616,14 +616,14 @@ def test_a_table_that_cannot_begin_is_told_and_leaves_nothing(room: Tables) -> N
     until(lambda: not list(room.unfinished.iterdir()))
     assert not room.busy() and not room.list()
     with pytest.raises(Refusal):
-        room.watch(table.kept.id)
+        room.watch(table.saved.id)
 
 
 def test_who_leaves_while_the_agents_are_made_has_left(room: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     made, go = room.agents.make, threading.Event()
     monkeypatch.setattr(room.agents, "make", lambda *asked: (go.wait(PATIENCE), made(*asked))[1])
     table = room.tables[room.open({"game": "kuhn_poker", "agents": ["human", "random"]})["table"]]
-    assert room.say(table.kept.id, 0, {"leave": True}) == {}
+    assert room.say(table.saved.id, 0, {"leave": True}) == {}
     go.set()
     until(lambda: table.end)
     assert table.end is not None and not table.end.over

@@ -73,7 +73,7 @@ def test_monty_hall_switches_as_its_root_says(ranges_of, root, least, most) -> N
 def test_worlds_without_weights_switch_half_the_time_when_averaged(ranges_of) -> None:
     ranges = ranges_of("gdl:monty_hall")
     worlds = ranges.asked(0, successor_state(ranges, 0, *DOOR))
-    ranges.kept[successor_state(ranges, 0, *DOOR)] = worlds._replace(weight=np.full(2, 0.5))
+    ranges.cache[successor_state(ranges, 0, *DOOR)] = worlds._replace(weight=np.full(2, 0.5))
     switch = probabilities(ranges, 0, successor_state(ranges, 0, *DOOR), PER_WORLD)["switch"]
     assert switch == pytest.approx(1 / 2, abs=0.01)
 
