@@ -146,7 +146,7 @@ def test_a_constant_that_changes_is_noticed_in_the_file_where_it_stands(tmp_path
         ("other", "from infoset.named import ONE\n"),
     ):
         (tmp_path / "infoset" / f"{name}.py").write_text(text)
-    assert len(_sources(tmp_path)) == 3
+    assert len(_sources(tmp_path / "infoset")) == 3
 
 
 def test_a_folder_that_cannot_be_written_serves_where_it_was_filled(

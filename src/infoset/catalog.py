@@ -66,7 +66,7 @@ GAMES: Registry[Game] = Registry(
 OPENSPIEL = "openspiel:"
 GDL = "gdl:"
 FAMILIES: Registry[Any] = Registry(
-    "family", {"pommerman": "infoset.pommerman.variants:VARIANTS"}, group="infoset.families"
+    "family", {"pommerman": "infoset_pommerman.variants:VARIANTS"}, group="infoset.families"
 )
 """The families of games ``WORD:NAME``: objects that map each ``NAME`` to the maker of a game."""
 POMMERMAN = "pommerman:"

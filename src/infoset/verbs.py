@@ -323,7 +323,7 @@ def convert(
     keys = json_keys(source) & {*RECORDS, "steps"}
     if keys and target.suffix == ".json":
         _refuse_limit(max_histories)
-        from infoset.match.playground_json import write_game
+        from infoset_pommerman.playground_json import write_game
 
         match = read_match(source)
         if "steps" in keys:
@@ -384,7 +384,7 @@ def read_match(path: str) -> Match:
     """Read a replay, or a recording of Pommerman's reference.  Raises ``FormatError``."""
     if not json_keys(path) & RECORDS:
         return Match.load(path)
-    from infoset.match.playground_json import read_game
+    from infoset_pommerman.playground_json import read_game
 
     return read_game(path)
 

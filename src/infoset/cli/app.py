@@ -390,15 +390,16 @@ def warm_up(
     from infoset.cli.progress import CompilingProgress
     from infoset.errors import UnknownNameError, UnsupportedSystemError
     from infoset.kernel_cache import cache_folder
-    from infoset.warm_up import compile_sets, recorded
+    from infoset.warm_up import compile_sets, listing_packages, recorded
 
-    known = tuple(recorded().sets)
+    packages = listing_packages()
+    known = tuple(recorded(packages).sets)
     for name in only or ():
         if name not in known:
             raise UnknownNameError("set of kernels", name, known)
     began = monotonic()
     with CompilingProgress() as progress:
-        compiled = compile_sets(only or known, progress.advance, processes)
+        compiled = compile_sets(only or known, progress.advance, processes, packages)
     seconds, folder = monotonic() - began, cache_folder()
     if json_:
         _print_json({**compiled._asdict(), "seconds": seconds, "folder": str(folder)})
@@ -753,16 +754,16 @@ def watch(
 
         show_text(played, Console(highlight=False), step, speed)
     if svg is not None:
-        from infoset.view.pommerman.svg import still_svg
+        from infoset_pommerman.view.svg import still_svg
 
         picture = still_svg(played, step)
         write(replace_file(svg, lambda file: file.write(picture.encode())))
     if gif is not None:
-        from infoset.view.pommerman.gif import save_gif
+        from infoset_pommerman.view.gif import save_gif
 
         write(save_gif(played, gif, speed=speed or SPEED))
     if png is not None:
-        from infoset.view.pommerman.png import save_pngs
+        from infoset_pommerman.view.png import save_pngs
 
         write(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
     if page:

@@ -43,8 +43,8 @@ from infoset.view.pictures import action_words, picture_text, whole
 
 if TYPE_CHECKING:
     from infoset.base import Policy
-    from infoset.cli.arcade import Arcade
     from infoset.solving import Solution
+    from infoset_pommerman.keyboard import Arcade
 
 MOST_LINES = 60
 SHOWN = 4  # decimal places of the values of moves
@@ -253,7 +253,7 @@ class Sitting:
 
     def _hand(self, out: TextIO) -> Terminal | Arcade:
         if is_pommerman(self.game):
-            from infoset.cli.arcade import check_keys
+            from infoset_pommerman.keyboard import check_keys
 
             check_keys()
             if self.asked.practice:
@@ -273,7 +273,7 @@ class Sitting:
         labels = tuple(map(agent_name, agents))
         clock = self.asked.seconds_per_move
         if clock is None and is_pommerman(self.game):
-            from infoset.cli.arcade import SECONDS_PER_MOVE
+            from infoset_pommerman.keyboard import SECONDS_PER_MOVE
 
             clock = SECONDS_PER_MOVE
         self._greet(labels, why)

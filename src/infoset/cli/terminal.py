@@ -23,7 +23,7 @@ from infoset.names import move_words
 from infoset.view.pictures import action_words, picture_text, record_words, seen
 
 if TYPE_CHECKING:
-    from infoset.cli.arcade import Arcade
+    from infoset_pommerman.keyboard import Arcade
 
 MAX_TYPED = 4096
 FEW = 12  # the most moves that are listed one per line
@@ -86,14 +86,14 @@ def hand_for(game: Game, out: TextIO) -> Terminal | Arcade:
     """Return a new hand for the game."""
     if not is_pommerman(game):
         return Terminal(out)
-    from infoset.cli.arcade import Arcade
+    from infoset_pommerman.keyboard import Arcade
 
     return Arcade(out)
 
 
 def is_pommerman(game: Game) -> bool:
     """Return whether the game is Pommerman, without importing Pommerman for other games."""
-    module = sys.modules.get("infoset.pommerman.game")
+    module = sys.modules.get("infoset_pommerman.game")
     return module is not None and isinstance(game, module.Pommerman)
 
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from infoset.base import Action, Game, State
 from infoset.envs.encoders import Encoder, HistoryEncoder, PlanesEncoder
 from infoset.errors import BudgetError, IllegalMoveError, ParameterError, shorten
-from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.tree.graph import GameGraph, explore
+from infoset_pommerman.game import Pommerman, PommermanState
 
 LARGEST = 100_000  # the most moves in all positions of a game that is enumerated for learners
 MASK = np.int8

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from infoset.base import Action, Observation, ObservationRecord
-from infoset.pommerman.config import Config
-from infoset.pommerman.encoding import encode_seen
-from infoset.pommerman.observation import Seen
-from infoset.pommerman.planes import CHANNELS, FULL, SCALARS
 from infoset.tree.graph import NO_RECORD, GameGraph
+from infoset_pommerman.config import Config
+from infoset_pommerman.encoding import encode_seen
+from infoset_pommerman.observation import Seen
+from infoset_pommerman.planes import CHANNELS, FULL, SCALARS
 
 INT16 = np.iinfo(np.int16)
 
@@ -81,7 +81,7 @@ def longest_state(graph: GameGraph) -> int:
 
 
 class PlanesEncoder:
-    """An encoder of Pommerman's last step as planes (channels, n, n) and scalars, see ``infoset.pommerman.planes``."""
+    """An encoder of Pommerman's last step as planes (channels, n, n) and scalars, see ``infoset_pommerman.planes``."""
 
     def __init__(self, config: Config) -> None:
         self.config = config

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from infoset.base import State
 from infoset.names import check_choice
-from infoset.pommerman.drawing import draw_board
-from infoset.pommerman.game import PommermanState
+from infoset_pommerman.drawing import draw_board
+from infoset_pommerman.game import PommermanState
 
 RENDER_MODES = ("ansi",)
 

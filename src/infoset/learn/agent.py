@@ -12,14 +12,10 @@ from infoset.errors import CheckpointError, ParameterError, PolicyError, Unsuppo
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.guided import GuidedAgent
 from infoset.learn.net import evaluate_states, fits, load_net
-from infoset.learn.pommerman.net import load_move_net
-from infoset.learn.pommerman.player import NetPlayer
 from infoset.learn.propositions import Propositions
 from infoset.learn.train import PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
 from infoset.match.agents import NET, Delegating, RandomAgent
 from infoset.names import check_choice, check_range
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.sight import Sight
 from infoset.search.monte_carlo import Budget
 from infoset.search.range_search import (
     AVERAGE,
@@ -34,6 +30,10 @@ from infoset.search.range_search import (
 from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving
 from infoset.warm_up import ready
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.learn.net import load_move_net
+from infoset_pommerman.learn.player import NetPlayer
+from infoset_pommerman.sight import Sight
 
 
 @dataclass(frozen=True)

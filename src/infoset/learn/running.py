@@ -26,10 +26,10 @@ from infoset.learn.train import (
 )
 from infoset.learn.workers import shared
 from infoset.names import check_choice, check_range
-from infoset.pommerman.config import PREFIX
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
 from infoset.solvers.work import Watcher
+from infoset_pommerman.config import PREFIX
 
 SELF_PLAY, RESOLVING, TREE_SEARCH, PPO = "self-play", "resolving", "tree-search", "ppo"
 CONFIGS: dict[str, Any] = {

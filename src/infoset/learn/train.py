@@ -25,25 +25,25 @@ from infoset.learn.belief_net import PublicEncoding
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import DivergedError, Epoch, GamesLearner, Learner
 from infoset.learn.net import save_net
-from infoset.learn.pommerman.a2c import A2c, A2cTraining
-from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
-from infoset.learn.pommerman.dqn import Dqn, DqnTraining
-from infoset.learn.pommerman.ppo import Ppo, PpoTraining
-from infoset.learn.pommerman.training import PommermanLearner
 from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
 from infoset.match.agents import NET
 from infoset.names import MAX_COUNT
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.sight import Sight
 from infoset.processes import usable_cores
 from infoset.runs import SCHEMA, Folder
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.solvers.work import Limits, Watcher, Work, advance
 from infoset.tree.graph import explore
 from infoset.warm_up import ready
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.learn.a2c import A2c, A2cTraining
+from infoset_pommerman.learn.dagger import Dagger, DaggerTraining
+from infoset_pommerman.learn.dqn import Dqn, DqnTraining
+from infoset_pommerman.learn.ppo import Ppo, PpoTraining
+from infoset_pommerman.learn.training import PommermanLearner
+from infoset_pommerman.sight import Sight
 
 MOST_THREADS = 4  # for the boards of one training; their number changes no result
 
@@ -153,7 +153,7 @@ class PommermanConfig(msgspec.Struct, frozen=True):
         game = load(self.game)
         if not isinstance(game, Pommerman):
             raise UnsupportedGameError(f"{self.method} learns pommerman:NAME, not {game.name}")
-        ready("pommerman-training")
+        ready("pommerman-training", package="infoset_pommerman")
         sight = Sight(game.name, game.config)
         self.made(sight, replace(self.training, boards=2)).step()
         return self.made(sight, self.training, threads=min(usable_cores(), MOST_THREADS))

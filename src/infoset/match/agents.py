@@ -216,7 +216,7 @@ def policy(path: str = "") -> Agent:
 @made_for("pommerman:")
 def simple() -> Agent:
     """Pommerman's stock agent."""
-    from infoset.pommerman.agents import SimplePlayer  # imported late: it loads compiled kernels
+    from infoset_pommerman.agents import SimplePlayer  # imported late: it loads compiled kernels
 
     return SimplePlayer()
 
@@ -224,7 +224,7 @@ def simple() -> Agent:
 @made_for("pommerman:")
 def stop() -> Agent:
     """Pommerman: stays where it is."""
-    from infoset.pommerman.agents import StopPlayer
+    from infoset_pommerman.agents import StopPlayer
 
     return StopPlayer()
 
@@ -232,8 +232,8 @@ def stop() -> Agent:
 @made_for("pommerman:")
 def playground(path: str = "", cls: str = "") -> Agent:
     """Pommerman: an agent written for the playground, from a Python file (.py), which is run."""
-    from infoset.pommerman.agents import PlaygroundAgent
-    from infoset.pommerman.playground.loading import load_agent_class
+    from infoset_pommerman.agents import PlaygroundAgent
+    from infoset_pommerman.playground.loading import load_agent_class
 
     if not path:
         raise ParameterError("playground: path is missing; name the file: playground(path=my_agent.py)")
@@ -284,26 +284,26 @@ class Maker(Protocol):
 AGENTS: Registry[Agent | Maker] = Registry(
     "agent",
     {
-        "ad-hoc": "infoset.pommerman.search.ad_hoc:ad_hoc",
+        "ad-hoc": "infoset_pommerman.search.ad_hoc:ad_hoc",
         "adaptive": "infoset.search.adaptive:Adaptive",
         "blind_tic_tac_toe": "infoset.gdl.agents:BlindTicTacToeAgent",
-        "champion": "infoset.pommerman.search.champion:Champion",
+        "champion": "infoset_pommerman.search.champion:Champion",
         "docker": "infoset.remote.docker:docker",
-        "dypm": "infoset.pommerman.search.dypm:Dypm",
-        "edited-simple": "infoset.pommerman.search.edited_simple:EditedSimple",
-        "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
-        "filtered": "infoset.match.filtered:filtered",
+        "dypm": "infoset_pommerman.search.dypm:Dypm",
+        "edited-simple": "infoset_pommerman.search.edited_simple:EditedSimple",
+        "eisenach": "infoset_pommerman.search.eisenach:Eisenach",
+        "filtered": "infoset_pommerman.filtered:filtered",
         "flat-mc": "infoset.search.monte_carlo:FlatMc",
-        "fsm-search": "infoset.pommerman.search.fsm_search:FsmSearch",
+        "fsm-search": "infoset_pommerman.search.fsm_search:FsmSearch",
         "ggp": "infoset.remote.ggp_agent:ggp",
-        "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
+        "hakozaki": "infoset_pommerman.search.hakozaki:Hakozaki",
         "http": "infoset.remote.http:http",
         "human": "infoset.cli.terminal:human",
         "is-mcts": "infoset.search.monte_carlo:IsMcts",
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
         "mixed": "infoset.match.mixed:mixed",
-        "navocado": "infoset.learn.pommerman.learnt_teams:navocado",
+        "navocado": "infoset_pommerman.learn.learnt_teams:navocado",
         "pessimistic": "infoset.search.pessimistic:Pessimistic",
         "pimc": "infoset.search.monte_carlo:Pimc",
         "playground": "infoset.match.agents:playground",
@@ -312,11 +312,11 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "scripted": "infoset.match.agents:scripted",
         "search": "infoset.search.agent:Search",
         "simple": "infoset.match.agents:simple",
-        "skynet": "infoset.learn.pommerman.learnt_teams:skynet",
+        "skynet": "infoset_pommerman.learn.learnt_teams:skynet",
         "stop": "infoset.match.agents:stop",
         "trained": "infoset.learn.agent:Trained",
         "uct": "infoset.search.monte_carlo:Uct",
-        "veteran": "infoset.learn.pommerman.learnt_teams:veteran",
+        "veteran": "infoset_pommerman.learn.learnt_teams:veteran",
     },
     group="infoset.agents",
 )

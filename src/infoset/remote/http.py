@@ -151,7 +151,7 @@ class HttpAgent(Delegating):
             return False
 
     def _player(self) -> Agent:
-        from infoset.remote.playground import AskedPlayer  # only where it is needed: it imports compiled kernels
+        from infoset_pommerman.protocol import AskedPlayer  # only where it is needed: it imports compiled kernels
 
         return AskedPlayer(self.wire)
 

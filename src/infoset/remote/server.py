@@ -196,8 +196,8 @@ class Service:
         """Return the agent in the playground's protocol, which names neither game nor board."""
         if game is None or not game.startswith("pommerman:"):
             return None
-        from infoset.pommerman.playground.runner import Served
-        from infoset.remote.playground import ServedPlayer
+        from infoset_pommerman.playground.runner import Served
+        from infoset_pommerman.protocol import ServedPlayer
 
         return Served(ServedPlayer(load_agent(agent), self.matches.listed[game]))  # type: ignore[arg-type]
 

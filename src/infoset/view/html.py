@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from infoset.learn.learner import Epoch
     from infoset.match.replay import Match
     from infoset.match.series import Series
-    from infoset.pommerman.game import PommermanState
     from infoset.solvers.metrics import Evaluation
     from infoset.solvers.work import Point
     from infoset.solving import Solution
+    from infoset_pommerman.game import PommermanState
 
 ROWS = 30  # of a policy that are shown, for all players together
 FIRST_ROWS = 12  # of a policy that is part of a larger view
@@ -103,7 +103,7 @@ def state_html(state: State, players: Sequence[str] | None = None) -> str:
 
 def position_html(state: PommermanState) -> str:
     """Return a position of Pommerman as HTML, with its board."""
-    from infoset.view.pommerman.svg import position_svg
+    from infoset_pommerman.view.svg import position_svg
 
     return shown(paper(position_svg(state)), _moves(state, state.game.players))
 

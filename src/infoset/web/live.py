@@ -11,9 +11,9 @@ import msgspec
 from infoset.base import Game, State
 from infoset.match.match import Round
 from infoset.match.replay import Match, MatchStep
-from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.view.pommerman.recording import Broadcast, setting
 from infoset.view.recording import Frames, heading, recording
+from infoset_pommerman.game import Pommerman, PommermanState
+from infoset_pommerman.view.recording import Broadcast, setting
 
 Told = tuple[int, bytes]
 """A frame and its number, counted from 0 in each game; -1 for a message that stands by itself."""

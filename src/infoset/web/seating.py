@@ -36,8 +36,6 @@ from infoset.match.person import HUMAN
 from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
 from infoset.policies.tabular import TabularPolicy
-from infoset.pommerman.config import CONFIGS
-from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
 from infoset.solvers.study import Move, Study
@@ -46,6 +44,8 @@ from infoset.view.pictures import record_words
 from infoset.web.heads import Heads, kind_of
 from infoset.web.queue import Job, Queue
 from infoset.web.shelf import Item, find, items
+from infoset_pommerman.config import CONFIGS
+from infoset_pommerman.game import Pommerman
 
 T = TypeVar("T")
 
@@ -383,7 +383,7 @@ def _why_not_learnt(word: str, game: Pommerman) -> str:
     """Return why a learnt team cannot play: its network reads the variant that it was trained on alone."""
     if find_spec("torch") is None:
         return "needs the extra 'learn'"
-    config = files("infoset.learn.pommerman") / "weights" / word / "config.json"
+    config = files("infoset_pommerman.learn") / "weights" / word / "config.json"
     trained = str(json.loads(config.read_text(encoding="utf-8"))["game"]).removeprefix(POMMERMAN)
     same = replace(CONFIGS[trained.partition("(")[0]], entry="") == replace(game.config, entry="")
     return "" if same else f"trained on {POMMERMAN}{trained}"

@@ -32,7 +32,6 @@ from infoset.match.match import MAX_SEED, MAX_STEPS, Round
 from infoset.match.match import Table as Board
 from infoset.match.person import HUMAN, Left, Person
 from infoset.match.replay import Match, MatchStep, replay_steps
-from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
 from infoset.view.guide import title_of
@@ -42,6 +41,7 @@ from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
 from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
 from infoset.web.shelf import items
 from infoset.web.workers import News
+from infoset_pommerman.game import Pommerman
 
 MAX_TABLES = 300  # whose games are running
 MAX_ENDED = 100  # whose games are over, besides those that somebody watches
@@ -242,7 +242,7 @@ class Tables:
 
     def board(self, name: str) -> dict[str, Any]:
         """Return the data with which a board of Pommerman is drawn, which stay the same throughout a game."""
-        from infoset.view.pommerman.recording import setting
+        from infoset_pommerman.view.recording import setting
 
         table = self.find(name)
         if not isinstance(table.game, Pommerman):

@@ -39,7 +39,7 @@ VIEWS: Registry[Painter] = Registry(
         "infoset.formats.nfg": f"{HERE}.payoffs",
         "infoset.games.matrix": f"{HERE}.payoffs",
         "infoset.formats.openspiel": f"{HERE}.openspiel",
-        "infoset.pommerman.game": f"{HERE}.pommerman",
+        "infoset_pommerman.game": "infoset_pommerman.view.pictures",
     },
     group="infoset.views",
 )

@@ -1,0 +1,40 @@
+"""``navocado`` and ``skynet``: the learnt teams of the 2018 competition, trained anew; and ``veteran``, who met them.
+
+The authors of the originals described their methods (Osogami & Takahashi 2019, section 4.1; Peng et al. 2018 for the
+first), and left images that contain policies without a readable form: these networks are other ones, learnt by the
+same methods.  ``veteran`` begins as ``skynet`` and learns on against both of them, stock agents and itself.  Each is
+the folder of a training in ``weights``: its network, its parameters, and its curve;
+``papers/pommerman_learnt_teams.py`` makes them.
+"""
+
+from __future__ import annotations
+
+from infoset.base import Agent
+from infoset.learn.agent import Trained
+from infoset.registry import made_for
+from infoset_pommerman.config import PREFIX
+from infoset_pommerman.learn.net import WEIGHTS
+
+
+@made_for(PREFIX)
+def navocado() -> Agent:
+    """Pommerman's team game: learnt by advantage actor-critic, from the ends of games backward, and self-play."""
+    return _learnt("navocado")
+
+
+@made_for(PREFIX)
+def skynet() -> Agent:
+    """Pommerman's team game: learnt by PPO behind an action filter, with shaped rewards, and self-play."""
+    return _learnt("skynet")
+
+
+@made_for(PREFIX)
+def veteran() -> Agent:
+    """Pommerman's team game: learnt on from ``skynet`` by PPO, against the learnt teams, stock agents and itself."""
+    return _learnt("veteran")
+
+
+def _learnt(name: str) -> Agent:
+    agent = Trained(str(WEIGHTS / name)).agent()
+    agent.name = name
+    return agent
