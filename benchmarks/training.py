@@ -17,9 +17,10 @@ from infoset.executors import LOCAL
 from infoset.learn.learner import Learner
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
-from infoset.learn.train import AnyConfig, PpoConfig, PublicTrainingConfig, TrainingConfig
+from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig
 from infoset.learn.workers import shared
 from infoset.search.public_states import Horizon
+from infoset_pommerman.learn.configs import PpoConfig
 from infoset_pommerman.learn.ppo import PpoTraining
 
 TRAININGS: tuple[AnyConfig, ...] = (

@@ -464,7 +464,7 @@ def test_watch_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     kuhn = infoset.play_match("kuhn_poker", ["random", "random"], seed=1).save(tmp_path / "kuhn.json")
     (tmp_path / "broken.json").write_text("[1, 2")
     for path, options, what in (
-        (kuhn, ["--svg", str(tmp_path / "kuhn.svg")], "--svg would not be used: only Pommerman is drawn"),
+        (kuhn, ["--svg", str(tmp_path / "kuhn.svg")], "--svg would not be used: kuhn_poker is not drawn so"),
         (tmp_path / "broken.json", [], "no JSON object"),
         (tmp_path / "none", [], "read"),
     ):

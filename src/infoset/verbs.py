@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from infoset import displays
 from infoset.arguments import checks_arguments
 from infoset.base import Game
-from infoset.catalog import GDL, game_entries, load, load_named, name_of
+from infoset.catalog import GDL, RECORDINGS, game_entries, load, load_named, name_of
 from infoset.compiled import AnyGame, Compiled, check_is_game
 from infoset.errors import CheckpointError, FormatError, InfosetError, ParameterError, UnsupportedGameError, shorten
 from infoset.evaluation import What, check_what, policy_of, tabulated
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from infoset.solvers.tabular.refinements import ProfileCheck
     from infoset.solvers.tabular.stability import Stability
 
-RECORDS = {"state", "blob"}  # keys that identify a recording of Pommerman's reference
+REPLAY = "steps"  # the key that identifies a replay
 
 
 def list_games() -> list[Entry]:
@@ -320,19 +320,17 @@ def convert(
     source = str(source)
     if normalise and target.suffix != ".efg":
         raise ParameterError("normalise=True applies to .efg files only")
-    keys = json_keys(source) & {*RECORDS, "steps"}
-    if keys and target.suffix == ".json":
+    is_replay, recording = REPLAY in (keys := json_keys(source)), _recording_of(keys)
+    if (is_replay or recording) and target.suffix == ".json":
         _refuse_limit(max_histories)
-        from infoset_pommerman.playground_json import write_game
-
         match = read_match(source)
-        if "steps" in keys:
-            write_game(match, target)
+        if is_replay:
+            _writer_for(match).write_game(match, target)
         else:
             match.save(target)
-    elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
+    elif policy_file(source) is not None and not (is_replay or recording) and target.suffix in SUFFIXES:
         _convert_policy(source, target, max_histories)
-    elif target.suffix in GAME_TEXTS and not keys:
+    elif target.suffix in GAME_TEXTS and not (is_replay or recording):
         _write_game(load(source), target, max_histories, normalise)
     else:
         raise FormatError(
@@ -381,12 +379,23 @@ def _refuse_limit(max_histories: int | None) -> None:
 
 
 def read_match(path: str) -> Match:
-    """Read a replay, or a recording of Pommerman's reference.  Raises ``FormatError``."""
-    if not json_keys(path) & RECORDS:
-        return Match.load(path)
-    from infoset_pommerman.playground_json import read_game
+    """Read a replay, or a recording of another program.  Raises ``FormatError``."""
+    recording = _recording_of(json_keys(path))
+    return Match.load(path) if recording is None else recording.read_game(path)  # type: ignore[no-any-return]
 
-    return read_game(path)
+
+def _recording_of(keys: set[str]) -> Any:
+    """Return the module that reads the recordings with these keys; ``None`` for a replay, a policy or no JSON."""
+    own = not keys or REPLAY in keys or "tables" in keys
+    return None if own else next((RECORDINGS[key] for key in sorted(keys) if key in RECORDINGS), None)
+
+
+def _writer_for(match: Match) -> Any:
+    """Return the module that writes recordings of the game of a match.  Raises ``UnsupportedGameError``."""
+    for key in RECORDINGS:
+        if match.game.startswith(RECORDINGS[key].GAMES):
+            return RECORDINGS[key]
+    raise UnsupportedGameError(f"{shorten(match.game)} is recorded by no other program")
 
 
 def json_keys(path: str) -> set[str]:

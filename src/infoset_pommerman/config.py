@@ -10,6 +10,7 @@ from infoset.errors import ParameterError, UnknownNameError
 from infoset.names import check_range
 
 PREFIX = "pommerman:"
+SPEED = 6.0  # steps per second at which recorded games are shown
 MAX_AGENTS = 4
 LONG_FUSE = 15  # with a fuse up to this, a position always has room for the bombs, whatever agents pick up
 MAX_BOMBS = 64

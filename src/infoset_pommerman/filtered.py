@@ -12,6 +12,7 @@ from infoset.base import Action, Agent, Game, Observation
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, agent_name, load_agent
 from infoset.names import Name, Value
+from infoset.registry import made_for
 from infoset.warm_up import ready
 from infoset_pommerman import state as st
 from infoset_pommerman.game import Pommerman
@@ -19,6 +20,7 @@ from infoset_pommerman.observation import Seen
 from infoset_pommerman.sight import Safe, Sight
 
 
+@made_for("", wraps=True)
 def filtered(agent: Value = "") -> FilteredAgent:
     """Another agent of Pommerman, kept from moves that it does not survive if nobody else moves."""
     if not agent or not isinstance(agent, str | Name):

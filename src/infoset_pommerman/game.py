@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from infoset import displays
 from infoset.base import Action, JointMove, Observation
 from infoset.errors import FormatError, GameRuleError, IllegalMoveError, UnsupportedGameError, shorten
 from infoset.games.rules import NotebookGame, check_moves, check_play
@@ -19,10 +20,14 @@ from infoset.names import check_range
 from infoset.warm_up import ready
 from infoset_pommerman import state as st
 from infoset_pommerman.config import MAX_AGENTS, PREFIX, Config, GameType
+from infoset_pommerman.drawing import draw_board
 from infoset_pommerman.engine import Engine, advance, begin, close_in, engine
 from infoset_pommerman.observation import observe
 from infoset_pommerman.rules import scratch
 from infoset_pommerman.state_json import read_state
+
+if TYPE_CHECKING:
+    from infoset_pommerman.planes_encoder import PlanesEncoder
 
 MOVES: tuple[Action, ...] = tuple(range(st.STOP, st.LAY + 1))
 MAX_SEED = 2**53  # seeds of boards stay below this, so that every program reads them exactly
@@ -38,6 +43,8 @@ class Pommerman(NotebookGame):
     """
 
     rehearsal = "simple"
+    protocol = "playground"
+    seconds_per_move = 0.3
 
     def __init__(self, name: str, rules: Config, seed: int | None = None, state: str | None = None) -> None:
         """Make the rules of one variant.
@@ -64,6 +71,12 @@ class Pommerman(NotebookGame):
         sight = "everything" if rules.view is None else f"{rules.view} cells each way"
         board = f"{rules.size} × {rules.size}"
         return {"board": board, "agents see": sight, "steps": f"at most {rules.max_steps:,}"}
+
+    def encoder(self) -> PlanesEncoder:
+        """Return the encoder of information states for learners (extra ``interop``)."""
+        from infoset_pommerman.planes_encoder import PlanesEncoder  # it brings gymnasium
+
+        return PlanesEncoder(self.config)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Pommerman) and self._value == other._value
@@ -227,13 +240,18 @@ class PommermanState:
     def returns(self) -> tuple[float, ...]:
         return tuple(map(float, self.row[st.REWARDS : st.REWARDS + self.game.config.num_agents]))
 
+    def is_settled(self, player: int) -> bool:
+        """Return whether nothing to come concerns a player: after its death where there are no teams."""
+        return not self.game.config.teams and self.returns()[player] < 0
+
+    def __str__(self) -> str:
+        return draw_board(self.row, self.game.config)
+
     def __repr__(self) -> str:
         return f"{self.game.name} after {self.row[st.STEP]} steps"
 
     def _repr_html_(self) -> str:
-        from infoset.view.html import position_html
-
-        return position_html(self)
+        return displays.render("state", self, self.game.players)
 
 
 def restore(game: Pommerman, key: bytes) -> PommermanState:

@@ -22,9 +22,8 @@ from infoset.match.person import Left, View
 from infoset_pommerman import state as st
 from infoset_pommerman.game import Pommerman
 from infoset_pommerman.observation import Seen
+from infoset_pommerman.view.text import seen_text
 
-SECONDS_PER_MOVE = 0.3
-"""A speed that people can play at."""
 MARGIN = 0.05  # seconds before the deadline at which no key means Stop
 LEAST = 0.03  # least seconds for keys, however long the others thought
 WATCHING = 0.1  # seconds between two steps that a dead player watches
@@ -119,6 +118,10 @@ class Arcade:
         self.pressed: deque[int] = deque(maxlen=AHEAD)
         self.due = 0.0
 
+    def check(self) -> None:
+        """Raise ``UnsupportedSystemError`` where a terminal cannot be read key by key."""
+        check_keys()
+
     def tell(self, view: View) -> None:
         """Draw the observation.  Raises ``UnsupportedGameError``, and ``Left`` where a dead player leaves."""
         if not isinstance(view.game, Pommerman):
@@ -197,8 +200,6 @@ class Arcade:
                 self.pressed.append(move)
 
     def _draw(self, view: View, seen: Seen) -> None:
-        from infoset_pommerman.view.text import seen_text
-
         assert self.screen is not None and isinstance(view.game, Pommerman)
         with self.console.capture() as drawn:
             self.console.print(seen_text(seen, view.game.config, view.player), HELP, sep="\n", soft_wrap=True, end="")

@@ -43,6 +43,10 @@ from infoset_pommerman.state_json import (
 )  # fmt: skip
 from infoset_pommerman.variants import VARIANTS
 
+GAMES = PREFIX
+"""How the names of the games begin that are recorded so."""
+BESIDE = frozenset({"agents", "config", "blob"})
+"""Keys of which one stands near the beginning of such a file."""
 RESULTS = {st.WIN: (0, "Win"), st.TIE: (2, "Tie")}  # the reference's numbers and names
 
 

@@ -6,6 +6,7 @@ As recorded from the original client: an agent that answers that client also ans
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -16,9 +17,26 @@ from infoset.errors import FormatError, RemoteError, one_line, shorten
 from infoset.match.apart import PATIENCE
 from infoset.remote.wire import Wire
 from infoset_pommerman.agents import PommermanPlayer
+from infoset_pommerman.config import PREFIX
 from infoset_pommerman.game import Pommerman
 from infoset_pommerman.observation import LOW_BITS, MAPS, Seen
+from infoset_pommerman.playground.runner import Served
 from infoset_pommerman.playground.spaces import action_space, read_move
+
+GAMES = PREFIX
+"""How the names of the games begin that are played so."""
+PATHS = ("/action", "/init_agent", "/episode_end", "/shutdown")
+
+
+def client(wire: Wire) -> AskedPlayer:
+    """Return the agent at an address."""
+    return AskedPlayer(wire)
+
+
+def server(agent: Agent, game: Pommerman) -> dict[str, Callable[[dict[str, Any]], Any]]:
+    """Return the answers of an agent that is served, by path."""
+    served = Served(ServedPlayer(agent, game))  # type: ignore[arg-type]
+    return {path: getattr(served, path[1:]) for path in PATHS}
 
 
 class AskedPlayer(PommermanPlayer):

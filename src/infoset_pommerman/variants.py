@@ -38,6 +38,7 @@ def _maker(variant: str) -> Callable[..., Pommerman]:
         return Pommerman(name, rules, state=state_text(row, rules))
 
     make.__signature__ = signature_of(variant)  # type: ignore[attr-defined]  # names are checked against it
+    make.training_method = "ppo"  # type: ignore[attr-defined]
     make.guide = partial(guide_of, variant)  # type: ignore[attr-defined]
     make.__doc__ = f"Pommerman: {CONFIGS[variant].about}."
     return make

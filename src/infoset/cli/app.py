@@ -729,10 +729,12 @@ def watch(
     speed: Annotated[float | None, typer.Option(help="Steps a second (default: 6 in Pommerman, else 1).")] = None,
 ) -> None:
     """Watch a recorded game: a page that plays it, with each player's eyes; or as text; Pommerman also as pictures."""
-    from infoset.catalog import POMMERMAN
+    from infoset.catalog import load_named
+    from infoset.errors import one_line
     from infoset.files import check_file, replace_file
     from infoset.verbs import read_match
-    from infoset.view.speed import SPEED, check_speed
+    from infoset.view.pictures import view_hook
+    from infoset.view.speed import check_speed
 
     check_speed(speed)
     for file in (out, svg, gif):
@@ -745,8 +747,13 @@ def watch(
     if gif is not None and not (page or text or svg or png):
         _refuse(context, {"step"}, "--gif shows the whole game; it goes with a page, --svg, --png or --text")
     played = read_match(str(replay))
-    if not played.game.startswith(POMMERMAN):
-        _refuse(context, {"svg", "gif", "png"}, "only Pommerman is drawn; other games are a page, or --text")
+    drawing = {"svg": "still_svg", "gif": "save_gif", "png": "save_pngs"}
+    draw: dict[str, Any] = {}
+    if svg is not None or gif is not None or png is not None:
+        game = load_named(played.game, "the replay")
+        draw = {word: view_hook(game, hook) for word, hook in drawing.items()}
+        missing = {word for word, found in draw.items() if found is None}
+        _refuse(context, missing, f"{one_line(played.game)} is not drawn so; it is a page, or --text")
     if text:
         from rich.console import Console
 
@@ -754,18 +761,12 @@ def watch(
 
         show_text(played, Console(highlight=False), step, speed)
     if svg is not None:
-        from infoset_pommerman.view.svg import still_svg
-
-        picture = still_svg(played, step)
+        picture = draw["svg"](played, step)
         write(replace_file(svg, lambda file: file.write(picture.encode())))
     if gif is not None:
-        from infoset_pommerman.view.gif import save_gif
-
-        write(save_gif(played, gif, speed=speed or SPEED))
+        write(draw["gif"](played, gif, speed))
     if png is not None:
-        from infoset_pommerman.view.png import save_pngs
-
-        write(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
+        write(f"{png}: {len(draw['png'](played, png, step)):,} pictures")
     if page:
         from infoset.view.watch_page import watch_page
 

@@ -14,22 +14,22 @@ from pathlib import Path
 from secrets import randbits
 from typing import TYPE_CHECKING, TextIO
 
-from infoset.base import Agent, Game, InformationState, State, Step
+from infoset.base import Agent, Game, InformationState, RealTime, State, Step
 from infoset.catalog import load, load_named
 from infoset.cli.terminal import (
     BOLD,
     DIM,
+    OwnHand,
     Terminal,
     action_set_words,
     check_terminal,
     hand_for,
-    is_pommerman,
     payoffs_text,
 )
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
 from infoset.files import check_folder, make_folder
-from infoset.match.agents import APART, FOREIGN, PolicyAgent, agent_name, check_made_for, load_agents
+from infoset.match.agents import APART, PolicyAgent, agent_name, check_made_for, is_marked, load_agents
 from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
 from infoset.match.person import HUMAN, Left, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
@@ -44,7 +44,6 @@ from infoset.view.pictures import action_words, picture_text, whole
 if TYPE_CHECKING:
     from infoset.base import Policy
     from infoset.solving import Solution
-    from infoset_pommerman.keyboard import Arcade
 
 MOST_LINES = 60
 SHOWN = 4  # decimal places of the values of moves
@@ -118,7 +117,8 @@ def _as_left(asked: Asked, left: Match) -> Asked:
 
 def _check_harmless(agent: str, file: Path | None) -> None:
     """Raise ``ParameterError`` for an agent named by a file that would run or call foreign programs."""
-    if any(word in agent for word in ("python:", FOREIGN, *APART)):
+    words = re.findall(r"[\w-]+", agent)
+    if any(word in agent for word in ("python:", *APART)) or any(is_marked(word, "runs_code") for word in words):
         raise ParameterError(
             f"{file} names {one_line(agent)}, which is not begun because a file says so; name the AGENTs"
         )
@@ -169,7 +169,7 @@ class Tutor:
     @cached_property
     def solution(self) -> Solution | None:
         """The solution found here; ``None`` where the game is too large for that."""
-        if is_pommerman(self.game) or self.game.name in CUSTOMARY:
+        if isinstance(self.game, RealTime) or self.game.name in CUSTOMARY:
             return None
         return try_to_solve(self.compiled)
 
@@ -251,17 +251,17 @@ class Sitting:
         self.table = self._table()
         self.seed = randbits(SEED_BITS) if asked.seed is None else asked.seed
 
-    def _hand(self, out: TextIO) -> Terminal | Arcade:
-        if is_pommerman(self.game):
-            from infoset_pommerman.keyboard import check_keys
-
-            check_keys()
+    def _hand(self, out: TextIO) -> Terminal | OwnHand:
+        hand = hand_for(self.game, out)
+        if not isinstance(hand, Terminal):
+            hand.check()
             if self.asked.practice:
-                raise ParameterError("--practice would not be used: Pommerman is played in real time")
+                game = one_line(self.game.name)
+                raise ParameterError(f"--practice would not be used: {game} is played in real time")
         elif self.asked.practice:
             commands = {"u": (self._undo, "take back your last move"), "h": (self._hint, "how good your moves are")}
             return Terminal(out, commands)
-        return hand_for(self.game, out)
+        return hand
 
     # agents
 
@@ -272,10 +272,8 @@ class Sitting:
         agents.insert(self.seat, Person(self.hand))
         labels = tuple(map(agent_name, agents))
         clock = self.asked.seconds_per_move
-        if clock is None and is_pommerman(self.game):
-            from infoset_pommerman.keyboard import SECONDS_PER_MOVE
-
-            clock = SECONDS_PER_MOVE
+        if clock is None and isinstance(self.game, RealTime):
+            clock = self.game.seconds_per_move
         self._greet(labels, why)
         return Table(self.game, self.name, tuple(agents), labels, clock, None, MAX_STEPS)
 
@@ -288,7 +286,7 @@ class Sitting:
         if found := self.tutor.solution:
             gain = "" if found.exploitability is None else f", exploitability {found.exploitability:.2g}"
             return [self._equilibrium() for _ in range(seats)], f"solved here by {found.method}{gain}"
-        other = customary(self.game.name)
+        other = customary(self.game)
         return [other] * seats, f"{other} plays, since no agent is named and the game is not solved within seconds"
 
     def _equilibrium(self) -> Agent:

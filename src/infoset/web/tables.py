@@ -35,13 +35,12 @@ from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
 from infoset.view.guide import title_of
-from infoset.view.pictures import whole
+from infoset.view.pictures import view_hook, whole
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
 from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
 from infoset.web.shelf import items
 from infoset.web.workers import News
-from infoset_pommerman.game import Pommerman
 
 MAX_TABLES = 300  # whose games are running
 MAX_ENDED = 100  # whose games are over, besides those that somebody watches
@@ -241,13 +240,11 @@ class Tables:
             self.find(name).looking(chair, -1)
 
     def board(self, name: str) -> dict[str, Any]:
-        """Return the data with which a board of Pommerman is drawn, which stay the same throughout a game."""
-        from infoset_pommerman.view.recording import setting
-
+        """Return the data with which a game's own painter draws it, which stay the same throughout the game."""
         table = self.find(name)
-        if not isinstance(table.game, Pommerman):
-            raise ParameterError("no game of Pommerman")
-        return setting(table.game.config, table.kept.plan.game, table.game.players, table.public().agents)
+        if (camera := view_hook(table.game, "camera")) is None:
+            raise ParameterError(f"{one_line(table.game.name)} has no painter of its own")
+        return dict(camera(table.game, table.kept.plan.game, table.public().agents).head)
 
     def say(self, name: str, chair: int, message: dict[str, Any]) -> dict[str, Any]:
         """Take a message from a browser in a chair; return the answer for that browser alone."""

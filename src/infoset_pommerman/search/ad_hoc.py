@@ -31,7 +31,7 @@ BELIEVED = 0.6  # least credit at which a candidate is believed
 PATIENCE = 0.98  # discount of earlier evidence with every further move
 
 
-@made_for(PREFIX)
+@made_for(PREFIX, wraps=True)
 def ad_hoc(agent: Value = "champion", teammates: tuple[Value, ...] = TYPES) -> AdHoc:
     """Pommerman's teams: an agent that finds out whom it plays with: ad-hoc(agent=dypm,teammates=[simple,stop])."""
     inner = load_agent(str(agent))

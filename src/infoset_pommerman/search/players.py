@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
 from infoset.base import Action, Game, Observation
 from infoset.warm_up import ready
 from infoset_pommerman.agents import PommermanPlayer
-from infoset_pommerman.config import MAX_AGENTS, GameType
+from infoset_pommerman.config import MAX_AGENTS, Config, GameType
 from infoset_pommerman.engine import engine
 from infoset_pommerman.observation import MAPS, Seen
 from infoset_pommerman.playground.spaces import read_move
@@ -25,17 +26,21 @@ from infoset_pommerman.search.belief import (
     empty_belief,
     revise,
 )
-from infoset_pommerman.search.champion import Champion
-from infoset_pommerman.search.dypm import Dypm
-from infoset_pommerman.search.edited_simple import EditedSimple
-from infoset_pommerman.search.eisenach import Eisenach
-from infoset_pommerman.search.fsm_search import FsmSearch
-from infoset_pommerman.search.hakozaki import Hakozaki
 from infoset_pommerman.search.radio import Radio
 from infoset_pommerman.state import AGENT, LAY
 
-Parameters: TypeAlias = Champion | Dypm | EditedSimple | Eisenach | FsmSearch | Hakozaki
-"""The parameters of one agent, which determine the working memory that it needs and how it moves."""
+
+class Parameters(Protocol):
+    """The parameters of one agent, which determine its working memory and how it moves (see ``Maker``)."""
+
+    @property
+    def name(self) -> str: ...
+    def for_game(self, rules: Config) -> Any: ...
+    def empty_room(self, rules: Config) -> Any: ...
+    def speaks(self) -> bool: ...
+    def move_after(self, room: Any, move: int) -> int: ...
+    @property
+    def move(self) -> Callable[..., int]: ...
 
 
 class SearchPlayer(PommermanPlayer):
@@ -48,7 +53,7 @@ class SearchPlayer(PommermanPlayer):
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         super().begin(game, player, rng, deadline)
         rules = self.config
-        self.engine, self.settings = engine(rules), cast("Parameters", self.parameters.for_game(rules)).settings()
+        self.engine, self.settings = engine(rules), self.parameters.for_game(rules).settings()
         self.view = rules.size if rules.view is None else rules.view
         self.belief = empty_belief(rules)
         self.own = np.zeros(SELF_FIELDS, dtype=np.int64)

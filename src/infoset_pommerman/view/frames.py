@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from infoset.base import JointMove
-from infoset.catalog import POMMERMAN, load_named
+from infoset.catalog import load_named
 from infoset.errors import UnsupportedGameError, one_line, shorten
 from infoset.match.replay import Match, replay_states
 from infoset_pommerman import state as st
-from infoset_pommerman.config import Config, GameType
+from infoset_pommerman.config import PREFIX, Config, GameType
 from infoset_pommerman.game import Pommerman, PommermanState
 from infoset_pommerman.view.film import ITEMS, Agent, Blast, Bomb, Event, Film, Flame, Frame
 
@@ -34,8 +34,8 @@ def film(match: Match, game: Pommerman | None = None) -> Film:
     of another game, and ``FormatError`` where it is not a valid play of the game.
     """
     if game is None:
-        if not match.game.startswith(POMMERMAN):
-            raise UnsupportedGameError(f"{shorten(match.game)!r} is not Pommerman; allowed: replays of {POMMERMAN}NAME")
+        if not match.game.startswith(PREFIX):
+            raise UnsupportedGameError(f"{shorten(match.game)!r} is not Pommerman; allowed: replays of {PREFIX}NAME")
         game = cast(Pommerman, load_named(match.game, "the replay"))
     states = replay_states(match, game)
     dealt = [state for state in states if isinstance(state, PommermanState)]

@@ -9,7 +9,8 @@ from typing import IO, TYPE_CHECKING
 
 from infoset.files import replace_file
 from infoset.match.replay import Match
-from infoset.view.speed import SPEED, check_speed
+from infoset.view.speed import check_speed
+from infoset_pommerman.config import SPEED
 from infoset_pommerman.game import Pommerman
 from infoset_pommerman.view import art
 from infoset_pommerman.view.film import Film

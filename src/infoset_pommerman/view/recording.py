@@ -14,8 +14,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from infoset.base import JointMove
-from infoset.match.replay import Match
+from infoset.base import JointMove, State
+from infoset.match.replay import Match, MatchStep
 from infoset_pommerman.config import Config
 from infoset_pommerman.game import Pommerman, PommermanState
 from infoset_pommerman.state import RIGID
@@ -92,6 +92,27 @@ class Broadcast:
     def latest(self) -> dict[str, Any]:
         """Return the current position as a key frame."""
         return opening(self._reel.frames[-1])
+
+
+class BoardCamera:
+    """A maker of the frames of a game that is going on, from the moment when the board is dealt."""
+
+    def __init__(self, game: Pommerman, name: str, agents: tuple[str, ...]) -> None:
+        self.head = setting(game.config, name, game.players, agents)
+        self.cast: Broadcast | None = None
+
+    def add(self, state: State, played: MatchStep | None) -> tuple[dict[str, Any], list[Any]] | None:
+        """Return the next frame and its events; ``None`` before the board is dealt."""
+        if not isinstance(state, PommermanState):
+            return None
+        if self.cast is None or played is None:
+            self.cast = Broadcast(state)
+            return self.cast.latest(), []
+        return self.cast.add(state, played.moves)
+
+    def latest(self) -> dict[str, Any]:
+        """Return a frame that needs no earlier one."""
+        return {} if self.cast is None else self.cast.latest()
 
 
 def position(state: PommermanState) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from rich.live import Live
 from rich.text import Text
 
 from infoset.match.replay import Match
-from infoset.view.speed import SPEED, check_speed
+from infoset.view.speed import check_speed
 from infoset_pommerman import state as st
-from infoset_pommerman.config import Config
+from infoset_pommerman.config import SPEED, Config
 from infoset_pommerman.game import Pommerman
 from infoset_pommerman.observation import Seen, teammate
 from infoset_pommerman.view.film import Agent, Film, Frame

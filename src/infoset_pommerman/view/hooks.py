@@ -1,18 +1,23 @@
-"""Positions of Pommerman: key frames for the board's painter in ``page/pommerman``, and moves in words."""
+"""The view of Pommerman: what ``docs/plugins.md`` lists of views; each function imports what it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
 from infoset.match.replay import Match, MatchStep
 from infoset.view.pictures.words import action_words
-from infoset.view.speed import SPEED
+from infoset_pommerman.config import SPEED
 from infoset_pommerman.game import Pommerman, PommermanState
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
+
+    from infoset_pommerman.keyboard import Arcade
+    from infoset_pommerman.view.recording import BoardCamera
 
 MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
@@ -45,6 +50,48 @@ def show_text(match: Match, console: Console, step: int | None, speed: float | N
     from infoset_pommerman.view.text import show_text
 
     show_text(match, console, step, speed or SPEED)
+
+
+def camera(game: Pommerman, name: str, agents: tuple[str, ...]) -> BoardCamera:
+    """Return the maker of the frames of a game for its spectators."""
+    from infoset_pommerman.view.recording import BoardCamera
+
+    return BoardCamera(game, name, agents)
+
+
+def hand(out: TextIO) -> Arcade:
+    """Return the hand of a person who plays at the terminal."""
+    from infoset_pommerman.keyboard import Arcade
+
+    return Arcade(out)
+
+
+def still_svg(match: Match, step: int | None) -> str:
+    """Return the position after a step of a match, by default the last one, as SVG."""
+    from infoset_pommerman.view.svg import still_svg
+
+    return still_svg(match, step)
+
+
+def save_gif(match: Match, path: Path, speed: float | None) -> Path:
+    """Write a match as a moving picture."""
+    from infoset_pommerman.view.gif import save_gif
+
+    return save_gif(match, path, speed=speed or SPEED)
+
+
+def save_pngs(match: Match, folder: Path, step: int | None) -> list[Path]:
+    """Write one picture per step of a match, or only that of ``step``."""
+    from infoset_pommerman.view.png import save_pngs
+
+    return save_pngs(match, folder, step=step)
+
+
+def position_svg(state: PommermanState) -> str:
+    """Return the picture of a single position for notebooks."""
+    from infoset_pommerman.view.svg import position_svg
+
+    return position_svg(state)
 
 
 def move_words(move: Action | None) -> str:
