@@ -87,7 +87,7 @@ READERS: Registry[Game] = Registry(
 )
 """The readers of files of games, by the ends of their names."""
 
-RECORDINGS: Registry[Any] = Registry("recording", {}, group="infoset.recordings")
+RECORDINGS: Mapping[str, Any] = Registry("recording", {}, group="infoset.recordings")
 """The modules that read and write recordings of other programs, by the keys that identify their JSON files."""
 
 LIBRARIES: Registry[Game] = Registry("library", {OPENSPIEL: "infoset.formats.openspiel:load_openspiel"})

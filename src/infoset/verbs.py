@@ -381,7 +381,7 @@ def _refuse_limit(max_histories: int | None) -> None:
 def read_match(path: str) -> Match:
     """Read a replay, or a recording of another program.  Raises ``FormatError``."""
     recording = _recording_of(json_keys(path))
-    return Match.load(path) if recording is None else recording.read_game(path)  # type: ignore[no-any-return]
+    return Match.load(path) if recording is None else recording.read_game(path)
 
 
 def _recording_of(keys: set[str]) -> Any:

@@ -35,7 +35,7 @@ def client(wire: Wire) -> AskedPlayer:
 
 def server(agent: Agent, game: Pommerman) -> dict[str, Callable[[dict[str, Any]], Any]]:
     """Return the answers of an agent that is served, by path."""
-    served = Served(ServedPlayer(agent, game))  # type: ignore[arg-type]
+    served = Served(ServedPlayer(agent, game))
     return {path: getattr(served, path[1:]) for path in PATHS}
 
 

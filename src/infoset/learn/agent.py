@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class TrainedAgent(Delegating):
         if method := training_method(game.name):
             plain = {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE}
             self._refuse(f"a training by {method}", {**plain, "seconds_per_move": Trained.seconds_per_move, "seed": 0})
-            return cast("Agent", CONFIGS[method].player(path, game, self.name))
+            return cast("Agent", cast("Any", CONFIGS[method]).player(path, game, self.name))
         config = TrainingFolder.read_config(path) if path.is_dir() else None
         propositions = config.encoding(game) if isinstance(config, TreeTrainingConfig) else None
         net = path / NET if config else path

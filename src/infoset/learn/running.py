@@ -29,7 +29,7 @@ SHORTEST = 2.0  # seconds that finding positions, and training, may take in any 
 def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
     """Return the configuration of a training from the options of the command line."""
     given = dict(given)
-    check_choice("--method", method, list(CONFIGS))
+    check_choice("--method", method, tuple(CONFIGS))
     if method == RESOLVING:
         given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
     training = get_type_hints(CONFIGS[method])["training"]

@@ -6,6 +6,7 @@ The project's own protocol has four requests, ``GET /ping`` and three POSTs of J
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import monotonic
 from typing import Annotated, Any, TypeVar
 from uuid import uuid4
@@ -25,7 +26,7 @@ from infoset.remote.wire import StatusError, Wire
 PROTOCOL = 1
 SEED_BITS = 2**53  # every JSON reader represents such integers exactly
 AUTO, OWN = "auto", "infoset"
-PROTOCOLS: Registry[Any] = Registry("protocol", {}, group="infoset.protocols")
+PROTOCOLS: Mapping[str, Any] = Registry("protocol", {}, group="infoset.protocols")
 """The protocols of other programs: modules with ``client``, ``server`` and ``PATHS``."""
 
 T = TypeVar("T")
