@@ -415,7 +415,9 @@ def is_foreign_code(parsed: Name) -> bool:
 
 def is_marked(word: str, mark: str) -> bool:
     """Return whether the maker of an agent of an installed package has an attribute ``mark`` that is true."""
-    return word not in AGENTS.homes and word in AGENTS and bool(getattr(AGENTS[word], mark, False))
+    with suppress(InfosetError):  # where it cannot be imported, it says so when it is made
+        return word not in AGENTS.homes and word in AGENTS and bool(getattr(AGENTS[word], mark, False))
+    return False
 
 
 def _wraps_others(word: str) -> bool:

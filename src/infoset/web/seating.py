@@ -368,7 +368,7 @@ def why_not(word: str, game: Game) -> str:
         return str(error)
     if not game.name.startswith(own):
         return f"made for {own.removesuffix(':').capitalize() if own.endswith(':') else own}"
-    if word not in AGENTS.homes:
+    if own and word not in AGENTS.homes:
         return str(getattr(AGENTS[word], "why_not", lambda _: "")(game))
     if word != "random" and is_paced(game):
         return "not made for games in real time"
