@@ -105,11 +105,16 @@ def http(url: str = "", protocol: str = "auto") -> Agent:
     """An agent behind an address; protocol: infoset, playground (Pommerman's), or auto: what it speaks."""
     if not url:
         raise ParameterError("http: url is missing; give the address: http(url=http://localhost:8000)")
-    if protocol not in (AUTO, OWN) and protocol not in PROTOCOLS:
-        known = ", ".join([AUTO, OWN, *PROTOCOLS])
-        raise ParameterError(f"http: protocol={shorten(protocol)} is unknown; allowed: {known}")
+    check_protocol("http", protocol)
     name = full_name("http", http, url=url, protocol=protocol)
     return Elsewhere(ThreadLine(HttpAgent(url, protocol)), name)
+
+
+def check_protocol(agent: str, protocol: str) -> None:
+    """Raise ``ParameterError`` for a protocol that ``agent`` does not speak."""
+    if protocol not in (AUTO, OWN) and protocol not in PROTOCOLS:
+        known = ", ".join([AUTO, OWN, *PROTOCOLS])
+        raise ParameterError(f"{agent}: protocol={shorten(protocol)} is unknown; allowed: {known}")
 
 
 class HttpAgent(Delegating):
