@@ -1,8 +1,8 @@
 /* The board of Pommerman as a player sees it: the picture of each tick, animated from the one before. */
 
 import { make } from "../dom.js";
-import { PommermanStage } from "../pommerman/stage.js";
 import { isNight, onTheme } from "../theme.js";
+import { PommermanStage } from "./stage.js";
 
 /** The board for one seat; ``setting`` holds its sprites and sizes, ``pace`` the ticks per second. */
 export class SeatBoard {
