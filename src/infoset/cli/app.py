@@ -764,9 +764,9 @@ def watch(
         picture = draw["svg"](played, step)
         write(replace_file(svg, lambda file: file.write(picture.encode())))
     if gif is not None:
-        write(draw["gif"](played, gif, speed))
+        write(draw["gif"](played, gif, speed=speed))
     if png is not None:
-        write(f"{png}: {len(draw['png'](played, png, step)):,} pictures")
+        write(f"{png}: {len(draw['png'](played, png, step=step)):,} pictures")
     if page:
         from infoset.view.watch_page import watch_page
 

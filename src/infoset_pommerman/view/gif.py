@@ -28,14 +28,15 @@ COLORS, SAMPLES = 255, 16
 
 
 def save_gif(
-    match: Match, path: str | Path, *, speed: float = SPEED, cell: int = CELL, game: Pommerman | None = None
+    match: Match, path: str | Path, *, speed: float | None = None, cell: int = CELL, game: Pommerman | None = None
 ) -> Path:
-    """Write the game as an animation of ``speed`` steps a second, with cells ``cell`` pixels wide.
+    """Write the game as an animation of ``speed`` steps a second (None: 6), with cells ``cell`` pixels wide.
 
     The shorter a game, the more pictures a step has; where a game is too long, steps are left out.  Raises
     ``MissingExtraError`` without Pillow, ``ParameterError``, and the errors of ``film``.
     """
     check_speed(speed)
+    speed = speed or SPEED
     film = film_of(match, game)
     painter = Painter(film, cell, "a GIF")
     from PIL import Image

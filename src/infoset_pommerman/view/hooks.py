@@ -1,24 +1,27 @@
-"""The view of Pommerman: what ``docs/plugins.md`` lists of views; each function imports what it needs."""
+"""The view of Pommerman: what ``docs/plugins.md`` lists of views; others are found in ``PLACES``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from importlib import import_module
+from typing import Any, cast
 
 from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
-from infoset.match.replay import Match, MatchStep
+from infoset.match.replay import MatchStep
 from infoset.view.pictures.words import action_words
-from infoset_pommerman.config import SPEED
 from infoset_pommerman.game import Pommerman, PommermanState
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.console import Console
-
-    from infoset_pommerman.keyboard import Arcade
-    from infoset_pommerman.view.recording import BoardCamera
-
+PLACES = {
+    "camera": "view.recording:BoardCamera",
+    "hand": "keyboard:Arcade",
+    "position_svg": "view.svg:position_svg",
+    "recording": "view.recording:recording",
+    "save_gif": "view.gif:save_gif",
+    "save_pngs": "view.png:save_pngs",
+    "show_text": "view.text:show_text",
+    "still_svg": "view.svg:still_svg",
+}
+"""The optional functions of the view, each in a module of its own."""
 MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
 
@@ -38,62 +41,6 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     return picture(cast(Pommerman, game).config, player, known)
 
 
-def recording(match: Match, game: Pommerman) -> dict[str, Any]:
-    """Return the recording of a match for the board's painter."""
-    from infoset_pommerman.view.recording import recording
-
-    return recording(match, game)
-
-
-def show_text(match: Match, console: Console, step: int | None, speed: float | None) -> None:
-    """Write one step of a match, or the whole match, to the console."""
-    from infoset_pommerman.view.text import show_text
-
-    show_text(match, console, step, speed or SPEED)
-
-
-def camera(game: Pommerman, name: str, agents: tuple[str, ...]) -> BoardCamera:
-    """Return the maker of the frames of a game for its spectators."""
-    from infoset_pommerman.view.recording import BoardCamera
-
-    return BoardCamera(game, name, agents)
-
-
-def hand(out: TextIO) -> Arcade:
-    """Return the hand of a person who plays at the terminal."""
-    from infoset_pommerman.keyboard import Arcade
-
-    return Arcade(out)
-
-
-def still_svg(match: Match, step: int | None) -> str:
-    """Return the position after a step of a match, by default the last one, as SVG."""
-    from infoset_pommerman.view.svg import still_svg
-
-    return still_svg(match, step)
-
-
-def save_gif(match: Match, path: Path, speed: float | None) -> Path:
-    """Write a match as a moving picture."""
-    from infoset_pommerman.view.gif import save_gif
-
-    return save_gif(match, path, speed=speed or SPEED)
-
-
-def save_pngs(match: Match, folder: Path, step: int | None) -> list[Path]:
-    """Write one picture per step of a match, or only that of ``step``."""
-    from infoset_pommerman.view.png import save_pngs
-
-    return save_pngs(match, folder, step=step)
-
-
-def position_svg(state: PommermanState) -> str:
-    """Return the picture of a single position for notebooks."""
-    from infoset_pommerman.view.svg import position_svg
-
-    return position_svg(state)
-
-
 def move_words(move: Action | None) -> str:
     """Return a move in words as the guide writes it."""
     return MOVES[move] if isinstance(move, int) else action_words(move)
@@ -105,3 +52,11 @@ def told(game: Game, player: int, record: ObservationRecord, before: Information
     if not isinstance(move, int):
         return "you see the board"
     return f"you {MOVES[move]}" + (f" and say {' '.join(map(str, said))}" if any(said) else "")
+
+
+def __getattr__(name: str) -> Any:
+    """Import one of ``PLACES`` when it is first needed."""
+    if name not in PLACES:
+        raise AttributeError(name)
+    module, _, attribute = PLACES[name].partition(":")
+    return getattr(import_module(f"infoset_pommerman.{module}"), attribute)

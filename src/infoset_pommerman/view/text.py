@@ -115,7 +115,7 @@ def _seen_cell(seen: Seen, cell: int) -> tuple[str, str]:
 
 
 def show_text(
-    match: Match, console: Console, step: int | None = None, speed: float = SPEED, game: Pommerman | None = None
+    match: Match, console: Console, step: int | None = None, speed: float | None = None, game: Pommerman | None = None
 ) -> None:
     """Write one position to the console, or, without ``step``, the whole game.
 
@@ -123,6 +123,7 @@ def show_text(
     the other.  Raises ``ParameterError``, and the errors of ``film``.
     """
     check_speed(speed)
+    speed = speed or SPEED
     film = film_of(match, game)
     if step is not None:
         console.print(position_text(film, film.number(step)), end="", soft_wrap=True)
