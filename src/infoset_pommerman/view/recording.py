@@ -1,4 +1,4 @@
-"""Games of Pommerman as data for ``page/pommerman``: whole recorded games, or frame by frame while they are played.
+"""Games of Pommerman as data for ``page``: whole recorded games, or frame by frame while they are played.
 
 A frame holds the changes since the frame before, or, a key frame (``key``), everything:
 
