@@ -91,7 +91,7 @@ def test_the_example_shows_up_wherever_names_are_used(example: Path, tmp_path: P
 
 def test_the_example_is_offered_by_the_page(example: Path) -> None:
     pytest.importorskip("starlette")
-    from infoset.web.seating import find_game, fitting, listed
+    from infoset.web.seats import find_game, fitting, listed
 
     assert "undercut" in [entry["name"] for entry in listed()]
     game = find_game((), "undercut(highest=3)")
@@ -168,7 +168,7 @@ def test_a_broken_plugin_breaks_nothing_else(site: Path) -> None:
 
 def test_the_page_says_why_a_broken_agent_cannot_play(site: Path) -> None:
     pytest.importorskip("starlette")
-    from infoset.web.seating import fitting, unfitting
+    from infoset.web.seats import fitting, unfitting
 
     install(site, "half", BROKEN, half=HALF)
     game = infoset.load("kuhn_poker")

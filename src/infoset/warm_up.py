@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import msgspec
 from numba.core import config
 
-from infoset import signs
+from infoset import status
 from infoset.files import lock_file
 from infoset.jit import find_kernel
 from infoset.kernel_cache import LIST, cache_folder
@@ -102,7 +102,7 @@ def ready(*names: str, package: str = "infoset") -> None:
             known = recorded((package,))
             with suppress(OSError):
                 compile_sets([name], packages=(package,))
-            with signs.during(f"loading compiled code: {name}"):
+            with status.during(f"loading compiled code: {name}"):
                 for number in known.sets[name]:
                     with suppress(Exception):
                         compile_entry(known.entries[number])
@@ -130,7 +130,7 @@ def compile_sets(
     wanted = {number for name in names for number in recorded(packages).sets[name]}
     if config.DISABLE_JIT or not _missing(wanted, packages):
         return Compiled(0, 0)
-    with nullcontext() if progress else signs.during(COMPILING), _alone():
+    with nullcontext() if progress else status.during(COMPILING), _alone():
         numbers = _missing(wanted, packages)
         if numbers:
             _compile_all(numbers, packages, progress or _say, processes or min(usable_cores(), 8))
@@ -159,7 +159,7 @@ def _alone() -> Iterator[None]:
 
 
 def _say(done: int, total: int, last: str) -> None:
-    signs.detail(f"{COMPILING}: {done} of {total} kernels")
+    status.detail(f"{COMPILING}: {done} of {total} kernels")
 
 
 def _compile_all(numbers: list[int], packages: Packages, progress: Progress, processes: int) -> None:

@@ -48,10 +48,10 @@ class FilteredAgent(Delegating):
         self.seen: Seen | None = None
         self.inner.begin(game, player, rng, deadline)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         if isinstance(observation, tuple):
             self.seen = Seen(*observation)  # type: ignore[arg-type]  # a plain tuple when it comes over a line
-        super().observe(own_move, observation)
+        super().observe(own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         move = self.inner.act(legal_actions, deadline)

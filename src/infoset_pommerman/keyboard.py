@@ -208,5 +208,5 @@ class Arcade:
 
 def seen_of(view: View) -> Seen | None:
     """Return the last observation; ``None`` before there is a board."""
-    last = view.known[-1][1] if view.known else None
+    last = view.infostate[-1][1] if view.infostate else None
     return Seen(*last) if isinstance(last, tuple) else None  # type: ignore[arg-type]  # the game's observation, possibly as a plain tuple

@@ -133,9 +133,9 @@ def _count(legal, rows, active, planes, carry):
         for p in range(used):
             plane = planes[p]
             for w in range(len(carry)):
-                kept = plane[w]
-                plane[w] = kept ^ carry[w]
-                carry[w] &= kept
+                old = plane[w]
+                plane[w] = old ^ carry[w]
+                carry[w] &= old
         if not _empty(carry):
             for w in range(len(carry)):
                 planes[used, w] = carry[w]
@@ -204,9 +204,9 @@ def _take(legal, does, rows, active, drawn, line):
         for p in range(len(drawn)):
             plane = drawn[p]
             for w in range(len(line)):
-                kept = plane[w]
-                plane[w] = kept ^ line[w]
-                line[w] &= ~kept
+                old = plane[w]
+                plane[w] = old ^ line[w]
+                line[w] &= ~old
 
 
 @inner_kernel
@@ -635,8 +635,8 @@ def evaluate_batch(net: PropNet, states: npt.NDArray[np.bool_], moves: npt.NDArr
     bits = np.unpackbits(rows.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)
 
     def read_off(literals: IntArray) -> npt.NDArray[np.bool_]:
-        held: npt.NDArray[np.bool_] = bits[literals >> 1] ^ (literals & 1).astype(np.bool_)[:, None]
-        return held.T
+        true_rows: npt.NDArray[np.bool_] = bits[literals >> 1] ^ (literals & 1).astype(np.bool_)[:, None]
+        return true_rows.T
 
     terminal = read_off(np.array([net.terminal], dtype=np.int32))[:, 0]
     return Batch(terminal, read_off(net.legal), read_off(net.goals), read_off(net.following), read_off(net.sees))

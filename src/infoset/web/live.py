@@ -48,7 +48,7 @@ class PictureCamera:
 
     def add(self, state: State, played: MatchStep | None) -> Shot:
         start = played is None or self.before is None
-        step = self.game.start() if start else self.before.play(played.moves, played.chance_outcome)  # type: ignore[union-attr]
+        step = self.game.start() if start else self.before.play(played.actions, played.chance_outcome)  # type: ignore[union-attr]
         self.before = state
         self.last = self.frames.add(step, played)
         return self.last, []
@@ -96,7 +96,7 @@ class Live:
             state = game.start().state
             self._add(state, None)
             for played in round_.steps:
-                state = state.play(played.moves, played.chance_outcome).state
+                state = state.play(played.actions, played.chance_outcome).state
                 self._add(state, played)
             self.say((-1, self.watch(0)[1]))
 

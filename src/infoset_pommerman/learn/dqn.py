@@ -146,11 +146,11 @@ class Dqn(PommermanLearner):
             self.slow.load_state_dict(self.net.state_dict())
         return float(lost.item())
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         filled = min(self.taken, self.length)
         found = {f"ring.{name}": array[:filled] for name, array in self.ring.items()}
         found |= {f"slow.{name}": array for name, array in weights_of(self.slow).items()}
-        return super().kept() | found | {"batches": np.array(self.batches)}
+        return super().state_arrays() | found | {"batches": np.array(self.batches)}
 
     def keep(self, saved: dict[str, Any]) -> None:
         super().keep(saved)

@@ -10,7 +10,7 @@ import torch
 
 from infoset.statistics import Share
 from infoset_pommerman import state as st
-from infoset_pommerman.learn.boards import LOST, TIED, WON, Boards, drawn_moves
+from infoset_pommerman.learn.boards import LOST, TIED, WON, Boards, drawn_actions
 from infoset_pommerman.learn.net import MoveNet
 from infoset_pommerman.sight import Sight
 
@@ -50,7 +50,7 @@ def measure(net: MoveNet, sight: Sight, rival: str = "simple", games: int = 1000
     while (outcome < 0).any() and boards.steps < SETTLING:
         seen, running = boards.seen, outcome < 0
         logits = net.chosen(torch.from_numpy(seen.features), torch.from_numpy(seen.safe))
-        moves = drawn_moves(logits, rng.random(seen.alive.shape))
+        moves = drawn_actions(logits, rng.random(seen.alive.shape))
         agents = boards.batch.rows[:, st.AGENTS : st.MESSAGES].reshape(games, -1, st.AGENT_FIELDS)
         laid = (moves == st.LAY) & (agents[rows, boards.seats, st.AMMO] > 0) & seen.alive
         bombs += running * laid.mean(1)

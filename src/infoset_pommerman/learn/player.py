@@ -8,7 +8,7 @@ from infoset.base import Action, FloatArray, Game
 from infoset.warm_up import ready
 from infoset_pommerman.agents import PommermanPlayer
 from infoset_pommerman.learn.net import Decider, MoveNet
-from infoset_pommerman.playground.spaces import read_move
+from infoset_pommerman.playground.spaces import parse_action
 from infoset_pommerman.sight import Sight
 from infoset_pommerman.state import MOVES
 
@@ -30,4 +30,4 @@ class NetPlayer(PommermanPlayer):
         return self.decider.probabilities(*self.sight.of(self.seen, self.player))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(int(self.rng.choice(MOVES, p=self.compute_probabilities())), self.config)
+        return parse_action(int(self.rng.choice(MOVES, p=self.compute_probabilities())), self.config)

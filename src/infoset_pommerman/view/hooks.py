@@ -41,7 +41,7 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     return picture(cast(Pommerman, game).config, player, known)
 
 
-def move_words(move: Action | None) -> str:
+def action_names(move: Action | None) -> str:
     """Return a move in words as the guide writes it."""
     return MOVES[move] if isinstance(move, int) else action_words(move)
 

@@ -32,13 +32,13 @@ def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
     return rows
 
 
-def _row(where: str, row: object, moves: tuple[str, ...]) -> FloatArray:
+def _row(where: str, row: object, actions: tuple[str, ...]) -> FloatArray:
     if not isinstance(row, dict):
-        raise ParameterError(f"{where}: {shorten(repr(row))} gives no probabilities; allowed: {{move: chance}}")
-    if odd := sorted(set(map(str, row)) - set(moves)):
-        raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(moves)}")
+        raise ParameterError(f"{where}: {shorten(repr(row))} gives no probabilities; allowed: {{action: chance}}")
+    if odd := sorted(set(map(str, row)) - set(actions)):
+        raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(actions)}")
     try:
-        probabilities = np.array([float(row.get(move, 0.0)) for move in moves])
+        probabilities = np.array([float(row.get(action, 0.0)) for action in actions])
     except (TypeError, ValueError, OverflowError):
         probabilities = np.array([np.nan])
     if not (probabilities >= 0).all() or abs(probabilities.sum() - 1) > SUM_TOLERANCE:
