@@ -27,13 +27,13 @@ import numpy as np
 
 import infoset
 from infoset.jit import kernel
-from infoset.pommerman.config import config
-from infoset.pommerman.engine import advance, engine
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.observation import read_observation
-from infoset.pommerman.rules import scratch
-from infoset.pommerman.simple_vec import SimpleVec
-from infoset.pommerman.vec import PommermanVec
+from infoset_pommerman.config import config
+from infoset_pommerman.engine import advance, engine
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.observation import read_observation
+from infoset_pommerman.rules import scratch
+from infoset_pommerman.simple_vec import SimpleVec
+from infoset_pommerman.vec import PommermanVec
 
 Job = Callable[[int], object]
 """Plays so many steps."""

@@ -23,11 +23,11 @@ import infoset
 from infoset.arena.store import load_replay
 from infoset.base import BoolArray
 from infoset.match.replay import Match
-from infoset.pommerman import state as st
-from infoset.pommerman.config import MAX_AGENTS
-from infoset.pommerman.engine import engine
-from infoset.pommerman.game import PommermanState
-from infoset.pommerman.rules import WAYS
+from infoset_pommerman import state as st
+from infoset_pommerman.config import MAX_AGENTS
+from infoset_pommerman.engine import engine
+from infoset_pommerman.game import PommermanState
+from infoset_pommerman.rules import WAYS
 
 NEAR = 5  # cells, along rows and columns, within which a bomb may be meant for an enemy
 STOOD = 5  # steps on a bomb of its own

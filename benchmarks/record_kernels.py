@@ -1,4 +1,4 @@
-"""Records which kernels with which argument types are used for what, into src/infoset/kernels.json.
+"""Records which kernels with which argument types are used for what, into the kernels.json of each package.
 
 Run it after kernels or their arguments have changed: python benchmarks/record_kernels.py
 """
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from types import FunctionType
 
-FILE = Path(__file__).parent.parent / "src" / "infoset" / "kernels.json"
+SOURCES = Path(__file__).parent.parent / "src"
 TEAM = "match --games 1 pommerman:PommeTeamCompetition-v0"
 SCENARIOS = {
     "solve": ["solve kuhn_poker --iterations 10", "solve gdl:scissors_double --iterations 10", "solve kuhn_poker --method sfrd --iterations 10",
@@ -137,22 +137,26 @@ def used(commands: list[str]) -> list[list]:
 
 
 def record() -> None:
-    entries, numbers, sets = [], {}, {}
+    lists: dict[str, tuple[list, dict, dict]] = {}
     for name in SCENARIOS:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(
                 [sys.executable, __file__, name, "used.json"], check=True, cwd=folder, stdout=subprocess.DEVNULL
             )
             rows = json.loads((Path(folder) / "used.json").read_text())
+        package = rows[-1][0].partition(".")[0]  # the kernels that it calls stand before a kernel
+        entries, numbers, sets = lists.setdefault(package, ([], {}, {}))
         for module, kernel, kinds, needs in rows:
             key = json.dumps([module, kernel, kinds])
             if key not in numbers:
                 numbers[key] = len(entries)
                 entries.append([module, kernel, kinds, sorted({numbers[json.dumps(need)] for need in needs})])
         sets[name] = sorted({numbers[json.dumps(row[:3])] for row in rows})
-        print(f"{name}: {len(sets[name])} kernels", flush=True)
-    lines = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
-    FILE.write_text('{"entries":[\n' + lines + '\n],"sets":' + json.dumps(sets) + "}\n")
+        print(f"{package} {name}: {len(sets[name])} kernels", flush=True)
+    for package, (entries, _, sets) in lists.items():
+        lines = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
+        text = '{"entries":[\n' + lines + '\n],"sets":' + json.dumps(sets) + "}\n"
+        (SOURCES / package / "kernels.json").write_text(text)
 
 
 if __name__ == "__main__":

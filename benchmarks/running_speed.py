@@ -43,13 +43,13 @@ def rates() -> Iterator[tuple[str, float]]:
     from infoset import SequenceForm, load, solve
     from infoset.gdl.playouts import random_playouts
     from infoset.match.match import play_match
-    from infoset.pommerman.config import config
-    from infoset.pommerman.game import Pommerman
-    from infoset.pommerman.vec import PommermanVec
     from infoset.solvers.sampling.mccfr import Mccfr
     from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
     from infoset.tree.graph import explore
     from infoset.tree.quotient_graph import QuotientGraph
+    from infoset_pommerman.config import config
+    from infoset_pommerman.game import Pommerman
+    from infoset_pommerman.vec import PommermanVec
 
     form = SequenceForm.of(load("leduc_poker"))
     for method in ("cfr", "pcfr+", "sfrd"):

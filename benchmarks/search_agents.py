@@ -23,8 +23,8 @@ import infoset
 from infoset.base import Action, Observation, Step
 from infoset.match.agents import load_agent
 from infoset.match.match import play_match
-from infoset.pommerman.config import config
-from infoset.pommerman.game import Pommerman
+from infoset_pommerman.config import config
+from infoset_pommerman.game import Pommerman
 
 VARIANT = "PommeTeamCompetition-v0"
 AGENTS = ("simple", "dypm", "hakozaki", "eisenach", "champion")

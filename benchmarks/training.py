@@ -15,12 +15,13 @@ from unittest.mock import patch
 
 from infoset.executors import LOCAL
 from infoset.learn.learner import Learner
-from infoset.learn.pommerman.ppo import PpoTraining
 from infoset.learn.public_play import PublicTraining
 from infoset.learn.self_play import Training
-from infoset.learn.train import AnyConfig, PpoConfig, PublicTrainingConfig, TrainingConfig
+from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig
 from infoset.learn.workers import shared
 from infoset.search.public_states import Horizon
+from infoset_pommerman.learn.configs import PpoConfig
+from infoset_pommerman.learn.ppo import PpoTraining
 
 TRAININGS: tuple[AnyConfig, ...] = (
     TrainingConfig("gdl:blind_tic_tac_toe_x_wins", Training(seed=1)),

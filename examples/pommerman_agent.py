@@ -3,7 +3,7 @@
 Try it: infoset match "pommerman:OneVsOne-v0" python:examples/pommerman_agent.py:Careful random --games 20
 """
 
-from infoset.pommerman.observation import Item, Seen
+from infoset_pommerman.observation import Item, Seen
 
 STEPS = {1: (-1, 0), 2: (1, 0), 3: (0, -1), 4: (0, 1)}  # up, down, left, right; 0 is stop, 5 lays a bomb
 OPEN = {Item.Passage, Item.ExtraBomb, Item.IncrRange, Item.Kick}

@@ -20,9 +20,9 @@ from infoset.errors import CheckpointError, InfosetError, MissingExtraError, Par
 from infoset.match.agents import AGENTS, load_agent
 from infoset.match.match import play_match
 from infoset.names import Name, check_choice, check_range
-from infoset.pommerman.config import GameType, config
-from infoset.pommerman.game import Pommerman
 from infoset.statistics import Mean
+from infoset_pommerman.config import GameType, config
+from infoset_pommerman.game import Pommerman
 
 try:
     import optuna

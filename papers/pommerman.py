@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from options import parse
 from scipy.stats import binomtest, chi2_contingency
 
-from infoset.pommerman.config import config
-from infoset.pommerman.simple_vec import SimpleVec
-from infoset.pommerman.state import WIN
-from infoset.pommerman.vec import PommermanVec
+from infoset_pommerman.config import config
+from infoset_pommerman.simple_vec import SimpleVec
+from infoset_pommerman.state import WIN
+from infoset_pommerman.vec import PommermanVec
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -19,11 +19,11 @@ import matplotlib
 from options import parse
 
 import infoset
-from infoset.learn.pommerman.measuring import Measured, measure
-from infoset.learn.pommerman.net import load_move_net
-from infoset.pommerman.config import config
-from infoset.pommerman.sight import Sight
 from infoset.statistics import Share
+from infoset_pommerman.config import config
+from infoset_pommerman.learn.measuring import Measured, measure
+from infoset_pommerman.learn.net import load_move_net
+from infoset_pommerman.sight import Sight
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -23,10 +23,10 @@ from meetings import GAME, ROOT, Score, heading, meet, row, share, shares
 from options import parse
 
 import infoset
-from infoset.learn.pommerman.net import WEIGHTS
 from infoset.match.agents import NET
-from infoset.pommerman.search.eisenach import Eisenach
 from infoset.statistics import Share
+from infoset_pommerman.learn.net import WEIGHTS
+from infoset_pommerman.search.eisenach import Eisenach
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

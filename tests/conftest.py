@@ -54,7 +54,7 @@ def fork_instead_of_spawning() -> None:
     """
     context = multiprocessing.get_context
     forking = context("forkserver")
-    forking.set_forkserver_preload(["infoset.arena.tournament", "infoset.learn.workers", "infoset.pommerman.config"])
+    forking.set_forkserver_preload(["infoset.arena.tournament", "infoset.learn.workers", "infoset_pommerman.config"])
     multiprocessing.get_context = lambda method=None: forking if method == "spawn" else context(method)
 
 

@@ -35,11 +35,11 @@ from infoset.compiled import Compiled
 from infoset.errors import InfosetError
 from infoset.formats.efg import EfgGame, write_efg
 from infoset.formats.nfg import NfgGame, write_nfg
-from infoset.match.playground_json import read_game, write_game
 from infoset.match.replay import Match, replay_steps
 from infoset.policies.loading import load_policy
 from infoset.runs import RunFolder
 from infoset.view.curves import draw_convergence
+from infoset_pommerman.playground_json import read_game, write_game
 
 CPU_SECONDS = 10
 MEMORY = 1 << 30

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config, GameType, config
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config, GameType, config
 
 KINDS = ("ffa", "onevsone", "team", "team_full", "radio", "kick", "collapse", "stress", "rare")
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config, GameType
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config, GameType
 
 PASSAGE, RIGID, WOOD, BOMB, FLAMES, FOG, EXTRA_BOMB, INCR_RANGE, KICK, NOBODY, AGENT = range(11)
 WALLS, ITEMS = (RIGID, WOOD), (EXTRA_BOMB, INCR_RANGE, KICK)

@@ -64,7 +64,7 @@ def test_convert(tmp_path: Path) -> None:
 def test_games_lists_every_name() -> None:
     from infoset.catalog import GAMES
     from infoset.gdl.library import library
-    from infoset.pommerman.config import CONFIGS
+    from infoset_pommerman.config import CONFIGS
 
     names = {game["name"] for game in json.loads(run("games", "--json").stdout)["games"]}
     assert names == {*GAMES, *(f"gdl:{name}" for name in library()), *(f"pommerman:{name}" for name in CONFIGS)}

@@ -19,8 +19,6 @@ from infoset import (
 from infoset.arena.tournament import tournament
 from infoset.errors import ParameterError
 from infoset.gdl.playouts import random_playouts
-from infoset.pommerman.config import CONFIGS
-from infoset.pommerman.vec import PommermanVec
 from infoset.search.agent import Search
 from infoset.search.subgame_solver import Effort
 from infoset.solvers.sampling.mccfr import Mccfr
@@ -31,6 +29,8 @@ from infoset.testing import check_game
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 from infoset.tree.quotient_graph import QuotientGraph
+from infoset_pommerman.config import CONFIGS
+from infoset_pommerman.vec import PommermanVec
 
 COUNTS = {
     "iterations": [

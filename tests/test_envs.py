@@ -30,12 +30,12 @@ from infoset.errors import (
     UnsupportedGameError,
 )
 from infoset.games.rules import Rules
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config
-from infoset.pommerman.encoding import encode_seen
-from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.pommerman.observation import observe
-from infoset.pommerman.planes import CHANNELS, FULL, SCALARS, draw_planes
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config
+from infoset_pommerman.encoding import encode_seen
+from infoset_pommerman.game import Pommerman, PommermanState
+from infoset_pommerman.observation import observe
+from infoset_pommerman.planes import CHANNELS, FULL, SCALARS, draw_planes
 from pommerman_golden import config_of, games, to_row
 
 GOOFSPIEL = "goofspiel(num_cards=3,returns_type=total_points)"

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from numba import types
 
 from infoset.jit import Callee, StaleKernelError, inner_kernel, kernel, linked_kernel
-from infoset.kernel_cache import _serves, _sources
+from infoset.kernel_cache import _digest, _serves, _sources, listing_folder
 from infoset.tree.graph import longest, topological
 
 CHAIN = """
@@ -146,7 +147,28 @@ def test_a_constant_that_changes_is_noticed_in_the_file_where_it_stands(tmp_path
         ("other", "from infoset.named import ONE\n"),
     ):
         (tmp_path / "infoset" / f"{name}.py").write_text(text)
-    assert len(_sources(tmp_path)) == 3
+    assert len(_sources(tmp_path / "infoset")) == 3
+
+
+def test_a_package_that_lists_its_kernels_has_a_hash_of_all_its_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "listing_package"
+    package.mkdir()
+    for name, text in (
+        ("__init__.py", ""),
+        ("kernels.json", "{}"),
+        ("holding.py", "from infoset.jit import kernel\nfrom listing_package.named import ONE\n"),
+        ("named.py", "ONE = 1\n"),
+    ):
+        (package / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    import_module("listing_package")
+    assert listing_folder("listing_package") == package and listing_folder("pytest") is None
+    before = _digest.__wrapped__("listing_package", "holding.py")
+    assert len(before) == 64
+    (package / "named.py").write_text("ONE = 2\n")
+    assert _digest.__wrapped__("listing_package", "holding.py") != before
 
 
 def test_a_folder_that_cannot_be_written_serves_where_it_was_filled(

@@ -166,6 +166,17 @@ def test_a_broken_plugin_breaks_nothing_else(site: Path) -> None:
         infoset.load("kuhn_pokr")
 
 
+def test_the_page_says_why_a_broken_agent_cannot_play(site: Path) -> None:
+    pytest.importorskip("starlette")
+    from infoset.web.seats import fitting, unfitting
+
+    install(site, "half", BROKEN, half=HALF)
+    game = infoset.load("kuhn_poker")
+    assert "gone" not in fitting(game)
+    why = next(why for why, agents in unfitting(game).items() if "gone" in agents)
+    assert why.startswith("gone of the package half 1.0 cannot be imported")
+
+
 def test_plugins_are_not_looked_for_before_a_name_needs_them() -> None:
     plugins._installed.cache_clear()
     infoset.play_match(infoset.load("kuhn_poker(players=3)"), ["random"] * 3, seed=1)

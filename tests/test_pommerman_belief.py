@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from extent import mark_slow, sample
-from infoset.pommerman import state as st
-from infoset.pommerman.config import MAX_AGENTS, Config, config
-from infoset.pommerman.engine import advance, engine
-from infoset.pommerman.observation import see
-from infoset.pommerman.rules import scratch
-from infoset.pommerman.search.belief import (
+from infoset_pommerman import state as st
+from infoset_pommerman.config import MAX_AGENTS, Config, config
+from infoset_pommerman.engine import advance, engine
+from infoset_pommerman.observation import see
+from infoset_pommerman.rules import scratch
+from infoset_pommerman.search.belief import (
     LIVING,
     NOW,
     OWN_AMMO,
@@ -33,8 +33,8 @@ from infoset.pommerman.search.belief import (
     empty_belief,
     revise,
 )
-from infoset.pommerman.simple_vec import SimpleVec
-from infoset.pommerman.vec import PommermanVec
+from infoset_pommerman.simple_vec import SimpleVec
+from infoset_pommerman.vec import PommermanVec
 from pommerman_golden import KINDS, config_of, games, to_row
 from test_pommerman_golden import joint
 

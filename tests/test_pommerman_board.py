@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from infoset.pommerman import state as st
-from infoset.pommerman.config import config
-from infoset.pommerman.engine import begin, engine
 from infoset.randomness import streams
+from infoset_pommerman import state as st
+from infoset_pommerman.config import config
+from infoset_pommerman.engine import begin, engine
 
 BOARDS = 4000
 LIMIT = 5.0  # standard errors; 500 comparisons of two true frequencies exceed it with probability 3e-4

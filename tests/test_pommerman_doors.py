@@ -23,22 +23,22 @@ from extent import mark_slow
 from infoset import load_agent, play_match, play_series
 from infoset.catalog import load
 from infoset.errors import FormatError, ParameterError, UnknownNameError, UnsupportedGameError
-from infoset.match.playground_json import RecordWarning, read_game, write_game
 from infoset.match.replay import Match, replay_states
-from infoset.pommerman import playground
-from infoset.pommerman import state as st
-from infoset.pommerman.agents import PlaygroundAgent
-from infoset.pommerman.config import CONFIGS, config
-from infoset.pommerman.encoding import encode_seen
-from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.pommerman.observation import observe, read_observation
-from infoset.pommerman.playground import agents, characters, configs, constants, forward_model, helpers, utility
-from infoset.pommerman.playground.finder import FINDER
-from infoset.pommerman.playground.runner import DockerAgentRunner, serve
-from infoset.pommerman.playground.spaces import Tuple
-from infoset.pommerman.vec import PommermanVec
-from infoset.view.pommerman.frames import film
-from infoset.view.pommerman.png import save_pngs
+from infoset_pommerman import playground
+from infoset_pommerman import state as st
+from infoset_pommerman.agents import PlaygroundAgent
+from infoset_pommerman.config import CONFIGS, config
+from infoset_pommerman.encoding import encode_seen
+from infoset_pommerman.game import Pommerman, PommermanState
+from infoset_pommerman.observation import observe, read_observation
+from infoset_pommerman.playground import agents, characters, configs, constants, forward_model, helpers, utility
+from infoset_pommerman.playground.finder import FINDER
+from infoset_pommerman.playground.runner import DockerAgentRunner, serve
+from infoset_pommerman.playground.spaces import Tuple
+from infoset_pommerman.playground_json import RecordWarning, read_game, write_game
+from infoset_pommerman.vec import PommermanVec
+from infoset_pommerman.view.frames import film
+from infoset_pommerman.view.png import save_pngs
 from pommerman_golden import KINDS, games, to_compact
 
 TEAM, RADIO, DUEL = "PommeTeamCompetition-v0", "PommeRadio-v2", "OneVsOne-v0"
@@ -345,7 +345,7 @@ def test_a_class_that_init_agent_replaces_is_put_back() -> None:
 def test_import_pommerman_needs_no_call() -> None:
     """In a fresh process; every module that programs import is the one of this package."""
     code = (
-        "import infoset.pommerman.playground as ours, pommerman, pommerman.envs.v0 as v0\n"
+        "import infoset_pommerman.playground as ours, pommerman, pommerman.envs.v0 as v0\n"
         "from pommerman.envs.v2 import Pomme\nfrom pommerman.agents.base_agent import BaseAgent\n"
         "from pommerman.runner.docker_agent_runner import DockerAgentRunner\n"
         "from pommerman.configs import ffa_v0_fast_env, one_vs_one_env, team_v0_fast_env\n"
@@ -353,7 +353,7 @@ def test_import_pommerman_needs_no_call() -> None:
         "from pommerman import network, runner, utility\nfrom pommerman.cli import run_battle\n"
         "from pommerman.network import client\n"
         "assert pommerman is ours and Pomme is v0.Pomme is ours.Pomme and BaseAgent is ours.agents.BaseAgent\n"
-        "assert ours.env.__spec__.name == 'infoset.pommerman.playground.env'\n"
+        "assert ours.env.__spec__.name == 'infoset_pommerman.playground.env'\n"
         "assert forward_model.ForwardModel is ours.forward_model.ForwardModel\n"
         "try:\n    import pommerman.docker\nexcept ModuleNotFoundError as error:\n    print(error)\n"
     )
@@ -370,7 +370,7 @@ def test_a_script_runs_unmodified(tmp_path: Path) -> None:
         "env.reset()\nprint(sys.argv[1:], len(env.reset()), beside_the_script.X, __name__)\n"
     )
     (tmp_path / "beside_the_script.py").write_text("X = 4\n")
-    command = [sys.executable, "-m", "infoset.pommerman.playground"]
+    command = [sys.executable, "-m", "infoset_pommerman.playground"]
     done = subprocess.run([*command, str(script), "a", "b"], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "['a', 'b'] 2 4 __main__", done.stderr
     done = subprocess.run([*command, "none.py"], capture_output=True, text=True, check=False)
@@ -616,7 +616,7 @@ def test_a_submission_run_as_a_script_serves(tmp_path: Path) -> None:
     text = DOCKER.replace("agent.run()", "agent.run(host='127.0.0.1', port=0)")
     path = put(tmp_path, {"agent.py": text})
     with subprocess.Popen(
-        [sys.executable, "-m", "infoset.pommerman.playground", str(path)], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "infoset_pommerman.playground", str(path)], stderr=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stderr is not None

@@ -17,15 +17,16 @@ from extent import sample
 from infoset import load_agent, play_match
 from infoset.errors import InfosetError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.agents import AGENTS
-from infoset.pommerman import state as st
-from infoset.pommerman.config import MAX_AGENTS, Config, GameType, config
-from infoset.pommerman.engine import advance, close_in, engine
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.rules import neighbours, scratch
-from infoset.pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP, Belief, empty_belief
-from infoset.pommerman.search.champion import Champion
-from infoset.pommerman.search.dangers import lay_dangers
-from infoset.pommerman.search.dypm import (
+from infoset.randomness import streams
+from infoset_pommerman import state as st
+from infoset_pommerman.config import MAX_AGENTS, Config, GameType, config
+from infoset_pommerman.engine import advance, close_in, engine
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.rules import neighbours, scratch
+from infoset_pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP, Belief, empty_belief
+from infoset_pommerman.search.champion import Champion
+from infoset_pommerman.search.dangers import lay_dangers
+from infoset_pommerman.search.dypm import (
     FAILURES,
     LAST_CELL,
     LAST_MOVE,
@@ -37,12 +38,11 @@ from infoset.pommerman.search.dypm import (
     empty_desk,
     remember_failure,
 )
-from infoset.pommerman.search.goals import DISCOUNT, appraise, goals_of, relax, wood_in_reach
-from infoset.pommerman.search.players import SearchPlayer
-from infoset.pommerman.search.scenario import empty_scenario, unroll
-from infoset.pommerman.simple_vec import SimpleVec
-from infoset.pommerman.vec import PommermanVec
-from infoset.randomness import streams
+from infoset_pommerman.search.goals import DISCOUNT, appraise, goals_of, relax, wood_in_reach
+from infoset_pommerman.search.players import SearchPlayer
+from infoset_pommerman.search.scenario import empty_scenario, unroll
+from infoset_pommerman.simple_vec import SimpleVec
+from infoset_pommerman.vec import PommermanVec
 from test_pommerman_belief import Watcher
 from test_pommerman_scenario import (
     VARIANTS,

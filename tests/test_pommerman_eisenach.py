@@ -12,16 +12,16 @@ import pytest
 
 from infoset.errors import ParameterError
 from infoset.match.match import play_match
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config, config
-from infoset.pommerman.engine import advance, begin, engine
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.rules import scratch
-from infoset.pommerman.search import eisenach as eis
-from infoset.pommerman.search.belief import Belief, empty_belief
-from infoset.pommerman.search.players import SearchPlayer
-from infoset.pommerman.search.scenario import play
 from infoset.randomness import streams
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config, config
+from infoset_pommerman.engine import advance, begin, engine
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.rules import scratch
+from infoset_pommerman.search import eisenach as eis
+from infoset_pommerman.search.belief import Belief, empty_belief
+from infoset_pommerman.search.players import SearchPlayer
+from infoset_pommerman.search.scenario import play
 
 TEAM, FFA, DUEL = config("PommeTeamCompetition-v0"), config("PommeFFACompetition-v0"), config("OneVsOne-v0")
 COLLAPSING = replace(FFA, collapses=(30, 33, 36, 39))

@@ -9,16 +9,16 @@ import pytest
 
 from infoset import load_agent, play_match
 from infoset.errors import ParameterError
-from infoset.pommerman import state as st
-from infoset.pommerman.config import MAX_AGENTS, config
-from infoset.pommerman.engine import advance, engine
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.rules import neighbours, scratch
-from infoset.pommerman.search.belief import SEEN_CELL, Belief, Seat, empty_belief
-from infoset.pommerman.search.edited_simple import EditedSimple
-from infoset.pommerman.search.fsm_search import ATTACK, COLLECT, DIG, EVADE, SEEK, FsmSearch
-from infoset.pommerman.simple import memory, simple_move, simple_scratch
 from infoset.randomness import streams
+from infoset_pommerman import state as st
+from infoset_pommerman.config import MAX_AGENTS, config
+from infoset_pommerman.engine import advance, engine
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.rules import neighbours, scratch
+from infoset_pommerman.search.belief import SEEN_CELL, Belief, Seat, empty_belief
+from infoset_pommerman.search.edited_simple import EditedSimple
+from infoset_pommerman.search.fsm_search import ATTACK, COLLECT, DIG, EVADE, SEEK, FsmSearch
+from infoset_pommerman.simple import memory, simple_move, simple_scratch
 from test_pommerman_scenario import DUEL, VARIANTS, agents_of, drawn
 
 FSM, EDITED = FsmSearch(), EditedSimple()

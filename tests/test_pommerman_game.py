@@ -11,11 +11,11 @@ import pytest
 from infoset import load, play_match, play_series, replay_states, testing
 from infoset.errors import IllegalActionError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.replay import Match
-from infoset.pommerman import state as st
-from infoset.pommerman.config import CONFIGS, Config, collapse_steps
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.observation import MAPS, read_observation
 from infoset.tree.game_tree import GameTree
+from infoset_pommerman import state as st
+from infoset_pommerman.config import CONFIGS, Config, collapse_steps
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.observation import MAPS, read_observation
 
 VARIANTS = ("PommeFFACompetition-v0", "OneVsOne-v0", "PommeTeamCompetition-v0", "PommeRadio-v2", "PommeFFA-v1")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from extent import sample
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config
-from infoset.pommerman.engine import advance, close_in, engine
-from infoset.pommerman.observation import observations
-from infoset.pommerman.rules import scratch
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config
+from infoset_pommerman.engine import advance, close_in, engine
+from infoset_pommerman.observation import observations
+from infoset_pommerman.rules import scratch
 from pommerman_golden import DIGITS, KINDS, config_of, games, to_compact, to_row
 
 RESULT = {st.WIN: 0, st.TIE: 2}  # what the reference calls a win and a tie

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import infoset
-from infoset.pommerman import state as st
-from infoset.pommerman.game import PommermanState
+from infoset_pommerman import state as st
+from infoset_pommerman.game import PommermanState
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "pommerman_habits.py"
 GAME = "pommerman:PommeTeamCompetition-v0"

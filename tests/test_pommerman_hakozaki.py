@@ -10,22 +10,22 @@ import pytest
 
 from infoset import play_match
 from infoset.errors import ParameterError
-from infoset.pommerman import state as st
-from infoset.pommerman.config import MAX_AGENTS, Config
-from infoset.pommerman.engine import advance, engine
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.rules import scratch
-from infoset.pommerman.search.belief import Belief, empty_belief
-from infoset.pommerman.search.hakozaki import (
+from infoset.randomness import streams
+from infoset_pommerman import state as st
+from infoset_pommerman.config import MAX_AGENTS, Config
+from infoset_pommerman.engine import advance, engine
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.rules import scratch
+from infoset_pommerman.search.belief import Belief, empty_belief
+from infoset_pommerman.search.hakozaki import (
     Hakozaki,
     empty_desk,
     hakozaki_move,
     prepare,
     survivability,
 )
-from infoset.pommerman.search.players import SearchPlayer
-from infoset.pommerman.search.scenario import empty_scenario, spread_crowd
-from infoset.randomness import streams
+from infoset_pommerman.search.players import SearchPlayer
+from infoset_pommerman.search.scenario import empty_scenario, spread_crowd
 from test_pommerman_scenario import DUEL, VARIANTS, Cell, Future, Room, agents_of, drawn, positions, to_words
 
 NEVER = 10**6

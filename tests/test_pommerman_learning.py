@@ -11,28 +11,28 @@ import pytest
 
 import infoset
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
-from infoset.pommerman import state as st
-from infoset.pommerman.config import config
-from infoset.pommerman.observation import Seen, observe
-from infoset.pommerman.sight import HEAT, MOVES, OTHERS, REACH, ROOM, WALL, WINDOW, Sight, Sights
-from infoset.pommerman.simple_vec import SimpleVec
-from infoset.pommerman.vec import PommermanVec
+from infoset_pommerman import state as st
+from infoset_pommerman.config import config
+from infoset_pommerman.observation import Seen, observe
+from infoset_pommerman.sight import HEAT, MOVES, OTHERS, REACH, ROOM, WALL, WINDOW, Sight, Sights
+from infoset_pommerman.simple_vec import SimpleVec
+from infoset_pommerman.vec import PommermanVec
 
 pytest.importorskip("torch", reason="the extra 'learn' is not installed")
 
 from infoset.learn.net import save_net
-from infoset.learn.pommerman import actor_critic
-from infoset.learn.pommerman.a2c import A2c, A2cTraining
-from infoset.learn.pommerman.actor_critic import Rollout
-from infoset.learn.pommerman.boards import FALLEN, FOUND, Boards, Learnt, Standing
-from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
-from infoset.learn.pommerman.dqn import Dqn, DqnTraining
-from infoset.learn.pommerman.measuring import measure
-from infoset.learn.pommerman.net import WEIGHTS, Decider, MoveNet, load_move_net
-from infoset.learn.pommerman.ppo import Ppo, PpoTraining
-from infoset.learn.pommerman.starts import Lessons
 from infoset.match.agents import NET, load_agent
 from infoset.match.match import play_match
+from infoset_pommerman.learn import actor_critic
+from infoset_pommerman.learn.a2c import A2c, A2cTraining
+from infoset_pommerman.learn.actor_critic import Rollout
+from infoset_pommerman.learn.boards import FALLEN, FOUND, Boards, Learnt, Standing
+from infoset_pommerman.learn.dagger import Dagger, DaggerTraining
+from infoset_pommerman.learn.dqn import Dqn, DqnTraining
+from infoset_pommerman.learn.measuring import measure
+from infoset_pommerman.learn.net import WEIGHTS, Decider, MoveNet, load_move_net
+from infoset_pommerman.learn.ppo import Ppo, PpoTraining
+from infoset_pommerman.learn.starts import Lessons
 
 DUEL = "pommerman:OneVsOne-v0"
 TEAM = "pommerman:PommeTeamCompetition-v0"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import infoset.pommerman.playground as pommerman
+import infoset_pommerman.playground as pommerman
 from infoset import load_agent, play_match, play_series
 from infoset.errors import (
     FormatError,
@@ -23,11 +23,11 @@ from infoset.errors import (
     UnknownNameError,
     UnsupportedGameError,
 )
-from infoset.pommerman.agents import PlaygroundAgent
-from infoset.pommerman.config import CONFIGS
-from infoset.pommerman.observation import Item
-from infoset.pommerman.playground import agents, characters, constants, utility
-from infoset.pommerman.playground.spaces import Discrete, Tuple
+from infoset_pommerman.agents import PlaygroundAgent
+from infoset_pommerman.config import CONFIGS
+from infoset_pommerman.observation import Item
+from infoset_pommerman.playground import agents, characters, constants, utility
+from infoset_pommerman.playground.spaces import Discrete, Tuple
 from pommerman_golden import games, to_compact
 from test_pommerman_golden import compact
 

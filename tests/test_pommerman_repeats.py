@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from infoset.pommerman import state as st
-from infoset.pommerman.search.champion import Champion
-from infoset.pommerman.search.dypm import Dypm
-from infoset.pommerman.search.fsm_search import FsmSearch
-from infoset.pommerman.search.hakozaki import Hakozaki
-from infoset.pommerman.search.players import SearchPlayer
-from infoset.pommerman.search.repeats import empty_repeats, recall, times_tried
+from infoset_pommerman import state as st
+from infoset_pommerman.search.champion import Champion
+from infoset_pommerman.search.dypm import Dypm
+from infoset_pommerman.search.fsm_search import FsmSearch
+from infoset_pommerman.search.hakozaki import Hakozaki
+from infoset_pommerman.search.players import SearchPlayer
+from infoset_pommerman.search.repeats import empty_repeats, recall, times_tried
 from test_pommerman_dypm import SMALL, TEAM, agents_of, believed, position, seated
 
 

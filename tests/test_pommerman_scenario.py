@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from extent import sample
-from infoset.pommerman import state as st
-from infoset.pommerman.config import MAX_AGENTS, Config, GameType, config
-from infoset.pommerman.engine import advance, close_in, engine
-from infoset.pommerman.rules import scratch
-from infoset.pommerman.search.belief import Belief, empty_belief
-from infoset.pommerman.search.cellsets import add, clear, contains, count, remove, row_of_neighbours
-from infoset.pommerman.search.scenario import (
+from infoset_pommerman import state as st
+from infoset_pommerman.config import MAX_AGENTS, Config, GameType, config
+from infoset_pommerman.engine import advance, close_in, engine
+from infoset_pommerman.rules import scratch
+from infoset_pommerman.search.belief import Belief, empty_belief
+from infoset_pommerman.search.cellsets import add, clear, contains, count, remove, row_of_neighbours
+from infoset_pommerman.search.scenario import (
     Scenario,
     empty_scenario,
     find_ways,
@@ -30,8 +30,8 @@ from infoset.pommerman.search.scenario import (
     unroll,
     ways_from,
 )
-from infoset.pommerman.simple_vec import SimpleVec
-from infoset.pommerman.vec import PommermanVec
+from infoset_pommerman.simple_vec import SimpleVec
+from infoset_pommerman.vec import PommermanVec
 
 Cell = tuple[int, int]
 WAYS = {st.UP: (-1, 0), st.DOWN: (1, 0), st.LEFT: (0, -1), st.RIGHT: (0, 1)}

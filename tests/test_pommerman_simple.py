@@ -17,12 +17,12 @@ from scipy.stats import chi2_contingency
 
 from extent import sample
 from infoset.jit import kernel
-from infoset.pommerman import simple
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config
-from infoset.pommerman.observation import enemies, observations, see
-from infoset.pommerman.rules import neighbours
 from infoset.randomness import streams
+from infoset_pommerman import simple
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config
+from infoset_pommerman.observation import enemies, observations, see
+from infoset_pommerman.rules import neighbours
 from pommerman_golden import DIGITS, config_of, games, to_row
 
 DRAWS = 2000

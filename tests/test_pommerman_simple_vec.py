@@ -7,13 +7,13 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from infoset.errors import ParameterError
-from infoset.pommerman import state as st
-from infoset.pommerman.config import config
-from infoset.pommerman.observation import observations
-from infoset.pommerman.simple import SimpleAgent
-from infoset.pommerman.simple_vec import SimpleVec
-from infoset.pommerman.vec import PommermanVec
 from infoset.randomness import streams
+from infoset_pommerman import state as st
+from infoset_pommerman.config import config
+from infoset_pommerman.observation import observations
+from infoset_pommerman.simple import SimpleAgent
+from infoset_pommerman.simple_vec import SimpleVec
+from infoset_pommerman.vec import PommermanVec
 
 
 @pytest.mark.parametrize("name", ["PommeFFACompetition-v0", "PommeTeamCompetition-v1", "OneVsOne-v0", "PommeRadio-v2"])

@@ -24,12 +24,12 @@ from command_line import run_infoset as run
 from infoset import Match, load, play_match, replay_states, testing
 from infoset.cli import run_command
 from infoset.errors import FormatError, GameRuleError, IllegalActionError, ParameterError, UnsupportedGameError
-from infoset.match.playground_json import read_game, write_game, write_states
-from infoset.pommerman import state as st
-from infoset.pommerman.config import CONFIGS, PREFIX, Config
-from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.pommerman.observation import observations
-from infoset.pommerman.state_json import MAX_TEXT, read_state, state_body, state_text, write_state
+from infoset_pommerman import state as st
+from infoset_pommerman.config import CONFIGS, PREFIX, Config
+from infoset_pommerman.game import Pommerman, PommermanState
+from infoset_pommerman.observation import observations
+from infoset_pommerman.playground_json import read_game, write_game, write_states
+from infoset_pommerman.state_json import MAX_TEXT, read_state, state_body, state_text, write_state
 from pommerman_golden import KINDS, config_of, games, to_row
 
 FFA, DUEL, RADIO, WALLS = "PommeFFACompetition-v0", "OneVsOne-v0", "PommeRadio-v2", "PommeFFA-v1"

@@ -11,15 +11,15 @@ import pytest
 import infoset
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.match.agents import load_agent
-from infoset.pommerman import state as st
-from infoset.pommerman.config import config
-from infoset.pommerman.engine import engine
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.search.ad_hoc import BELIEVED as SURE
-from infoset.pommerman.search.belief import NEVER, SEEN_CELL, SEEN_STEP, Seat
-from infoset.pommerman.search.champion import Champion
-from infoset.pommerman.search.players import SearchPlayer
-from infoset.pommerman.search.radio import BELIEVED, Radio
+from infoset_pommerman import state as st
+from infoset_pommerman.config import config
+from infoset_pommerman.engine import engine
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.search.ad_hoc import BELIEVED as SURE
+from infoset_pommerman.search.belief import NEVER, SEEN_CELL, SEEN_STEP, Seat
+from infoset_pommerman.search.champion import Champion
+from infoset_pommerman.search.players import SearchPlayer
+from infoset_pommerman.search.radio import BELIEVED, Radio
 from test_pommerman_dypm import SMALL, TEAM, agents_of, believed, position, seated
 
 RADIO = config("PommeRadioCompetition-v2")

@@ -8,13 +8,13 @@ from time import monotonic
 import numpy as np
 import pytest
 
-from infoset.pommerman import state as st
-from infoset.pommerman.engine import engine
-from infoset.pommerman.search.cellsets import contains
-from infoset.pommerman.search.champion import Champion
-from infoset.pommerman.search.players import SearchPlayer
-from infoset.pommerman.search.scenario import Scenario, empty_scenario, spread_crowd
-from infoset.pommerman.search.traps import empty_traps, lay_traps
+from infoset_pommerman import state as st
+from infoset_pommerman.engine import engine
+from infoset_pommerman.search.cellsets import contains
+from infoset_pommerman.search.champion import Champion
+from infoset_pommerman.search.players import SearchPlayer
+from infoset_pommerman.search.scenario import Scenario, empty_scenario, spread_crowd
+from infoset_pommerman.search.traps import empty_traps, lay_traps
 from test_pommerman_dypm import SMALL, TEAM, agents_of, believed, moves_on, played_on, position, seated
 
 CHAMPION = partial(SearchPlayer, Champion())

@@ -13,14 +13,14 @@ from hypothesis import strategies as some
 
 import pommerman_twin as twin
 from extent import examples, sample
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config, GameType
-from infoset.pommerman.engine import advance, close_in, engine
-from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.pommerman.observation import observations
-from infoset.pommerman.planes import CHANNELS, SCALARS
-from infoset.pommerman.rules import scratch
-from infoset.pommerman.vec import PommermanVec
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config, GameType
+from infoset_pommerman.engine import advance, close_in, engine
+from infoset_pommerman.game import Pommerman, PommermanState
+from infoset_pommerman.observation import observations
+from infoset_pommerman.planes import CHANNELS, SCALARS
+from infoset_pommerman.rules import scratch
+from infoset_pommerman.vec import PommermanVec
 from pommerman_golden import KINDS, config_of, games, to_compact, to_row
 from pommerman_twin import AGENT, FLAMES, PASSAGE, RIGID, WOOD, Agent, Bomb, Flame, State
 from test_pommerman_golden import RESULT, compact, joint

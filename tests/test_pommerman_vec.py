@@ -13,14 +13,14 @@ from hypothesis import strategies as some
 import pommerman_twin as twin
 from extent import examples
 from infoset.errors import ParameterError
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config, config
-from infoset.pommerman.engine import advance, engine
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.observation import observations
-from infoset.pommerman.planes import CHANNELS, SCALARS
-from infoset.pommerman.rules import scratch
-from infoset.pommerman.vec import PommermanVec
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config, config
+from infoset_pommerman.engine import advance, engine
+from infoset_pommerman.game import Pommerman
+from infoset_pommerman.observation import observations
+from infoset_pommerman.planes import CHANNELS, SCALARS
+from infoset_pommerman.rules import scratch
+from infoset_pommerman.vec import PommermanVec
 
 NAMES = ("PommeFFACompetition-v0", "OneVsOne-v0", "PommeTeamCompetition-v0", "PommeRadio-v2", "PommeFFA-v1")
 

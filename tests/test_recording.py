@@ -20,21 +20,21 @@ import infoset
 from infoset.base import Game, InformationState, own_record
 from infoset.errors import FormatError, ParameterError
 from infoset.match.replay import Fault, Match, replay_steps
-from infoset.pommerman import state as st
-from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.view import bundle as bundles
 from infoset.view import recording as recordings
 from infoset.view import recording_text
 from infoset.view import watch_page as watching
 from infoset.view.bundle import bundle, scoped, source
-from infoset.view.pommerman import recording as broadcasts
-from infoset.view.pommerman import seen as eyes
-from infoset.view.pommerman.frames import film
-from infoset.view.pommerman.recording import Broadcast, opening, position
-from infoset.view.pommerman.seen import UNSEEN, picture
 from infoset.view.recording import recording
 from infoset.view.recording_text import show_text
 from infoset.view.watch_page import watch_page
+from infoset_pommerman import state as st
+from infoset_pommerman.game import Pommerman, PommermanState
+from infoset_pommerman.view import recording as broadcasts
+from infoset_pommerman.view import seen as eyes
+from infoset_pommerman.view.frames import film
+from infoset_pommerman.view.recording import Broadcast, opening, position
+from infoset_pommerman.view.seen import UNSEEN, picture
 
 EFG = str(Path(__file__).parents[1] / "examples" / "half_street_poker.efg")
 HOSTILE = "</script><script>alert(1)</script>\u202e\x1b[31m"

@@ -20,7 +20,7 @@ def slow_game() -> None:
 def nothing_slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A game that may not be loaded, an agent that may not be made, and a folder with a file and a replay."""
 
-    def too_early(*_: object) -> None:
+    def too_early(*_: object, **__: object) -> None:
         raise AssertionError("something slow began before the refusal")
 
     monkeypatch.setitem(catalog.GAMES.homes, SLOW, "test_refusals:slow_game")

@@ -33,9 +33,9 @@ from infoset.errors import (
     UnsupportedSystemError,
 )
 from infoset.match.agents import load_agent
-from infoset.pommerman.observation import read_observation
-from infoset.pommerman.playground.runner import read_wire
-from infoset.remote.playground import plain, read_seen, request
+from infoset_pommerman.observation import read_observation
+from infoset_pommerman.playground.runner import read_wire
+from infoset_pommerman.protocol import plain, read_seen, request
 
 GOLDEN = Path(__file__).resolve().parents[2] / "shared" / "golden" / "pommerman" / "http_samples.json"
 TEAM = "pommerman:PommeTeamCompetition-v0"

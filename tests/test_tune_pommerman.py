@@ -13,7 +13,7 @@ import pytest
 
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError
 from infoset.match.agents import load_agent
-from infoset.pommerman.config import config
+from infoset_pommerman.config import config
 
 TUNE = Path(__file__).resolve().parents[1] / "examples" / "tune_pommerman.py"
 

@@ -19,18 +19,18 @@ import infoset
 from extent import mark_slow
 from infoset.errors import FormatError, MissingExtraError, ParameterError, UnsupportedGameError
 from infoset.match.replay import Fault, Match
-from infoset.pommerman import state as st
-from infoset.pommerman.config import Config, GameType
-from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.view.pommerman import art
-from infoset.view.pommerman.film import Blast, Bomb, Event, Film, Flame, Frame
-from infoset.view.pommerman.frames import film, frames
-from infoset.view.pommerman.gif import Moment, save_gif, schedule
-from infoset.view.pommerman.palette import DAY, NIGHT
-from infoset.view.pommerman.scene import REMAINS, RISE, scene
-from infoset.view.pommerman.svg import still_svg
-from infoset.view.pommerman.text import position_text, show_text
 from infoset.view.watch_page import watch_page
+from infoset_pommerman import state as st
+from infoset_pommerman.config import Config, GameType
+from infoset_pommerman.game import Pommerman, PommermanState
+from infoset_pommerman.view import art
+from infoset_pommerman.view.film import Blast, Bomb, Event, Film, Flame, Frame
+from infoset_pommerman.view.frames import film, frames
+from infoset_pommerman.view.gif import Moment, save_gif, schedule
+from infoset_pommerman.view.palette import DAY, NIGHT
+from infoset_pommerman.view.scene import REMAINS, RISE, scene
+from infoset_pommerman.view.svg import still_svg
+from infoset_pommerman.view.text import position_text, show_text
 from pommerman_golden import KINDS, config_of, games, to_row
 
 TEAM = "pommerman:PommeTeamCompetition-v0(seed=5)"
@@ -465,7 +465,7 @@ def test_watch_refuses_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture
     kuhn = infoset.play_match("kuhn_poker", ["random", "random"], seed=1).save(tmp_path / "kuhn.json")
     (tmp_path / "broken.json").write_text("[1, 2")
     for path, options, what in (
-        (kuhn, ["--svg", str(tmp_path / "kuhn.svg")], "--svg would not be used: only Pommerman is drawn"),
+        (kuhn, ["--svg", str(tmp_path / "kuhn.svg")], "--svg would not be used: kuhn_poker is not drawn so"),
         (tmp_path / "broken.json", [], "no JSON object"),
         (tmp_path / "none", [], "read"),
     ):

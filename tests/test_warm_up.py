@@ -15,7 +15,7 @@ from infoset import kernel_cache, warm_up
 from infoset.cli.app import app
 from infoset.jit import Kernel, find_kernel
 from infoset.kernel_types import read_type, spell_type
-from infoset.warm_up import compile_entry, compile_sets, recorded
+from infoset.warm_up import Entry, compile_entry, compile_sets, listing_packages, recorded
 
 TEAM = "pommerman:PommeTeamCompetition-v0"
 
@@ -61,14 +61,15 @@ def test_no_agent_compiles_or_loads_code_on_its_clock(game: str, agents: tuple[s
 
 
 def test_the_list_names_kernels_that_exist_each_behind_those_that_it_needs() -> None:
-    entries = recorded().entries
+    known = recorded(listing_packages())
+    entries = known.entries
     for number, entry in enumerate(entries):
         kernel = find_kernel(entry.module, entry.name)
         assert isinstance(kernel, Kernel)
         assert not kernel.linked
         assert all(spell_type(read_type(spelled)) == spelled for spelled in map(as_list, entry.types))
         assert all(need < number for need in entry.needs)
-    for numbers in recorded().sets.values():
+    for numbers in known.sets.values():
         assert {need for number in numbers for need in entries[number].needs} <= set(numbers)
 
 
@@ -77,8 +78,8 @@ def as_list(spelled: object) -> object:
 
 
 def test_every_entry_still_fits_its_source() -> None:
-    for number in range(len(recorded().entries)):
-        compile_entry(number)
+    for entry in recorded(listing_packages()).entries:
+        compile_entry(entry)
 
 
 def infoset(cache: Path, *arguments: str) -> dict[str, object]:
@@ -107,7 +108,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_process_that_dies_leaves_its_kernels_for_later(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        warm_up, "_start", lambda: subprocess.Popen([sys.executable, "-c", ""], stdin=-1, stdout=-1, text=True)
+        warm_up, "_start", lambda packages: subprocess.Popen([sys.executable, "-c", ""], stdin=-1, stdout=-1, text=True)
     )
     assert compile_sets(["solve"]) == (0, len(recorded().sets["solve"]))
     assert not list(empty_cache.glob("*.kernel"))
@@ -120,18 +121,18 @@ def test_where_no_process_can_be_started_kernels_are_compiled_when_they_are_call
     monkeypatch.setattr(warm_up, "_DONE", set())
     with pytest.raises(OSError, match="no interpreter"):
         compile_sets(["solve"])
-    loaded: list[int] = []
+    loaded: list[Entry] = []
     monkeypatch.setattr(warm_up, "compile_entry", loaded.append)
     warm_up.ready("solve")
-    assert tuple(loaded) == recorded().sets["solve"]
+    assert loaded == [recorded().entries[number] for number in recorded().sets["solve"]]
 
 
 def test_an_interruption_ends_the_processes(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[str]] = []
     start = warm_up._start
 
-    def remember() -> subprocess.Popen[str]:
-        started.append(start())
+    def remember(packages: tuple[str, ...]) -> subprocess.Popen[str]:
+        started.append(start(packages))
         return started[-1]
 
     def interrupt(done: int, total: int, last: str) -> None:
@@ -147,7 +148,7 @@ def test_an_interruption_ends_the_processes(empty_cache: Path, monkeypatch: pyte
 
 def test_what_workers_print_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_DEBUG_CACHE", "1")
-    process = warm_up._start()
+    process = warm_up._start(warm_up.OWN)
     out, _ = process.communicate("0\n1\n", timeout=120)
     assert out == "0\n1\n"
 

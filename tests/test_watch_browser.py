@@ -14,13 +14,13 @@ import pytest
 import infoset
 from infoset.match.replay import Fault, Match, replay_states
 from infoset.view.bundle import bundle, source
-from infoset.view.pommerman.film import Frame
-from infoset.view.pommerman.frames import film
-from infoset.view.pommerman.palette import DAY
-from infoset.view.pommerman.recording import Broadcast, setting
-from infoset.view.pommerman.seen import picture
 from infoset.view.recording import recording
 from infoset.view.watch_page import embedded, watch_page
+from infoset_pommerman.view.film import Frame
+from infoset_pommerman.view.frames import film
+from infoset_pommerman.view.palette import DAY
+from infoset_pommerman.view.recording import Broadcast, setting
+from infoset_pommerman.view.seen import picture
 
 HOSTILE = '</script><img src=x onerror="window.harmed = 1"><b>bold</b>'
 EFG = str(Path(__file__).parents[1] / "examples" / "half_street_poker.efg")

@@ -124,7 +124,7 @@ class Game(Protocol):
     """The rules of a game: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
     Optional features of a game are the protocols ``Passing``, ``Teamed``, ``Factored``, ``Mapped``, ``Pictured``,
-    ``Narrated`` and ``Rehearsed`` below.
+    ``Narrated``, ``Rehearsed``, ``RealTime`` and ``Bridged`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -436,6 +436,26 @@ class Rehearsed(Protocol):
     @property
     def rehearsal(self) -> str:
         """The agent's name: it plays a few moves before a clock runs, so that kernels are compiled on nobody's time."""
+        ...
+
+
+@runtime_checkable
+class RealTime(Protocol):
+    """A game that people play in real time: a player who makes no move in time passes."""
+
+    @property
+    def seconds_per_move(self) -> float:
+        """A speed at which people can play."""
+        ...
+
+
+@runtime_checkable
+class Bridged(Protocol):
+    """A game for whose agents another protocol exists besides infoset's own."""
+
+    @property
+    def protocol(self) -> str:
+        """The protocol's name among the plug-ins ``infoset.protocols``."""
         ...
 
 

@@ -67,11 +67,8 @@ GAMES: Registry[Game] = Registry(
 
 OPENSPIEL = "openspiel:"
 GDL = "gdl:"
-FAMILIES: Registry[Any] = Registry(
-    "family", {"pommerman": "infoset.pommerman.variants:VARIANTS"}, group="infoset.families"
-)
+FAMILIES: Registry[Any] = Registry("family", {}, group="infoset.families")
 """The families of games ``WORD:NAME``: objects that map each ``NAME`` to the maker of a game."""
-POMMERMAN = "pommerman:"
 FILE_PARAMETERS = frozenset({"file", "path", "state"})
 """Parameters of games whose value is the path of a file."""
 CONFIG = "config.json"
@@ -91,6 +88,9 @@ READERS: Registry[Game] = Registry(
     group="infoset.readers",
 )
 """The readers of files of games, by the ends of their names."""
+
+RECORDINGS: Mapping[str, Any] = Registry("recording", {}, group="infoset.recordings")
+"""The modules that read and write recordings of other programs, by the keys that identify their JSON files."""
 
 LIBRARIES: Registry[Game] = Registry("library", {OPENSPIEL: "infoset.formats.openspiel:load_openspiel"})
 """The loaders of games of other libraries, by the beginnings of their names."""
@@ -222,6 +222,13 @@ def maker_of(word: str) -> Callable[..., Game]:
     if member not in makers:
         raise UnknownNameError("game", word, known_games())
     return makers[member]
+
+
+def training_method(name: str) -> str | None:
+    """Return the method by which a game is learnt unless another is asked for, as its maker says; ``None``: any."""
+    family = family_of(name.partition(":")[0]) if ":" in name else None
+    maker = (family or {}).get(name.partition(":")[2].partition("(")[0])
+    return getattr(maker, "training_method", None)
 
 
 def _families() -> dict[str, Mapping[str, Callable[..., Game]]]:

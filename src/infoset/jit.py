@@ -25,7 +25,7 @@ from numba.core.untyped_passes import FixupArgs
 from numba.extending import intrinsic
 
 from infoset import status
-from infoset.kernel_cache import KernelCache
+from infoset.kernel_cache import KernelCache, listing_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -79,7 +79,7 @@ def find_kernel(module: str, name: str) -> Any:
 
 
 def _is_ours(function: Callable[..., Any]) -> bool:
-    return function.__module__.startswith("infoset.")
+    return listing_folder(function.__module__.partition(".")[0]) is not None
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     @property
     def _is_found(self) -> bool:
-        """Whether a module of infoset holds this kernel under its name, where any process finds it."""
+        """Whether a package that lists its kernels holds this one under its name, where any process finds it."""
         function = self.py_func
         return _is_ours(function) and getattr(sys.modules.get(function.__module__), function.__name__, None) is self
 

@@ -31,7 +31,10 @@ from infoset.kernel_types import spell_type
 SETTINGS = ("OPT", "DEBUGINFO_DEFAULT", "BOUNDSCHECK", "ENABLE_AVX")
 """Settings of Numba's configuration that the code depends on."""
 OURS = ("jit", "kernel_cache")
-IMPORT = re.compile(rb"^from (infoset[\w.]*) import (\w+|\()", re.M)
+IMPORT = re.compile(rb"^from ([\w.]+) import (\w+|\()", re.M)
+HERE = Path(__file__).parent
+LIST = "kernels.json"
+"""The file in which a package lists its kernels, so that they are compiled ahead (``warm_up``)."""
 
 
 @cache
@@ -40,9 +43,7 @@ def cache_folder() -> Path:
 
     A folder that was filled beforehand need not be writable.
     """
-    digest = hashlib.sha256(numba.__version__.encode())
-    for source in _sources(Path(__file__).parents[1]):
-        digest.update(source)
+    digest = hashlib.sha256(numba.__version__.encode() + b"".join(_sources(HERE)))
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = base / "infoset" / f"kernels-{digest.hexdigest()[:16]}"
     if not _serves(folder):
@@ -51,12 +52,20 @@ def cache_folder() -> Path:
     return folder
 
 
-def _sources(root: Path) -> list[bytes]:
-    """Return the source files that hold kernels, and those that they import from: constants become part of the code."""
-    found = {file: file.read_bytes() for file in sorted(root.glob("infoset/**/*.py"))}
+@cache
+def listing_folder(package: str) -> Path | None:
+    """Return the folder of an imported package that lists its kernels; ``None`` for all other code."""
+    places = getattr(sys.modules.get(package), "__path__", ())
+    return next((Path(place) for place in places if Path(place, LIST).is_file()), None)
+
+
+def _sources(*folders: Path) -> list[bytes]:
+    """Return packages' files that hold kernels, and those that they import from: constants become part of the code."""
+    found = {file: file.read_bytes() for folder in folders for file in sorted(folder.rglob("*.py"))}
     holding = [source for file, source in found.items() if file.stem in OURS or b"from infoset.jit import" in source]
     names = {b"/".join(match).decode().replace(".", "/") for source in holding for match in IMPORT.findall(source)}
-    needed = {root / f"{name}.py" for name in names} | {root / f"{Path(name).parent}.py" for name in names}
+    places = {folder.parent / name for folder in folders for name in names}
+    needed = {place.with_suffix(".py") for place in places} | {place.parent.with_suffix(".py") for place in places}
     return [source for file, source in found.items() if source in holding or file in needed]
 
 
@@ -86,7 +95,7 @@ class KernelCache:
         """Return the file for the code for these argument types and this processor."""
         settings = [str(getattr(config, name)) for name in SETTINGS]
         kinds = [_spelled(kind) for kind in sigutils.normalize_signature(signature)[0]]
-        source = "" if self.name.startswith("infoset.") else _digest(self.source)  # the folder's name covers ours
+        source = _digest(self.name.partition(".")[0], self.source)
         key = repr((self.name, source, kinds, codegen.magic_tuple(), sys.implementation.cache_tag, settings))
         return cache_folder() / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.kernel"
 
@@ -112,9 +121,13 @@ class KernelCache:
 
 
 @cache
-def _digest(source: str) -> str:
+def _digest(package: str, source: str) -> str:
+    """Return a hash of what a kernel depends on besides infoset, which the folder's name covers."""
+    if package == __name__.partition(".")[0]:
+        return ""
+    folder = listing_folder(package)
     with suppress(OSError):  # the source may be a cell of a notebook
-        return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+        return hashlib.sha256(b"".join(_sources(HERE, folder)) if folder else Path(source).read_bytes()).hexdigest()
     return source
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from infoset.errors import PluginError
+from infoset.errors import MissingExtraError, PluginError
 from infoset.interruption import running_foreign_code
 
 GROUPS = "infoset."
@@ -29,10 +29,15 @@ class Plugin(NamedTuple):
     """The name and version of the package."""
 
     def load(self) -> Any:
-        """Import and return the object.  Raises ``PluginError``, in one line, where that fails."""
+        """Import and return the object.  Raises ``PluginError``, in one line, or ``MissingExtraError``."""
         module, _, attribute = self.place.partition(":")
         what = f"{self.name} of the package {self.package}"
-        with running_foreign_code(lambda _, why: PluginError(f"{what} cannot be imported: {why}")):
+
+        def convert(error: BaseException, why: str) -> BaseException:
+            failed = PluginError(f"{what} cannot be imported: {why}")
+            return error if isinstance(error, MissingExtraError) else failed
+
+        with running_foreign_code(convert):
             found = import_module(module)
             return getattr(found, attribute) if attribute else found
 

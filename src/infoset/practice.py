@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from infoset import status
-from infoset.base import InformationState, Step, own_record
+from infoset.base import Game, InformationState, Rehearsed, Step, own_record
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
@@ -90,9 +90,9 @@ def try_to_solve(compiled: Compiled) -> Solution | None:
         return None
 
 
-def customary(name: str) -> str:
-    """Return the opponent for a game not solved at once: Pommerman's stock agent, a rule of thumb, or random."""
-    return "simple" if name.startswith("pommerman:") else CUSTOMARY.get(name, "random")
+def customary(game: Game) -> str:
+    """Return the opponent for a game not solved at once: its stock agent, a rule of thumb, or random."""
+    return game.rehearsal if isinstance(game, Rehearsed) else CUSTOMARY.get(game.name, "random")
 
 
 class Cost(NamedTuple):

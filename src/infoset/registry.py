@@ -94,7 +94,11 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
 
         The name is the module that defines the class.
         """
-        return next((self[kind.__module__] for kind in type(thing).__mro__ if kind.__module__ in self), None)
+        for module in (kind.__module__ for kind in type(thing).__mro__):
+            own = module.partition(".")[0] in {"infoset", "builtins", "typing"}
+            if module in (self.homes if own else self):
+                return self[module]
+        return None
 
     def build(self, name: str | Name) -> T:
         """Build the object that a name refers to.
@@ -130,11 +134,14 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         return [self.entry(word) for word in sorted(self)]
 
 
-def made_for(beginning: str) -> Callable[[F], F]:
-    """Mark the maker of an agent that plays only games whose names begin so, such as ``"kuhn_poker"``."""
+def made_for(beginning: str, **marks: Any) -> Callable[[F], F]:
+    """Mark the maker of an agent that plays only games whose names begin so, such as ``"kuhn_poker"``.
+
+    ``marks`` are further attributes of makers, as ``docs/plugins.md`` lists them.
+    """
 
     def mark(maker: F) -> F:
-        maker.made_for = beginning  # type: ignore[attr-defined]
+        vars(maker).update(made_for=beginning, **marks)
         return maker
 
     return mark

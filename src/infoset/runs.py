@@ -175,11 +175,17 @@ class Folder(Generic[C, P, W]):
             raise
 
     @classmethod
+    def type_of(cls, config: bytes) -> Any:
+        """Return the type as which the bytes of ``config.json`` are read."""
+        return cls.config_type
+
+    @classmethod
     def read_config(cls, path: str | Path) -> C:
         """Read the configuration of a run."""
         file = Path(path) / "config.json"
         try:
-            config: C = decode_json(file.read_bytes(), cls.config_type)
+            written = file.read_bytes()
+            config: C = decode_json(written, cls.type_of(written))
             check_schema("run", config.schema, SCHEMA)
         except FileNotFoundError:
             raise CheckpointError(f"{path} contains no run: config.json is missing") from None

@@ -1,9 +1,9 @@
 """Compilation ahead of time: the kernels of an agent or a solver, in parallel processes, before a clock runs.
 
 Numba compiles a kernel when it is first called, one after the other.  The kernels and argument types that each use
-needs are known beforehand: ``kernels.json`` was recorded by ``benchmarks/record_kernels.py``, a list in which
-each kernel follows those that it calls by address.  A kernel that is not in the list, or no longer fits, is compiled
-when it is called: only time is lost.
+needs are known beforehand: the ``kernels.json`` of a package was recorded by ``benchmarks/record_kernels.py``, a list
+in which each kernel follows those that it calls by address.  A kernel that is not in the list, or no longer fits, is
+compiled when it is called: only time is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
+from importlib.resources import files
 from queue import SimpleQueue
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -27,13 +27,14 @@ from numba.core import config
 from infoset import status
 from infoset.files import lock_file
 from infoset.jit import find_kernel
-from infoset.kernel_cache import cache_folder
+from infoset.kernel_cache import LIST, cache_folder
 from infoset.kernel_types import Spelled, read_type
+from infoset.plugins import plugins_of
 from infoset.processes import usable_cores
 
 COMPILING = "compiling, once on this machine"
 LONGEST_WAIT = 600.0  # seconds to wait for another process that compiles: it may have been stopped
-FILE = Path(__file__).with_name("kernels.json")
+OWN = ("infoset",)
 
 
 class Entry(msgspec.Struct, frozen=True, array_like=True):
@@ -55,19 +56,34 @@ class Recorded(msgspec.Struct, frozen=True):
     sets: dict[str, tuple[int, ...]]
 
 
+Packages: TypeAlias = tuple[str, ...]
 Progress: TypeAlias = Callable[[int, int, str], None]
 """Called with the number of kernels done, their total number, and the name of the last one."""
 
 
 @cache
-def recorded() -> Recorded:
-    """Return the list that comes with the package."""
-    return msgspec.json.decode(FILE.read_bytes(), type=Recorded)
+def recorded(packages: Packages = OWN) -> Recorded:
+    """Return the lists that come with these packages, as one."""
+    entries: list[Entry] = []
+    sets: dict[str, tuple[int, ...]] = {}
+    for package in packages:
+        found = msgspec.json.decode((files(package) / LIST).read_bytes(), type=Recorded)
+        first = len(entries)
+        entries += [
+            msgspec.structs.replace(entry, needs=tuple([first + need for need in entry.needs]))
+            for entry in found.entries
+        ]
+        sets |= {name: tuple([first + number for number in numbers]) for name, numbers in found.sets.items()}
+    return Recorded(tuple(entries), sets)
 
 
-def compile_entry(number: int) -> None:
+def listing_packages() -> tuple[str, ...]:
+    """Return infoset and all packages of plug-ins that list their kernels."""
+    return (*OWN, *sorted({found.place for found in plugins_of("infoset.kernels").values()}))
+
+
+def compile_entry(entry: Entry) -> None:
     """Compile and load one entry of the list."""
-    entry = recorded().entries[number]
     find_kernel(entry.module, entry.name).compile(_types(entry))
 
 
@@ -75,20 +91,21 @@ def _types(entry: Entry) -> tuple[Any, ...]:
     return tuple(map(read_type, entry.types))
 
 
-def ready(*names: str) -> None:
+def ready(*names: str, package: str = "infoset") -> None:
     """Compile the kernels of these sets, once per machine, and load them, so that nothing is compiled on a clock.
 
-    Compiles in as many processes as there are cores, eight at most.  A kernel that fails here is compiled when it is
-    called.
+    ``package`` is the one whose list holds the sets.  Compiles in as many processes as there are cores, eight at most.
+    A kernel that fails here is compiled when it is called.
     """
     for name in names if not config.DISABLE_JIT else ():
         if name not in _DONE:
+            known = recorded((package,))
             with suppress(OSError):
-                compile_sets([name])
+                compile_sets([name], packages=(package,))
             with status.during(f"loading compiled code: {name}"):
-                for number in recorded().sets[name]:
+                for number in known.sets[name]:
                     with suppress(Exception):
-                        compile_entry(number)
+                        compile_entry(known.entries[number])
             _DONE.add(name)
 
 
@@ -102,25 +119,28 @@ class Compiled(NamedTuple):
     failed: int
 
 
-def compile_sets(names: Iterable[str], progress: Progress | None = None, processes: int | None = None) -> Compiled:
+def compile_sets(
+    names: Iterable[str], progress: Progress | None = None, processes: int | None = None, packages: Packages = OWN
+) -> Compiled:
     """Compile the kernels that these sets need and the cache does not hold.
 
-    ``processes``: by default one per core, eight at most.  Raises ``OSError`` where none can be started.
+    ``packages`` are those whose lists hold the sets.  ``processes``: by default one per core, eight at most.  Raises
+    ``OSError`` where none can be started.
     """
-    wanted = {number for name in names for number in recorded().sets[name]}
-    if config.DISABLE_JIT or not _missing(wanted):
+    wanted = {number for name in names for number in recorded(packages).sets[name]}
+    if config.DISABLE_JIT or not _missing(wanted, packages):
         return Compiled(0, 0)
     with nullcontext() if progress else status.during(COMPILING), _alone():
-        numbers = _missing(wanted)
+        numbers = _missing(wanted, packages)
         if numbers:
-            _compile_all(numbers, progress or _say, processes or min(usable_cores(), 8))
-    failed = len(_missing(numbers))
+            _compile_all(numbers, packages, progress or _say, processes or min(usable_cores(), 8))
+    failed = len(_missing(numbers, packages))
     return Compiled(len(numbers) - failed, failed)
 
 
-def _missing(numbers: Iterable[int]) -> list[int]:
+def _missing(numbers: Iterable[int], packages: Packages) -> list[int]:
     """Return the entries among these that the cache does not hold."""
-    entries = recorded().entries
+    entries = recorded(packages).entries
     return [
         k for k in sorted(numbers) if not find_kernel(entries[k].module, entries[k].name).is_cached(_types(entries[k]))
     ]
@@ -142,15 +162,15 @@ def _say(done: int, total: int, last: str) -> None:
     status.detail(f"{COMPILING}: {done} of {total} kernels")
 
 
-def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None:
+def _compile_all(numbers: list[int], packages: Packages, progress: Progress, processes: int) -> None:
     """Compile every entry after those that it needs."""
-    entries, wanted = recorded().entries, set(numbers)
+    entries, wanted = recorded(packages).entries, set(numbers)
     order = TopologicalSorter({number: wanted.intersection(entries[number].needs) for number in numbers})
     order.prepare()
     running: dict[Future[None], int] = {}
     done = 0
     progress(0, len(numbers), "")
-    with _Compilers(min(processes, len(numbers))) as compilers:
+    with _Compilers(min(processes, len(numbers)), packages) as compilers:
         while order.is_active():
             # Long chains first: an entry that stands late in the list waits for the most others.
             for number in sorted(order.get_ready(), reverse=True):
@@ -166,13 +186,13 @@ def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None
 class _Compilers:
     """Processes that compile one entry at a time.  An entry left by one that dies is compiled when it is called."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, packages: Packages) -> None:
         self.processes: list[subprocess.Popen[str]] = []
         self.idle: SimpleQueue[subprocess.Popen[str]] = SimpleQueue()
         self.pool = ThreadPoolExecutor(count)
         try:
             for _ in range(count):
-                self.processes.append(_start())
+                self.processes.append(_start(packages))
                 self.idle.put(self.processes[-1])
         except BaseException:
             self.__exit__()
@@ -201,12 +221,12 @@ class _Compilers:
             process.communicate()
 
 
-def _start() -> subprocess.Popen[str]:
+def _start(packages: Packages) -> subprocess.Popen[str]:
     if not sys.executable or getattr(sys, "frozen", False):
         raise OSError("no interpreter that could be started beside this one is known")
     paths = (path for path in sys.path if isinstance(path, str) and path)
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "infoset.warm_up"],
+        [sys.executable, "-P", "-m", "infoset.warm_up", *packages],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -217,12 +237,13 @@ def _start() -> subprocess.Popen[str]:
 
 def _serve() -> None:
     """Serve as a compiling process: read numbers of entries, compile them, and write the numbers back."""
-    _DONE.update(recorded().sets)  # others wait for this process, so it must not start compilers itself
+    known = recorded(tuple(sys.argv[1:]))
+    _DONE.update(known.sets)  # others wait for this process, so it must not start compilers itself
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # other output must not be read as an answer
     for line in sys.stdin:
         with suppress(Exception):  # an entry that no longer fits its source is compiled when it is called
-            compile_entry(int(line))
+            compile_entry(known.entries[int(line)])
         answers.write(line)
         answers.flush()
 

@@ -16,23 +16,23 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from infoset.base import Agent, Game, InformationState, State, Step
+from infoset.base import Agent, Game, InformationState, RealTime, State, Step
 from infoset.catalog import load, load_named
 from infoset.cli.options import MaybeGameName, absolute, with_options, with_run
 from infoset.cli.terminal import (
     BOLD,
     DIM,
+    OwnHand,
     Terminal,
     action_set_words,
     check_terminal,
     hand_for,
-    is_pommerman,
     payoffs_text,
 )
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
 from infoset.files import check_folder, make_folder
-from infoset.match.agents import APART, FOREIGN, PolicyAgent, agent_name, check_made_for, load_agents
+from infoset.match.agents import APART, PolicyAgent, agent_name, check_made_for, is_marked, load_agents
 from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
 from infoset.match.person import HUMAN, LeaveGame, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
@@ -46,7 +46,6 @@ from infoset.view.pictures import action_words, picture_text, whole
 
 if TYPE_CHECKING:
     from infoset.base import Policy
-    from infoset.cli.arcade import Arcade
     from infoset.solving import Solution
 
 MOST_LINES = 60
@@ -141,7 +140,8 @@ def _as_left(asked: Asked, left: Match) -> Asked:
 
 def _check_harmless(agent: str, file: Path | None) -> None:
     """Raise ``ParameterError`` for an agent named by a file that would run or call foreign programs."""
-    if any(word in agent for word in ("python:", FOREIGN, *APART)):
+    words = re.findall(r"[\w-]+", agent)
+    if any(word in agent for word in ("python:", *APART)) or any(is_marked(word, "runs_code") for word in words):
         raise ParameterError(
             f"{file} names {one_line(agent)}, which is not begun because a file says so; name the AGENTs"
         )
@@ -192,7 +192,7 @@ class Tutor:
     @cached_property
     def solution(self) -> Solution | None:
         """The solution found here; ``None`` where the game is too large for that."""
-        if is_pommerman(self.game) or self.game.name in CUSTOMARY:
+        if isinstance(self.game, RealTime) or self.game.name in CUSTOMARY:
             return None
         return try_to_solve(self.compiled)
 
@@ -274,17 +274,17 @@ class Sitting:
         self.table = self._table()
         self.seed = randbits(SEED_BITS) if asked.seed is None else asked.seed
 
-    def _hand(self, out: TextIO) -> Terminal | Arcade:
-        if is_pommerman(self.game):
-            from infoset.cli.arcade import check_keys
-
-            check_keys()
+    def _hand(self, out: TextIO) -> Terminal | OwnHand:
+        hand = hand_for(self.game, out)
+        if not isinstance(hand, Terminal):
+            hand.check()
             if self.asked.practice:
-                raise ParameterError("--practice would not be used: Pommerman is played in real time")
+                game = one_line(self.game.name)
+                raise ParameterError(f"--practice would not be used: {game} is played in real time")
         elif self.asked.practice:
             commands = {"u": (self._undo, "take back your last move"), "h": (self._hint, "how good your moves are")}
             return Terminal(out, commands)
-        return hand_for(self.game, out)
+        return hand
 
     # agents
 
@@ -295,10 +295,8 @@ class Sitting:
         agents.insert(self.seat, Person(self.hand))
         labels = tuple(map(agent_name, agents))
         clock = self.asked.seconds_per_move
-        if clock is None and is_pommerman(self.game):
-            from infoset.cli.arcade import SECONDS_PER_MOVE
-
-            clock = SECONDS_PER_MOVE
+        if clock is None and isinstance(self.game, RealTime):
+            clock = self.game.seconds_per_move
         self._greet(labels, why)
         return Table(self.game, self.name, tuple(agents), labels, clock, None, MAX_STEPS)
 
@@ -311,7 +309,7 @@ class Sitting:
         if found := self.tutor.solution:
             gain = "" if found.exploitability is None else f", exploitability {found.exploitability:.2g}"
             return [self._equilibrium() for _ in range(seats)], f"solved here by {found.method}{gain}"
-        other = customary(self.game.name)
+        other = customary(self.game)
         return [other] * seats, f"{other} plays, since no agent is named and the game is not solved within seconds"
 
     def _equilibrium(self) -> Agent:

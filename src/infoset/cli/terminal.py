@@ -13,17 +13,14 @@ from contextlib import suppress
 from difflib import get_close_matches
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import Protocol, TextIO
 
 from infoset.base import Action, Agent, Game
 from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedSystemError, one_line, printable
-from infoset.match.person import LeaveGame, Person, View
+from infoset.match.person import Hand, LeaveGame, Person, View
 from infoset.names import action_names
-from infoset.view.pictures import action_words, picture_text, record_words, seen
-
-if TYPE_CHECKING:
-    from infoset.cli.arcade import Arcade
+from infoset.view.pictures import action_words, picture_text, record_words, seen, view_hook
 
 MAX_TYPED = 4096
 FEW = 12  # the most moves that are listed one per line
@@ -54,12 +51,24 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
+class OwnHand(Hand, Protocol):
+    """A hand that the view of a game makes for the terminal, such as one for the keyboard and the full screen."""
+
+    def check(self) -> None:
+        """Raise ``UnsupportedSystemError`` where the terminal does not suffice."""
+        ...
+
+    def close(self) -> None:
+        """Restore the terminal."""
+        ...
+
+
 class AtTerminal:
-    """The hand that suits the game: lines of text, or for Pommerman the keyboard and the full screen."""
+    """The hand that suits the game: lines of text, or what the view of the game makes."""
 
     def __init__(self, out: TextIO) -> None:
         self.out = out
-        self.hand: Terminal | Arcade = Terminal(out)
+        self.hand: Terminal | OwnHand = Terminal(out)
 
     def tell(self, view: View) -> None:
         if not view.infostate and view.returns is None:
@@ -82,19 +91,10 @@ def give_back(agents: Sequence[Agent]) -> None:
             agent.hand.close()
 
 
-def hand_for(game: Game, out: TextIO) -> Terminal | Arcade:
+def hand_for(game: Game, out: TextIO) -> Terminal | OwnHand:
     """Return a new hand for the game."""
-    if not is_pommerman(game):
-        return Terminal(out)
-    from infoset.cli.arcade import Arcade
-
-    return Arcade(out)
-
-
-def is_pommerman(game: Game) -> bool:
-    """Return whether the game is Pommerman, without importing Pommerman for other games."""
-    module = sys.modules.get("infoset.pommerman.game")
-    return module is not None and isinstance(game, module.Pommerman)
+    make: Callable[[TextIO], Terminal | OwnHand] = view_hook(game, "hand") or Terminal
+    return make(out)
 
 
 Command = Callable[[View], None]

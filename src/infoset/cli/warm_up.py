@@ -10,7 +10,7 @@ from infoset.cli.output import print_json, write
 from infoset.cli.progress import CompilingProgress
 from infoset.errors import UnknownNameError, UnsupportedSystemError
 from infoset.kernel_cache import cache_folder
-from infoset.warm_up import compile_sets, recorded
+from infoset.warm_up import compile_sets, listing_packages, recorded
 
 
 def run(
@@ -18,13 +18,14 @@ def run(
     processes: Annotated[int | None, typer.Option(min=1, help="Processes (one per core, at most 8).")] = None,
     json_: AsJson = False,
 ) -> None:
-    known = tuple(recorded().sets)
+    packages = listing_packages()
+    known = tuple(recorded(packages).sets)
     for name in only or ():
         if name not in known:
             raise UnknownNameError("set of kernels", name, known)
     began = monotonic()
     with CompilingProgress() as progress:
-        compiled = compile_sets(only or known, progress.advance, processes)
+        compiled = compile_sets(only or known, progress.advance, processes, packages)
     seconds, folder = monotonic() - began, cache_folder()
     if json_:
         print_json({**compiled._asdict(), "seconds": seconds, "folder": str(folder)})

@@ -1,18 +1,20 @@
 """Write a page that shows a recorded game from each player's view, or print the game as text."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from infoset.catalog import POMMERMAN
+from infoset.catalog import load_named
 from infoset.cli.options import refuse
 from infoset.cli.output import write
+from infoset.errors import one_line
 from infoset.files import check_file, replace_file
 from infoset.formats.replays import read_match
+from infoset.view.pictures import view_hook
 from infoset.view.recording_text import show_text
-from infoset.view.speed import SPEED, check_speed
+from infoset.view.speed import check_speed
 from infoset.view.watch_page import watch_page
 
 
@@ -46,23 +48,22 @@ def run(
     if gif is not None and not (page or text or svg or png):
         refuse(context, {"step"}, "--gif shows the whole game; it goes with a page, --svg, --png or --text")
     played = read_match(str(replay))
-    if not played.game.startswith(POMMERMAN):
-        refuse(context, {"svg", "gif", "png"}, "only Pommerman is drawn; other games are a page, or --text")
+    drawing = {"svg": "still_svg", "gif": "save_gif", "png": "save_pngs"}
+    draw: dict[str, Any] = {}
+    if svg is not None or gif is not None or png is not None:
+        game = load_named(played.game, "the replay")
+        draw = {word: view_hook(game, hook) for word, hook in drawing.items()}
+        missing = {word for word, found in draw.items() if found is None}
+        refuse(context, missing, f"{one_line(played.game)} is not drawn so; it is a page, or --text")
     if text:
         show_text(played, Console(highlight=False), step, speed)
     if svg is not None:
-        from infoset.view.pommerman.svg import still_svg
-
-        picture = still_svg(played, step)
+        picture = draw["svg"](played, step)
         write(replace_file(svg, lambda file: file.write(picture.encode())))
     if gif is not None:
-        from infoset.view.pommerman.gif import save_gif
-
-        write(save_gif(played, gif, speed=speed or SPEED))
+        write(draw["gif"](played, gif, speed=speed))
     if png is not None:
-        from infoset.view.pommerman.png import save_pngs
-
-        write(f"{png}: {len(save_pngs(played, png, step=step)):,} pictures")
+        write(f"{png}: {len(draw['png'](played, png, step=step)):,} pictures")
     if page:
         html = watch_page(played, step=step, speed=speed)
         write(replace_file(out or replay.with_suffix(".html"), lambda file: file.write(html.encode())))

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import Action, Game, State
-from infoset.envs.encoders import Encoder, HistoryEncoder, PlanesEncoder
+from infoset.envs.encoders import Encoded, Encoder, HistoryEncoder
 from infoset.errors import BudgetError, IllegalActionError, ParameterError, shorten
-from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.tree.graph import GameGraph, explore
 
 LARGEST = 100_000  # the most moves in all positions of a game that is enumerated for learners
@@ -26,7 +25,7 @@ class Coding:
     """
 
     def __init__(self, game: Game, moves: Sequence[Action] | None, encode: Encoder | None) -> None:
-        """Take the moves and the encoder; ``None`` selects Pommerman's own, or enumerates any other game.
+        """Take the moves and the encoder; ``None`` selects the game's own, or else enumerates it.
 
         Raises ``BudgetError`` where the game is too large for that, ``ParameterError`` for repeated moves or an invalid
         encoder.
@@ -35,9 +34,9 @@ class Coding:
             raise ParameterError(
                 f"{shorten(repr(encode))} is not an encoder; it needs space and __call__(player, known)"
             )
-        if isinstance(game, Pommerman):
-            moves = game.moves if moves is None else moves
-            encode = PlanesEncoder(game.config) if encode is None else encode
+        if isinstance(game, Encoded):
+            moves = game.actions if moves is None else moves
+            encode = game.encoder() if encode is None else encode
         if moves is None or encode is None:
             graph = _enumerate(game)
             moves = all_actions(graph) if moves is None else moves
@@ -90,8 +89,6 @@ def _enumerate(game: Game) -> GameGraph:
 
 
 def settled(state: State, player: int) -> bool:
-    """Return whether nothing to come concerns a player: at the end, or at its death where there are no teams."""
-    if state.terminal:
-        return True
-    alone = isinstance(state, PommermanState) and not state.game.config.teams
-    return alone and state.returns()[player] < 0
+    """Return whether nothing to come concerns a player: at the end, or earlier where its state says so."""
+    is_settled = getattr(state, "is_settled", None)  # a protocol would take longer to check than many a step
+    return state.terminal or (is_settled is not None and bool(is_settled(player)))

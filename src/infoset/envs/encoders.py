@@ -1,4 +1,4 @@
-"""Encoders of information states as arrays: the whole history for small games, planes for Pommerman."""
+"""Encoders of information states as arrays: of small games the whole history."""
 
 from __future__ import annotations
 
@@ -10,13 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from infoset.base import Action, Observation, ObservationRecord
-from infoset.pommerman.config import Config
-from infoset.pommerman.encoding import encode_seen
-from infoset.pommerman.observation import Seen
-from infoset.pommerman.planes import CHANNELS, FULL, SCALARS
 from infoset.tree.graph import NO_RECORD, GameGraph
-
-INT16 = np.iinfo(np.int16)
 
 
 @runtime_checkable
@@ -31,6 +25,18 @@ class Encoder(Protocol):
 
         The value is new each time, and the encoder keeps no reference to it.
         """
+        ...
+
+
+@runtime_checkable
+class Encoded(Protocol):
+    """A game with an encoder of its own, and all moves of all players, so that it need not be enumerated."""
+
+    @property
+    def actions(self) -> Sequence[Action]: ...
+
+    def encoder(self) -> Encoder:
+        """Return the encoder."""
         ...
 
 
@@ -78,24 +84,3 @@ def longest_state(graph: GameGraph) -> int:
         np.maximum.at(best, graph.child[edges], found)
         edges = np.flatnonzero(np.isin(source, longer))
     return int(best.max())
-
-
-class PlanesEncoder:
-    """An encoder of Pommerman's last step as planes (channels, n, n) and scalars, see ``infoset.pommerman.planes``."""
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        size = config.size
-        self.space = spaces.Dict(
-            {
-                "planes": spaces.Box(0, FULL, (len(CHANNELS), size, size), np.uint8),
-                "scalars": spaces.Box(INT16.min, INT16.max, (len(SCALARS),), np.int16),
-            }
-        )
-
-    def __call__(self, player: int, infostate: Sequence[ObservationRecord]) -> dict[str, npt.NDArray[Any]]:
-        """Return ``planes`` and ``scalars``."""
-        seen = infostate[-1][1]
-        assert isinstance(seen, Seen)
-        planes, scalars = encode_seen(seen, self.config, player)
-        return {"planes": planes, "scalars": scalars}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from infoset.base import State
 from infoset.names import check_choice
-from infoset.pommerman.drawing import draw_board
-from infoset.pommerman.game import PommermanState
 
 RENDER_MODES = ("ansi",)
 
@@ -19,4 +17,4 @@ def check_render_mode(mode: str | None) -> str | None:
 
 def draw(state: State) -> str:
     """Return a state as text."""
-    return draw_board(state.row, state.game.config) if isinstance(state, PommermanState) else repr(state)
+    return str(state)

@@ -13,8 +13,7 @@ from infoset.evaluation import tabulated
 from infoset.files import SUFFIXES, check_file, replace_file
 from infoset.formats.efg import efg_for_gambit, game_to_efg, write_efg
 from infoset.formats.nfg import game_to_nfg, nfg_for_gambit, write_nfg
-from infoset.formats.replays import RECORDS, json_keys, read_match
-from infoset.match.playground_json import write_game
+from infoset.formats.replays import REPLAY, json_keys, read_match, recording_of, writer_for
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.loading import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
@@ -50,17 +49,18 @@ def convert(
     source = str(source)
     if normalise and target.suffix != ".efg":
         raise ParameterError("normalise=True applies to .efg files only")
-    keys = json_keys(source) & {*RECORDS, "steps"}
-    if keys and target.suffix == ".json":
+    keys = json_keys(source)
+    is_replay, is_recording = REPLAY in keys, recording_of(keys) is not None
+    if (is_replay or is_recording) and target.suffix == ".json":
         _refuse_limit(max_histories)
         match = read_match(source)
-        if "steps" in keys:
-            write_game(match, target)
+        if is_replay:
+            writer_for(match).write_game(match, target)
         else:
             match.save(target)
-    elif policy_file(source) is not None and not keys and target.suffix in SUFFIXES:
+    elif policy_file(source) is not None and not (is_replay or is_recording) and target.suffix in SUFFIXES:
         _convert_policy(source, target, max_histories)
-    elif target.suffix in GAME_TEXTS and not keys:
+    elif target.suffix in GAME_TEXTS and not (is_replay or is_recording):
         _write_game(load(source), target, max_histories, normalise)
     else:
         raise FormatError(

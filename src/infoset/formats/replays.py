@@ -1,24 +1,38 @@
-"""Recorded games: replays of this library, and recordings of Pommerman's reference."""
+"""Recorded games: replays of this library, and recordings of other programs."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from infoset.errors import FormatError, shorten
+from infoset.catalog import RECORDINGS
+from infoset.errors import FormatError, UnsupportedGameError, shorten
 from infoset.files import MAX_TEXT_BYTES, DamageError, decode_json
-from infoset.match.playground_json import read_game
 from infoset.match.replay import Match
 
-RECORDS = {"state", "blob"}  # keys that identify a recording of Pommerman's reference
+REPLAY = "steps"  # the key that identifies a replay
 
 
 def read_match(path: str) -> Match:
-    """Read a replay, or a recording of Pommerman's reference.  Raises ``FormatError``."""
-    if not json_keys(path) & RECORDS:
-        return Match.load(path)
-    return read_game(path)
+    """Read a replay, or a recording of another program.  Raises ``FormatError``."""
+    recording = recording_of(json_keys(path))
+    return Match.load(path) if recording is None else recording.read_game(path)
+
+
+def recording_of(keys: set[str]) -> Any:
+    """Return the module that reads the recordings with these keys; ``None`` for a replay, a policy or no JSON."""
+    own = not keys or REPLAY in keys or "tables" in keys
+    return None if own else next((RECORDINGS[key] for key in sorted(keys) if key in RECORDINGS), None)
+
+
+def writer_for(match: Match) -> Any:
+    """Return the module that writes recordings of the game of a match.  Raises ``UnsupportedGameError``."""
+    for key in RECORDINGS:
+        if match.game.startswith(RECORDINGS[key].GAMES):
+            return RECORDINGS[key]
+    raise UnsupportedGameError(f"{shorten(match.game)} is recorded by no other program")
 
 
 def json_keys(path: str) -> set[str]:

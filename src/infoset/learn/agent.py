@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from infoset.base import Agent, FloatArray, Game, LongArray
+from infoset.catalog import training_method
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.guided import GuidedAgent
 from infoset.learn.net import evaluate_states, fits, load_net
-from infoset.learn.pommerman.net import load_move_net
-from infoset.learn.pommerman.player import NetPlayer
 from infoset.learn.propositions import Propositions
-from infoset.learn.train import PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
+from infoset.learn.train import CONFIGS, PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
 from infoset.match.agents import NET, Delegating, RandomAgent
 from infoset.names import check_choice, check_range
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.sight import Sight
 from infoset.search.belief import BeliefTracker
 from infoset.search.monte_carlo import Budget
 from infoset.search.resolving import ContinualResolving
@@ -103,8 +101,10 @@ class TrainedAgent(Delegating):
 
     def _made(self, game: Game) -> Agent:
         p, path = self.parameters, Path(self.parameters.path)
-        if isinstance(game, Pommerman):
-            return self._arcade(game, path)
+        if method := training_method(game.name):
+            plain = {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE}
+            self._refuse(f"a training by {method}", {**plain, "seconds_per_move": Trained.seconds_per_move, "seed": 0})
+            return cast("Agent", cast("Any", CONFIGS[method]).player(path, game, self.name))
         config = TrainingFolder.read_config(path) if path.is_dir() else None
         propositions = config.encoding(game) if isinstance(config, TreeTrainingConfig) else None
         net = path / NET if config else path
@@ -115,12 +115,6 @@ class TrainedAgent(Delegating):
             self._refuse("public states", {"method": "", "steps": 0, "stopping": AVERAGE})
             return SubgameSearch(self._resolving(game, config), p.seconds_per_move)
         return SubgameSearch(self._searching(game, net), p.seconds_per_move)
-
-    def _arcade(self, game: Pommerman, path: Path) -> Agent:
-        plain = {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE}
-        self._refuse("Pommerman", {**plain, "seconds_per_move": Trained.seconds_per_move, "seed": 0})
-        sight = Sight(game.name, game.config)
-        return NetPlayer(load_move_net(path, sight), sight, self.name)
 
     def _refuse(self, kind: str, plain: dict[str, object]) -> None:
         """Raise ``UnsupportedGameError`` where a parameter differs from its default in ``plain``."""

@@ -9,34 +9,18 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from infoset.catalog import training_method
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, MAX_WORKERS, Where
 from infoset.learn.learner import GamesLearner, Learner
-from infoset.learn.train import (
-    A2cConfig,
-    AnyConfig,
-    DaggerConfig,
-    DqnConfig,
-    PpoConfig,
-    PublicTrainingConfig,
-    TrainingConfig,
-    TrainingFolder,
-    TreeTrainingConfig,
-    train,
-)
+from infoset.learn.train import CONFIGS, AnyConfig, TrainingFolder, train
 from infoset.learn.workers import shared
 from infoset.names import check_choice, check_range
-from infoset.pommerman.config import PREFIX
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
 from infoset.solvers.job import Watcher
 
-SELF_PLAY, RESOLVING, TREE_SEARCH, PPO = "self-play", "resolving", "tree-search", "ppo"
-CONFIGS: dict[str, Any] = {
-    SELF_PLAY: TrainingConfig, RESOLVING: PublicTrainingConfig, TREE_SEARCH: TreeTrainingConfig, PPO: PpoConfig,
-    "a2c": A2cConfig, "dqn": DqnConfig, "dagger": DaggerConfig,
-}  # fmt: skip
-METHODS = tuple(CONFIGS)
+SELF_PLAY, RESOLVING, TREE_SEARCH = "self-play", "resolving", "tree-search"
 LISTING = 0.5  # largest share of a training's time for finding all positions
 TRYING = 0.1  # the same where there is a method that needs no enumeration
 SHORTEST = 2.0  # seconds that finding positions, and training, may take in any case
@@ -45,7 +29,7 @@ SHORTEST = 2.0  # seconds that finding positions, and training, may take in any 
 def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
     """Return the configuration of a training from the options of the command line."""
     given = dict(given)
-    check_choice("--method", method, METHODS)
+    check_choice("--method", method, tuple(CONFIGS))
     if method == RESOLVING:
         given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
     training = get_type_hints(CONFIGS[method])["training"]
@@ -83,12 +67,10 @@ def begin(
 def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) -> tuple[AnyConfig, Learner]:
     """Return the configuration and the training by the method asked for, or by a method that suits the game.
 
-    Without a method Pommerman is learnt by ``ppo``, and other games by ``self-play`` where all positions are enumerated
-    in a small part of the time, else by ``tree-search``.
+    Without a method a game is learnt by that of its own, if it has one (see ``training_method``), and other games by
+    ``self-play`` where all positions are enumerated in a small part of the time, else by ``tree-search``.
     """
-    method = given.pop("method", None)
-    if method is None and game.startswith(PREFIX):
-        method = PPO
+    method = given.pop("method", None) or training_method(game)
     config = config_of(game, method or SELF_PLAY, given)
     try:
         share = LISTING if method else TRYING

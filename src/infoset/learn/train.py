@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -19,33 +19,24 @@ import numpy as np
 from infoset import displays
 from infoset.base import Game
 from infoset.catalog import load
-from infoset.errors import CheckpointError, UnsupportedGameError
-from infoset.files import replace_file
+from infoset.errors import CheckpointError
+from infoset.files import decode_json, replace_file
 from infoset.learn.belief_net import PublicEncoding
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import DivergedError, Epoch, GamesLearner, Learner
 from infoset.learn.net import save_net
-from infoset.learn.pommerman.a2c import A2c, A2cTraining
-from infoset.learn.pommerman.dagger import Dagger, DaggerTraining
-from infoset.learn.pommerman.dqn import Dqn, DqnTraining
-from infoset.learn.pommerman.ppo import Ppo, PpoTraining
-from infoset.learn.pommerman.training import PommermanLearner
 from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
 from infoset.match.agents import NET
 from infoset.names import MAX_COUNT
-from infoset.pommerman.game import Pommerman
-from infoset.pommerman.sight import Sight
-from infoset.processes import usable_cores
+from infoset.registry import Registry
 from infoset.runs import SCHEMA, Folder
 from infoset.search.public_states import Horizon, PublicStates
 from infoset.solvers.job import Job, Limits, Watcher, advance
 from infoset.tree.graph import explore
 from infoset.warm_up import ready
-
-MOST_THREADS = 4  # for the boards of one training; their number changes no result
 
 L = TypeVar("L", bound=Learner)
 
@@ -131,72 +122,36 @@ class TreeTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="t
         return TreePlay(self.encoding(game), self.training)
 
 
-class PommermanConfig(msgspec.Struct, frozen=True):
-    """The same for agents of Pommerman, learnt by one of several methods."""
+AnyConfig: TypeAlias = Any
+"""One of ``CONFIGS``."""
 
-    game: str
-    training: Any
-    schema: int = SCHEMA
-
-    made: ClassVar[type[PommermanLearner]]
-
-    @property
-    def method(self) -> str:
-        return str(self.__struct_config__.tag)
-
-    def learner(self, progress: Callable[[int], object] | None = None) -> PommermanLearner:
-        """Return the training at its beginning, with everything compiled.
-
-        No positions are enumerated, so that ``progress`` is not called.  Raises ``UnsupportedGameError`` for other
-        games than Pommerman.
-        """
-        game = load(self.game)
-        if not isinstance(game, Pommerman):
-            raise UnsupportedGameError(f"{self.method} learns pommerman:NAME, not {game.name}")
-        ready("pommerman-training")
-        sight = Sight(game.name, game.config)
-        self.made(sight, replace(self.training, boards=2)).step()
-        return self.made(sight, self.training, threads=min(usable_cores(), MOST_THREADS))
-
-
-class PpoConfig(PommermanConfig, frozen=True, tag_field="method", tag="ppo"):
-    """Configuration of a run of proximal policy optimisation."""
-
-    training: PpoTraining
-    made = Ppo
-
-
-class A2cConfig(PommermanConfig, frozen=True, tag_field="method", tag="a2c"):
-    """Configuration of a run of advantage actor-critic."""
-
-    training: A2cTraining
-    made = A2c
-
-
-class DqnConfig(PommermanConfig, frozen=True, tag_field="method", tag="dqn"):
-    """Configuration of a run of deep Q-learning."""
-
-    training: DqnTraining
-    made = Dqn
-
-
-class DaggerConfig(PommermanConfig, frozen=True, tag_field="method", tag="dagger"):
-    """Configuration of a run of imitation learning by DAgger."""
-
-    training: DaggerTraining
-    made = Dagger
-
-
-AnyConfig = (
-    TrainingConfig | PublicTrainingConfig | TreeTrainingConfig | PpoConfig | A2cConfig | DqnConfig | DaggerConfig
+CONFIGS: Registry[AnyConfig] = Registry(
+    "--method",
+    {
+        "self-play": "infoset.learn.train:TrainingConfig",
+        "resolving": "infoset.learn.train:PublicTrainingConfig",
+        "tree-search": "infoset.learn.train:TreeTrainingConfig",
+    },
+    group="infoset.trainers",
 )
+"""The configurations of trainings by method: msgspec structs whose tag is the method."""
+
+
+class _Tagged(msgspec.Struct):
+    method: str
 
 
 class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
     """The folder of one training."""
 
-    config_type: Any = AnyConfig
+    config_type: Any = TrainingConfig | PublicTrainingConfig | TreeTrainingConfig
     point_type = Epoch
+
+    @classmethod
+    def type_of(cls, config: bytes) -> Any:
+        """Return the type of a configuration by any method of ``CONFIGS``."""
+        method = decode_json(config, _Tagged).method
+        return CONFIGS[method] if method not in CONFIGS.homes and method in CONFIGS else cls.config_type
 
     def points(self) -> list[Epoch]:
         """Return the whole curve.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -35,7 +34,7 @@ from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
 from infoset.processes import LEFT_BEHIND
-from infoset.registry import PYTHON, Entry, Registry, check_python, made_for, own_name, path_problem
+from infoset.registry import PYTHON, Entry, Registry, check_python, own_name, path_problem
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
@@ -175,7 +174,7 @@ def common_stream(rng: np.random.Generator) -> np.random.Generator:
 class ScriptedAgent:
     """An agent that plays a list of moves, one each time it is asked.
 
-    After the last one it plays the game's ``pass_move`` (Stop in Pommerman); in a game without one it raises an
+    After the last one it plays the game's ``pass_move``; in a game without one it raises an
     error, which counts as a fault.
     """
 
@@ -213,33 +212,6 @@ def policy(path: str = "") -> Agent:
     if not path:
         raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")
     return PolicyAgent(load_policy(path), str(Name("policy", (("path", path),))))
-
-
-@made_for("pommerman:")
-def simple() -> Agent:
-    """Pommerman's stock agent."""
-    from infoset.pommerman.agents import SimplePlayer  # imported late: it loads compiled kernels
-
-    return SimplePlayer()
-
-
-@made_for("pommerman:")
-def stop() -> Agent:
-    """Pommerman: stays where it is."""
-    from infoset.pommerman.agents import StopPlayer
-
-    return StopPlayer()
-
-
-@made_for("pommerman:")
-def playground(path: str = "", cls: str = "") -> Agent:
-    """Pommerman: an agent written for the playground, from a Python file (.py), which is run."""
-    from infoset.pommerman.agents import PlaygroundAgent
-    from infoset.pommerman.playground.loading import load_agent_class
-
-    if not path:
-        raise ParameterError("playground: path is missing; name the file: playground(path=my_agent.py)")
-    return PlaygroundAgent(load_agent_class(path, cls), full_name("playground", playground, path=path, cls=cls))
 
 
 def scripted(path: str = "", actions: tuple[Value, ...] = ()) -> Agent:
@@ -286,39 +258,25 @@ class Maker(Protocol):
 AGENTS: Registry[Agent | Maker] = Registry(
     "agent",
     {
-        "ad-hoc": "infoset.pommerman.search.ad_hoc:ad_hoc",
         "adaptive": "infoset.search.adaptive:Adaptive",
         "blind_tic_tac_toe": "infoset.gdl.agents:BlindTicTacToeAgent",
-        "champion": "infoset.pommerman.search.champion:Champion",
         "docker": "infoset.remote.docker:docker",
-        "dypm": "infoset.pommerman.search.dypm:Dypm",
-        "edited-simple": "infoset.pommerman.search.edited_simple:EditedSimple",
-        "eisenach": "infoset.pommerman.search.eisenach:Eisenach",
-        "filtered": "infoset.match.filtered:filtered",
         "flat-mc": "infoset.search.monte_carlo:FlatMc",
-        "fsm-search": "infoset.pommerman.search.fsm_search:FsmSearch",
         "ggp": "infoset.remote.ggp_agent:ggp",
-        "hakozaki": "infoset.pommerman.search.hakozaki:Hakozaki",
         "http": "infoset.remote.http:http",
         "human": "infoset.cli.terminal:human",
         "is-mcts": "infoset.search.monte_carlo:IsMcts",
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
         "mixed": "infoset.match.mixed:mixed",
-        "navocado": "infoset.learn.pommerman.learnt_teams:navocado",
         "pessimistic": "infoset.search.pessimistic:Pessimistic",
         "pimc": "infoset.search.monte_carlo:Pimc",
-        "playground": "infoset.match.agents:playground",
         "policy": "infoset.match.agents:policy",
         "random": "infoset.match.agents:random",
         "scripted": "infoset.match.agents:scripted",
         "search": "infoset.search.agent:Search",
-        "simple": "infoset.match.agents:simple",
-        "skynet": "infoset.learn.pommerman.learnt_teams:skynet",
-        "stop": "infoset.match.agents:stop",
         "trained": "infoset.learn.agent:Trained",
         "uct": "infoset.search.monte_carlo:Uct",
-        "veteran": "infoset.learn.pommerman.learnt_teams:veteran",
     },
     group="infoset.agents",
 )
@@ -341,9 +299,7 @@ METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ADDRESSED = {"ggp", "http"}  # agents at a network address
-AROUND = {"filtered", "mixed"}  # agents that wrap others
 APART = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
-FOREIGN = "playground"  # the agent that runs a user's program
 HERE = {"human"}  # agents at the terminal of this process
 TRAINED = "trained:"
 NET = "net.safetensors"
@@ -398,8 +354,10 @@ def _made(name: str, parsed: Name | None) -> Agent:
     try:
         made = AGENTS.build(parsed)
     except FormatError:
-        if parsed.word.startswith(PYTHON) and (plays := _playground_name(parsed.word)):
-            raise ParameterError(f"{shorten(parsed.word)!r} is an agent of the playground: {plays} plays it") from None
+        if parsed.word.startswith(PYTHON) and (plays := _other_use(parsed.word)):
+            raise ParameterError(
+                f"{shorten(parsed.word)!r} is an agent of the {_kind(plays)}: {plays} plays it"
+            ) from None
         raise
     if not isinstance(made, type) and isinstance(made, Agent):
         return made
@@ -417,8 +375,8 @@ def _no_agent(word: str, made: object) -> str:
     if kind.__name__ != attribute or isinstance(made, type):
         a = "the class " if isinstance(made, type) else "an object of class "
         what = f"{attribute} of {shorten(place)} makes {a}{kind.__name__}, not an agent"
-    if plays := _playground_name(word):
-        return f"{what}, but one of the playground: {plays} plays it"
+    if plays := _other_use(word):
+        return f"{what}, but one of the {_kind(plays)}: {plays} plays it"
     lacks = [method for method in METHODS if not callable(getattr(made, method, None))]
     return f"{what}: it lacks {', '.join(lacks)}" if lacks else f"{what}; it needs an object"
 
@@ -462,9 +420,20 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
 
 def is_foreign_code(parsed: Name) -> bool:
     """Return whether an agent, or an agent that it wraps, is the user's own code, which may do anything."""
-    if parsed.word.startswith(PYTHON) or parsed.word == FOREIGN:
+    if parsed.word.startswith(PYTHON) or is_marked(parsed.word, "runs_code"):
         return True
-    return parsed.word in AROUND and any(_holds_foreign_code(value) for _, value in parsed.parameters)
+    return _wraps_others(parsed.word) and any(_holds_foreign_code(value) for _, value in parsed.parameters)
+
+
+def is_marked(word: str, mark: str) -> bool:
+    """Return whether the maker of an agent of an installed package has an attribute ``mark`` that is true."""
+    with suppress(InfosetError):  # where it cannot be imported, it says so when it is made
+        return word not in AGENTS.homes and word in AGENTS and bool(getattr(AGENTS[word], mark, False))
+    return False
+
+
+def _wraps_others(word: str) -> bool:
+    return word == "mixed" or is_marked(word, "wraps")
 
 
 def _holds_foreign_code(value: Value) -> bool:
@@ -538,8 +507,8 @@ def read_name(name: str) -> Name:
 
 def _unknown(word: str) -> InfosetError:
     """Return the error for an unknown name, which may have been meant as a file, a folder or an address."""
-    if plays := _playground_name(word):
-        return ParameterError(f"{shorten(word)!r} contains an agent of the playground: {plays} plays it")
+    if plays := _other_use(word):
+        return ParameterError(f"{shorten(word)!r} contains an agent of the {_kind(plays)}: {plays} plays it")
     if not BARE_ADDRESS.fullmatch(word) and (problem := path_problem(word, "plays")):
         return problem
     names = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
@@ -558,32 +527,24 @@ def is_addressed(name: str) -> bool:
     parsed = None if name in GIVEN else read_name(name)
     if parsed is None or parsed.word in ADDRESSED:
         return parsed is not None
-    return parsed.word in AROUND and any(word in str(parsed) for word in ADDRESSES)
+    return _wraps_others(parsed.word) and any(word in str(parsed) for word in ADDRESSES)
 
 
-def _playground_name(word: str) -> str:
-    """Return the agent's name for a Python file, or a class of it, written for the playground; empty for others.
-
-    The file is parsed, not run: it must import ``pommerman`` and have a class with ``act`` and without ``observe``.
-    """
+def _other_use(word: str) -> str:
+    """Return the name by which an agent of an installed package plays what a Python file holds; empty for none."""
     word = word.removeprefix(PYTHON)
     path, cls = (word, "") if word.endswith(".py") else (word.rpartition(":")[0], word.rpartition(":")[2])
     if not path.endswith(".py") or not os.path.isfile(path):  # noqa: PTH113
         return ""
-    try:
-        tree = ast.parse(Path(path).read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    imported = [alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names]
-    imported += [node.module or "" for node in tree.body if isinstance(node, ast.ImportFrom)]
-    if not any(name.partition(".")[0] == "pommerman" for name in imported):
-        return ""
-    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    methods = {node.name: {part.name for part in node.body if isinstance(part, ast.FunctionDef)} for node in classes}
-    own = [name for name, has in methods.items() if "act" in has and "observe" not in has and cls in ("", name)]
-    if not own:
-        return ""
-    return full_name("playground", playground, path=path, cls=own[0] if cls or len(own) > 1 else "")
+    for name in AGENTS.plugins:
+        with suppress(InfosetError):
+            if (name_for := getattr(AGENTS[name], "name_for", None)) and (found := name_for(path, cls)):
+                return str(found)
+    return ""
+
+
+def _kind(plays: str) -> str:
+    return plays.partition("(")[0]
 
 
 def check_elsewhere(name: str, where: str) -> None:

@@ -10,10 +10,10 @@ from time import monotonic, sleep
 from weakref import finalize
 
 from infoset.base import Agent
-from infoset.errors import ParameterError, RemoteError, UnsupportedSystemError, one_line, shorten
+from infoset.errors import ParameterError, RemoteError, UnsupportedSystemError, one_line
 from infoset.match.agent_proxy import AsyncAgentProxy, ThreadChannel
 from infoset.names import check_range, full_name
-from infoset.remote.http import PROTOCOLS, HttpAgent
+from infoset.remote.http import HttpAgent, check_protocol
 from infoset.remote.wire import StatusError, Wire
 
 PREFIX = "DOCKER_AGENT_"
@@ -30,8 +30,7 @@ def docker(
     """An agent in a container that answers on a port; memory in MiB, cpus in cores; 0: no limit."""
     if not image or image.startswith("-"):
         raise ParameterError("docker: image is missing; name it: docker(image=my-agent)")
-    if protocol not in PROTOCOLS:
-        raise ParameterError(f"docker: protocol={shorten(protocol)} is unknown; allowed: {', '.join(PROTOCOLS)}")
+    check_protocol("docker", protocol)
     check_range("port", port, 1, 65535)
     check_range("memory", memory, 0, 1 << 30)
     if not 0 <= cpus < 1 << 20:

@@ -6,6 +6,7 @@ The project's own protocol has four requests, ``GET /ping`` and three POSTs of J
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from time import monotonic
 from typing import Annotated, Any, TypeVar
 from uuid import uuid4
@@ -13,18 +14,20 @@ from uuid import uuid4
 import msgspec
 import numpy as np
 
-from infoset.base import Action, Agent, Game, Observation
+from infoset.base import Action, Agent, Bridged, Game, Observation
 from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
 from infoset.match.agent_proxy import PATIENCE, AsyncAgentProxy, ThreadChannel
 from infoset.match.agents import Delegating, common_stream
 from infoset.names import full_name
-from infoset.registry import own_name
+from infoset.registry import Registry, own_name
 from infoset.remote.calls import parse_action
 from infoset.remote.wire import StatusError, Wire
 
 PROTOCOL = 1
 SEED_BITS = 2**53  # every JSON reader represents such integers exactly
-PROTOCOLS = ("auto", "infoset", "playground")
+AUTO, OWN = "auto", "infoset"
+PROTOCOLS: Mapping[str, Any] = Registry("protocol", {}, group="infoset.protocols")
+"""The protocols of other programs: modules with ``client``, ``server`` and ``PATHS``."""
 
 T = TypeVar("T")
 Seed = Annotated[int, msgspec.Meta(ge=0, lt=SEED_BITS)]
@@ -102,10 +105,16 @@ def http(url: str = "", protocol: str = "auto") -> Agent:
     """An agent behind an address; protocol: infoset, playground (Pommerman's), or auto: what it speaks."""
     if not url:
         raise ParameterError("http: url is missing; give the address: http(url=http://localhost:8000)")
-    if protocol not in PROTOCOLS:
-        raise ParameterError(f"http: protocol={shorten(protocol)} is unknown; allowed: {', '.join(PROTOCOLS)}")
+    check_protocol("http", protocol)
     name = full_name("http", http, url=url, protocol=protocol)
     return AsyncAgentProxy(ThreadChannel(HttpAgent(url, protocol)), name)
+
+
+def check_protocol(agent: str, protocol: str) -> None:
+    """Raise ``ParameterError`` for a protocol that ``agent`` does not speak."""
+    if protocol not in (AUTO, OWN) and protocol not in PROTOCOLS:
+        known = ", ".join([AUTO, OWN, *PROTOCOLS])
+        raise ParameterError(f"{agent}: protocol={shorten(protocol)} is unknown; allowed: {known}")
 
 
 class HttpAgent(Delegating):
@@ -128,15 +137,16 @@ class HttpAgent(Delegating):
         self.reached = True
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        plays = hasattr(game, "config") and game.name.startswith("pommerman:")
-        if self.protocol == "playground" and not plays:
-            raise UnsupportedGameError(f"the playground's protocol is for pommerman:NAME, not for {game.name}")
-        ours = self.protocol == "infoset" or not plays or (self.protocol == "auto" and self._speaks_ours(deadline))
-        self.inner = AskedAgent(self.wire) if ours else self._player()
+        other = game.protocol if isinstance(game, Bridged) else OWN
+        if self.protocol not in (AUTO, OWN, other):
+            games = PROTOCOLS[self.protocol].GAMES
+            raise UnsupportedGameError(f"the {self.protocol}'s protocol is for {games}NAME, not for {game.name}")
+        ours = OWN in (self.protocol, other) or (self.protocol == AUTO and self._speaks_ours(deadline))
+        self.inner = AskedAgent(self.wire) if ours else PROTOCOLS[other].client(self.wire)
         try:
             self.inner.begin(game, player, rng, deadline)
         except StatusError as error:
-            if ours or self.protocol != "auto" or not error.unknown:
+            if ours or self.protocol != AUTO or not error.unknown:
                 raise
             self.inner = AskedAgent(self.wire)  # a server of the project's protocol that does not report it
             self.inner.begin(game, player, rng, deadline)
@@ -149,11 +159,6 @@ class HttpAgent(Delegating):
             return msgspec.json.decode(self.wire.get("/ping", now + left / 2), type=Ping).protocol == PROTOCOL
         except (RemoteError, TimeoutError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return False
-
-    def _player(self) -> Agent:
-        from infoset.remote.playground import AskedPlayer  # only where it is needed: it imports compiled kernels
-
-        return AskedPlayer(self.wire)
 
 
 class AskedAgent:

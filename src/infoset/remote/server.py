@@ -1,4 +1,4 @@
-"""Serve one of our agents: in the project's own protocol for any game, in the playground's for Pommerman.
+"""Serve one of our agents: in the project's own protocol for any game, or in a plug-in's for its game.
 
 Each game has an agent of its own, made by its name.  Requests run no code and open no file: a game is one of those that
 come with infoset, or that the command line lists; an agent is chosen by the command line alone.
@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 
-from infoset.base import Agent, Game
+from infoset.base import Agent, Bridged, Game
 from infoset.catalog import READERS, load_shipped
 from infoset.catalog import load as load_game
 from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError, one_line, shorten
 from infoset.match.agents import check_elsewhere, load_agent
 from infoset.registry import own_name
 from infoset.remote.calls import read_tuple
-from infoset.remote.http import PROTOCOL, Act, Begin, ChosenAction, Done, End, Ping
+from infoset.remote.http import PROTOCOL, PROTOCOLS, Act, Begin, ChosenAction, Done, End, Ping
 from infoset.remote.serving import Complaints, Refusal, read_body, web_server, what_happened
 
 try:
@@ -41,10 +41,9 @@ except ImportError:
 if TYPE_CHECKING:
     import uvicorn
 
-MAX_BODY = 4 << 20  # bytes; twice the 800 steps of Pommerman that are sent at once to an agent that died in the first
+MAX_BODY = 4 << 20  # bytes; twice 800 steps of a board that are sent at once to an agent that died in the first
 MAX_MATCHES = 64
 IDLE = 600.0  # seconds without a request after which a game is dropped
-PLAYGROUND = ("action", "init_agent", "episode_end", "shutdown")
 
 T = TypeVar("T")
 Answering: TypeAlias = Callable[[bytes, float], Any]
@@ -190,16 +189,12 @@ class Service:
         self.matches = Matches(agent, game, allowed)
         self.thread = ThreadPoolExecutor(1, "agent")
         self.complaints = Complaints()
-        self.player = self._playground(agent, game)
+        self.others = self._others(agent, game)
 
-    def _playground(self, agent: str, game: str | None) -> Any:
-        """Return the agent in the playground's protocol, which names neither game nor board."""
-        if game is None or not game.startswith("pommerman:"):
-            return None
-        from infoset.pommerman.playground.runner import Served
-        from infoset.remote.playground import ServedPlayer
-
-        return Served(ServedPlayer(load_agent(agent), self.matches.listed[game]))  # type: ignore[arg-type]
+    def _others(self, agent: str, game: str | None) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        """Return the answers in the other protocol of the only game, which names neither game nor board, by path."""
+        only = None if game is None else self.matches.listed[game]
+        return PROTOCOLS[only.protocol].server(load_agent(agent), only) if isinstance(only, Bridged) else {}
 
     def app(self) -> Starlette:
         routes = [
@@ -208,8 +203,7 @@ class Service:
             self.route("/act", self.asked(Act, self.matches.act)),
             self.route("/end", self.asked(End, self.matches.end)),
         ]
-        if self.player is not None:
-            routes += [self.route(f"/{name}", self.playground(getattr(self.player, name))) for name in PLAYGROUND]
+        routes += [self.route(path, self.plain(method)) for path, method in self.others.items()]
         return Starlette(routes=routes, exception_handlers={HTTPException: self.unknown})  # type: ignore[dict-item]
 
     def ping(self, body: bytes, arrived: float) -> Any:
@@ -235,7 +229,7 @@ class Service:
         return answer
 
     @staticmethod
-    def playground(method: Callable[[dict[str, Any]], Any]) -> Answering:
+    def plain(method: Callable[[dict[str, Any]], Any]) -> Answering:
         def answer(body: bytes, arrived: float) -> Any:
             del arrived
             found = json.loads(body)
@@ -266,8 +260,9 @@ class Service:
     async def unknown(self, request: Request, error: HTTPException) -> Response:
         path = request.url.path
         why = f"{request.method} {path} is unknown here"
-        if path[1:] in PLAYGROUND and self.player is None:
-            why = "the playground's protocol is spoken here with --game pommerman:NAME alone"
+        for name, other in PROTOCOLS.items():
+            if path in other.PATHS and not self.others:
+                why = f"the {name}'s protocol is spoken here with --game {other.GAMES}NAME alone"
         return _json({"error": one_line(why, 200)}, error.status_code)
 
 

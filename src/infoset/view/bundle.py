@@ -13,12 +13,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from posixpath import dirname, join, normpath
 from types import MappingProxyType
 from typing import TypeAlias
 
+from infoset.errors import PluginError
+from infoset.plugins import plugins_of
+
+PACKAGES = "packages.js"
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const|let) )", re.MULTILINE)
 NAMES = re.compile(r"^export (?:(?:async )?function\*?|class) ([\w$]+)", re.MULTILINE)
@@ -33,8 +39,32 @@ NOTHING: Replaced = MappingProxyType({})
 
 
 def source(name: str) -> str:
-    """Return the text of a file of the page, such as ``pommerman/board.js``."""
-    return files(__package__).joinpath("page", *name.split("/")).read_text(encoding="utf-8")
+    """Return the text of a file of the page, such as ``player/deck.js``."""
+    if name == PACKAGES:
+        return packages_script()
+    folder, _, rest = name.partition("/")
+    others = page_folders() if rest else {}
+    found = others[folder] / rest if folder in others else files(__package__).joinpath("page", *name.split("/"))
+    return found.read_text(encoding="utf-8")
+
+
+def page_folders() -> dict[str, Traversable]:
+    """Return the folders of the page's files: infoset's own under an empty name, those of packages by their names."""
+    found = {"": files(__package__) / "page"}
+    for name, plugin in plugins_of("infoset.pages").items():
+        with suppress(PluginError):
+            found[name] = files(plugin.load()) / "page"
+    return found
+
+
+def packages_script() -> str:
+    """Return the module ``packages.js``, which holds what ``page.js`` of each package exports, by its name."""
+    names = [name for name in page_folders() if name]
+    lines = [
+        f'import {{ Seat as Seat{k}, Stage as Stage{k} }} from "./{name}/page.js";' for k, name in enumerate(names)
+    ]
+    parts = ", ".join(f"{name}: {{ Seat: Seat{k}, Stage: Stage{k} }}" for k, name in enumerate(names))
+    return "\n".join([*lines, f"export const PACKAGES = {{ {parts} }};", ""])
 
 
 def bundle(entry: str, name: str = "page", *, replaced: Replaced = NOTHING) -> str:

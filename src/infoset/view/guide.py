@@ -209,7 +209,7 @@ def _take(game: Game, who: str, action_set: tuple[Action, ...], words: list[str]
 
 
 def _words(game: Game, action: Action | None) -> str:
-    return getattr(VIEWS.of(game), "move_words", action_words)(action)
+    return getattr(VIEWS.of(game), "action_names", action_words)(action)
 
 
 def guide_text(rules_of_game: Guide) -> str:

@@ -26,6 +26,7 @@ from infoset.view.guide import title_of
 from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
 from infoset.view.match_text import series_rows
 from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
+from infoset.view.pictures import view_hook
 from infoset.view.text import MAX_TREE_NODES
 from infoset.view.tournament_svg import tournament_svg
 from infoset.view.tournament_text import standing_rows
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from infoset.learn.learner import Epoch
     from infoset.match.replay import Match
     from infoset.match.series import Series
-    from infoset.pommerman.game import PommermanState
     from infoset.solvers.job import Point
     from infoset.solvers.metrics import Evaluation
     from infoset.solving import Solution
@@ -97,15 +97,10 @@ def _cell_html(cell: Mapping[str, Any]) -> Html:
 
 
 def state_html(state: State, players: Sequence[str] | None = None) -> str:
-    """Return a state as HTML: each player's legal moves, and the payoffs so far."""
-    return shown(_actions(state, players or seats(len(state.returns()))))
-
-
-def position_html(state: PommermanState) -> str:
-    """Return a position of Pommerman as HTML, with its board."""
-    from infoset.view.pommerman.svg import position_svg
-
-    return shown(paper(position_svg(state)), _actions(state, state.game.players))
+    """Return a state as HTML: its picture, where its view draws one, each player's legal moves, and the payoffs."""
+    draw = view_hook(state, "position_svg")
+    pictures = [paper(draw(state))] if draw else []
+    return shown(*pictures, _actions(state, players or seats(len(state.returns()))))
 
 
 def _actions(state: State, players: Sequence[str]) -> Html:

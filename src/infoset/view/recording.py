@@ -25,7 +25,7 @@ LONGEST_NAME = 60
 def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     """Return the recording of ``match``, checked by replaying it; ``game`` is loaded by its name unless given.
 
-    A view of the game may make recordings of its own, such as ``view.pommerman.recording``.  For any other game it is
+    The view of the game may make recordings of its own (``docs/plugins.md``).  For any other game it is
     ``{"kind": "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players),
     ``returns``, ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one per step: ``whole``,
     a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``actions``, (n,) texts;

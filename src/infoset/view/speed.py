@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infoset.errors import ParameterError
 
-SPEED, SLOW = 6.0, 1.0  # steps per second: of Pommerman, of games that take thought
+SLOW = 1.0  # steps per second of games that take thought
 SLOWEST, FASTEST = 0.1, 100.0
 
 

@@ -11,8 +11,7 @@ import msgspec
 from infoset.base import Game, State
 from infoset.match.match import Round
 from infoset.match.replay import Match, MatchStep
-from infoset.pommerman.game import Pommerman, PommermanState
-from infoset.view.pommerman.recording import Broadcast, setting
+from infoset.view.pictures import view_hook
 from infoset.view.recording import Frames, heading, recording
 
 Told = tuple[int, bytes]
@@ -58,25 +57,6 @@ class PictureCamera:
         return self.last
 
 
-class BoardCamera:
-    """A camera for Pommerman, from the moment when the board is dealt."""
-
-    def __init__(self, game: Pommerman, name: str, agents: tuple[str, ...]) -> None:
-        self.head = setting(game.config, name, game.players, agents)
-        self.cast: Broadcast | None = None
-
-    def add(self, state: State, played: MatchStep | None) -> Shot | None:
-        if not isinstance(state, PommermanState):
-            return None
-        if self.cast is None or played is None:
-            self.cast = Broadcast(state)
-            return self.cast.latest(), []
-        return self.cast.add(state, played.actions)
-
-    def latest(self) -> dict[str, Any]:
-        return {} if self.cast is None else self.cast.latest()
-
-
 class Live:
     """The messages to spectators: the game so far, then one frame per step, numbered so that a gap is noticed."""
 
@@ -109,9 +89,9 @@ class Live:
 
     def begin(self, game: Game, round_: Round) -> None:
         """Begin a game, or resume it after the steps that the round has already."""
-        make = BoardCamera if isinstance(game, Pommerman) else PictureCamera
+        make = view_hook(game, "camera") or PictureCamera
         with self.lock:
-            self.camera = make(game, round_.table.name, round_.labels)  # type: ignore[arg-type]
+            self.camera = make(game, round_.table.name, round_.labels)
             self.shots, self.result = [], NOT_YET
             state = game.start().state
             self._add(state, None)

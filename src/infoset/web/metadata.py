@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from infoset.arena.reading import asked, reading
+from infoset.catalog import RECORDINGS
 from infoset.errors import FormatError, InfosetError, one_line
 from infoset.files import DamageError, describe_damage
 from infoset.gdl.library import gdl_title
@@ -131,11 +132,13 @@ def _json(item: Artifact) -> Metadata:
     keys = {*known, coming}
     if "tables" in keys and "game" in known:
         return _policy_head(known) if whole else Metadata("policy", problem=HALF)
-    if keys & {"state", "blob"} and keys & {"agents", "config", "blob"}:
-        agents = known.get("agents")
-        names = [_text(agent) for agent in agents] if type(agents) is list else []
-        about = {"agents": names, "variant": _text(known.get("config", ""))}
-        return Metadata("replay", "pommerman", about) if whole else Metadata("replay", problem=HALF)
+    for recording in [RECORDINGS[key] for key in keys if "game" not in keys and key in RECORDINGS]:
+        if keys & recording.BESIDE:
+            agents = known.get("agents")
+            names = [_text(agent) for agent in agents] if type(agents) is list else []
+            about = {"agents": names, "variant": _text(known.get("config", ""))}
+            game = recording.GAMES.removesuffix(":")
+            return Metadata("replay", game, about) if whole else Metadata("replay", problem=HALF)
     if not {"game", "agents"} <= keys:
         return Metadata("", problem="no replay and no policy")
     if not whole:

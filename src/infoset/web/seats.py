@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
-from importlib.resources import files
-from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from infoset.base import Action, Agent, Game, InformationState
-from infoset.catalog import POMMERMAN, READERS, known_games, list_games, load, load_shipped
+from infoset.base import Action, Agent, Game, InformationState, RealTime
+from infoset.catalog import READERS, known_games, list_games, load, load_shipped
 from infoset.compiled import Compiled
 from infoset.errors import (
     BudgetError,
     InfosetError,
+    MissingExtraError,
     ParameterError,
     PluginError,
     UnknownNameError,
@@ -31,13 +29,11 @@ from infoset.errors import (
 from infoset.files import POLICY
 from infoset.formats.efg import EfgGame
 from infoset.formats.nfg import NfgGame
-from infoset.match.agents import AGENTS, PolicyAgent, game_made_for, load_agent
+from infoset.match.agents import AGENTS, PolicyAgent, game_made_for, is_marked, load_agent
 from infoset.match.person import HUMAN
 from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
 from infoset.policies.tabular import TabularPolicy
-from infoset.pommerman.config import CONFIGS
-from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
 from infoset.solvers.job import Watcher
@@ -49,9 +45,7 @@ from infoset.web.queue import Queue, RunningRequest
 
 T = TypeVar("T")
 
-ELSEWHERE = frozenset(
-    {"ad-hoc", "docker", "filtered", "ggp", "http", "isolated", "mixed", "playground", "policy", "scripted", "trained"}
-)
+ELSEWHERE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "scripted", "trained"})
 """Agents that open files, addresses or processes, or name others that may: tables use those on the shelf instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
@@ -60,7 +54,6 @@ MAX_SOLUTIONS = 8
 HINTS = 1.0  # seconds that a question for a hint may wait
 MAX_KNOWN = 100  # games for which it is remembered whether they are small
 STEP = 0.2  # seconds between two checks of a job that is waited for
-FAMILIES = {"gdl": "Described in GDL-II", "pommerman": "Pommerman"}
 
 
 def find_game(folders: tuple[Path, ...], name: str) -> Game:
@@ -77,6 +70,11 @@ def replay_name(folders: tuple[Path, ...], name: str) -> str:
     return str(find(folders, name, "game").path) if Path(name).suffix.lower() in READERS else name
 
 
+def is_elsewhere(word: str) -> bool:
+    """Return whether tables do not have the agent of this name."""
+    return word in ELSEWHERE or is_marked(word, "wraps") or is_marked(word, "runs_code")
+
+
 def _check_plain(parsed: Name) -> None:
     """Raise unless the parameters are numbers and words: nothing that could be a path, an address or code."""
     for key, value in parsed.parameters:
@@ -85,7 +83,7 @@ def _check_plain(parsed: Name) -> None:
 
 def _check_value(key: str, value: Value) -> None:
     if isinstance(value, Name):
-        if value.word in ELSEWHERE or ":" in value.word:
+        if is_elsewhere(value.word) or ":" in value.word:
             raise ParameterError(f"{key}={one_line(str(value))}: not from here")
         _check_plain(value)
     elif isinstance(value, tuple):
@@ -173,8 +171,9 @@ class Agents:
                 raise ParameterError(f"{one_line(name)} is {what}; a policy or a run can play")
             return str(item.path)
         parsed = parse_name(name)
-        if parsed.word not in AGENTS or parsed.word in ELSEWHERE:
-            raise UnknownNameError("agent", parsed.word, [HUMAN, EQUILIBRIUM, *sorted(set(AGENTS) - ELSEWHERE)])
+        if parsed.word not in AGENTS or is_elsewhere(parsed.word):
+            infostate = sorted(word for word in AGENTS if not is_elsewhere(word))
+            raise UnknownNameError("agent", parsed.word, [HUMAN, EQUILIBRIUM, *infostate])
         _check_plain(parsed)
         AGENTS.check(parsed)
         return name
@@ -346,7 +345,7 @@ def small(step: Any = lambda word: None, seconds: float = inf) -> Any:
 
 def is_paced(game: Game) -> bool:
     """Return whether a game is played in real time."""
-    return game.name.startswith(POMMERMAN)
+    return isinstance(game, RealTime)
 
 
 def listed() -> list[dict[str, str]]:
@@ -358,7 +357,6 @@ def listed() -> list[dict[str, str]]:
     return found
 
 
-LEARNT = frozenset({"navocado", "skynet", "veteran"})
 OWN_GAMES = {"meier": "gdl:meier", "blind_tic_tac_toe": "gdl:blind_tic_tac_toe"}
 
 
@@ -366,27 +364,17 @@ def why_not(word: str, game: Game) -> str:
     """Return why the agent of this name cannot play ``game`` at a table, in a few words; "" where it can."""
     try:
         own = game_made_for(word) or OWN_GAMES.get(word, "")
-    except PluginError as error:
+    except (MissingExtraError, PluginError) as error:
         return str(error)
     if not game.name.startswith(own):
-        return f"made for {FAMILIES.get(own.removesuffix(':'), own)}"
-    if own == POMMERMAN:
-        return _why_not_learnt(word, cast("Pommerman", game)) if word in LEARNT else ""
+        return f"made for {own.removesuffix(':').capitalize() if own.endswith(':') else own}"
+    if own and word not in AGENTS.homes:
+        return str(getattr(AGENTS[word], "why_not", lambda _: "")(game))
     if word != "random" and is_paced(game):
         return "not made for games in real time"
     if word == "uct" and not getattr(game, "everybody_sees", False):
         return "for games in which everybody sees everything"
     return ""
-
-
-def _why_not_learnt(word: str, game: Pommerman) -> str:
-    """Return why a learnt team cannot play: its network reads the variant that it was trained on alone."""
-    if find_spec("torch") is None:
-        return "needs the extra 'learn'"
-    config = files("infoset.learn.pommerman") / "weights" / word / "config.json"
-    trained = str(json.loads(config.read_text(encoding="utf-8"))["game"]).removeprefix(POMMERMAN)
-    same = replace(CONFIGS[trained.partition("(")[0]], entry="") == replace(game.config, entry="")
-    return "" if same else f"trained on {POMMERMAN}{trained}"
 
 
 def fitting(game: Game) -> list[str]:
@@ -405,7 +393,7 @@ def unfitting(game: Game) -> dict[str, list[str]]:
 
 def _seated() -> list[str]:
     """Return the names of the agents that a table may have."""
-    return [word for word in AGENTS if word not in ELSEWHERE and word != HUMAN]
+    return sorted(word for word in AGENTS if not is_elsewhere(word) and word != HUMAN)
 
 
 def is_for(named: str, game: Game) -> bool:

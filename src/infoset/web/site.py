@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -26,6 +25,7 @@ from starlette.routing import Route
 
 from infoset.errors import one_line
 from infoset.remote.serving import Refusal, read_body
+from infoset.view.bundle import PACKAGES, packages_script, page_folders
 from infoset.web.guard import SECURITY, TOKEN_HEADER, VISITOR_HEADER, Guard
 from infoset.web.listing import Listing
 from infoset.web.schemas import MAX_VISITOR
@@ -163,5 +163,6 @@ def page_files() -> dict[str, bytes]:
             elif Path(entry.name).suffix in TYPES:
                 found[before + entry.name] = entry.read_bytes()
 
-    walk(files("infoset.view").joinpath("page"), "")
-    return found
+    for name, folder in page_folders().items():
+        walk(folder, f"{name}/" if name else "")
+    return found | {PACKAGES: packages_script().encode()}

@@ -328,7 +328,7 @@ def find_game(name: str, folders: tuple[Path, ...]) -> Game:
     file = _inside(tuple(f"{name}{suffix}" for suffix in GAME_FILES), folders)  # games from files go by their titles
     if file is None:
         raise UnknownNameError(
-            "game for the page:", word, [name for name in known_games() if not name.startswith("pommerman:")]
+            "game for the page:", word, [name for name in known_games() if name in GAMES or name.startswith("gdl:")]
         )
     return load(str(file))
 

@@ -32,11 +32,10 @@ from infoset.match.match import MAX_SEED, MAX_STEPS, Round
 from infoset.match.match import Table as Board
 from infoset.match.person import HUMAN, LeaveGame, Person
 from infoset.match.replay import Match, MatchStep, replay_steps
-from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
 from infoset.view.guide import title_of
-from infoset.view.pictures import whole
+from infoset.view.pictures import view_hook, whole
 from infoset.web.artifacts import items
 from infoset.web.live import Live, Told
 from infoset.web.seat import Broken, End, Hand, KeyHand, Public, Suspended, turn_of
@@ -241,13 +240,11 @@ class Tables:
             self.find(name).looking(chair, -1)
 
     def board(self, name: str) -> dict[str, Any]:
-        """Return the data with which a board of Pommerman is drawn, which stay the same throughout a game."""
-        from infoset.view.pommerman.recording import setting
-
+        """Return the data with which a game's own painter draws it, which stay the same throughout the game."""
         table = self.find(name)
-        if not isinstance(table.game, Pommerman):
-            raise ParameterError("no game of Pommerman")
-        return setting(table.game.config, table.saved.plan.game, table.game.players, table.public().agents)
+        if (camera := view_hook(table.game, "camera")) is None:
+            raise ParameterError(f"{one_line(table.game.name)} has no painter of its own")
+        return dict(camera(table.game, table.saved.plan.game, table.public().agents).head)
 
     def say(self, name: str, chair: int, message: dict[str, Any]) -> dict[str, Any]:
         """Take a message from a browser in a chair; return the answer for that browser alone."""

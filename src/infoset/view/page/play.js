@@ -4,7 +4,7 @@ import { get, line, mayWrite, post } from "./api.js";
 import { complaint, go, here, say } from "./app.js";
 import { agentTitle, gameTitle as title, hue, make, percent, signed, typing } from "./dom.js";
 import { drawPicture, updatePicture } from "./pictures.js";
-import { SeatBoard } from "./play/board.js";
+import { PACKAGES } from "./packages.js";
 import { rulesPanel } from "./rules.js";
 import { ready } from "./waiting.js";
 
@@ -333,7 +333,7 @@ class Table {
 
   async showBoard({ public: open, seat, picture }) {
     this.board ??= get(`tables/${this.id}/board`).then((setting) => {
-      const board = new SeatBoard({ ...setting, agents: open.agents }, seat, open.pace);
+      const board = new PACKAGES[setting.kind].Seat({ ...setting, agents: open.agents }, seat, open.pace);
       this.picture.replaceChildren(board.element);
       return board;
     });
@@ -342,7 +342,7 @@ class Table {
 
   showSeats(open, seat, end) {
     const several = open.played > 1 || (open.played && !end);
-    const agents = this.view.picture.kind === "pommerman" ? this.view.picture.a : [];
+    const agents = this.view.picture.a ?? [];
     const out = (k) => Boolean(agents[k]) && !agents[k][0];
     this.sitting.hidden = !several;
     this.sitting.textContent = several ? `Score of ${open.played} game${open.played === 1 ? "" : "s"}, on the right` : "";

@@ -1,15 +1,14 @@
 /* The replay player: the timing of what is shown, and everything around the stage on which it is shown. */
 
 import { make, typing } from "./dom.js";
+import { PACKAGES } from "./packages.js";
 import { Banner } from "./player/banner.js";
 import { Deck } from "./player/deck.js";
 import { Log } from "./player/log.js";
 import { PictureStage } from "./player/picture_stage.js";
 import { Cards, Views } from "./player/seats.js";
-import { PommermanStage } from "./pommerman/stage.js";
 import { isNight, onTheme } from "./theme.js";
 
-const STAGES = { pommerman: PommermanStage, pictures: PictureStage };
 const GLIDE = 7; // steps per second of a single step
 
 /**
@@ -26,7 +25,7 @@ export function mountPlayer(element, recording, options = {}) {
 class Player {
   constructor(host, recording, { start = null, speed = null, hash = false, keys = null, live = false }) {
     this.recording = { ...recording };
-    this.stage = new STAGES[recording.kind](this.recording);
+    this.stage = new (PACKAGES[recording.kind]?.Stage ?? PictureStage)(this.recording);
     this.options = { hash, live };
     this.speed = speed ?? this.stage.speed;
     /* ``time`` is the moment shown, ``at`` the frame at or towards which it moves, both counted in frames. */

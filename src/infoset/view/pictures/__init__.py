@@ -17,6 +17,7 @@ from infoset.base import (
     ObservationRecord,
     Picture,
     Pictured,
+    State,
     Step,
     own_record,
 )
@@ -39,7 +40,6 @@ VIEWS: Registry[Painter] = Registry(
         "infoset.formats.nfg": f"{HERE}.payoffs",
         "infoset.games.matrix": f"{HERE}.payoffs",
         "infoset.formats.openspiel": f"{HERE}.openspiel",
-        "infoset.pommerman.game": f"{HERE}.pommerman",
     },
     group="infoset.views",
 )
@@ -93,9 +93,9 @@ def record_words(game: Game, player: int, record: ObservationRecord, before: Inf
     return one_line(words, MAX_WORDS)
 
 
-def view_hook(game: Game, name: str) -> Callable[..., Any] | None:
-    """Return an optional function of the view of a game: ``recording`` or ``show_text``."""
-    return getattr(VIEWS.of(game), name, None)
+def view_hook(thing: Game | State, name: str) -> Callable[..., Any] | None:
+    """Return an optional function of the view of a game, or of its states, as ``docs/plugins.md`` lists them."""
+    return getattr(VIEWS.of(thing), name, None)
 
 
 def _painter(game: Game) -> Painter:
