@@ -35,7 +35,7 @@ from infoset.locking import AnyLock, read_lock
 from infoset.names import MAX_COUNT
 from infoset.policies.saved import SavedPolicy, load_policy
 from infoset.runs import NO_FIGURES, RunConfig, RunFolder, RunResult
-from infoset.solvers.auto import Auto, Choice, choose
+from infoset.solvers.choose import Auto, Choice, choose
 from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts

@@ -19,11 +19,11 @@ from infoset.errors import BudgetError
 from infoset.names import check_range
 from infoset.search.below import Below
 from infoset.search.ranges import Range, whole
+from infoset.sizes import SEARCHED_WHOLE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
 from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
 
-MAX_HISTORIES = 2_000_000  # of one look-ahead
 MAX_STATES = 20_000
 MAX_TOTAL = 20_000_000  # histories of all look-aheads together
 FOLLOW, STOP = 0, 1
@@ -126,7 +126,7 @@ class PublicStates:
     4
     """
 
-    def __init__(self, graph: GameGraph, horizon: Horizon | None = None, max_histories: int = MAX_HISTORIES) -> None:
+    def __init__(self, graph: GameGraph, horizon: Horizon | None = None, max_histories: int = SEARCHED_WHOLE) -> None:
         self.graph, self.horizon, self.max_histories = graph, horizon or Horizon(), max_histories
         self.states: list[PublicState] = []
         self._numbers: dict[bytes, int] = {}

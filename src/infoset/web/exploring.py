@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from infoset import sizes
 from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
@@ -38,7 +39,7 @@ from infoset.web.queue import Job, Queue, Request
 from infoset.web.seating import key_of
 from infoset.web.shared_game import SharedGame
 from infoset.web.shelf import find
-from infoset.web.sources import MAX_HISTORIES, Source, find_game, rules_stamp, stamp
+from infoset.web.sources import Source, find_game, rules_stamp, stamp
 from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
@@ -315,7 +316,7 @@ class Exploring:
         for source in list(self.sources.values()):
             if source.temporary and key_of(source.game) == key_of(game):
                 return source.compiled
-        return SharedGame(game, MAX_HISTORIES)
+        return SharedGame(game, sizes.VALUES_SHOWN)
 
     def differences(self, view: View) -> dict[str, Any]:
         """Return where two strategies differ most: total variation times the reach probability, where that is known."""
