@@ -22,6 +22,7 @@ from infoset.search.ranges import Range, whole
 from infoset.sizes import SEARCHED_WHOLE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
+from infoset.tree.public_rules import connected
 from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
 
 MAX_STATES = 20_000
@@ -222,7 +223,8 @@ class PublicStates:
         )
         chance = np.asarray(np.bincount(inverse.ravel(), reach, minlength=len(rows)), dtype=np.float64)
         known, position = rows[:, :n], rows[:, n]
-        child = _components(known)
+        parts = connected(list(np.ascontiguousarray(known.T)))  # worlds that somebody cannot tell apart are one part
+        child = np.unique(parts, return_inverse=True)[1].astype(np.int64)
         place, state, scale = np.zeros_like(known), [], []
         exits: dict[int, Exit] = {}
         leads = []
@@ -330,19 +332,3 @@ def _ends(
         parts.append((content[over], known[over], held[over], reach[over]))
     content, known, held, reach = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return content.astype(np.int64), known, held.astype(np.int64), reach
-
-
-def _components(known: LongArray) -> LongArray:
-    """Return (L,) component numbers of worlds, linked where somebody cannot tell two of them apart."""
-    if not len(known):
-        return np.zeros(0, dtype=np.int64)
-    states, inverse = np.unique(known, return_inverse=True)
-    from scipy.sparse import coo_array  # a tenth of a second, which games that are solved whole need not spend
-    from scipy.sparse.csgraph import connected_components
-
-    inverse = inverse.reshape(known.shape)
-    ones = np.repeat(inverse[:, :1], known.shape[1] - 1, axis=1).ravel()
-    others = inverse[:, 1:].ravel()
-    links = coo_array((np.ones(len(ones)), (ones, others)), shape=(len(states), len(states)))
-    label = connected_components(links, directed=False)[1][inverse[:, 0]]
-    return np.unique(label, return_inverse=True)[1].astype(np.int64)
