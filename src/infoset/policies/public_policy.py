@@ -136,15 +136,12 @@ class PublicPlay:
         end = len(known)
         while end and (player, known[:end]) not in self.places:
             end -= 1
-        place = self.places.get((player, known[:end])) or self._start(player)
+        place = self.places.get((player, known[:end])) or _Place(self._unseen({0}, player), 0, 0)
         begun = int(end == 0 and bool(known) and self.graph.start_records[player] != NO_RECORD)
         for k in range(end + begun, len(known)):  # the observation of the start is always the same
             place = self._after(place, player, self.number.get(known[k], NO_RECORD), k + 1)
             self.places[player, known[: k + 1]] = place
         return place
-
-    def _start(self, player: int) -> _Place:
-        return _Place(self._unseen({0}, player), 0, 0)
 
     def _after(self, place: _Place, player: int, record: int, end: int) -> _Place:
         first, target, seen = self._moves.first, self._moves.target, self._moves.record

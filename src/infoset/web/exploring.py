@@ -231,7 +231,12 @@ class Exploring:
 
         Raises ``ParameterError`` for bad limits, and ``Refusal`` where the visitor has too many requests in the queue.
         """
-        _check_limits(wish)
+        if wish.iterations is not None and not 1 <= wish.iterations <= MAX_ITERATIONS:
+            raise ParameterError(f"iterations={wish.iterations}; allowed: 1 to {MAX_ITERATIONS:,}")
+        if wish.seconds is not None and not 0 < wish.seconds <= MAX_SECONDS:
+            raise ParameterError(f"seconds={wish.seconds:g}; allowed: more than 0 to {MAX_SECONDS:g}")
+        if "python:" in wish.method:
+            raise ParameterError("method: only shipped methods are run for the page")
         alone = wish.source.startswith("game:") and not self._is_solved(wish.source)
         base = None if alone else self.source(wish.source)
         asked, rules = msgspec.structs.replace(wish, visitor=""), self._rules(wish.source)
@@ -377,15 +382,6 @@ def _cells(about: dict[str, Any], row: Row, k: int) -> list[str]:
     chance = None if row.probabilities is None else row.probabilities[k]
     found = [chance, *(about[what][k] if what in about else None for what in ("ev", "regret")), about["reach"]]
     return ["" if value is None or isnan(value) else repr(float(value)) for value in found]
-
-
-def _check_limits(wish: Wish) -> None:
-    if wish.iterations is not None and not 1 <= wish.iterations <= MAX_ITERATIONS:
-        raise ParameterError(f"iterations={wish.iterations}; allowed: 1 to {MAX_ITERATIONS:,}")
-    if wish.seconds is not None and not 0 < wish.seconds <= MAX_SECONDS:
-        raise ParameterError(f"seconds={wish.seconds:g}; allowed: more than 0 to {MAX_SECONDS:g}")
-    if "python:" in wish.method:
-        raise ParameterError("method: only shipped methods are run for the page")
 
 
 def _answer_name(wish: Wish, key: bytes) -> str:

@@ -45,30 +45,7 @@ class Guard:
     def check(self, connection: HTTPConnection) -> None:
         """Raise ``Refusal`` for a foreign Host or Origin, and for an address that sends requests too often."""
         self.check_origin(connection)
-        self._check_rate(place_of(connection.client.host if connection.client else ""))
-
-    def check_origin(self, connection: HTTPConnection) -> None:
-        """Raise ``Refusal`` for a foreign Host or Origin alone: requests for the page's own files are not counted."""
-        hosts = connection.headers.getlist("host")
-        self._check_host(hosts[0] if len(hosts) == 1 else "")
-        if any(_place(origin) != hosts[0] for origin in connection.headers.getlist("origin")):
-            raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
-
-    def check_token(self, given: str) -> None:
-        """Raise ``Refusal`` for a token other than the one in the printed link."""
-        if not hmac.compare_digest(given.encode(), self.token.encode()):
-            raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
-
-    def _check_host(self, host: str) -> None:
-        try:
-            parts = urlsplit(f"//{host}")
-            name, port = parts.hostname or "", parts.port
-        except ValueError:
-            name, port = "", None
-        if name not in self.hosts or (port or 80) != self.port:
-            raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "this server goes by another name (--name adds one)")
-
-    def _check_rate(self, address: str) -> None:
+        address = place_of(connection.client.host if connection.client else "")
         now = monotonic()
         left, then = self._left.pop(address, (BURST, now))
         left = min(BURST, left + (now - then) * RATE)
@@ -77,6 +54,25 @@ class Guard:
             self._left.popitem(last=False)
         if left < 1:
             raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many requests; try again in a second")
+
+    def check_origin(self, connection: HTTPConnection) -> None:
+        """Raise ``Refusal`` for a foreign Host or Origin alone: requests for the page's own files are not counted."""
+        hosts = connection.headers.getlist("host")
+        host = hosts[0] if len(hosts) == 1 else ""
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = parts.hostname or "", parts.port
+        except ValueError:
+            name, port = "", None
+        if name not in self.hosts or (port or 80) != self.port:
+            raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "this server goes by another name (--name adds one)")
+        if any(_place(origin) != hosts[0] for origin in connection.headers.getlist("origin")):
+            raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
+
+    def check_token(self, given: str) -> None:
+        """Raise ``Refusal`` for a token other than the one in the printed link."""
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
 
 
 def _place(origin: str) -> str:
