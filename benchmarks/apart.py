@@ -19,7 +19,7 @@ def _answer(work: Callable[..., Any], asked: tuple[Any, ...], out: Any) -> None:
 
 
 def apart(work: Callable[..., T], *asked: Any, patience: float) -> T | str:
-    """What ``work`` returns, or why it does not: what it raises, that it died, or was not done in time (seconds)."""
+    """What ``job`` returns, or why it does not: what it raises, that it died, or was not done in time (seconds)."""
     context = multiprocessing.get_context("spawn")
     out = context.Queue()
     process = context.Process(target=_answer, args=(work, asked, out))

@@ -20,7 +20,7 @@ ARCADE = "pommerman:PommeTeamCompetition-v0"
 
 def measured(game: str, agents: list[str], games: int, **clocks: float) -> Series:
     return min(
-        (play_series(game, agents, games=games, seed=1, **clocks) for _ in range(3)), key=lambda s: s.seconds / s.moves
+        (play_series(game, agents, games=games, seed=1, **clocks) for _ in range(3)), key=lambda s: s.seconds / s.actions
     )
 
 
@@ -42,7 +42,7 @@ def main() -> None:
 
     def show(where: str, game: str, series: Series) -> None:
         assert not any(sum(agent.faults.values()) for agent in series.agents), series.agents
-        each = series.seconds / series.moves
+        each = series.seconds / series.actions
         print(f"| {where} | {game} | {1e6 * each:,.0f} µs | {1 / each:,.0f} |", flush=True)
 
     show("here", GAME, measured(GAME, ["random", "random"], 4000))

@@ -25,7 +25,7 @@ import infoset
 from infoset.compiled import Compiled
 from infoset.errors import InfosetError
 from infoset.solvers.method import Options, parse_method
-from infoset.solvers.work import Limits, Watcher, advance
+from infoset.solvers.job import Limits, Watcher, advance
 
 FILES = Path(__file__).resolve().parents[2] / "shared" / "games" / "efg"
 GAMES = ("kuhn_poker", "kuhn_poker(players=3)", "liars_dice(dice_sides=3)", "goofspiel(num_cards=3)")
@@ -36,7 +36,7 @@ REGRET = 1e-8
 def ours(compiled: Compiled, method: str) -> tuple[float, float]:
     """Seconds and the largest gain."""
     began = time.perf_counter()
-    work = parse_method(method).work(compiled, Options())
+    work = parse_method(method).job(compiled, Options())
     advance(work, Limits(100_000), Watcher())
     spent = time.perf_counter() - began
     found = work.evaluation()

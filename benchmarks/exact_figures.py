@@ -68,7 +68,7 @@ def _goofspiel(cards: int) -> Row:
     name = f"goofspiel(num_cards={cards},imp_info=True,points_order=random)"
 
     def places(player: int, known: InformationState) -> list[int]:
-        return [begin + cards * (k - 1) + move - 1 for k, (move, _) in enumerate(known) if move is not None]  # type: ignore[misc]
+        return [begin + cards * (k - 1) + action - 1 for k, (action, _) in enumerate(known) if action is not None]  # type: ignore[misc]
 
     return Row(name, "goofspiel", {"num_cards": cards}, name, (begin, begin + cards * cards), places)
 
@@ -185,8 +185,8 @@ def openspiel(row: Row) -> tuple[float, float] | None:
     table = infoset.export_policy(infoset.TabularPolicy.from_plan(compiled.form, plan), compiled.game, game)
     rows = {
         key: [
-            (move, float(table.action_probability_array[k, move]))
-            for move in np.flatnonzero(table.legal_actions_mask[k])
+            (action, float(table.action_probability_array[k, action]))
+            for action in np.flatnonzero(table.legal_actions_mask[k])
         ]
         for key, k in table.state_lookup.items()
     }

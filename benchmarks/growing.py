@@ -11,17 +11,17 @@ import warnings
 import numpy as np
 
 from infoset import load
-from infoset.search.ranges import whole
+from infoset.search.belief import whole
 from infoset.search.tree_search import OWN, STATE, RandomPlays, TreeSearch
-from infoset.tree.growing import EDGES, OPEN, STATES
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.lazy_graph import EDGES, OPEN, STATES
+from infoset.tree.rules_source import build_lazy_graph
 
 GAMES = ["gdl:connect_four", "gdl:breakthrough", "gdl:phantom_connect", "gdl:krieg_tic_tac_toe", "gdl:small_battleships"]
 
 
 def grow(name: str, edges: int) -> tuple:
     """A graph of so many edges, and how many were found in a second."""
-    graph = growing_graph(load(name))
+    graph = build_lazy_graph(load(name))
     began = time.perf_counter()
     while (found := int(graph.arrays.filled[EDGES])) < edges:
         still_open = np.flatnonzero(graph.child[:found] == OPEN)[:2048]

@@ -81,7 +81,7 @@ def first_view(port: int) -> float:
     return time.perf_counter() - began
 
 
-def moves(port: int, way: str, places: tuple[str, ...]) -> list[float]:
+def actions(port: int, way: str, places: tuple[str, ...]) -> list[float]:
     """Seconds of every move to one of the places, the first time and again."""
     return [ask(port, "node", source="item:0/big.npz", way=way, at=at)[0] for at in places * 2]
 
@@ -108,8 +108,8 @@ def main() -> None:
                 begun.append(first_view(port))
                 warm.append(first_view(port))
                 time.sleep(READING)
-                public += moves(port, "public", PLACES)
-                own += moves(port, "0", OWN)
+                public += actions(port, "public", PLACES)
+                own += actions(port, "0", OWN)
         print(told("first view, the worker begins", cold))
         print(told("first view, the worker stands", begun))
         print(told("first view of a cached strategy", warm))

@@ -39,7 +39,7 @@ from infoset.gdl.syntax import Description, parse_gdl, read_gdl
 from infoset.gdl.tally import Playouts
 from infoset.statistics import NORMAL_95, Mean
 
-Work = Callable[[int, int], object]
+Job = Callable[[int, int], object]
 """Plays so many plays with a seed."""
 
 READY = 2.0
@@ -180,14 +180,14 @@ class Rates:
         return median(a / b for a, b in zip(self.rates[name], self.rates[over], strict=True))
 
 
-def clock(work: Work, count: int, seed: int = 0) -> tuple[float, float]:
+def clock(work: Job, count: int, seed: int = 0) -> tuple[float, float]:
     """Seconds that ``count`` plays take, and those of the processor."""
     begin, cpu = time.perf_counter(), time.process_time()
     work(count, seed)
     return time.perf_counter() - begin, time.process_time() - cpu
 
 
-def enough(work: Work, window: float) -> int:
+def enough(work: Job, window: float) -> int:
     """How many plays take ``window`` seconds; the first one, which may compile, is not looked at."""
     clock(work, 1)
     count = 1
@@ -198,7 +198,7 @@ def enough(work: Work, window: float) -> int:
     return count
 
 
-def take_turns(works: dict[str, Work], args: Args) -> Rates:
+def take_turns(works: dict[str, Job], args: Args) -> Rates:
     """Time the evaluators one after the other, round after round; each round has a seed of its own."""
     plays = {name: enough(work, args.window) for name, work in works.items()}
     found = Rates(plays, {name: [] for name in works}, {name: [] for name in works})
@@ -261,7 +261,7 @@ def getting_ready(args: Args) -> None:
         total = read + grounded + compiled
         rows.append((
             game.title, read, grounded, process, compiled, total, READY, met(total < READY),
-            len(game.net), len(game.net.base), len(game.net.moves),
+            len(game.net), len(game.net.base), len(game.net.actions),
         ))  # fmt: skip
     head = (
         "game", "read and check", "ground", "grounder's CPU", "compile", "sum", "target, less than", "met",
@@ -324,7 +324,7 @@ def plays_a_second(args: Args) -> dict[Bench, Rates]:
     return found
 
 
-def evaluators(game: Bench, reference: ModuleType) -> dict[str, Work]:
+def evaluators(game: Bench, reference: ModuleType) -> dict[str, Job]:
     """Every evaluator as a piece of work."""
     interpreter = reference.Interpreter(game.description)
 
@@ -342,7 +342,7 @@ def evaluators(game: Bench, reference: ModuleType) -> dict[str, Work]:
     }
 
 
-def random_plays(evaluator: LazyEvaluator) -> Work:
+def random_plays(evaluator: LazyEvaluator) -> Job:
     """Plays in which every role chooses uniformly among its legal moves, asked for state by state."""
     roles = range(len(evaluator.roles))
 

@@ -35,7 +35,7 @@ from infoset.pommerman.rules import scratch
 from infoset.pommerman.simple_vec import SimpleVec
 from infoset.pommerman.vec import PommermanVec
 
-Work = Callable[[int], object]
+Job = Callable[[int], object]
 """Plays so many steps."""
 
 BOARDS = 512
@@ -79,7 +79,7 @@ class Row:
     """One way to step, and what is known of it elsewhere."""
 
     title: str
-    work: Work
+    work: Job
     target: float | None = None
     reference: float | None = None
     pomcpp2: float | None = None
@@ -91,21 +91,21 @@ def random_moves(batch: PommermanVec) -> cycle[np.ndarray]:
     return cycle(np.random.default_rng(0).integers(0, 6, shape, dtype=np.int16))
 
 
-def batched(name: str, planes: bool = False, boards: int = BOARDS, threads: int = 1) -> Work:
+def batched(name: str, planes: bool = False, boards: int = BOARDS, threads: int = 1) -> Job:
     """Random moves on many boards; a game that is over is followed by a new one on a new board."""
     batch = PommermanVec(boards, config(name), seed=1, threads=threads)
-    moves = random_moves(batch)
+    actions = random_moves(batch)
 
     def work(steps: int) -> None:
         for _ in range(-(-steps // boards)):
-            batch.step(next(moves))
+            batch.step(next(actions))
             if planes:
                 batch.observe()
 
     return work
 
 
-def stock(name: str) -> Work:
+def stock(name: str) -> Job:
     """Games between stock agents."""
     batch = PommermanVec(BOARDS, config(name), seed=1)
     agents = SimpleVec(batch, seed=2)
@@ -120,14 +120,14 @@ def stock(name: str) -> Work:
 
 
 @kernel
-def step_copies(first, row, work, settings, collapses, near, moves, words, steps):
+def step_copies(first, row, work, settings, collapses, near, actions, words, steps):
     """Copy a position, play ``COPIED`` steps, and again."""
     done = 0
     while done < steps:
         for k in range(len(row)):
             row[k] = first[k]
         for _ in range(COPIED):
-            advance(row, work, settings, collapses, near, moves[done % len(moves)], words)
+            advance(row, work, settings, collapses, near, actions[done % len(actions)], words)
             done += 1
 
 
@@ -141,21 +141,21 @@ def copy_rows(first, row, times):
     return row[0]
 
 
-def copied(name: str) -> Work:
+def copied(name: str) -> Job:
     rules = config(name)
     arrays, row = engine(rules), PommermanVec(1, rules, seed=1).rows[0]
-    moves = np.random.default_rng(0).integers(0, 6, (4096, 4), dtype=np.int16)
+    actions = np.random.default_rng(0).integers(0, 6, (4096, 4), dtype=np.int16)
     room, words, other = scratch(rules.size), np.zeros((4, 2), dtype=np.int16), row.copy()
     return lambda steps: step_copies(
-        row, other, room, arrays.settings, arrays.collapses, arrays.near, moves, words, steps
+        row, other, room, arrays.settings, arrays.collapses, arrays.near, actions, words, steps
     )
 
 
-def single(name: str, dictionaries: bool = False) -> Work:
+def single(name: str, dictionaries: bool = False) -> Job:
     """One game after the other through the game's own methods."""
     game = Pommerman(name, config(name))
     agents = range(len(game.players))
-    moves = cycle(np.random.default_rng(0).integers(0, 6, (4096, len(game.players))).tolist())
+    actions = cycle(np.random.default_rng(0).integers(0, 6, (4096, len(game.players))).tolist())
     seeds = iter(range(10**9))
 
     def work(steps: int) -> None:
@@ -163,7 +163,7 @@ def single(name: str, dictionaries: bool = False) -> Work:
         for _ in range(steps):
             if state.terminal:
                 state = game.deal(next(seeds)).state
-            joint = [move if state.legal_actions(k) else None for k, move in zip(agents, next(moves), strict=True)]
+            joint = [action if state.legal_actions(k) else None for k, action in zip(agents, next(actions), strict=True)]
             step = state.play(joint)
             state = step.state
             if dictionaries:
@@ -173,24 +173,24 @@ def single(name: str, dictionaries: bool = False) -> Work:
     return work
 
 
-def one_step(name: str) -> Work:
+def one_step(name: str) -> Job:
     """The same step again and again: what the call itself costs."""
     state = Pommerman(name, config(name), seed=1).start().state
-    moves = (0, 1, 2, 5)
+    actions = (0, 1, 2, 5)
 
     def work(steps: int) -> None:
         for _ in range(steps):
-            state.play(moves)
+            state.play(actions)
 
     return work
 
 
-def slow(name: str) -> Work:
+def slow(name: str) -> Job:
     """The plain-Python twin, new boards being the batch's."""
     twin, rules = load_twin(), config(name)
     batch = PommermanVec(64, rules, seed=1)
     boards = cycle(batch.rows.copy())
-    moves = cycle(np.random.default_rng(0).integers(0, 6, (4096, rules.num_agents)).tolist())
+    actions = cycle(np.random.default_rng(0).integers(0, 6, (4096, rules.num_agents)).tolist())
     words = [(0, 0)] * rules.num_agents
 
     def work(steps: int) -> None:
@@ -198,7 +198,7 @@ def slow(name: str) -> Work:
         for _ in range(steps):
             if state.result:
                 state = twin.from_row(next(boards), rules)
-            twin.step(state, rules, next(moves), words)
+            twin.step(state, rules, next(actions), words)
 
     return work
 
@@ -240,13 +240,13 @@ def rows() -> list[Row]:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def clock(work: Work, steps: int) -> float:
+def clock(work: Job, steps: int) -> float:
     begin = time.perf_counter()
     work(steps)
     return time.perf_counter() - begin
 
 
-def enough(work: Work, window: float) -> int:
+def enough(work: Job, window: float) -> int:
     """How many steps take ``window`` seconds; the first ones, which may compile, are not looked at."""
     steps = MANY_BOARDS
     clock(work, steps)

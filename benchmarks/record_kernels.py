@@ -49,8 +49,8 @@ def search_in_every_way() -> None:
     from functools import partial
 
     from infoset import GameTree, SequenceForm, load, solve
-    from infoset.search.range_search import SubgameSolver
-    from infoset.search.ranges import Ranges
+    from infoset.search.subgame_solver import SubgameSolver
+    from infoset.search.belief import BeliefTracker
     from infoset.search.state_values import informed_values, random_values
     from infoset.solvers.sampling.mccfr import Mccfr
     from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
@@ -58,20 +58,20 @@ def search_in_every_way() -> None:
     from infoset.solvers.tabular.public_subgames import solve_public
     from infoset.tree.graph import explore
     from infoset.tree.symmetry import find_symmetry
-    from infoset.tree.walk import Walk
+    from infoset.tree.quotient_graph import QuotientGraph
 
     game = load("gdl:scissors_double")
     game.positions(lambda positions, edges: None)
     graph = explore(game)
     solve(SequenceForm.of(GameTree.unroll(graph)), iterations=1)
     solve_public(graph)
-    SubgameSolver(Ranges(graph), informed_values(graph).__getitem__).strategy_at(0, 0)
+    SubgameSolver(BeliefTracker(graph), informed_values(graph).__getitem__).strategy_at(0, 0)
     random_values(graph)
-    for walk in (Walk.of(graph), Walk.of(graph, find_symmetry(graph))):
+    for walk in (QuotientGraph.of(graph), QuotientGraph.of(graph, find_symmetry(graph))):
         solver = PooledMccfr(partial(Mccfr, walk))
         solver.step(2)
         solver.policy()
-    response = SampledResponse(Walk.of(graph), 0)
+    response = SampledResponse(QuotientGraph.of(graph), 0)
     response.step(1)
     response.policy()
 

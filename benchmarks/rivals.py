@@ -80,26 +80,26 @@ class Pair:
     """Whether both players move at once, which OpenSpiel's bots do one after the other, unseen."""
 
 
-def dropped(move: Action) -> str:
+def dropped(action: Action) -> str:
     """Connect four: ``(drop 3)`` is ``2``, counted from 0; whose disc it is is left out."""
-    return str(int(move[1]) - 1)  # type: ignore[index, arg-type]
+    return str(int(action[1]) - 1)  # type: ignore[index, arg-type]
 
 
-def moved(move: Action) -> str:
-    """Breakthrough: ``(move 1 2 2 3)`` is ``a7b6``: rows are counted from the other side; ``*`` for a capture is left out."""
-    x, y, u, v = map(int, move[1:])  # type: ignore[index]
+def moved(action: Action) -> str:
+    """Breakthrough: ``(action 1 2 2 3)`` is ``a7b6``: rows are counted from the other side; ``*`` for a capture is left out."""
+    x, y, u, v = map(int, action[1:])  # type: ignore[index]
     return f"{'abcdefgh'[x - 1]}{9 - y}{'abcdefgh'[u - 1]}{9 - v}"
 
 
-def placed(move: Action) -> str:
+def placed(action: Action) -> str:
     """Hex: ``(place 1 2)`` is ``a2``."""
-    x, y = map(int, move[1:])  # type: ignore[index]
+    x, y = map(int, action[1:])  # type: ignore[index]
     return f"{'abcde'[x - 1]}{y}"
 
 
-def marked(move: Action) -> str:
+def marked(action: Action) -> str:
     """Tic-tac-toe: ``(mark 1 2)`` is ``(0,1)``; whose mark it is is left out."""
-    m, n = map(int, move[1:])  # type: ignore[index]
+    m, n = map(int, action[1:])  # type: ignore[index]
     return f"({m - 1},{n - 1})"
 
 
@@ -140,14 +140,14 @@ class Shadow:
         self.spiel = self.game.new_initial_state()
         self.check(state)
 
-    def follow(self, before: State, moves: Sequence[Action | None], chance_outcome: Action | None, after: State) -> None:
+    def follow(self, before: State, actions: Sequence[Action | None], chance_outcome: Action | None, after: State) -> None:
         """A step was played."""
-        movers = range(len(moves)) if self.pair.together else [self.spiel.current_player()]
+        movers = range(len(actions)) if self.pair.together else [self.spiel.current_player()]
         for player in movers:
-            if player >= 0 and (move := moves[player]) is not None:
-                self.spiel.apply_action(self.numbers(self.spiel, player, before.legal_actions(player))[move])
+            if player >= 0 and (action := actions[player]) is not None:
+                self.spiel.apply_action(self.numbers(self.spiel, player, before.legal_actions(player))[action])
         if chance_outcome is not None:
-            answers = [answer for answer, _ in before.chance_outcomes(moves)]
+            answers = [answer for answer, _ in before.chance_outcomes(actions)]
             self.spiel.apply_action(self.spiel.chance_outcomes()[answers.index(chance_outcome)][0])
         while self.spiel.is_chance_node() and len(outcomes := self.spiel.chance_outcomes()) == 1:
             self.spiel.apply_action(outcomes[0][0])
@@ -161,9 +161,9 @@ class Shadow:
             assert len(legal_actions) == len(theirs), f"{legal_actions} here, {theirs} there"
             return dict(zip(legal_actions, theirs, strict=True))
         names = {self.plain(spiel.action_to_string(player, number)): number for number in theirs}
-        ours = {word(move): move for move in legal_actions}
+        ours = {word(action): action for action in legal_actions}
         assert ours.keys() == names.keys(), f"{sorted(ours)} here, {sorted(names)} there"
-        return {move: names[name] for name, move in ours.items()}
+        return {action: names[name] for name, action in ours.items()}
 
     def plain(self, name: str) -> str:
         """OpenSpiel's name of a move without the player or the mark of a capture, which ours does not have."""
@@ -231,7 +231,7 @@ class SpielAgent:
             return ismcts(seed, self.seconds, kind == "ismcts")
         return SamplingISMCTS(self.shadow.pair.theirs, seed, self.seconds, kind == "ismcts", self.simulations)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         pass
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
@@ -240,7 +240,7 @@ class SpielAgent:
         spiel = self.shadow.at_turn_of(self.player)
         number = self.think(spiel)
         numbers = self.shadow.numbers(spiel, self.player, legal_actions)
-        return next(move for move in legal_actions if numbers[move] == number)
+        return next(action for action in legal_actions if numbers[action] == number)
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -281,11 +281,11 @@ class SamplingISMCTS:
     def __call__(self, spiel: Any) -> int:
         """Its move."""
         history, counts = numbers_of(spiel.history()), numbers_of([0, 0])
-        move = int(self.library.ismcts_step(self.handle, history, len(history), counts))
-        if move < 0:
+        action = int(self.library.ismcts_step(self.handle, history, len(history), counts))
+        if action < 0:
             raise RuntimeError(f"OpenSpiel's ISMCTSBot failed after {list(history)}")
         self.simulations.append(int(counts[0]))
-        return move
+        return action
 
     def world(self, spiel: Any) -> list[int]:
         """A history that the player to move thinks possible, as the bot draws it."""
@@ -348,7 +348,7 @@ class Row(NamedTuple):
 
 @dataclass
 class Played:
-    """One game of a row, as a line of the file holds it; ``moves`` and times are the agent's and the rival's."""
+    """One game of a row, as a line of the file holds it; ``actions`` and times are the agent's and the rival's."""
 
     row: Row
     number: int
@@ -357,7 +357,7 @@ class Played:
     share: float
     """Of the points, the agent's."""
     payoff: float
-    moves: list[int]
+    actions: list[int]
     """Where they had a choice."""
     seconds: list[float]
     """Of these moves together."""
@@ -377,8 +377,8 @@ class Clocked:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.agent.begin(game, player, rng, time.monotonic() + self.start)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.agent.observe(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self.agent.observe(own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         return self.agent.act(legal_actions, time.monotonic() + self.seconds)
@@ -440,13 +440,13 @@ class Duel:
                 if choice[player]:
                     thought[player ^ seat].append(step.seconds[player] or 0.0)
             if self.shadow:
-                self.shadow.follow(state, step.moves, step.chance_outcome, after)
+                self.shadow.follow(state, step.actions, step.chance_outcome, after)
             state = after
         match = game.end(state)
         limit = LATE * self.row.seconds + 0.01
         return Played(
             row=self.row, number=number, seat=seat, share=self.share(match.returns, seat), payoff=match.returns[seat],
-            moves=[len(times) for times in thought], seconds=[round(sum(times), 6) for times in thought],
+            actions=[len(times) for times in thought], seconds=[round(sum(times), 6) for times in thought],
             longest=[round(max(times, default=0.0), 6) for times in thought],
             late=[sum(spent > limit for spent in times) for times in thought],
             faults=[f"{(self.row.agent, self.row.rival)[f.player ^ seat]}: {f.kind}: {f.detail}" for f in match.faults],
@@ -709,13 +709,13 @@ def line(row: Row, games: Sequence[Played]) -> tuple[str, ...]:
     seats = [[one.share for one in games if one.seat == seat] for seat in range(2)]
     times = []
     for who in range(2):
-        moves, spent = sum(one.moves[who] for one in games), sum(one.seconds[who] for one in games)
+        actions, spent = sum(one.actions[who] for one in games), sum(one.seconds[who] for one in games)
         longest = max(one.longest[who] for one in games)
-        times.append(f"{spent / moves:.3g} ({longest:.3g})" if moves else "-")
+        times.append(f"{spent / actions:.3g} ({longest:.3g})" if actions else "-")
     simulations = []
     for who in range(2):
-        made, moves = sum(one.simulations[who] for one in games), sum(one.moves[who] for one in games)
-        simulations.append(f"{made / moves:,.0f}" if made else "-")
+        made, actions = sum(one.simulations[who] for one in games), sum(one.actions[who] for one in games)
+        simulations.append(f"{made / actions:,.0f}" if made else "-")
     late = [sum(one.late[who] for one in games) for who in range(2)]
     return (
         title(row.game), row.agent, row.rival, f"{row.seconds:g}", f"{len(games)}", str(Share.of([one.share for one in games])),

@@ -49,7 +49,7 @@ def rates() -> Iterator[tuple[str, float]]:
     from infoset.solvers.sampling.mccfr import Mccfr
     from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
     from infoset.tree.graph import explore
-    from infoset.tree.walk import Walk
+    from infoset.tree.quotient_graph import QuotientGraph
 
     form = SequenceForm.of(load("leduc_poker"))
     for method in ("cfr", "pcfr+", "sfrd"):
@@ -58,7 +58,7 @@ def rates() -> Iterator[tuple[str, float]]:
             return solve(form, method, iterations=3000).iterations
 
         yield f"{method}, Leduc", rate(iterate)
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     samplers = {"external": Mccfr(walk, 1), "outcome": OutcomeMccfr(walk, 1)}
     for name, sampler in samplers.items():
 
@@ -73,12 +73,12 @@ def rates() -> Iterator[tuple[str, float]]:
         yield f"positions, {name}", rate(lambda name=name: len(explore(load(f"gdl:{name}")).player))
     boards = PommermanVec(256, config(TEAM), seed=1)
     boards.reset()
-    moves = np.random.default_rng(1).integers(0, 6, size=(64, 256, 4)).astype(np.int16)
+    actions = np.random.default_rng(1).integers(0, 6, size=(64, 256, 4)).astype(np.int16)
 
     def step() -> int:
-        for joint in moves:
+        for joint in actions:
             boards.step(joint)
-        return moves.shape[0] * moves.shape[1]
+        return actions.shape[0] * actions.shape[1]
 
     yield "Pommerman, steps", rate(step, 20)
     for agent, (games, steps) in AGENTS.items():

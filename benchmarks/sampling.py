@@ -23,7 +23,7 @@ from infoset.base import Action, Game, Observation, ObservationRecord, own_recor
 from infoset.jit import kernel
 from infoset.match.agents import RandomAgent
 from infoset.randomness import streams
-from infoset.search.ranges import Draws, Range, Ranges
+from infoset.search.belief import BeliefSampler, Belief, BeliefTracker
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.sampling.mccfr import Mccfr
@@ -31,9 +31,9 @@ from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampler import choose, uniform_number
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.graph import explore
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.rules_source import build_lazy_graph
 from infoset.tree.symmetry import no_symmetry
-from infoset.tree.walk import Walk
+from infoset.tree.quotient_graph import QuotientGraph
 
 SLOWER = 6.0
 """Target: at most so many times the time of the game written by hand."""
@@ -218,7 +218,7 @@ def mccfr(args: Args) -> str:
     began = perf_counter()
     graph = explore(load("gdl:blind_tic_tac_toe"))
     ready = perf_counter() - began
-    by_hand, described = ByHand(1), Mccfr(Walk.of(graph), 1, explore=1.0)
+    by_hand, described = ByHand(1), Mccfr(QuotientGraph.of(graph), 1, explore=1.0)
     for solver in (by_hand, described):
         solver.step(1)
     ratios = []
@@ -254,7 +254,7 @@ SEEDS = 4
 
 def pooled() -> list[str]:
     """Exploitability on Leduc poker of independent runs whose averages are added, and of one that is longer."""
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     lines = []
     for runs, each in ((1, POOLED), (2, POOLED), (1, 2 * POOLED), (4, POOLED), (1, 4 * POOLED)):
         found = []
@@ -279,8 +279,8 @@ class Recorder(RandomAgent):
         self.seen: list[ObservationRecord] = []
         self.asked: list[ObservationRecord] = []
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
         if record is not None:
             self.seen.append(record)
 
@@ -296,13 +296,13 @@ def samplers(args: Args) -> list[str]:
     for name, player in ASKED:
         game, recorders = load(name), [Recorder(), Recorder()]
         play_match(game, recorders[: len(game.players)], seed=3)
-        ranges = Ranges(growing_graph(game))
+        ranges = BeliefTracker(build_lazy_graph(game))
         state, begins = player, int(ranges.graph.start_records[player] >= 0)
         for record in recorders[player].asked[begins:]:
             state = ranges.behind(state, ranges.graph.source.record_number(player, record))
         expected = weights(ranges.of(player, state))
         for title, true in SAMPLERS.items():
-            draws = Draws(ranges, state, np.random.default_rng(1), true)
+            draws = BeliefSampler(ranges, state, np.random.default_rng(1), true)
             began, found = perf_counter(), draws.draw(args.samples)
             rate = draws.walks / (perf_counter() - began)
             lines.append(
@@ -312,7 +312,7 @@ def samplers(args: Args) -> list[str]:
     return lines
 
 
-def weights(found: Range) -> dict[tuple[int, ...], float]:
+def weights(found: Belief) -> dict[tuple[int, ...], float]:
     """By where histories stand, and what everybody knows there."""
     rows = np.column_stack([found.position, found.known]).tolist()
     return dict(zip(map(tuple, rows), found.weight.tolist(), strict=True))

@@ -76,12 +76,12 @@ def seats(game: Pommerman) -> list[Seat]:
     match = play_match(game, ["simple"] * len(game.players), seed=1)
     step: Step = game.start()
     found = [Seat(game, k, []) for k in range(len(game.players))]
-    moves: Sequence[Action | None] = [None] * len(game.players)
+    actions: Sequence[Action | None] = [None] * len(game.players)
     for played in [*match.steps, None]:
-        for seat, move in zip(found, moves, strict=True):
-            seat.looks.append((move, step.observation(seat.player), step.state.legal_actions(seat.player)))
+        for seat, action in zip(found, actions, strict=True):
+            seat.looks.append((action, step.observation(seat.player), step.state.legal_actions(seat.player)))
         if played is not None:
-            moves, step = played.moves, step.state.play(played.moves, played.chance_outcome)
+            actions, step = played.actions, step.state.play(played.actions, played.chance_outcome)
     return found
 
 
@@ -89,9 +89,9 @@ def decisions(name: str, seat: Seat) -> Iterator[float]:
     """How many seconds each takes."""
     agent = load_agent(name)
     agent.begin(seat.game, seat.player, np.random.default_rng(seat.player), None)
-    for move, observation, legal_actions in seat.looks:
+    for action, observation, legal_actions in seat.looks:
         begin = perf_counter()
-        agent.observe(move, observation)
+        agent.observe(action, observation)
         if legal_actions:
             agent.act(legal_actions, None)
             yield perf_counter() - begin

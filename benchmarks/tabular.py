@@ -33,7 +33,7 @@ import infoset
 from infoset import GameTree, SequenceForm
 
 FloatArray = NDArray[np.float64]
-Work = Callable[[int], object]
+Job = Callable[[int], object]
 """Does something so many times."""
 
 TARGETS = (1e-3, 1e-6)
@@ -110,7 +110,7 @@ class Bench:
             (file,) = Path(home).rglob("*.openspiel")
             return file.read_text(encoding="utf-8")
 
-    def liteefg(self, kind: str) -> Work | str:
+    def liteefg(self, kind: str) -> Job | str:
         """LiteEFG's baseline as a piece of work, with the average of the profiles; or why there is none."""
         players = self.form.num_players
         if kind == "CFR+" and players > 2:
@@ -129,7 +129,7 @@ class Bench:
 
         return iterate
 
-    def openspiel(self, kind: str) -> tuple[Any, Work]:
+    def openspiel(self, kind: str) -> tuple[Any, Job]:
         """OpenSpiel's C++ solver, and its iterations as a piece of work."""
         solver = OPENSPIEL_SOLVERS[kind](self.spiel)
         return solver, repeated(solver.evaluate_and_update_policy)
@@ -171,7 +171,7 @@ class Timing:
         return median(a / b for a, b in zip(self.seconds[name], self.seconds[over], strict=True))
 
 
-def repeated(call: Callable[[], object]) -> Work:
+def repeated(call: Callable[[], object]) -> Job:
     """A call as a piece of work."""
 
     def work(count: int) -> None:
@@ -181,14 +181,14 @@ def repeated(call: Callable[[], object]) -> Work:
     return work
 
 
-def clock(work: Work, count: int = 1) -> float:
+def clock(work: Job, count: int = 1) -> float:
     """Seconds that ``count`` units take."""
     begin = time.perf_counter()
     work(count)
     return time.perf_counter() - begin
 
 
-def enough(work: Work, window: float) -> int:
+def enough(work: Job, window: float) -> int:
     """How many units take ``window`` seconds; the first one, which may compile, is not looked at."""
     count, spent = 1, clock(work)
     while spent < window:
@@ -198,7 +198,7 @@ def enough(work: Work, window: float) -> int:
     return count
 
 
-def take_turns(works: dict[str, Work], args: Args) -> Timing:
+def take_turns(works: dict[str, Job], args: Args) -> Timing:
     """Time the pieces of work one after the other, round after round."""
     counts = {name: enough(work, args.window) for name, work in works.items()}
     seconds: dict[str, list[float]] = {name: [] for name in works}
@@ -317,7 +317,7 @@ class Contestant:
     """A solver on its way: iterations and its own seconds so far, and the nash_conv of its average profile."""
 
     name: str
-    advance: Work
+    advance: Job
     gap: Callable[[], float]
     iteration: int = 0
     seconds: float = 0.0

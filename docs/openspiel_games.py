@@ -68,14 +68,14 @@ def checked(name: str) -> dict[str, Any]:
 
 def row(kind: Any, found: dict[str, Any]) -> str:
     chance = CHANCE[str(kind.chance_mode).rpartition(".")[2]]
-    moves = str(kind.dynamics).rpartition(".")[2].lower().replace("_", " ")
+    actions = str(kind.dynamics).rpartition(".")[2].lower().replace("_", " ")
     texts = TEXTS[bool(kind.provides_information_state_string)]
     if "plays" not in found:
         text = " ".join((found.get("refused") or found["fault"]).split()).replace("|", "\\|")
         what = "refused" if "refused" in found else "**fails**"
-        return f"| `{kind.short_name}` | {moves} | {chance} | {texts} | | {what}: {text.removeprefix('openspiel:')} |"
+        return f"| `{kind.short_name}` | {actions} | {chance} | {texts} | | {what}: {text.removeprefix('openspiel:')} |"
     return (
-        f"| `{kind.short_name}` | {moves} | {chance} | {texts} | {found['players']} | {found['plays']} of "
+        f"| `{kind.short_name}` | {actions} | {chance} | {texts} | {found['players']} | {found['plays']} of "
         f"{found['steps']:.4g} steps |"
     )
 

@@ -24,10 +24,10 @@ class Search(NativeState):
     def returns(self):
         return (0.0, 0.0)
 
-    def play_unchecked(self, moves, chance_outcome=None):
+    def play_unchecked(self, actions, chance_outcome=None):
         if self.hidden is None:
-            return Observed(Search(self.boxes, moves[0]), ("hid", "your turn"))  # not where
-        found = float(moves[1] == self.hidden)
+            return Observed(Search(self.boxes, actions[0]), ("hid", "your turn"))  # not where
+        found = float(actions[1] == self.hidden)
         return Observed(Ended((-found, found)), ("over", "over"))
 
 
@@ -54,7 +54,7 @@ class Stubborn:
 
     def begin(self, game, player, rng, deadline): ...
 
-    def observe(self, own_move, observation): ...
+    def observe(self, own_action, observation): ...
 
     def act(self, legal_actions, deadline):
         return legal_actions[self.box]

@@ -17,13 +17,13 @@ class Careful:
     def begin(self, game, player, rng, deadline):
         self.rng, self.size = rng, game.config.size
 
-    def observe(self, own_move, observation):
+    def observe(self, own_action, observation):
         if isinstance(observation, list | tuple):  # over the wire it is a list
             self.seen = Seen(*observation)
 
     def act(self, legal_actions, deadline):
-        move = self.choose()
-        return move if move in legal_actions else (move, 0, 0)  # on the radio it says nothing
+        action = self.choose()
+        return action if action in legal_actions else (action, 0, 0)  # on the radio it says nothing
 
     def end(self, returns):
         pass
@@ -35,15 +35,15 @@ class Careful:
         beside = [self.board(cell) for _, cell in self.near(here)]
         if Item.Wood in beside and self.seen.ammo and self.way_out(fire | self.blast(here, self.seen.blast_strength)):
             return 5
-        moves = [move for move, cell in self.near(here) if self.board(cell) in OPEN and cell not in fire]
-        return moves[int(self.rng.integers(len(moves)))] if moves else 0
+        actions = [action for action, cell in self.near(here) if self.board(cell) in OPEN and cell not in fire]
+        return actions[int(self.rng.integers(len(actions)))] if actions else 0
 
     def board(self, cell):
         return ord(self.seen.board[self.size * cell[0] + cell[1]])
 
     def near(self, cell):
-        beside = [(move, (cell[0] + down, cell[1] + right)) for move, (down, right) in STEPS.items()]
-        return [(move, (r, c)) for move, (r, c) in beside if 0 <= r < self.size and 0 <= c < self.size]
+        beside = [(action, (cell[0] + down, cell[1] + right)) for action, (down, right) in STEPS.items()]
+        return [(action, (r, c)) for action, (r, c) in beside if 0 <= r < self.size and 0 <= c < self.size]
 
     def blast(self, cell, strength):
         """The cells that a bomb burns, as if nothing stood in the way."""
@@ -61,12 +61,12 @@ class Careful:
 
     def way_out(self, fire):
         """The first move of a shortest way to a cell without fire; 0 where there is none."""
-        ways, known = [(0, self.seen.position)], {self.seen.position}
+        ways, infostate = [(0, self.seen.position)], {self.seen.position}
         for first, place in ways:
             if place not in fire:
                 return first
-            for move, cell in self.near(place):
-                if self.board(cell) in OPEN and cell not in known:
-                    known.add(cell)
-                    ways.append((first or move, cell))
+            for action, cell in self.near(place):
+                if self.board(cell) in OPEN and cell not in infostate:
+                    infostate.add(cell)
+                    ways.append((first or action, cell))
         return 0

@@ -39,10 +39,10 @@ from infoset.learn.train import TrainingConfig, TrainingFolder, train
 from infoset.match.agents import PolicyAgent, load_agent
 from infoset.match.series import play_series
 from infoset.policies.public_policy import PublicPlay
-from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.search.agent import SearchAgent
-from infoset.search.range_search import STOPPING, Effort, SubgameSolver, induced_policy
-from infoset.search.ranges import Ranges
+from infoset.search.subgame_solver import STOPPING, Effort, SubgameSolver, induced_policy
+from infoset.search.belief import BeliefTracker
 from infoset.search.state_values import informed_values
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.solvers.sampling.belief_response import BeliefResponse
@@ -113,7 +113,7 @@ class Args:
     """Of each pair that does not search."""
     searched: int = 1_000
     """Of each pair with a player that searches at every move."""
-    move: float = 0.1
+    action: float = 0.1
     """Seconds a move of those; the untrained search over everybody's worlds has a second."""
     kept: Path = Path(__file__).resolve().parents[1] / "runs" / "hidden-information-ggp"
     """Folder for trainings and rows."""
@@ -136,9 +136,9 @@ class Player(NamedTuple):
 
 
 def players(played: Played, args: Args) -> list[Player]:
-    def searching(method: str, move: float, steps: int = 0) -> str:
+    def searching(method: str, action: float, steps: int = 0) -> str:
         ahead = f", steps={steps}" if steps else ""
-        return f"search(method={method}, seconds_per_move={move}, seconds={args.answer}{ahead})"
+        return f"search(method={method}, seconds_per_move={action}, seconds={args.answer}{ahead})"
 
     def trained(method: str, steps: int = 0, stopping: str = "average") -> str:
         return with_net(folder_of(played, args), args, method, steps, stopping)
@@ -147,7 +147,7 @@ def players(played: Played, args: Args) -> list[Player]:
     return [
         Player(RANDOM, "random", args.games),
         Player("handcrafted", played.handcrafted, args.games),
-        Player(NO_NET, searching("per-world", args.move, 1), args.searched),
+        Player(NO_NET, searching("per-world", args.action, 1), args.searched),
         Player(WITH_NET, trained("per-world", 1), args.searched),
         Player("… stopping at random", trained("per-world", 1, "random"), args.searched),
         Player("… as deep as it gets", trained("per-world"), args.searched),
@@ -166,7 +166,7 @@ def folder_of(played: Played, args: Args, seed: int | None = None) -> Path:
 
 def with_net(path: Path, args: Args, method: str = "per-world", steps: int = 1, stopping: str = "average") -> str:
     """The paper's system by default."""
-    return f"trained(path={path}, method={method}, steps={steps}, stopping={stopping}, seconds_per_move={args.move})"
+    return f"trained(path={path}, method={method}, steps={steps}, stopping={stopping}, seconds_per_move={args.action})"
 
 
 def snapshot(path: Path, args: Args, share: float) -> Path:
@@ -272,7 +272,7 @@ def held_to(agent: SearchAgent, seat: int) -> float | None:
     plays = agent.inner.policy if isinstance(agent.inner, PolicyAgent) else None
     if isinstance(plays, PublicPlay):
         return 100 - evaluate_public(plays.policy, plays.graph).best_response_values[1 - seat]
-    if isinstance(plays, WalkPolicy):
+    if isinstance(plays, QuotientPolicy):
         response = BeliefResponse(plays.walk, plays.policy, 1 - seat)
         while not response.step():
             pass
@@ -354,7 +354,7 @@ def stopping_line(name: str) -> str:
     form, worth, found = SequenceForm.of(tree), informed_values(graph).__getitem__, []
     for root in ("per-world", "order-2"):
         for stopping in STOPPING:
-            solver = SubgameSolver(Ranges(graph), worth, root, Effort(stopping=stopping))
+            solver = SubgameSolver(BeliefTracker(graph), worth, root, Effort(stopping=stopping))
             found.append(evaluate(form, induced_policy(solver, tree, form)).exploitability)
     return f"| {name} | {' | '.join(f'{value:.4f}' for value in found)} |"
 
@@ -370,8 +370,8 @@ def cfr(state: GdlState, steps: int, regrets: dict[tuple[GdlState, int], FloatAr
     played = [p / p.sum() if p.sum() > 0 else np.full(len(p), 1 / len(p)) for p in positive]
     worth, value = [np.zeros(len(action_set)) for action_set in action_sets], np.zeros(n)
     for places in product(*map(range, map(len, action_sets))):
-        moves = tuple(action_set[k] for action_set, k in zip(action_sets, places, strict=True))
-        after = state.rules.transitions(state.key, moves)
+        actions = tuple(action_set[k] for action_set, k in zip(action_sets, places, strict=True))
+        after = state.rules.transitions(state.key, actions)
         behind = sum(o.probability * cfr(o.step.state, steps - 1, regrets) for o in after)
         probabilities = np.array([row[k] for row, k in zip(played, places, strict=True)])
         value += probabilities.prod() * behind
@@ -388,7 +388,10 @@ def cache_line(name: str, steps: int) -> str:
     game, graph = load(name), explore(load(name))
     assert isinstance(game, GdlGame)
     solver = SubgameSolver(
-        Ranges(graph), informed_values(graph).__getitem__, "per-world", Effort(iterations=CFR_ITERATIONS, steps=steps)
+        BeliefTracker(graph),
+        informed_values(graph).__getitem__,
+        "per-world",
+        Effort(iterations=CFR_ITERATIONS, steps=steps),
     )
     rules, cached, spent = game.rules, game.rules.transitions, []
     cfr(game.start().state, steps, {})  # what the rules keep of moves and ends is there in both
@@ -590,7 +593,7 @@ def main() -> None:
     sound.begin(load(GAMES[0].game), 0, np.random.default_rng(0), None)
     picture_meier(sound, folder / "meier_strategy.png")
     page = PAGE_TEXT.format(
-        seconds=args.seconds, answer=args.answer, move=args.move, training=args.training,
+        seconds=args.seconds, answer=args.answer, action=args.action, training=args.training,
         above="\n".join(above) or "None.", sections="\n".join(sections), seeds="\n".join(lines),
         searched=args.searched, learnt=" and ".join(f"{games_of(path):,}" for path in paths),
         stopped="\n".join(stopped), cached="\n".join(cached), iterations=CFR_ITERATIONS,

@@ -105,9 +105,9 @@ def play(scenario: Scenario, games: int, seed: int) -> Played:
     others = [k for k in range(rules.num_agents) if k not in scenario.stock]
     side, length = np.full(games, -1), np.zeros(games, dtype=np.int64)
     for t in range(1, rules.max_steps + 1):
-        moves = stock.act()
-        moves[:, others] = random.integers(0, 6, (games, len(others)))
-        stepped = batch.step(moves)
+        actions = stock.act()
+        actions[:, others] = random.integers(0, 6, (games, len(others)))
+        stepped = batch.step(actions)
         ended = stepped.done & (side < 0)
         winner = stepped.rewards.argmax(axis=1) % sides  # teams sit in every other seat
         side[ended] = np.where(stepped.result == WIN, winner, sides)[ended]

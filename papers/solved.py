@@ -25,7 +25,7 @@ import infoset
 from infoset import Solution
 from infoset.compiled import Compiled
 from infoset.solvers.metrics import evaluate_images, evaluate_plan
-from infoset.solvers.work import Point
+from infoset.solvers.job import Point
 from infoset.tree.factored_sizes import Sizes
 from infoset.tree.plans import realisation, uniform
 
@@ -164,7 +164,7 @@ def openings_of(entry: Entry, solution: Solution, compiled: Compiled) -> list[Op
         return dict(zip(free, row(player, known, free) or [1 / len(free)] * len(free), strict=True))
 
     first = probabilities(0, ())
-    likeliest = max(first, key=lambda move: first[move])
+    likeliest = max(first, key=lambda action: first[action])
     return [
         ("the first stone", first, {}),
         ("the second player's first", probabilities(1, ()), {}),

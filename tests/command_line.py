@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 from unittest.mock import patch
 
-from infoset import signs
+from infoset import status
 from infoset.cli import main
 
 INFOSET = [sys.executable, "-m", "infoset"]
@@ -36,7 +36,7 @@ def run_infoset(
         warnings.catch_warnings(),
         patch.object(sys, "argv", ["infoset", *arguments]),
         patch.object(sys, "path", [*sys.path]),
-        patch.object(signs, "listeners", [*signs.listeners]),
+        patch.object(status, "listeners", [*status.listeners]),
         patch("infoset.processes.leave", _leave),
     ):
         warnings.simplefilter("default")

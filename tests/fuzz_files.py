@@ -37,7 +37,7 @@ from infoset.formats.efg import EfgGame, write_efg
 from infoset.formats.nfg import NfgGame, write_nfg
 from infoset.match.playground_json import read_game, write_game
 from infoset.match.replay import Match, replay_steps
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.runs import RunFolder
 from infoset.view.curves import draw_convergence
 
@@ -380,8 +380,8 @@ def read_gdl(file: Path) -> None:
         if state.terminal:
             state.returns()
             return
-        moves = [action_set[0] if (action_set := state.legal_actions(p)) else None for p in range(len(game.players))]
-        state = state.play(moves, state.draw(moves, rng)).state
+        actions = [action_set[0] if (action_set := state.legal_actions(p)) else None for p in range(len(game.players))]
+        state = state.play(actions, state.draw(actions, rng)).state
 
 
 def make_names(folder: Path) -> list[Path]:

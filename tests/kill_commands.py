@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 
 DISK_FULL = "disk full"
 WAYS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, DISK_FULL]

@@ -19,10 +19,10 @@ def value_in_openspiel(game: str, policy: TabularPolicy) -> float:
         if state.is_chance_node():
             return sum(chance * play(state.child(deal)) for deal, chance in state.chance_outcomes())
         player = state.current_player()
-        moves = {state.action_to_string(player, a): a for a in state.legal_actions()}
-        if len(moves) == 1:
-            return play(state.child(*moves.values()))
+        actions = {state.action_to_string(player, a): a for a in state.legal_actions()}
+        if len(actions) == 1:
+            return play(state.child(*actions.values()))
         row = policy.probabilities(player, state.information_state_string(player))
-        return sum(row[word] * play(state.child(a)) for word, a in moves.items() if row[word])
+        return sum(row[word] * play(state.child(a)) for word, a in actions.items() if row[word])
 
     return play(pyspiel.load_game(game).new_initial_state())

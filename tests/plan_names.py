@@ -12,9 +12,9 @@ from infoset.tree.normal_form import PASSED
 
 def strategy_name(form: SequenceForm, player: int, plan: Any) -> str:
     """Return the name of a pure plan, weights (S,) 0 or 1: its action at each set, ``*`` where not reached."""
-    a, moves = form.arrays, []
+    a, actions = form.arrays, []
     for k in form.player_infosets(player):
         first = int(a.first[k])
         own = plan[first : first + int(a.size[k])]
-        moves.append(form.actions[k][int(np.argmax(own))] if own.any() else PASSED)
-    return "/".join(moves)
+        actions.append(form.actions[k][int(np.argmax(own))] if own.any() else PASSED)
+    return "/".join(actions)

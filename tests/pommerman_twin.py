@@ -100,13 +100,13 @@ def next_cell(cell: Cell, direction: int) -> Cell:
     return cell[0] + WAYS[direction][0], cell[1] + WAYS[direction][1]
 
 
-def step(state: State, rules: Config, moves: Sequence[int], words: Sequence[Sequence[int]]) -> None:
+def step(state: State, rules: Config, actions: Sequence[int], words: Sequence[Sequence[int]]) -> None:
     """One step in place, up to and with the judgement; walls close in after it."""
     burn(state)
     players = [agent for agent in state.agents if agent.alive]
     for agent in state.agents:
         agent.message = (int(words[agent.number][0]), int(words[agent.number][1])) if agent.alive else (0, 0)
-    acts = {agent.number: int(moves[agent.number]) for agent in players}
+    acts = {agent.number: int(actions[agent.number]) for agent in players}
     walkers = [Mover(agent, intent(state, rules, agent, acts[agent.number])) for agent in players]
     rollers = [Mover(bomb, roll(state, bomb)) for bomb in state.bombs]
     cross(walkers, rollers)
@@ -219,8 +219,8 @@ def meet(
         else:
             bombs_to.append((roller, roller.own))
             agents_to.append((walker, walker.own))
-    for moves, wanted in ((bombs_to, bombs_at), (agents_to, agents_at)):
-        for mover, cell in moves:
+    for actions, wanted in ((bombs_to, bombs_at), (agents_to, agents_at)):
+        for mover, cell in actions:
             mover.want = cell
             wanted[cell] += 1
     return bool(bombs_to or agents_to)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset import Game, Observed
-from infoset.errors import IllegalMoveError
+from infoset.errors import IllegalActionError
 
 
 class RandomGame(NamedTuple):
@@ -52,40 +52,40 @@ class RandomState(NamedTuple):
         return self.game.noise(self.history, *key)
 
     def legal_actions(self, player: int) -> tuple[Any, ...]:
-        if self.terminal or not self.moves(player):
+        if self.terminal or not self.actions(player):
             return ()
         return tuple(range(1 + self.game.noise(player, self.known[player]) % 3))
 
-    def moves(self, player: int) -> bool:
+    def actions(self, player: int) -> bool:
         return self.noise("moves", player) % 3 > 0 or (player == 0 and self.noise("nobody") % 2 == 0)
 
-    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
-        asleep = all(move is None for move in moves)
-        if self.noise("chance", tuple(moves)) % 3 and not asleep:
+    def chance_outcomes(self, actions: Any) -> tuple[Any, ...]:
+        asleep = all(action is None for action in actions)
+        if self.noise("chance", tuple(actions)) % 3 and not asleep:
             return ()
         weights = [1 + self.noise("weight", k) % 4 for k in range(2)]
         return tuple((f"n{k}", w / sum(weights)) for k, w in enumerate(weights))
 
-    def draw(self, moves: Any, rng: np.random.Generator) -> Any:
-        answers = self.chance_outcomes(moves)
+    def draw(self, actions: Any, rng: np.random.Generator) -> Any:
+        answers = self.chance_outcomes(actions)
         return answers[int(rng.integers(len(answers)))][0] if answers else None
 
-    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
+    def play(self, actions: Any, chance_outcome: Any = None) -> Observed:
         legal_actions = [self.legal_actions(p) or (None,) for p in range(self.game.num_players)]
-        answers = [a for a, _ in self.chance_outcomes(moves)] or [None]
+        answers = [a for a, _ in self.chance_outcomes(actions)] or [None]
         if (
-            any(m not in action_set for m, action_set in zip(moves, legal_actions, strict=True))
+            any(m not in action_set for m, action_set in zip(actions, legal_actions, strict=True))
             or chance_outcome not in answers
         ):
-            raise IllegalMoveError(f"{moves!r} with {chance_outcome!r} is not on offer")
-        history = (*self.history, (*moves, chance_outcome))
+            raise IllegalActionError(f"{actions!r} with {chance_outcome!r} is not on offer")
+        history = (*self.history, (*actions, chance_outcome))
         seen = []
         for player in range(self.game.num_players):
             noise = self.game.noise(history, "sees", player)
             seen.append(None if noise % 3 == 0 else noise // 3 % 2)
         known = tuple(
             (*old, (m, o)) if m is not None or o is not None else old
-            for old, m, o in zip(self.known, moves, seen, strict=True)
+            for old, m, o in zip(self.known, actions, seen, strict=True)
         )
         return Observed(type(self)(self.game, history, known), tuple(seen))
 
@@ -105,13 +105,13 @@ def all_ends(game: Game) -> Iterator[End]:
     """Every play of a game, found by recursion over the definitions."""
     n = len(game.players)
 
-    def extend(known: list[Any], step: Any, moves: Any) -> list[Any]:
+    def extend(known: list[Any], step: Any, actions: Any) -> list[Any]:
         grown = []
         for p in range(n):
             seen = step.observation(p)
-            if moves[p] is not None and seen is None:
+            if actions[p] is not None and seen is None:
                 seen = ()
-            grown.append(known[p] if (moves[p], seen) == (None, None) else (*known[p], (moves[p], seen)))
+            grown.append(known[p] if (actions[p], seen) == (None, None) else (*known[p], (actions[p], seen)))
         return grown
 
     def walk(step: Any, known: list[Any], chance: float, choices: list[Any]) -> Iterator[End]:
@@ -119,11 +119,13 @@ def all_ends(game: Game) -> Iterator[End]:
         if state.terminal:
             yield End(chance, tuple(map(tuple, choices)), state.returns())
             return
-        for moves in product(*[state.legal_actions(p) or (None,) for p in range(n)]):
-            made = [[*c, (known[p], moves[p])] if len(state.legal_actions(p)) > 1 else c for p, c in enumerate(choices)]
-            for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
-                following = state.play(moves, answer)
-                yield from walk(following, extend(known, following, moves), chance * probability, made)
+        for actions in product(*[state.legal_actions(p) or (None,) for p in range(n)]):
+            made = [
+                [*c, (known[p], actions[p])] if len(state.legal_actions(p)) > 1 else c for p, c in enumerate(choices)
+            ]
+            for answer, probability in state.chance_outcomes(actions) or ((None, 1.0),):
+                following = state.play(actions, answer)
+                yield from walk(following, extend(known, following, actions), chance * probability, made)
 
     first = game.start()
     yield from walk(first, extend([()] * n, first, [None] * n), 1.0, [[] for _ in range(n)])
@@ -133,9 +135,9 @@ def action_sets(ends: list[End], player: int) -> dict[Any, list[Any]]:
     """The moves of every information set of a player, as far as they occur."""
     found: dict[Any, dict[Any, None]] = defaultdict(dict)
     for end in ends:
-        for infoset, move in end.choices[player]:
-            found[infoset][move] = None
-    return {infoset: sorted(moves) for infoset, moves in found.items()}
+        for infoset, action in end.choices[player]:
+            found[infoset][action] = None
+    return {infoset: sorted(actions) for infoset, actions in found.items()}
 
 
 def value(ends: list[End], behaviour: list[dict[Any, dict[Any, float]]]) -> list[float]:
@@ -144,8 +146,8 @@ def value(ends: list[End], behaviour: list[dict[Any, dict[Any, float]]]) -> list
     for end in ends:
         reach = end.chance
         for rows, choices in zip(behaviour, end.choices, strict=True):
-            for infoset, move in choices:
-                reach *= rows[infoset][move]
+            for infoset, action in choices:
+                reach *= rows[infoset][action]
         total += reach * np.array(end.payoffs)
     return total.tolist()
 

@@ -21,17 +21,17 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
 
-def random_tree(seed: int, players: int, moves: int = 16, integers: bool = False) -> EfgGame:
-    """Return a game whose players have about ``moves`` moves together at their information sets.
+def random_tree(seed: int, players: int, actions: int = 16, integers: bool = False) -> EfgGame:
+    """Return a game whose players have about ``actions`` moves together at their information sets.
 
     Ends grow into decisions of two or three moves, one after the other; a decision joins an information set of its
     player with equal own choices before it where one is found and a coin says so.  Payoffs are drawn evenly from
     [-10, 10], to three decimals or, with ``integers``, whole, which makes ties likely.
     """
-    rng = random.Random(f"tree {seed} {players} {moves}")
+    rng = random.Random(f"tree {seed} {players} {actions}")
     root = Node(dict.fromkeys(range(1, players + 1), ()))
     ends, sets, count, chance_nodes = [root], list[tuple[int, int, tuple[tuple[int, int], ...]]](), 0, 0
-    while count < moves:
+    while count < actions:
         node = ends.pop(rng.randrange(len(ends)))
         if node is not root and rng.random() < 0.15:
             chance_nodes += 1
@@ -47,10 +47,10 @@ def random_tree(seed: int, players: int, moves: int = 16, integers: bool = False
                 sets.append((node.player, rng.choice((2, 2, 2, 3)), own))
                 count += sets[-1][1]
             size = sets[node.infoset][1]
-        for move in range(size):
+        for action in range(size):
             own = dict(node.own)
             if node.player > 0:
-                own[node.player] = (*own[node.player], (node.infoset, move))
+                own[node.player] = (*own[node.player], (node.infoset, action))
             node.children.append(Node(own))
         ends += node.children
     lines = ['EFG 2 R "random" { ' + " ".join(f'"P{player}"' for player in range(1, players + 1)) + " }"]

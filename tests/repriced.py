@@ -40,14 +40,14 @@ class RepricedState(NamedTuple):
     def legal_actions(self, player: int) -> Any:
         return self.inner.legal_actions(player)
 
-    def chance_outcomes(self, moves: Any) -> Any:
-        return self.inner.chance_outcomes(moves)
+    def chance_outcomes(self, actions: Any) -> Any:
+        return self.inner.chance_outcomes(actions)
 
-    def draw(self, moves: Any, rng: Any) -> Any:
-        return self.inner.draw(moves, rng)
+    def draw(self, actions: Any, rng: Any) -> Any:
+        return self.inner.draw(actions, rng)
 
-    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
-        return self.rules.after(self.inner.play(moves, chance_outcome))
+    def play(self, actions: Any, chance_outcome: Any = None) -> Observed:
+        return self.rules.after(self.inner.play(actions, chance_outcome))
 
     def returns(self) -> tuple[float, ...]:
         factors, constants = self.rules.factors, self.rules.constants

@@ -36,11 +36,11 @@ def start_world(game: Game) -> World:
     return World(step.state, tuple(_grown(((),) * len(nobody), nobody, step)), 1.0)
 
 
-def _grown(known: Sequence[InformationState], moves: Sequence[Action | None], step: Step) -> list[InformationState]:
+def _grown(known: Sequence[InformationState], actions: Sequence[Action | None], step: Step) -> list[InformationState]:
     """What the players know after a step."""
     grown = []
-    for player, move in enumerate(moves):
-        record = own_record(move, step.observation(player))
+    for player, action in enumerate(actions):
+        record = own_record(action, step.observation(player))
         grown.append(known[player] if record is None else (*known[player], record))
     return grown
 
@@ -64,13 +64,13 @@ def steps_from(
             action_sets.append(list(zip((*legal_actions,), model(p, known, legal_actions), strict=True)))
     play = getattr(state, "play_unchecked", state.play)
     for choices in product(*action_sets):
-        moves = tuple([move for move, _ in choices])
+        actions = tuple([action for action, _ in choices])
         weight = world.weight * float(np.prod([chance for _, chance in choices]))
         if weight > 0.0:
-            for answer, chance in state.chance_outcomes(moves) or ((None, 1.0),):
-                step = play(moves, answer)
+            for answer, chance in state.chance_outcomes(actions) or ((None, 1.0),):
+                step = play(actions, answer)
                 clock()
-                yield World(step.state, tuple(_grown(world.known, moves, step)), weight * chance)
+                yield World(step.state, tuple(_grown(world.known, actions, step)), weight * chance)
 
 
 class ExactBelief:
@@ -169,8 +169,8 @@ class Recorder(RandomAgent):
         super().begin(game, player, rng, deadline)
         self.records, self.asked = [], []
 
-    def observe(self, own_move, observation) -> None:
-        self.records.append(own_record(own_move, observation))
+    def observe(self, own_action, observation) -> None:
+        self.records.append(own_record(own_action, observation))
 
     def act(self, legal_actions, deadline):
         if len(legal_actions) > 1:

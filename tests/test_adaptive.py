@@ -9,28 +9,28 @@ from infoset import load
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
+from infoset.search.belief import BeliefTracker
 from infoset.search.models import by_edge
-from infoset.search.ranges import Ranges
 from infoset.tree.graph import explore
 
 
 def test_how_likely_a_token_is() -> None:
     """Kuhn poker, player 1 with the king: a random opponent passes or bets after a pass, each half the time."""
-    ranges = Ranges(explore(load("kuhn_poker")))
+    ranges = BeliefTracker(explore(load("kuhn_poker")))
     number = {record: k for k, record in enumerate(ranges.graph.records)}
     king = number[None, "K"]
     assert ranges.chance(0, 0, king) == pytest.approx(1 / 3)
-    state = ranges.behind(0, king)
+    state = ranges.successor(0, king)
     passed = next(k for record, k in number.items() if record[0] == "pass")
     assert ranges.chance(0, state, passed) == pytest.approx(1)  # its own move
-    after = [(record, ranges.chance(0, ranges.behind(state, passed), k)) for record, k in number.items()]
+    after = [(record, ranges.chance(0, ranges.successor(state, passed), k)) for record, k in number.items()]
     assert sorted(round(chance, 9) for _, chance in after if chance > 0) == [0.5, 0.5]  # of which one ends the game
 
 
 def test_models_by_edges_are_models() -> None:
     """One that plays its second move twice as often as its first, and so on, and knows who it is."""
     graph = explore(load("leduc_poker"))
-    ranges, asked = Ranges(graph), []
+    ranges, asked = BeliefTracker(graph), []
 
     def model(player, known, legal_actions):
         asked.append((player, known))
@@ -39,7 +39,7 @@ def test_models_by_edges_are_models() -> None:
     probabilities = by_edge(model, graph, ranges.states)
     position = next(p for p in np.flatnonzero(graph.player == 1).tolist() if graph.num_edges[p] == 3)
     edges = np.arange(graph.first_edge[position], graph.first_edge[position + 1])
-    state = ranges.behind(1, 0)
+    state = ranges.successor(1, 0)
     np.testing.assert_allclose(probabilities(edges, np.full(3, state)), [1 / 6, 2 / 6, 3 / 6])
     assert asked == [(1, (graph.records[0],))]
 

@@ -60,7 +60,7 @@ def twin(form: SequenceForm, s: AnnealingState, responder: int, temperatures: li
         for _ in sets:
             k = sets[below(s.stream, len(sets))]
             plan, now = played(form, s, responder), evaluate(form, played(form, s, responder)).values[0]
-            others = [move for move in range(form.arrays.size[k]) if move != s.choice[k]]
+            others = [action for action in range(form.arrays.size[k]) if action != s.choice[k]]
             old, s.choice[k] = s.choice[k], others[below(s.stream, len(others))]
             if plan[form.arrays.parent[k]] > 0:
                 loss = now - evaluate(form, played(form, s, responder)).values[0]
@@ -98,8 +98,8 @@ def test_what_is_kept_up_to_date(seed: int, players: int) -> None:
         gradient(form.arrays, responder, plan, gain)
         assert s.gain[own] == pytest.approx(gain[own], abs=1e-12)
         assert np.delete(s.plan, own) == pytest.approx(np.delete(plan, own), abs=0)
-        assert s.worth[0] == pytest.approx(expected_values(form, plan)[0] - form.offsets[0], abs=1e-12)
-        assert s.worth[1] >= s.worth[0] - 1e-9
+        assert s.profile_value[0] == pytest.approx(expected_values(form, plan)[0] - form.offsets[0], abs=1e-12)
+        assert s.profile_value[1] >= s.profile_value[0] - 1e-9
 
 
 @pytest.mark.parametrize("name", OPTIMA)

@@ -263,7 +263,8 @@ def test_locks_of_the_wrong_type(bad: dict) -> None:
 
 
 @pytest.mark.parametrize(
-    "choose", [lambda key, moves: 5, lambda key: 5, lambda key, moves: {moves[0]: "x"}, lambda key, moves: 1 / 0]
+    "choose",
+    [lambda key, actions: 5, lambda key: 5, lambda key, actions: {actions[0]: "x"}, lambda key, actions: 1 / 0],
 )
 def test_functions_that_answer_with_what_is_no_chances(choose: Any) -> None:
     with pytest.raises(InfosetError) as raised:

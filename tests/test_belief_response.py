@@ -13,8 +13,8 @@ from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_st
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import NO_RECORD
 from infoset.tree.plans import random_interior, realisation
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.symmetry import find_symmetry, no_symmetry
-from infoset.tree.walk import Walk
 from random_games import RandomGame
 
 
@@ -54,7 +54,7 @@ def test_figures_equal_those_of_the_sequence_form(game) -> None:
     form = SequenceForm.of(tree)
     strategy = random_interior(form, np.random.default_rng(5))
     expected = evaluate(form, realisation(form, strategy))
-    found = evaluate_policy(Walk.of(tree.graph), as_policy(tree, form, strategy))
+    found = evaluate_policy(QuotientGraph.of(tree.graph), as_policy(tree, form, strategy))
     assert found.values == pytest.approx(expected.values, abs=1e-9)
     assert found.best_response_values == pytest.approx(expected.best_response_values, abs=1e-9)
     assert found.nash_conv == pytest.approx(expected.nash_conv, abs=1e-9)
@@ -62,7 +62,7 @@ def test_figures_equal_those_of_the_sequence_form(game) -> None:
 
 def test_what_a_table_does_not_know_is_played_uniformly() -> None:
     tree = GameTree.of(load("leduc_poker"))
-    walk = Walk.of(tree.graph)
+    walk = QuotientGraph.of(tree.graph)
     table = InfosetTable.empty(2, walk.group)
     found = evaluate_policy(walk, table.policy(table.average_behaviour(walk.group)))
     assert found.nash_conv == pytest.approx(4.747222, abs=1e-6)  # OpenSpiel: uniform Leduc
@@ -70,7 +70,7 @@ def test_what_a_table_does_not_know_is_played_uniformly() -> None:
 
 def test_it_can_be_cut_into_steps_and_needs_little_room_at_first(monkeypatch) -> None:
     monkeypatch.setattr("infoset.solvers.sampling.belief_response.FIRST_ROOM", 2)
-    walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
+    walk = QuotientGraph.of(GameTree.of(load("leduc_poker")).graph)
     solver = Mccfr(walk, 1)
     solver.step(200)
     policy = solver.policy()
@@ -86,7 +86,7 @@ def test_it_can_be_cut_into_steps_and_needs_little_room_at_first(monkeypatch) ->
 @pytest.mark.parametrize("edges", [1, 7, 1000])
 def test_an_evaluation_that_was_cut_goes_on_elsewhere(edges, monkeypatch) -> None:
     monkeypatch.setattr("infoset.solvers.sampling.belief_response.FIRST_ROOM", 4)  # it has to grow now and then
-    walk = Walk.of(GameTree.of(load("leduc_poker")).graph)
+    walk = QuotientGraph.of(GameTree.of(load("leduc_poker")).graph)
     solver = Mccfr(walk, 1)
     solver.step(200)
     policy = solver.policy()
@@ -103,7 +103,7 @@ def test_an_evaluation_that_was_cut_goes_on_elsewhere(edges, monkeypatch) -> Non
 
 
 def test_an_evaluation_of_another_policy_is_refused() -> None:
-    walk = Walk.of(GameTree.of(load("kuhn_poker")).graph)
+    walk = QuotientGraph.of(GameTree.of(load("kuhn_poker")).graph)
     solver = Mccfr(walk, 1)
     solver.step(10)
     work = PolicyEvaluation(walk, solver.policy())
@@ -145,7 +145,7 @@ def test_an_interrupted_evaluation_is_kept_in_the_folder(tmp_path, monkeypatch) 
 def sampled(game, players_symmetric: bool, iterations: int = 300):
     """A walk, over the game's symmetries or not, and what sampling made on it."""
     graph = GameTree.of(load(game)).graph if isinstance(game, str) else GameTree.of(game).graph
-    walk = Walk.of(graph, find_symmetry(graph) if players_symmetric else None)
+    walk = QuotientGraph.of(graph, find_symmetry(graph) if players_symmetric else None)
     solver = Mccfr(walk, 1)
     solver.step(iterations)
     return walk, solver.policy()

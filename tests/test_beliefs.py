@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import chisquare
 
 from infoset import load
+from infoset.search.belief import BeliefSampler, BeliefTracker
 from infoset.search.monte_carlo import by_name
-from infoset.search.ranges import Draws, Ranges
 from infoset.tree.graph import explore
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.rules_source import build_lazy_graph
 from slow_beliefs import ExactBelief, start_world, states_asked, told
 
 SIGNIFICANT = 1e-4
@@ -34,12 +34,12 @@ def test_a_caller_in_kuhn_poker_holds_both_other_cards_possible() -> None:
 def asked(name, player, grows=False, **limits):
     """Ranges of a game, and the information states in which a player had a choice in random plays."""
     game, states = states_asked(name, player)
-    graph = growing_graph(game) if grows else explore(game)
-    ranges, found = Ranges(graph, **limits), []
+    graph = build_lazy_graph(game) if grows else explore(game)
+    ranges, found = BeliefTracker(graph, **limits), []
     for known in states:
         state = player
         for record in known[int(graph.start_records[player] >= 0) :]:
-            state = ranges.behind(
+            state = ranges.successor(
                 state, graph.source.record_number(player, record) if grows else graph.records.index(record)
             )
         found.append(state)
@@ -59,7 +59,7 @@ def test_true_draws_agree_with_the_exact_range(name, player, grows) -> None:
     assert several
     for number, state in enumerate(several):
         exact = rows(ranges.of(player, state))
-        draws = Draws(ranges, state, np.random.default_rng(number))
+        draws = BeliefSampler(ranges, state, np.random.default_rng(number))
         found = rows(draws.draw(4000))
         assert found.keys() <= exact.keys()
         observed = [4000 * found.get(key, 0.0) for key in exact]
@@ -70,7 +70,7 @@ def test_draws_for_training_are_biased_as_the_paper_says() -> None:
     """Monty Hall: the door with the car is half as likely as the other, and met more often than that."""
     ranges, states = asked("gdl:monty_hall", 0)
     state = next(s for s in states if np.ptp(ranges.of(0, s).weight) > 0.1)
-    exact, found = (rows(r) for r in (ranges.of(0, state), Draws(ranges, state, rng(), true=False).draw(4000)))
+    exact, found = (rows(r) for r in (ranges.of(0, state), BeliefSampler(ranges, state, rng(), true=False).draw(4000)))
     least = min(exact, key=exact.__getitem__)
     assert exact[least] == pytest.approx(1 / 3)
     assert found[least] > 0.4
@@ -85,7 +85,7 @@ def test_no_mistake_is_made_twice() -> None:
     """Fifty histories of a state late in the game, with what is remembered and without."""
     ranges, states = asked("gdl:krieg_tic_tac_toe", 1, grows=True)
     state = max(states, key=lambda s: len(ranges.states.path(s)[1]))
-    draws, forgetful = Draws(ranges, state, rng()), Draws(ranges, state, rng())
+    draws, forgetful = BeliefSampler(ranges, state, rng()), BeliefSampler(ranges, state, rng())
     draws.draw(50)
     found = 0
     while found < 50:
@@ -100,11 +100,11 @@ def start(ranges):
 
 
 def test_what_no_history_explains_leaves_none() -> None:
-    ranges = Ranges(explore(load("kuhn_poker")))
+    ranges = BeliefTracker(explore(load("kuhn_poker")))
     king = ranges.graph.records.index((None, "K"))
-    state = ranges.behind(ranges.behind(0, king), king)
+    state = ranges.successor(ranges.successor(0, king), king)
     assert not ranges.of(0, state).size
-    assert not Draws(ranges, state, rng()).draw(5).size
+    assert not BeliefSampler(ranges, state, rng()).draw(5).size
 
 
 def test_others_are_drawn_where_nothing_is_left_of_a_range() -> None:
@@ -129,7 +129,7 @@ def test_the_nearest_are_kept_where_there_is_no_time_for_others() -> None:
     assert ranges.near <= set(states)
     assert not ranges.drawn_again
     last = next(state for state in reversed(states) if state in ranges.near)
-    assert ranges.move_to(growing_graph(load("gdl:krieg_tic_tac_toe")), last) in ranges.near
+    assert ranges.move_to(build_lazy_graph(load("gdl:krieg_tic_tac_toe")), last) in ranges.near
     assert len(ranges.near) == 1  # the others had numbers of the graph before
 
 

@@ -20,12 +20,12 @@ from infoset import cli
 from infoset.arena.competition import read as read_competition
 from infoset.errors import LONGEST, CheckpointError, FormatError, InfosetError, ParameterError, PolicyError
 from infoset.files import POLICY, clear_partials, create_file, lock_file, replace_file
-from infoset.locking import read_locks
 from infoset.match.agents import load_agent
-from infoset.policies.saved import load_policy
+from infoset.node_locking import read_locks
+from infoset.policies.loading import load_policy
 from infoset.policies.table_file import TableFile
 from infoset.runs import RunConfig, RunFolder, UnsavedWarning
-from infoset.solvers.work import Point
+from infoset.solvers.job import Point
 
 resource = pytest.importorskip("resource")
 HUGE = "9" * 5000

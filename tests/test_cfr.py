@@ -62,10 +62,10 @@ def slow_cfr(form, iterations, alternating):
         own = form.player_sequences(player)
         total[own] += plan[own]
         for k in form.player_infosets(player):
-            moves = slice(int(a.first[k]), int(a.first[k] + a.size[k]))
-            regrets[moves] += values[moves] - worth[k]
-            positive = np.maximum(regrets[moves], 0)
-            strategy[moves] = positive / positive.sum() if positive.sum() > 1e-15 else 1 / len(positive)
+            actions = slice(int(a.first[k]), int(a.first[k] + a.size[k]))
+            regrets[actions] += values[actions] - worth[k]
+            positive = np.maximum(regrets[actions], 0)
+            strategy[actions] = positive / positive.sum() if positive.sum() > 1e-15 else 1 / len(positive)
         plan_down(a, player, strategy, plan)
 
     for _ in range(iterations):

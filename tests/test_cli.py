@@ -176,7 +176,7 @@ def test_what_a_verb_found_counts_also_where_nobody_reads_on(tmp_path: Path) -> 
 HANGING = """
 class Hanging:
     def begin(self, game, player, rng, deadline): print("noise")
-    def observe(self, own_move, observation): ...
+    def observe(self, own_action, observation): ...
     def act(self, legal_actions, deadline):
         while {hangs}: pass
         return legal_actions[0]

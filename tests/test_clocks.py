@@ -11,13 +11,13 @@ import pytest
 
 import infoset
 from infoset import GameTree, NativeState, Observed, SequenceForm, solving
-from infoset.base import Action, JointMove
+from infoset.base import Action, JointAction
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ClockError
 from infoset.policies.simple import asked_everywhere
+from infoset.solvers.job import Job, Limits, Point, Watcher, advance
 from infoset.solvers.tabular import trembles
 from infoset.solvers.tabular.logit import LogitSystem
-from infoset.solvers.work import Limits, Point, Watcher, Work, advance
 from infoset.tree import graph as graph_module
 from infoset.tree.graph import explore
 
@@ -25,7 +25,7 @@ ROLES = 40
 
 
 class _Crowd(NamedTuple):
-    moves: int
+    actions: int
     over: bool = False
 
 
@@ -37,10 +37,10 @@ class CrowdState(NativeState, _Crowd):
         return self.over
 
     def legal_actions(self, player: int) -> tuple[Action, ...]:
-        return () if self.over else tuple(range(self.moves))
+        return () if self.over else tuple(range(self.actions))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        return Observed(CrowdState(self.moves, True), (None,) * len(moves))
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        return Observed(CrowdState(self.actions, True), (None,) * len(actions))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0,) * ROLES
@@ -49,12 +49,12 @@ class CrowdState(NativeState, _Crowd):
 class CrowdGame:
     """One step of players who all move at once."""
 
-    def __init__(self, players: int = ROLES, moves: int = 2) -> None:
-        self.name, self.moves = "crowd", moves
+    def __init__(self, players: int = ROLES, actions: int = 2) -> None:
+        self.name, self.actions = "crowd", actions
         self.players = tuple(f"P{k}" for k in range(players))
 
     def start(self) -> Observed:
-        return Observed(CrowdState(self.moves), (None,) * len(self.players))
+        return Observed(CrowdState(self.actions), (None,) * len(self.players))
 
 
 def crowd_description(roles: int) -> str:
@@ -70,8 +70,10 @@ def crowd_description(roles: int) -> str:
 def test_joint_moves_that_do_not_fit_are_refused_before_they_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BudgetError, match=r"joint moves"):
         infoset.solve(CrowdGame(), "cfr", seconds=5)
-    played: list[JointMove] = []
-    monkeypatch.setattr(CrowdState, "play_unchecked", lambda state, moves, chance_outcome=None: played.append(moves))
+    played: list[JointAction] = []
+    monkeypatch.setattr(
+        CrowdState, "play_unchecked", lambda state, actions, chance_outcome=None: played.append(actions)
+    )
     with pytest.raises(BudgetError, match=r"one state has 1,099,511,627,776 joint moves, which take [\d,.]+ GiB"):
         explore(CrowdGame())
     assert not played
@@ -110,14 +112,14 @@ class ManyAnswers(NativeState, _Crowd):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.over else ("go",)
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
-        return tuple((k, 1 / self.moves) for k in range(self.moves))
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
+        return tuple((k, 1 / self.actions) for k in range(self.actions))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         return Observed(ManyAnswers(int(chance_outcome or 0), True), (chance_outcome,))
 
     def returns(self) -> tuple[float, ...]:
-        return (float(self.moves),)
+        return (float(self.actions),)
 
 
 class ManyAnswersGame:
@@ -155,9 +157,9 @@ class DeepState(NativeState, _Deep):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.terminal or player != self.done % 2 else ("wait", "stop")
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        move = moves[self.done % 2]
-        return Observed(DeepState(self.steps, self.done + 1 if move == "wait" else -self.done - 1), (move, move))
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        action = actions[self.done % 2]
+        return Observed(DeepState(self.steps, self.done + 1 if action == "wait" else -self.done - 1), (action, action))
 
     def returns(self) -> tuple[float, ...]:
         paid = float(self.done * 7 % 5)
@@ -213,7 +215,7 @@ def test_a_long_step_of_the_logit_path_is_left_behind(monkeypatch: pytest.Monkey
     assert (none.stopped, none.iterations) == ("seconds", 0)
 
 
-class Dear(Work):
+class Dear(Job):
     """Work of no time, at which it takes a second to look."""
 
     def __init__(self, clock: list[float]) -> None:
@@ -238,7 +240,7 @@ class Dear(Work):
 def test_looks_take_no_longer_than_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """Under a limit of 5 seconds of work there are about 5 looks of a second, not one at each check."""
     now = [0.0]
-    monkeypatch.setattr("infoset.solvers.work.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("infoset.solvers.job.time.monotonic", lambda: now[0])
     work = Dear(now)
     assert advance(work, Limits(seconds=5.0), Watcher())[0] == "seconds"
     assert 2 <= work.looks <= 8 and now[0] < 15

@@ -27,7 +27,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.formats.nfg import NfgGame, parse_nfg
 from infoset.policies.correlated_policy import CorrelatedPolicy
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.solvers.tabular import correlated as module
 from infoset.solvers.tabular import correlated_programs as programs
 from infoset.solvers.tabular.correlated import KINDS, CorrelatedPlan
@@ -179,7 +179,7 @@ def test_openspiel_measures_the_same_distance() -> None:
             words = table.strategies[p][cell[p]].split("/")
             for k, word in zip(form.player_infosets(p), words, strict=True):
                 card, *past = form.keys[k].replace("[", "").replace("]", "").split()
-                state = cards[card] + "".join("p" if move == "pass" else "b" for move in past)
+                state = cards[card] + "".join("p" if action == "pass" else "b" for action in past)
                 policy[state] = [(0, float(word != "bet")), (1, float(word == "bet"))]
         device.append((float(weight), pyspiel.TabularPolicy(policy)))
     plan = of_table(form, table, probabilities)
@@ -233,11 +233,11 @@ class OneByOne(programs.Tuples):
 
 
 class WithoutChance(RandomState):
-    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, actions: Any) -> tuple[Any, ...]:
         return ()
 
-    def moves(self, player: int) -> bool:
-        return super().moves(player) or player == 0  # somebody has to
+    def actions(self, player: int) -> bool:
+        return super().actions(player) or player == 0  # somebody has to
 
     def returns(self) -> tuple[float, ...]:
         return tuple(float(self.noise("pays", p) % 9) for p in range(self.game.num_players))
@@ -339,7 +339,7 @@ def test_a_mediator_draws_for_everybody(kind: str, tmp_path: Path) -> None:
     saved = load_policy(tmp_path / "run")
     assert isinstance(saved, CorrelatedPolicy)
     agents = [PolicyAgent(saved, f"agent {k}") for k in range(2)]
-    met = [play_match(CHICKEN, agents, seed=seed).steps[0].moves for seed in range(200)]
+    met = [play_match(CHICKEN, agents, seed=seed).steps[0].actions for seed in range(200)]
     told = {"".join(strategy_name(plan.form, p, row) for p in range(2)) for row in plan.plans}
     assert {f"{a}{b}" for a, b in met} == told
     again = CorrelatedPlan.drawn(plan.form, saved)

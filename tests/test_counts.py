@@ -22,7 +22,7 @@ from infoset.gdl.playouts import random_playouts
 from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.vec import PommermanVec
 from infoset.search.agent import Search
-from infoset.search.range_search import Effort
+from infoset.search.subgame_solver import Effort
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
@@ -30,7 +30,7 @@ from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.testing import check_game
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
-from infoset.tree.walk import Walk
+from infoset.tree.quotient_graph import QuotientGraph
 
 COUNTS = {
     "iterations": [
@@ -54,8 +54,8 @@ COUNTS = {
 
 
 @cache
-def kuhn_walk() -> Walk:
-    return Walk.of(explore(load("kuhn_poker")))
+def kuhn_walk() -> QuotientGraph:
+    return QuotientGraph.of(explore(load("kuhn_poker")))
 
 
 @cache

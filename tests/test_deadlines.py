@@ -19,11 +19,11 @@ from infoset import load, load_agent
 from infoset.base import Game
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.search.ranges import Range, Ranges, whole
+from infoset.search.belief import Belief, BeliefTracker, whole
 from infoset.search.tree_search import NO_NODE, OWN, STATE, TreeSearch
 from infoset.tree.graph import explore
-from infoset.tree.growing import STATES, GrowingGraph
-from infoset.tree.rules_source import RulesSource, growing_graph
+from infoset.tree.lazy_graph import STATES, LazyGraph
+from infoset.tree.rules_source import RulesSource, build_lazy_graph
 from random_games import RandomGame, RandomState
 from test_growing import ask_all, count_histories
 
@@ -50,25 +50,25 @@ def play(game: Game, name: str, rng: np.random.Generator, longest: float = LONGE
     for player, agent in enumerate(agents):
         agent.begin(game, player, np.random.default_rng(player), None)
     asked = []
-    step, moves = game.start(), [None] * len(agents)
+    step, actions = game.start(), [None] * len(agents)
     while True:
         for player, agent in enumerate(agents):
-            if moves[player] is not None or step.observation(player) is not None:
-                agent.observe(moves[player], step.observation(player))
+            if actions[player] is not None or step.observation(player) is not None:
+                agent.observe(actions[player], step.observation(player))
         state: Any = step.state
         if state.terminal:
             return asked
-        moves = [None] * len(agents)
+        actions = [None] * len(agents)
         for player, agent in enumerate(agents):
             if action_set := state.legal_actions(player):
                 allowed = float(rng.choice([0.0, 0.001, longest * rng.random() ** 4]))
                 begun = time.thread_time()
-                move = agent.act(action_set, time.monotonic() + allowed)
+                action = agent.act(action_set, time.monotonic() + allowed)
                 late = time.thread_time() - begun - allowed
                 if len(action_set) > 1:
-                    asked.append(Asked(name, game.name, allowed, late, move in action_set))
-                moves[player] = move if move in action_set else action_set[0]
-        step = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng))
+                    asked.append(Asked(name, game.name, allowed, late, action in action_set))
+                actions[player] = action if action in action_set else action_set[0]
+        step = getattr(state, "play_unchecked", state.play)(actions, state.draw(actions, rng))
 
 
 def fuzz(number: int) -> list[Asked]:
@@ -118,11 +118,11 @@ class Rings(Clock):
 def test_what_ends_in_the_middle_can_be_asked_again(name: str) -> None:
     """A clock that rings at every look, one after the other; no state or edge is left half made."""
     game = load(name)
-    graph = GrowingGraph(game, RulesSource(Ringing(game)), 1 << 26)
+    graph = LazyGraph(game, RulesSource(Ringing(game)), 1 << 26)
     for looks in count():
         Ringing.clock = Rings(looks % 7)
         try:
-            with graph.held(Rings(looks % 5)):
+            with graph.sequence_at(Rings(looks % 5)):
                 ask_all(graph)
             break
         except ClockError:
@@ -156,16 +156,16 @@ class RingingState(NamedTuple):
         Ringing.clock()
         return self.state.legal_actions(player)
 
-    def chance_outcomes(self, moves: Any) -> Any:
+    def chance_outcomes(self, actions: Any) -> Any:
         Ringing.clock()
-        return self.state.chance_outcomes(moves)
+        return self.state.chance_outcomes(actions)
 
-    def draw(self, moves: Any, rng: Any) -> Any:
-        return self.state.draw(moves, rng)
+    def draw(self, actions: Any, rng: Any) -> Any:
+        return self.state.draw(actions, rng)
 
-    def play(self, moves: Any, chance_outcome: Any = None) -> Any:
+    def play(self, actions: Any, chance_outcome: Any = None) -> Any:
         Ringing.clock()
-        step = self.state.play(moves, chance_outcome)
+        step = self.state.play(actions, chance_outcome)
         return step._replace(state=RingingState(step.state))
 
     def returns(self) -> Any:
@@ -177,7 +177,7 @@ class RingingState(NamedTuple):
 def test_a_graph_without_memory_can_be_asked_again(name: str) -> None:
     """Room is given byte by byte, as it were: what did not fit is found later."""
     game = load(name)
-    graph, times = growing_graph(game, 1 << 26), 0
+    graph, times = build_lazy_graph(game, 1 << 26), 0
     graph.memory = graph.nbytes
     while True:
         try:
@@ -193,7 +193,7 @@ def test_a_graph_without_memory_can_be_asked_again(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "by"), [("gdl:krieg_tic_tac_toe", OWN), ("gdl:tic_tac_toe", STATE)])
 def test_a_batch_that_ends_in_the_middle_leaves_no_trace(name: str, by: int) -> None:
-    graph = growing_graph(load(name))
+    graph = build_lazy_graph(load(name))
     rings = [False]
 
     def leaves(positions: np.ndarray) -> tuple[np.ndarray, None]:
@@ -225,7 +225,7 @@ def test_a_graph_that_another_thread_has_is_waited_for_until_the_clock_rings() -
     taken, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with agent.graph.held():
+        with agent.graph.sequence_at():
             taken.set()
             done.wait(30)
 
@@ -249,11 +249,11 @@ def test_a_move_that_was_cut_does_not_lose_the_game() -> None:
     rng, step = np.random.default_rng(2), game.start()
     for k in range(4):
         state: Any = step.state
-        moves = [action_set[int(rng.integers(len(action_set)))] for action_set in map(state.legal_actions, range(2))]
+        actions = [action_set[int(rng.integers(len(action_set)))] for action_set in map(state.legal_actions, range(2))]
         if len(state.legal_actions(0)) > 1:
-            moves[0] = agent.act(state.legal_actions(0), time.monotonic() + (0.0 if k < 3 else 60.0))
-        step = state.play(moves, state.draw(moves, rng))
-        agent.observe(moves[0], step.observation(0))
+            actions[0] = agent.act(state.legal_actions(0), time.monotonic() + (0.0 if k < 3 else 60.0))
+        step = state.play(actions, state.draw(actions, rng))
+        agent.observe(actions[0], step.observation(0))
     faults = len(agent.faults)
     while len(step.state.legal_actions(0)) < 2:
         step = step.state.play([action_set[0] for action_set in map(step.state.legal_actions, range(2))])
@@ -268,34 +268,34 @@ def test_what_may_be_is_the_same_on_a_new_graph(name: str) -> None:
     """Along random plays: ranges that move to an empty graph at every step, and those that stay."""
     game, rng = load(name), np.random.default_rng(3)
     for _ in range(3):
-        staying, moving = Ranges(growing_graph(game)), Ranges(growing_graph(game))
+        staying, moving = BeliefTracker(build_lazy_graph(game)), BeliefTracker(build_lazy_graph(game))
         one = other = 0
         step = game.start()
         for _ in range(6):
             state: Any = step.state
             if state.terminal:
                 break
-            moves = [
+            actions = [
                 action_set[rng.integers(len(action_set))] if (action_set := state.legal_actions(p)) else None
                 for p in range(2)
             ]
-            step = state.play(moves, state.draw(moves, rng))
+            step = state.play(actions, state.draw(actions, rng))
             seen = step.observation(0)
-            if moves[0] is not None or seen is not None:
-                record = (moves[0], () if seen is None else seen)
-                one = staying.behind(one, staying.graph.source.record_number(0, record))
-                other = moving.behind(other, moving.graph.source.record_number(0, record))
+            if actions[0] is not None or seen is not None:
+                record = (actions[0], () if seen is None else seen)
+                one = staying.successor(one, staying.graph.source.record_number(0, record))
+                other = moving.successor(other, moving.graph.source.record_number(0, record))
             assert weights(staying, one) == pytest.approx(weights(moving, other))
-            other = moving.move_to(growing_graph(game), other)
+            other = moving.move_to(build_lazy_graph(game), other)
             assert staying.key(one) == moving.key(other)
             assert weights(staying, one) == pytest.approx(weights(moving, other))
 
 
-def weights(ranges: Ranges, state: int) -> Counter[tuple[str, ...]]:
+def weights(ranges: BeliefTracker, state: int) -> Counter[tuple[str, ...]]:
     """How likely it is that everybody knows what."""
-    held: Range = ranges.of(0, state)
+    sequence_at: Belief = ranges.of(0, state)
     found: Counter[tuple[str, ...]] = Counter()
-    for row, weight in zip(held.known.tolist(), held.weight.tolist(), strict=True):
+    for row, weight in zip(sequence_at.known.tolist(), sequence_at.weight.tolist(), strict=True):
         found[tuple(map(ranges.key, row))] += weight
     return found
 
@@ -321,19 +321,19 @@ def play_long(game: Game, name: str, steps: int, seconds: float) -> int:
     before, most, made = resident(), 0, 0
     while made < steps:
         agent.begin(game, 0, np.random.default_rng(made), None)
-        step, moves = game.start(), [None] * len(game.players)
+        step, actions = game.start(), [None] * len(game.players)
         state: Any = step.state
         while not state.terminal and made < steps:
-            if moves[0] is not None or step.observation(0) is not None:
-                agent.observe(moves[0], step.observation(0))
-            action_sets = [state.legal_actions(player) for player in range(len(moves))]
-            moves = [
+            if actions[0] is not None or step.observation(0) is not None:
+                agent.observe(actions[0], step.observation(0))
+            action_sets = [state.legal_actions(player) for player in range(len(actions))]
+            actions = [
                 action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets
             ]
             if action_sets[0]:
-                moves[0] = agent.act(action_sets[0], time.monotonic() + seconds)
-                assert moves[0] in action_sets[0]
-            step = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng))
+                actions[0] = agent.act(action_sets[0], time.monotonic() + seconds)
+                assert actions[0] in action_sets[0]
+            step = getattr(state, "play_unchecked", state.play)(actions, state.draw(actions, rng))
             state, made = step.state, made + 1
             most = max(most, resident())
         assert agent.graph.nbytes + agent.ranges.entries * 40 < 40 << 20

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from infoset import GameTree, NativeState, Observed, SequenceForm, TabularPolicy, evaluate, load, solving
-from infoset.base import Action, Game, JointMove
+from infoset.base import Action, Game, JointAction
 from infoset.errors import BudgetError
 from infoset.tree import game_tree, sequence_form
 from infoset.tree.graph import explore
@@ -120,8 +120,8 @@ class LongState(NativeState, _Long):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.terminal else ("wait", "stop")
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        return Observed(LongState(self.steps, self.done + 1 if moves[0] == "wait" else -1), (None,))
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        return Observed(LongState(self.steps, self.done + 1 if actions[0] == "wait" else -1), (None,))
 
     def returns(self) -> tuple[float, ...]:
         return (float(self.done),)

@@ -47,7 +47,7 @@ def test_odd_but_legal() -> None:
     assert efg.outcomes[3].name == r"e\d"
     game = EfgGame(efg, "odd")
     first = game.start().state
-    assert [move for move, _ in first.chance_outcomes((None, None))] == ["x", "x'2"]
+    assert [action for action, _ in first.chance_outcomes((None, None))] == ["x", "x'2"]
     second = first.play((None, None), "x").state
     assert second.legal_actions(0) == ("1", "2")
     assert game.paid[2] == (Fraction(3, 2) + Fraction(1, 3), -1 - Fraction(1, 3))
@@ -259,7 +259,7 @@ class RichState(NativeState, _Rich):
     def legal_actions(self, player: int) -> tuple[str, ...]:
         return () if self.over else ("end",)
 
-    def play_unchecked(self, moves, chance_outcome=None) -> Observed:
+    def play_unchecked(self, actions, chance_outcome=None) -> Observed:
         return Observed(RichState(True), (None,))
 
     def returns(self) -> tuple[float, ...]:

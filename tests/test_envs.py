@@ -18,14 +18,14 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
 from infoset import Ended, NativeState, Observed, load, play_match
-from infoset.base import JointMove
+from infoset.base import JointAction
 from infoset.envs.encoders import HistoryEncoder
 from infoset.envs.parallel import InfosetParallelEnv
 from infoset.envs.single import SeatEnv
 from infoset.errors import (
     BudgetError,
     GameRuleError,
-    IllegalMoveError,
+    IllegalActionError,
     ParameterError,
     UnsupportedGameError,
 )
@@ -57,7 +57,7 @@ FFA = "pommerman:PommeFFACompetition-v0"
 def test_pettingzoo_s_own_tests(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     env = InfosetParallelEnv(name)
     parallel_api_test(env, num_cycles=300)
-    parallel_seed_test(lambda: InfosetParallelEnv(name, moves=env.moves, encode=env.coding.encode))
+    parallel_seed_test(lambda: InfosetParallelEnv(name, actions=env.actions, encode=env.coding.encode))
     assert "Passed" in capsys.readouterr().out
 
 
@@ -104,7 +104,7 @@ def test_without_a_seed_the_generator_goes_on() -> None:
 def test_whoever_has_no_choice_may_submit_anything() -> None:
     env = InfosetParallelEnv("kuhn_poker")
     seen, _ = env.reset(seed=0)
-    assert env.moves == ("pass", "bet")
+    assert env.actions == ("pass", "bet")
     assert seen["P1"]["action_mask"].tolist() == [1, 1]
     assert seen["P2"]["action_mask"].tolist() == [0, 0]
     seen, *_ = env.step({"P1": np.int64(1), "P2": "whatever"})
@@ -121,7 +121,7 @@ def test_whoever_has_no_choice_may_submit_anything() -> None:
 def test_an_illegal_action_is_a_clear_error(action: Any) -> None:
     env = InfosetParallelEnv("kuhn_poker")
     env.reset(seed=0)
-    with pytest.raises(IllegalMoveError, match=r"^P1 cannot play action .*; legal: 0 \('pass'\), 1 \('bet'\)$"):
+    with pytest.raises(IllegalActionError, match=r"^P1 cannot play action .*; legal: 0 \('pass'\), 1 \('bet'\)$"):
         env.step({"P1": action})
     env.step({"P1": 0})  # nothing was played
 
@@ -129,10 +129,10 @@ def test_an_illegal_action_is_a_clear_error(action: Any) -> None:
 def test_misuse_is_named() -> None:
     env = InfosetParallelEnv("goofspiel(num_cards=3)")
     env.reset(seed=0)
-    with pytest.raises(IllegalMoveError, match="P2 has to move"):
+    with pytest.raises(IllegalActionError, match="P2 has to move"):
         env.step({"P1": 0})
     env.step({"P1": 0, "P2": 1})
-    with pytest.raises(IllegalMoveError, match=r"P1 cannot play action 0 \(1\); legal: 1 \(2\), 2 \(3\)"):
+    with pytest.raises(IllegalActionError, match=r"P1 cannot play action 0 \(1\); legal: 1 \(2\), 2 \(3\)"):
         env.step({"P1": 0, "P2": 0})
     env.step({"P1": 1, "P2": 0})
     assert not env.agents
@@ -141,11 +141,11 @@ def test_misuse_is_named() -> None:
     with pytest.raises(BudgetError, match=r"give moves=\[…\].* and encode=…"):
         InfosetParallelEnv("goofspiel(num_cards=6)")
     with pytest.raises(ParameterError, match="each may come once"):
-        InfosetParallelEnv("kuhn_poker", moves=("bet", "bet"))
+        InfosetParallelEnv("kuhn_poker", actions=("bet", "bet"))
     with pytest.raises(ParameterError, match="'planes' is no encoder"):
         InfosetParallelEnv("kuhn_poker", encode="planes")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="offers 'bet', which is not among the moves given"):
-        InfosetParallelEnv("kuhn_poker", moves=("pass",)).reset(seed=0)
+        InfosetParallelEnv("kuhn_poker", actions=("pass",)).reset(seed=0)
     with pytest.raises(ParameterError, match="render_mode=human is not one of ansi"):
         InfosetParallelEnv("kuhn_poker", render_mode="human")
     with pytest.raises(UnsupportedGameError, match="distinct names"):
@@ -162,7 +162,7 @@ class Counts:
 
 
 def test_a_large_game_with_its_own_moves_and_encoder() -> None:
-    env = InfosetParallelEnv("goofspiel(num_cards=13)", moves=range(1, 14), encode=Counts())
+    env = InfosetParallelEnv("goofspiel(num_cards=13)", actions=range(1, 14), encode=Counts())
     parallel_api_test(env, num_cycles=50)
     events = episode(env, 3)
     assert [int(event[0]["P1"]["observation"][0]) for event in events] == list(range(1, 14))  # the last bid is forced
@@ -205,14 +205,14 @@ def test_arrays_are_as_long_as_the_longest_information_state(name: str) -> None:
     def longest(state: Any, lengths: list[int]) -> int:
         """By walking through the whole tree."""
         best = max(lengths)
-        for moves in product(*[state.legal_actions(p) or (None,) for p in range(len(lengths))]):
+        for actions in product(*[state.legal_actions(p) or (None,) for p in range(len(lengths))]):
             if state.terminal:
                 break
-            for answer, _ in state.chance_outcomes(moves) or ((None, 1.0),):
-                step = state.play(moves, answer)
+            for answer, _ in state.chance_outcomes(actions) or ((None, 1.0),):
+                step = state.play(actions, answer)
                 grown = [
-                    length + (move is not None or step.observation(p) is not None)
-                    for p, (length, move) in enumerate(zip(lengths, moves, strict=True))
+                    length + (action is not None or step.observation(p) is not None)
+                    for p, (length, action) in enumerate(zip(lengths, actions, strict=True))
                 ]
                 best = max(best, longest(step.state, grown))
         return best
@@ -364,12 +364,12 @@ def test_an_episode_is_the_match_of_its_seed() -> None:
         _, info = env.reset(seed=seed)
         over, total = False, 0.0
         while not over:
-            _, reward, over, _, _ = env.step(env.moves.index("pass"))
+            _, reward, over, _, _ = env.step(env.actions.index("pass"))
             total += reward
         match = play_match("kuhn_poker", [Passes(), "random"], seed=info["seed"])
         assert total == match.returns[0]
-        assert [(s.moves, s.chance_outcome) for s in env.round.steps] == [
-            (s.moves, s.chance_outcome) for s in match.steps
+        assert [(s.actions, s.chance_outcome) for s in env.round.steps] == [
+            (s.actions, s.chance_outcome) for s in match.steps
         ]
 
 
@@ -424,7 +424,7 @@ def test_misuse_of_a_seat_is_named() -> None:
     with pytest.raises(GameRuleError, match="call reset"):
         env.step(0)
     env.reset(seed=0)
-    with pytest.raises(IllegalMoveError, match="P1 cannot play action 2"):
+    with pytest.raises(IllegalActionError, match="P1 cannot play action 2"):
         env.step(2)
 
 
@@ -451,13 +451,13 @@ class Flip(NativeState):
     def legal_actions(self, player: int) -> tuple[Any, ...]:
         return (0, 1) if self.tossed else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Any, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Any, float], ...]:
         return () if self.tossed else (("end", 0.5), ("go", 0.5))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Any = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Any = None) -> Observed:
         if chance_outcome == "go":
             return Observed(Flip(True), ("go",))
-        return Observed(Ended((5.0 if chance_outcome == "end" else float(moves[0]),)), ("over",))
+        return Observed(Ended((5.0 if chance_outcome == "end" else float(actions[0]),)), ("over",))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0,)

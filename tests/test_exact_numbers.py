@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from infoset import (
     Action,
     GameTree,
-    JointMove,
+    JointAction,
     NativeState,
     Observed,
     SequenceForm,
@@ -101,12 +101,12 @@ class WeatherState(NativeState):
     def legal_actions(self, player: int) -> tuple[str, ...]:
         return ("i", "o") if len(self.seen) == 1 and player == 0 else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[str, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[str, float], ...]:
         return () if self.seen else (("k", 0.7), ("u", 1 - 0.7))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        move = str(chance_outcome or moves[0])
-        return Observed(WeatherState(self.seen + move), (move, move))
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        action = str(chance_outcome or actions[0])
+        return Observed(WeatherState(self.seen + action), (action, action))
 
     def returns(self) -> tuple[float, ...]:
         paid = {"ki": 0.1, "ko": 0.3, "ui": 0.7, "uo": 1.1}[self.seen]

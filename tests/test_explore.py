@@ -24,8 +24,16 @@ from infoset.solvers.study import Study
 from infoset.web.explore_routes import EXPLORE
 from infoset.web.exploring import Exploring
 from infoset.web.nodes import short_labels
+from infoset.web.schemas import (
+    PlaceRequest,
+    Rows,
+    SolveRequest,
+    StrategyRequest,
+    TablePieceRequest,
+    TaskRequest,
+    wanted,
+)
 from infoset.web.sources import find_game
-from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish, wanted
 
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
@@ -53,17 +61,17 @@ def room(folder: Path) -> Exploring:
     return Exploring((folder,))
 
 
-def finish(room: Exploring, wish: Wish) -> dict[str, Any]:
+def finish(room: Exploring, wish: SolveRequest) -> dict[str, Any]:
     """What solving came to."""
     number = room.solve(wish)["task"]
     assert room.queue.find(number).job.over.wait(60)
-    return room.task(Number(number))
+    return room.task(TaskRequest(number))
 
 
 def valued(room: Exploring, source: str) -> dict[str, Any]:
     """The exact figures, waited for."""
     for _ in range(600):
-        told = room.values(Of(source))
+        told = room.values(StrategyRequest(source))
         assert not told["failed"], told
         if told["evaluation"]:
             found: dict[str, Any] = told["evaluation"]
@@ -83,14 +91,14 @@ def node(room: Exploring, source: str, **more: Any) -> dict[str, Any]:
 
 
 def walk_of(name: str) -> PublicWalk:
-    return PublicWalk(infoset.load(name), lambda player, known, key, moves: None)
+    return PublicWalk(infoset.load(name), lambda player, known, key, actions: None)
 
 
 def everywhere(node: PublicNode) -> list[PublicNode]:
     found = [node]
     for k, branch in enumerate(node.branches):
         if not branch.ends:
-            found += everywhere(node.behind(k))
+            found += everywhere(node.successor(k))
     return found
 
 
@@ -105,14 +113,14 @@ def test_the_public_positions_hold_every_information_set_once_and_as_likely_as_t
     study = Study.of(name, TabularPolicy.uniform(form))
     for k, key in enumerate(form.keys):
         here = found[int(form.infoset_player[k]), key]
-        assert here.moves == form.actions[k]
+        assert here.actions == form.actions[k]
         assert here.reach == pytest.approx(study.reach[k], abs=1e-12)
 
 
 def test_a_public_position_shows_what_is_hidden_there_in_the_decks_order() -> None:
     start = walk_of("kuhn_poker").start
-    assert [here.key for here in start.behind(0).rows()] == ["J pass", "Q pass", "K pass"]
-    assert [(b.label, b.by, b.ends) for b in start.behind(1).branches] == [("pass", 1, True), ("bet", 1, True)]
+    assert [here.key for here in start.successor(0).rows()] == ["J pass", "Q pass", "K pass"]
+    assert [(b.label, b.by, b.ends) for b in start.successor(1).branches] == [("pass", 1, True), ("bet", 1, True)]
 
 
 def test_who_does_not_notice_a_move_stays_where_it_was() -> None:
@@ -124,7 +132,7 @@ def test_who_does_not_notice_a_move_stays_where_it_was() -> None:
         (infoset.Stage("one", "P1", ("a", "b")), infoset.Stage("two", "P2", ("a", "b"))),
         lambda past: float(past["one"] == past["two"]),
     )
-    start = PublicWalk(game, lambda player, known, key, moves: None).start
+    start = PublicWalk(game, lambda player, known, key, actions: None).start
     assert {player for player, _ in start.infosets} <= {0, 1}
     assert sum(len(n.infosets) for n in everywhere(start)) == 2
 
@@ -234,7 +242,7 @@ def test_what_was_sampled_and_game_files_are_shown_too(room: Exploring, source: 
 
 def test_a_file_of_all_rows_reads_back(room: Exploring, folder: Path) -> None:
     valued(room, "item:0/kuhn.npz")
-    text, after = room.csv(Piece("item:0/kuhn.npz"))
+    text, after = room.csv(TablePieceRequest("item:0/kuhn.npz"))
     rows = list(csv.DictReader(io.StringIO(text)))
     policy = TabularPolicy.load(folder / "kuhn.npz")
     assert after is None and len(rows) == 24
@@ -245,16 +253,16 @@ def test_a_file_of_all_rows_reads_back(room: Exploring, folder: Path) -> None:
 
 
 def test_two_strategies_are_compared_where_it_matters(room: Exploring) -> None:
-    view = View("item:0/kuhn.npz", "item:0/rough.npz")
+    view = PlaceRequest("item:0/kuhn.npz", "item:0/rough.npz")
     assert not room.differences(view)["weighed"]
     valued(room, view.source)
     told = room.differences(view)
     weights = [row["apart"] * row["reach"] for row in told["rows"]]
     assert told["weighed"] and told["total"] == 12 and weights == sorted(weights, reverse=True)
     assert told["largest"] == max(row["apart"] for row in told["rows"]) > 0
-    same = room.differences(View(view.source, view.source))
+    same = room.differences(PlaceRequest(view.source, view.source))
     assert same["largest"] == 0
-    assert room.differences(View(view.source, "item:0/leduc"))["missing"] == 12
+    assert room.differences(PlaceRequest(view.source, "item:0/leduc"))["missing"] == 12
 
 
 # -- solving
@@ -262,7 +270,7 @@ def test_two_strategies_are_compared_where_it_matters(room: Exploring) -> None:
 
 def test_what_is_locked_is_solved_as_the_library_does(room: Exploring) -> None:
     lock = {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}
-    done = finish(room, Wish("item:0/kuhn.npz", "pcfr+", iterations=100, lock=lock))
+    done = finish(room, SolveRequest("item:0/kuhn.npz", "pcfr+", iterations=100, lock=lock))
     expected = infoset.solve("kuhn_poker", "pcfr+", iterations=100, lock=lock)
     answer = room.sources[done["source"]]
     assert answer.policy.tables == expected.policy.tables
@@ -274,26 +282,26 @@ def test_what_is_locked_is_solved_as_the_library_does(room: Exploring) -> None:
 
 
 def test_a_whole_player_is_locked(room: Exploring) -> None:
-    done = finish(room, Wish("item:0/kuhn.npz", "cfr+", iterations=200, lock={"P2": "uniform"}))
+    done = finish(room, SolveRequest("item:0/kuhn.npz", "cfr+", iterations=200, lock={"P2": "uniform"}))
     expected = infoset.solve("kuhn_poker", "cfr+", iterations=200, lock={"P2": "random"})
     assert room.sources[done["source"]].policy.tables == expected.policy.tables
-    done = finish(room, Wish("item:0/kuhn.npz", "cfr+", iterations=20, lock={"P2": "source"}))
+    done = finish(room, SolveRequest("item:0/kuhn.npz", "cfr+", iterations=20, lock={"P2": "source"}))
     mine = room.source("item:0/kuhn.npz").policy.tables[1]
     assert room.sources[done["source"]].policy.tables[1] == mine
 
 
 def test_a_game_is_solved_on_the_spot_and_given_up(room: Exploring) -> None:
-    assert not room.open(Of("game:kuhn_poker"))["solved"]
-    assert finish(room, Wish("game:kuhn_poker"))["source"] == "game:kuhn_poker"
-    assert room.open(Of("game:kuhn_poker"))["solved"] and room.busy()
-    number = room.solve(Wish("game:leduc_poker", "cfr", iterations=10_000_000))["task"]
+    assert not room.open(StrategyRequest("game:kuhn_poker"))["solved"]
+    assert finish(room, SolveRequest("game:kuhn_poker"))["source"] == "game:kuhn_poker"
+    assert room.open(StrategyRequest("game:kuhn_poker"))["solved"] and room.busy()
+    number = room.solve(SolveRequest("game:leduc_poker", "cfr", iterations=10_000_000))["task"]
     request = room.queue.find(number)
     while not request.job.points:
         time.sleep(0.02)
-    told = room.cancel(Number(number))
+    told = room.cancel(TaskRequest(number))
     assert told["over"] and told["failed"] == "cancelled"
     assert request.job.over.wait(20)
-    assert room.task(Number(number)) == told
+    assert room.task(TaskRequest(number)) == told
     assert not any("leduc" in source.game_name for source in room.sources.values())
 
 
@@ -302,54 +310,56 @@ def test_a_game_is_solved_as_the_command_line_does(room: Exploring, tmp_path: Pa
     (tmp_path / "dilemma.nfg").write_text('NFG 1 R "" { "A" "B" } { 2 2 }\n\n3 3 0 5 5 0 1 1\n')
     room = Exploring((tmp_path,))
     for name in ("kuhn_poker", "leduc_poker", "dilemma.nfg", "tiny_hanabi", "kuhn_poker(players=3)"):
-        done = finish(room, Wish(f"game:{name}"))
+        done = finish(room, SolveRequest(f"game:{name}"))
         found = room.sources[done["source"]].solution
         expected = infoset.solve(str(tmp_path / name) if name.endswith(".nfg") else name)
         assert found is not None and (found.method, found.reason) == (expected.method, expected.reason)
         assert found.exploitability < 1e-5 and found.stopped in ("exact", "target", "end of the path")
-    again = finish(room, Wish("game:kuhn_poker", target=1e-4, seconds=30.0))
+    again = finish(room, SolveRequest("game:kuhn_poker", target=1e-4, seconds=30.0))
     assert again["source"].startswith("solved:") and room.sources[again["source"]].solution.method == "lp"
 
 
 def test_equal_wishes_have_one_answer_and_others_change_nobodys_view(room: Exploring) -> None:
-    first = finish(room, Wish("game:kuhn_poker", visitor="a"))
-    held = room.sources["game:kuhn_poker"]
-    assert finish(room, Wish("game:kuhn_poker", visitor="b"))["source"] == first["source"] == "game:kuhn_poker"
-    assert room.sources["game:kuhn_poker"] is held  # it was not solved again
-    rough = finish(room, Wish("game:kuhn_poker", "cfr", iterations=3, visitor="b"))
-    assert rough["source"] != first["source"] and room.sources["game:kuhn_poker"] is held
-    assert room.sources[rough["source"]].compiled is held.compiled
+    first = finish(room, SolveRequest("game:kuhn_poker", visitor="a"))
+    sequence_at = room.sources["game:kuhn_poker"]
+    assert finish(room, SolveRequest("game:kuhn_poker", visitor="b"))["source"] == first["source"] == "game:kuhn_poker"
+    assert room.sources["game:kuhn_poker"] is sequence_at  # it was not solved again
+    rough = finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=3, visitor="b"))
+    assert rough["source"] != first["source"] and room.sources["game:kuhn_poker"] is sequence_at
+    assert room.sources[rough["source"]].compiled is sequence_at.compiled
     locks = [{"P1": {"J": {"bet": 0.6, "pass": 0.4}}}, {"P1": {"J": {"pass": 0.4, "bet": 0.6}}}]
-    answers = {finish(room, Wish("game:kuhn_poker", "pcfr+", iterations=9, lock=lock))["source"] for lock in locks}
+    answers = {
+        finish(room, SolveRequest("game:kuhn_poker", "pcfr+", iterations=9, lock=lock))["source"] for lock in locks
+    }
     assert len(answers) == 1 and answers.pop().startswith("lock:")
 
 
 def test_a_game_whose_file_changed_is_solved_anew(tmp_path: Path) -> None:
     room, head = Exploring((tmp_path,)), 'NFG 1 R "" { "A" "B" } { 2 2 }\n\n'
     (tmp_path / "game.nfg").write_text(head + "3 3 0 5 5 0 1 1\n")
-    finish(room, Wish("game:game.nfg"))
-    assert room.open(Of("game:game.nfg"))["solved"]
+    finish(room, SolveRequest("game:game.nfg"))
+    assert room.open(StrategyRequest("game:game.nfg"))["solved"]
     (tmp_path / "game.nfg").write_text(head + "13 13 0 5 5 0 1 1\n")
-    assert not room.open(Of("game:game.nfg"))["solved"]
-    finish(room, Wish("game:game.nfg"))
+    assert not room.open(StrategyRequest("game:game.nfg"))["solved"]
+    finish(room, SolveRequest("game:game.nfg"))
     policy = room.sources["game:game.nfg"].policy
     assert policy.tables != infoset.solve(infoset.table_game([[3, 0], [5, 1]], [[3, 5], [0, 1]])).policy.tables
-    assert room.open(Of("game:game.nfg"))["solved"]
+    assert room.open(StrategyRequest("game:game.nfg"))["solved"]
 
 
 def test_what_is_held_is_bounded(room: Exploring, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 3)
-    names = [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(1, 6)]
+    names = [finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(1, 6)]
     assert list(room.sources) == names[2:]
     monkeypatch.setattr("infoset.web.exploring.MAX_SOURCES", 100)
     kuhn = room.sources[names[-1]]
     monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 1)
     monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", kuhn.compiled.bytes + 2 * kuhn.bytes)
-    names.append(finish(room, Wish("game:kuhn_poker", "cfr", iterations=6))["source"])
+    names.append(finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=6))["source"])
     assert list(room.sources) == names[-2:]
     monkeypatch.setattr("infoset.web.exploring.MAX_BYTES", 0)
     monkeypatch.setattr("infoset.web.exploring.MIN_SOURCES", 3)  # some are held in any case
-    names += [finish(room, Wish("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(7, 12)]
+    names += [finish(room, SolveRequest("game:kuhn_poker", "cfr", iterations=k))["source"] for k in range(7, 12)]
     assert list(room.sources) == names[-3:]
 
 
@@ -385,19 +395,19 @@ def test_a_link_does_not_lead_out_of_the_folders(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ask", "why"),
     [
-        (lambda room: room.open(Of("item:0/broken.npz")), "not a policy file"),
-        (lambda room: room.open(Of("item:../../../etc/passwd")), "no thing"),
-        (lambda room: room.open(Of("lock:7")), "solve it again"),
+        (lambda room: room.open(StrategyRequest("item:0/broken.npz")), "not a policy file"),
+        (lambda room: room.open(StrategyRequest("item:../../../etc/passwd")), "no thing"),
+        (lambda room: room.open(StrategyRequest("lock:7")), "solve it again"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", at="7.1")), "there is no way"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", at="abc")), "there is no way"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", at="-1")), "there is no way"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", way="5")), "no player 5"),
         (lambda room: room.node(Rows("item:0/kuhn.npz", way="0", at="A B")), "begins with"),
         (lambda room: room.node(Rows("item:0/sampled.npz", way="0")), "no table of keys"),
-        (lambda room: room.task(Number("99")), "nothing is being solved"),
-        (lambda room: room.solve(Wish("game:kuhn_poker", iterations=0)), "iterations=0"),
-        (lambda room: room.solve(Wish("game:kuhn_poker", seconds=1e9)), "seconds"),
-        (lambda room: room.solve(Wish("game:kuhn_poker", "python:x.py:f")), "only shipped methods"),
+        (lambda room: room.task(TaskRequest("99")), "nothing is being solved"),
+        (lambda room: room.solve(SolveRequest("game:kuhn_poker", iterations=0)), "iterations=0"),
+        (lambda room: room.solve(SolveRequest("game:kuhn_poker", seconds=1e9)), "seconds"),
+        (lambda room: room.solve(SolveRequest("game:kuhn_poker", "python:x.py:f")), "only shipped methods"),
     ],
 )
 def test_bad_questions_are_one_line(room: Exploring, ask: Callable[[Exploring], Any], why: str) -> None:
@@ -450,14 +460,14 @@ def test_a_policy_of_another_game_is_told(tmp_path: Path) -> None:
     room = Exploring((tmp_path,))
     assert node(room, "item:0/p.npz")["groups"][0]["rows"][0]["p"] is None
     assert node(room, "item:0/p.npz", way="0")["groups"][0]["rows"][0]["p"] == [1.0]
-    while not (failed := room.values(Of("item:0/p.npz"))["failed"]):
+    while not (failed := room.values(StrategyRequest("item:0/p.npz"))["failed"]):
         time.sleep(0.02)
     assert "no information set 'nowhere'" in failed
 
 
 def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) -> None:
     from infoset.match.agents import PolicyAgent
-    from infoset.web.seating import Agents
+    from infoset.web.seats import Agents
     from infoset.web.watching import Watching
 
     policy = infoset.solve("kuhn_poker", "lp").policy

@@ -101,7 +101,7 @@ def test_a_bluff_is_found_locked_and_answered_as_the_library_does(chromium: Any,
         rest = 1 - 0.3
         row = policy.probabilities(0, "Jh [call] raise")
         others = row["fold"] + row["call"]
-        lock = {move: 0.3 if move == "raise" else p * rest / others for move, p in row.items()}
+        lock = {action: 0.3 if action == "raise" else p * rest / others for action, p in row.items()}
         expected = infoset.solve("leduc_poker", "pcfr+", target=0.001, lock={"P1": {"Jh [call] raise": lock}})
         figure = page.locator("tr", has_text="Exploitability of the rest").locator("td").first
         playwright.expect(figure).to_have_text(re.compile(r"\d"))

@@ -28,8 +28,8 @@ from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.factoring import factor_game
 from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree
-from infoset.tree.halves import Halves
 from infoset.tree.kernels import gradient
+from infoset.tree.parallel_gradient import ParallelGradient
 from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
@@ -146,7 +146,7 @@ def test_halves_have_the_gradient_of_the_whole(name: str, monkeypatch: pytest.Mo
     assert form.halves is None  # so small a form is not cut in two
     plan, values = realisation(form, random_interior(form, 1)), np.zeros(form.num_sequences)
     for player in range(2):
-        Halves(form.arrays).gradient(player, plan, values)
+        ParallelGradient(form.arrays).gradient(player, plan, values)
     assert np.allclose(values, gradients(form, plan), atol=1e-12)
     methods = ("pcfr+", "cfr(alternating=false)")  # in turn, and all at once
     whole = [infoset.solve(name, method, iterations=50, form="factored").exploitability for method in methods]
@@ -251,7 +251,7 @@ def exported(name: str, theirs: str) -> tuple[Any, Any, FactoredPolicy]:
     mine, game = FactoredPolicy.of(factored, random_interior(factored.form, 3)), pyspiel.load_game(theirs)
     table = infoset.export_policy(mine, name, game)
     rows = {
-        key: [(move, float(table.action_probability_array[k, move])) for move in np.flatnonzero(mask)]
+        key: [(action, float(table.action_probability_array[k, action])) for action in np.flatnonzero(mask)]
         for key, k in table.state_lookup.items() for mask in [table.legal_actions_mask[k]]
     }  # fmt: skip
     return game, pyspiel.TabularPolicy(rows), mine
@@ -285,7 +285,7 @@ def test_openspiels_words_tell_how_many_moves_were_made() -> None:
         children = range(int(tree.first_child[node]), int(tree.first_child[node + 1]))
         if len(children) > 1:
             told.append((int(tree.infoset[node]), state.information_state_string()))
-        todo += [(child, state.child(move)) for child, move in zip(children, state.legal_actions(), strict=True)]
+        todo += [(child, state.child(action)) for child, action in zip(children, state.legal_actions(), strict=True)]
     assert len({key for _, key in told}) == len(set(told)) == 5086  # each of theirs lies in one of ours
     assert len({infoset for infoset, _ in told}) == 1788
     assert len({(infoset, key.split("\n")[-1]) for infoset, key in told}) == 1788  # without the count, one to one
@@ -337,9 +337,9 @@ class RandomState(NativeState, _Fields):
             return ()
         return tuple(range(1 + self.draw_number(1, len(self.core), self.own[player]) % 3))
 
-    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
-        mover, move = self.mover, moves[self.mover]
-        kind = self.draw_number(2, *self.core, mover, move)
+    def play_unchecked(self, actions: Any, chance_outcome: Any = None) -> Observed:
+        mover, action = self.mover, actions[self.mover]
+        kind = self.draw_number(2, *self.core, mover, action)
         mine = self.own[mover]
         seen: list[Any] = [None, None]
         if kind % 3 == 0 and mine < 3:
@@ -383,8 +383,8 @@ class UnpaidRules(RandomRules):
 class UnpaidState(RandomState):
     __slots__ = ()
 
-    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
-        step = super().play_unchecked(moves, chance_outcome)
+    def play_unchecked(self, actions: Any, chance_outcome: Any = None) -> Observed:
+        step = super().play_unchecked(actions, chance_outcome)
         return Observed(Ended((0.0, 0.0)), (None, None)) if isinstance(step.state, Ended) else step
 
 

@@ -90,11 +90,11 @@ def small(name: str) -> GdlGame:
 
     text = library()[name].read_text(encoding="utf-8").replace("(index 2) (index 3)", "(index 2)")
     text = text.replace("(far black ?x 3)", "(far black ?x 2)").replace("(far white 3 ?y)", "(far white 2 ?y)")
-    kept = [line for line in text.splitlines() if not line.startswith("(<= (line ?r)")]
+    cache = [line for line in text.splitlines() if not line.startswith("(<= (line ?r)")]
     lines = [((1, 1), (1, 2)), ((2, 1), (2, 2)), ((1, 1), (2, 2)), ((2, 1), (1, 2))]
-    if len(kept) < len(text.splitlines()):
-        kept += [f"(<= (line ?r) (true (cell {a} {b} ?r)) (true (cell {c} {d} ?r)))" for (a, b), (c, d) in lines]
-    return GdlGame(parse_gdl("\n".join(kept), f"small_{name}"))
+    if len(cache) < len(text.splitlines()):
+        cache += [f"(<= (line ?r) (true (cell {a} {b} ?r)) (true (cell {c} {d} ?r)))" for (a, b), (c, d) in lines]
+    return GdlGame(parse_gdl("\n".join(cache), f"small_{name}"))
 
 
 def on_tree(tree: SequenceForm, factored: FactoredForm, behaviour: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from infoset import cli
 from infoset.errors import CheckpointError
 from infoset.files import create_file, make_folder, replace_file
 from infoset.runs import RunConfig, RunFolder
-from infoset.solvers.work import Point
+from infoset.solvers.job import Point
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -61,8 +61,8 @@ def test_an_agents_exception_is_a_harmless_fault(tmp_path: Path) -> None:
 
 
 def test_progress_and_lines_of_servers_are_harmless() -> None:
-    from infoset.cli.life_signs import say
     from infoset.cli.progress import Bar
+    from infoset.cli.status_line import say
     from infoset.remote.serving import Complaints
 
     out = io.StringIO()

@@ -26,7 +26,7 @@ from infoset.errors import CheckpointError, FormatError, ParameterError, Unknown
 
 DUEL = "rock_paper_scissors"
 FREE_FOR_ALL = "pommerman:PommeFFACompetition-v0"
-ROCK, PAPER, SCISSORS = (f"scripted(moves=[{move}])" for move in ("Rock", "Paper", "Scissors"))
+ROCK, PAPER, SCISSORS = (f"scripted(moves=[{action}])" for action in ("Rock", "Paper", "Scissors"))
 
 
 def schedule(teams: int, game: str = DUEL) -> Schedule:

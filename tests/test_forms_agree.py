@@ -92,10 +92,10 @@ def test_battleship_with_two_ships_is_worth_what_the_tree_says() -> None:
     assert solution.values[0] == pytest.approx(0.234375, abs=1e-3)
 
 
-def choose(key: str, moves: Any) -> dict[str, float]:
+def choose(key: str, actions: Any) -> dict[str, float]:
     """Chances that follow from the words of an information set, and keep to no symmetry."""
-    drawn = np.random.default_rng(list(key.encode())).exponential(size=len(moves))
-    return dict(zip(moves, (drawn / drawn.sum()).tolist(), strict=True))
+    drawn = np.random.default_rng(list(key.encode())).exponential(size=len(actions))
+    return dict(zip(actions, (drawn / drawn.sum()).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("name", ["dark_hex(rows=2,columns=2)", ships(1, 2, shots=1, repeats=False), *PUBLIC])

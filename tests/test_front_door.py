@@ -20,7 +20,7 @@ from infoset.errors import InfosetError, ParameterError, UnsupportedGameError
 from infoset.evaluation import tabulated
 from infoset.match.agents import AGENTS
 from infoset.policies.correlated_policy import CorrelatedPolicy
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.solvers.method import METHODS, OPTIONS, Options, check_options, parse_method
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,10 +47,10 @@ class Guess(NativeState):
     def returns(self):
         return (0.0, 0.0)
 
-    def play_unchecked(self, moves, chance_outcome=None):
+    def play_unchecked(self, actions, chance_outcome=None):
         if self.hidden is None:
-            return Observed(Guess(self.boxes, moves[0]), ("hid", "hidden"))
-        won = float(moves[1] == self.hidden)
+            return Observed(Guess(self.boxes, actions[0]), ("hid", "hidden"))
+        won = float(actions[1] == self.hidden)
         return Observed(Ended((-won, won)), ("over", "over"))
 
 
@@ -69,12 +69,12 @@ class Hiding:
 
 @dataclass
 class First:
-    """Plays the move of its number."""
+    """Plays the action of its number."""
 
     number: int = 0
 
     def begin(self, game, player, rng, deadline): ...
-    def observe(self, own_move, observation): ...
+    def observe(self, own_action, observation): ...
     def act(self, legal_actions, deadline): return legal_actions[self.number]
     def end(self, returns): ...
     def report_probabilities(self, legal_actions): return [float(k == self.number) for k in range(len(legal_actions))]
@@ -250,7 +250,7 @@ def test_options_of_runs(method: str) -> None:
 def test_uniform_play_of_kuhn() -> None:
     """11/24, by whatever names it."""
     uniform = TabularPolicy.uniform(SequenceForm.of(load("kuhn_poker")))
-    for what in ("random", lambda key, moves: dict.fromkeys(moves, 0.5), uniform):
+    for what in ("random", lambda key, actions: dict.fromkeys(actions, 0.5), uniform):
         found = evaluate("kuhn_poker", what)
         assert (found.exploitability, found.nash_conv) == (pytest.approx(11 / 24), pytest.approx(11 / 12))
 
@@ -280,7 +280,7 @@ def test_a_tree_or_a_form_in_place_of_a_game() -> None:
     form = SequenceForm.of(tree)
     uniform = TabularPolicy.uniform(form)
     for given in (tree, form):
-        for what in ("random", uniform, lambda key, moves: dict.fromkeys(moves, 0.5), uniform.plan(form)):
+        for what in ("random", uniform, lambda key, actions: dict.fromkeys(actions, 0.5), uniform.plan(form)):
             assert evaluate(given, what).nash_conv == pytest.approx(11 / 12)
         with pytest.raises(UnsupportedGameError, match="alone; this needs the game itself"):
             evaluate(given, "search(method=tree)")
@@ -341,7 +341,7 @@ class Silent:
     def begin(self, game, player, rng, deadline) -> None:
         self.rng = rng
 
-    def observe(self, own_move, observation) -> None: ...
+    def observe(self, own_action, observation) -> None: ...
 
     def act(self, legal_actions, deadline):
         return legal_actions[int(self.rng.integers(len(legal_actions)))]
@@ -566,9 +566,9 @@ def test_a_function_is_asked_by_the_keys_that_policies_have() -> None:
     """Of a game whose information sets have labels of their own, by those."""
     asked = set()
 
-    def choose(key: str, moves: tuple[str, ...]) -> dict[str, float]:
+    def choose(key: str, actions: tuple[str, ...]) -> dict[str, float]:
         asked.add(key)
-        return {moves[0]: 1.0}
+        return {actions[0]: 1.0}
 
     game = "examples/half_street_poker.efg"
     infoset.evaluate(str(Path(__file__).parents[1] / game), choose)

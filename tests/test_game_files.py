@@ -10,14 +10,14 @@ import pytest
 pytest.importorskip("starlette", reason="the extra 'web' is not installed")
 
 from infoset.remote.serving import Refusal
+from infoset.web.artifacts import find
 from infoset.web.exploring import Exploring
-from infoset.web.heads import read_head
 from infoset.web.listing import Filter, Listing
-from infoset.web.seating import find_game as find_to_play
-from infoset.web.shelf import find
+from infoset.web.metadata import read_metadata
+from infoset.web.schemas import StrategyRequest
+from infoset.web.seats import find_game as find_to_play
 from infoset.web.sources import find_game as find_to_explore
 from infoset.web.tables import Tables
-from infoset.web.wishes import Of
 
 EFG = (
     'EFG 2 R "A simple \\"Poker\\" game" { "Ann" "Bob" }\n""\n'
@@ -58,10 +58,10 @@ def test_they_are_listed_with_their_titles_and_other_tables_are_not(folder: Path
     assert listing.first()["counts"]["game"] == len(TITLES) + 1
     simple = listing.page(Filter(kind="game", text="simple"))["items"]
     assert {item["name"] for item in simple} == {"0/games/poker.efg", "0/saved.gbt"}
-    assert "begin" in read_head(find((folder,), "0/broken.efg")).problem
+    assert "begin" in read_metadata(find((folder,), "0/broken.efg")).problem
     (folder / "none.gbt").write_text("<gambit:document></gambit:document>")
-    assert read_head(find((folder,), "0/none.gbt")).problem == "no file of a game: it holds none"
-    assert "needed: payoffs" in read_head(find((folder,), "0/notes.csv")).problem
+    assert read_metadata(find((folder,), "0/none.gbt")).problem == "no file of a game: it holds none"
+    assert "needed: payoffs" in read_metadata(find((folder,), "0/notes.csv")).problem
 
 
 def test_play_and_explore_know_them_by_one_name(folder: Path, tables: Tables) -> None:
@@ -71,7 +71,7 @@ def test_play_and_explore_know_them_by_one_name(folder: Path, tables: Tables) ->
     for name, title in TITLES.items():
         assert tables.game(name)["title"] == title
         assert find_to_play((folder,), name).players == find_to_explore(name, (folder,)).players
-        assert room.rules(Of(f"game:{name}"))["about"].startswith(title)
+        assert room.rules(StrategyRequest(f"game:{name}"))["about"].startswith(title)
 
 
 @pytest.mark.parametrize("name", ["0/../secret.efg", "1/bos.nfg", "0/none.efg", "0/.hidden.efg", "9/bos.nfg"])

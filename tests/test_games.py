@@ -115,9 +115,9 @@ def test_tree_and_nash_conv_equal_openspiels(ours: str, theirs: str) -> None:
 def test_draw_has_natures_frequencies(name: str) -> None:
     state = load(name).start().state
     rng = np.random.default_rng(0)
-    moves = (None, None)
-    drawn = [state.draw(moves, rng) for _ in range(6000)]
-    answers = state.chance_outcomes(moves)
+    actions = (None, None)
+    drawn = [state.draw(actions, rng) for _ in range(6000)]
+    answers = state.chance_outcomes(actions)
     for answer, probability in answers:
         assert drawn.count(answer) / 6000 == pytest.approx(probability, abs=4 * (probability / 6000) ** 0.5)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from infoset import cli, load
-from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalMoveError
+from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalActionError
 from infoset.gdl import parallel, scalar
 from infoset.gdl.checks import ERROR, check
 from infoset.gdl.game import GdlGame
@@ -397,11 +397,11 @@ def test_nature_without_a_move() -> None:
 @pytest.mark.parametrize("move", ["gone", ("go", 1), ("no", ("such", "functor")), 7, "", None])
 def test_a_move_that_is_not_on_offer(move: object) -> None:
     state = game_of(COUNTER + "(goal x 50)").start().state
-    with pytest.raises(IllegalMoveError, match="player 0 cannot play"):
+    with pytest.raises(IllegalActionError, match="player 0 cannot play"):
         state.play((move,))
-    with pytest.raises(IllegalMoveError, match="a joint move has 1 entries"):
+    with pytest.raises(IllegalActionError, match="a joint move has 1 entries"):
         state.play(())
-    with pytest.raises(IllegalMoveError, match="chance cannot answer"):
+    with pytest.raises(IllegalActionError, match="chance cannot answer"):
         state.play(("go",), "luck")
 
 
@@ -412,7 +412,7 @@ def test_a_game_that_is_over_at_the_start(playouts) -> None:
     assert state.terminal
     assert state.legal_actions(0) == ()
     assert state.returns() == (42.0,)
-    with pytest.raises(IllegalMoveError, match="the game is over"):
+    with pytest.raises(IllegalActionError, match="the game is over"):
         state.play(("go",))
     found = playouts(net_of(text), 70)
     assert (found.finished, found.longest, found.returns["x"].value) == (70, 0, 42)

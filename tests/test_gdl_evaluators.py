@@ -130,8 +130,8 @@ def evaluate_batch(net: PropNet, states: Any, moves: Any) -> Batch:
     bits = np.unpackbits(rows.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)
 
     def read_off(literals: Any) -> Any:
-        held = bits[literals >> 1] ^ (literals & 1).astype(np.bool_)[:, None]
-        return held.T
+        sequence_at = bits[literals >> 1] ^ (literals & 1).astype(np.bool_)[:, None]
+        return sequence_at.T
 
     terminal = read_off(np.array([net.terminal], dtype=np.int32))[:, 0]
     return Batch(terminal, read_off(net.legal), read_off(net.goals), read_off(net.following), read_off(net.sees))

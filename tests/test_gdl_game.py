@@ -10,7 +10,7 @@ import pytest
 
 from conftest import form_of
 from infoset import SequenceForm, TabularPolicy, load, solve, testing
-from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalMoveError, UnknownNameError
+from infoset.errors import BudgetError, FormatError, GameRuleError, IllegalActionError, UnknownNameError
 from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget
 from infoset.gdl.lazy import LazyEvaluator
@@ -180,7 +180,7 @@ def test_one_of_many_moves_of_nature_is_drawn_without_listing_them() -> None:
         state.play(("wait",), answer).state for answer, _ in state.chance_outcomes(("wait",))
     }
     testing.check_game(lottery)
-    with pytest.raises(IllegalMoveError, match="chance cannot answer"):
+    with pytest.raises(IllegalActionError, match="chance cannot answer"):
         state.play(("wait",), ("draw", 1, 99))
 
 
@@ -191,7 +191,7 @@ def test_large_games_are_refused_with_their_size() -> None:
 
 @pytest.mark.parametrize("move", [("conquer", 1), "noop ", ("mark", 1, 1, 1), 7, ("mark", "1", 1)])
 def test_unknown_moves_are_refused(move) -> None:
-    with pytest.raises(IllegalMoveError, match="player 0 cannot play"):
+    with pytest.raises(IllegalActionError, match="player 0 cannot play"):
         load("gdl:tic_tac_toe").start().state.play((move, "noop"))
 
 

@@ -18,13 +18,13 @@ from infoset.gdl import grounder
 from infoset.gdl import rules as rules_module
 from infoset.gdl.game import GdlGame
 from infoset.gdl.grounding import Budget, GroundProgram, _read, _Writer, ground, needed_clauses
-from infoset.gdl.growth import GroundSource
 from infoset.gdl.lazy import LazyEvaluator
+from infoset.gdl.lazy_propnet import GroundSource
 from infoset.gdl.propnet import compile_propnet
 from infoset.gdl.rules import GdlWarning
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term, parse_gdl
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.rules_source import build_lazy_graph
 from test_gdl_evaluators import Position, by_evaluator, by_interpreter, compare_batch
 from test_growing import ask_all
 
@@ -73,7 +73,7 @@ def compare_positions(description: Description) -> bool:
     expected = states(Interpreter(game.rules.description), MOST_STATES)
     if expected is None:
         return False
-    facts, graph = game.rules.evaluator.facts, growing_graph(game)
+    facts, graph = game.rules.evaluator.facts, build_lazy_graph(game)
     source = ask_all(graph).source
     assert isinstance(source, GroundSource)
     table = source.interned.states.table(source.width)

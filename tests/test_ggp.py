@@ -27,7 +27,7 @@ from infoset.gdl.syntax import KEYWORDS, Description, Kif, Term, parse_gdl, read
 from infoset.match.agents import AGENTS
 from infoset.remote import ggp_player, ggp_server, serving, tracking
 from infoset.remote.ggp_agent import GgpAgent, ggp
-from infoset.remote.ggp_player import Desk, margin
+from infoset.remote.ggp_player import GgpSession, margin
 from infoset.remote.ggp_server import server
 from infoset.remote.kif import (
     MAX_CLOCK,
@@ -39,13 +39,13 @@ from infoset.remote.kif import (
     Seen,
     Start,
     Stop,
+    parse_action,
     read_message,
-    read_move,
     written,
 )
 from infoset.remote.scrambling import Scrambling
 from infoset.remote.serving import listening
-from infoset.remote.tracking import Told, Tracking
+from infoset.remote.tracking import ObservedStep, Tracking
 from infoset.remote.wire import Wire
 
 CLOCKS = {"start_clock": 20.0, "play_clock": 10.0}  # what a busy machine needs; nothing lasts so long
@@ -54,9 +54,9 @@ FINE = {"illegal": 0, "late": 0, "error": 0}
 
 
 @contextmanager
-def player(agent: str = "random", **settings) -> Iterator[tuple[str, Desk]]:
+def player(agent: str = "random", **settings) -> Iterator[tuple[str, GgpSession]]:
     """Our player over loopback: its address, and the desk behind it."""
-    desk = Desk(agent, **settings)
+    desk = GgpSession(agent, **settings)
     with listening("127.0.0.1", 0) as where:
         running = server(desk)
         thread = threading.Thread(target=running.run, kwargs={"sockets": [where]})
@@ -126,7 +126,7 @@ def test_what_is_written_otherwise_is_read_too() -> None:
     assert read_message("(PLAY m 1 (noop) NIL)") == Play("m", Seen(1, "noop"))
     assert read_message("(PLAY m ())") == Play("m", Joint())
     assert read_message(f"(START m x ({RULES}) 1e9 inf)") == Start("m", "x", RULES, MAX_CLOCK, MAX_CLOCK)
-    assert read_move(" ( MARK 01 2 )\r\n") == ("mark", "01", 2)
+    assert parse_action(" ( MARK 01 2 )\r\n") == ("mark", "01", 2)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_broken_messages_are_one_line(text: str, says: str) -> None:
 @pytest.mark.parametrize("text", ["", "(", "(mark 1", "mark 1 2", "?x", "(?x)", "(mark ?x)", "()", ")"])
 def test_broken_answers(text: str) -> None:
     with pytest.raises(FormatError):
-        read_move(text)
+        parse_action(text)
 
 
 @pytest.mark.parametrize("name", library())
@@ -283,14 +283,14 @@ def test_games_of_perfect_information(name: str, scramble: bool, tmp_path: Path,
         messages = [read_message(text) for text, _ in pairs]
         assert [str(message) for message in messages] == [text for text, _ in pairs]
         assert [type(message) for message in messages] == [Start, *[Play] * len(match.steps), Stop]
-        told = [message.told for message in messages[1:]]
-        assert told[0] == Joint()
-        assert all(len(joint.moves) == len(urls) for joint in told[1:])
+        observed = [message.observed for message in messages[1:]]
+        assert observed[0] == Joint()
+        assert all(len(joint.moves) == len(urls) for joint in observed[1:])
         if not scramble:
-            assert [joint.moves for joint in told[1:]] == [step.moves for step in match.steps]
+            assert [joint.moves for joint in observed[1:]] == [step.moves for step in match.steps]
         answers = [answer for _, answer in pairs]
         assert (answers[0], answers[-1]) == ("READY", "DONE")
-        assert [written(read_move(answer)) for answer in answers[1:-1]] == answers[1:-1]
+        assert [written(parse_action(answer)) for answer in answers[1:-1]] == answers[1:-1]
 
 
 # A player of its own, written from section 5 of the specification: it knows nothing of infoset.
@@ -478,8 +478,8 @@ def start(match: str = "m", role: str = "candidate", rules: str = MONTY, clocks:
 
 
 @contextmanager
-def desk(agent: str = "random", **settings) -> Iterator[Desk]:
-    found = Desk(agent, **settings)
+def desk(agent: str = "random", **settings) -> Iterator[GgpSession]:
+    found = GgpSession(agent, **settings)
     try:
         yield found
     finally:
@@ -527,7 +527,7 @@ def test_percepts_have_no_order(percepts: str, monkeypatch) -> None:
         one.answer("(PLAY m 0 NIL NIL)")
         one.answer(f"(PLAY m 1 go {percepts})")
         one.answer(f"(STOP m 2 go {percepts})")
-        assert one.mind.line.agent.heard == [("go", (("coin", "heads"), "bell"))] * 2 + [(50.0,)]
+        assert one.mind.channel.agent.heard == [("go", (("coin", "heads"), "bell"))] * 2 + [(50.0,)]
 
 
 def test_a_question_that_comes_twice_has_one_answer() -> None:
@@ -544,7 +544,7 @@ def test_a_question_without_a_number_that_comes_twice() -> None:
         assert [one.answer("(PLAY m NIL)") for _ in range(2)] == ["noop"] * 2
         first = one.answer("(PLAY m ((mark 1 1) noop))")
         assert [one.answer("(PLAY m ((mark 1 1) noop))") for _ in range(5)] == [first] * 5
-        assert len(one.mind.seat.tracking.told) == 1
+        assert len(one.mind.seat.tracking.observed) == 1
         assert one.answer(f"(PLAY m (noop {first}))") == "noop"
 
 
@@ -594,9 +594,9 @@ def test_turns_that_were_missed() -> None:
     with desk() as one:
         one.answer(start(role="x", rules=str(description("blind_tic_tac_toe"))))
         one.answer("(PLAY m 0 NIL NIL)")
-        move = read_move(one.answer("(PLAY m 3 (mark 1 1) ())"))
+        move = parse_action(one.answer("(PLAY m 3 (mark 1 1) ())"))
         assert move[0] == "mark"
-        assert len(one.mind.seat.tracking.told) == 3
+        assert len(one.mind.seat.tracking.observed) == 3
         with pytest.raises(ParameterError, match="turn 2 was played; now it is 4"):
             one.answer("(PLAY m 2 (mark 1 1) ())")
         with pytest.raises(ParameterError, match="turn 1000; now it is 4"):
@@ -623,7 +623,7 @@ def test_the_moves_of_all_in_a_game_with_hidden_information() -> None:
         one.answer("(PLAY m NIL)")
         one.answer("(PLAY m ((choose 1) (hide_car 2)))")
         tracking = one.mind.seat.tracking
-        assert tracking.told[0] == Told((("choose", 1), ("hide_car", 2)))
+        assert tracking.observed[0] == ObservedStep((("choose", 1), ("hide_car", 2)))
         with pytest.raises(ParameterError, match="1 moves; the roles are 2: candidate, random"):
             one.answer("(PLAY m (noop))")
         with pytest.raises(ParameterError, match="NIL in place of the last moves, but 1 steps"):
@@ -636,8 +636,8 @@ def test_a_game_without_hidden_information_in_the_form_of_gdl_ii() -> None:
         one.answer(start(role="x", rules=str(description("tic_tac_toe"))))
         first = one.answer("(PLAY m 0 NIL NIL)")
         assert one.answer(f"(PLAY m 1 {first} ((does o noop) (does x {first})))") == "noop"
-        assert one.mind.seat.tracking.told[0].moves == (read_move(first), "noop")
-        assert read_move(one.answer("(PLAY m 2 noop ())"))[0] == "mark"
+        assert one.mind.seat.tracking.observed[0].moves == (parse_action(first), "noop")
+        assert parse_action(one.answer("(PLAY m 2 noop ())"))[0] == "mark"
         assert one.mind.seat.tracking.sure
 
 
@@ -691,7 +691,7 @@ class Slow:
     def begin(self, game, player, rng, deadline):
         self._maybe("begin")
 
-    def observe(self, own_move, observation):
+    def observe(self, own_action, observation):
         self._maybe("observe")
 
     def act(self, legal_actions, deadline):
@@ -712,8 +712,8 @@ class Listening(Slow):
     def begin(self, game, player, rng, deadline):
         self.heard: list[object] = []
 
-    def observe(self, own_move, observation):
-        self.heard.append((own_move, observation))
+    def observe(self, own_action, observation):
+        self.heard.append((own_action, observation))
 
     def act(self, legal_actions, deadline):
         return legal_actions[0]
@@ -755,7 +755,7 @@ def test_whatever_an_agent_does_the_answer_is_legal_and_in_time(agent: str, monk
     clocks = "0.3 0.3"
     with desk() as first:  # grounding takes longer than this start clock; a second reading of the rules does not
         first.answer(start(clocks=clocks))
-        first.line.wait(first.line.post("end", None), None)
+        first.channel.wait(first.channel.post("end", None), None)
     with desk(f"wrong(where={place})") as one:
         for match in ("m1", "m2") if agent == "Slow(act)" else ("m1",):  # the next one has a new agent
             assert one.answer(start(match, clocks=clocks)) == "READY"
@@ -783,7 +783,7 @@ def test_rules_that_last_keep_no_answer_back(monkeypatch) -> None:
         assert one.answer("(INFO)").endswith("busy))")
         assert one.answer(start("next")) == "busy"
         wait.set()
-        while one.line.busy:
+        while one.channel.busy:
             time.sleep(0.01)
         assert one.answer(start("next")) == "READY"
 
@@ -808,7 +808,7 @@ def test_rules_without_bounds() -> None:
         with suppress(InfosetError):
             one.answer("(PLAY m NIL)")
         one.answer("(ABORT m)")
-        while one.line.busy:
+        while one.channel.busy:
             time.sleep(0.1)
         assert one.answer(start("next")) == "READY"
 
@@ -893,10 +893,12 @@ def test_tracking_finds_a_history_that_agrees(name: str) -> None:
             moves = [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets]
             state, percepts = evaluator.step(state, moves)
             own = tuple(move if other == role else None for other, move in enumerate(moves))
-            tracking.advance(Told(own, frozenset(percepts[role]), evaluator.terminal(state)), time.monotonic() + 5)
+            tracking.advance(
+                ObservedStep(own, frozenset(percepts[role]), evaluator.terminal(state)), time.monotonic() + 5
+            )
             assert tracking.sure
         assert evaluator.terminal(tracking.found[0].state)
-        assert len(tracking.history()) == len(tracking.told)
+        assert len(tracking.history()) == len(tracking.observed)
 
 
 @pytest.mark.parametrize("name", ["krieg_tic_tac_toe", "phantom_connect"])
@@ -905,18 +907,18 @@ def test_a_history_that_was_lost_is_found_again(name: str, monkeypatch) -> None:
     monkeypatch.setattr(tracking, "WIDTH", 2)
     monkeypatch.setattr(tracking, "BEAM", 2)
     evaluator, rng = load(f"gdl:{name}").rules.evaluator, np.random.default_rng(1)
-    lost, state, told = Tracking(evaluator, 0, rng), evaluator.start(), []
+    lost, state, observed = Tracking(evaluator, 0, rng), evaluator.start(), []
     while not evaluator.terminal(state):
         moves = [
             action_set[int(rng.integers(len(action_set)))]
             for action_set in (evaluator.legal_actions(state, role) for role in (0, 1))
         ]
         state, percepts = evaluator.step(state, moves)
-        told.append(Told((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
-        lost.advance(told[-1], time.monotonic() + (5 if told[-1].ended else 0))
-        assert lost.sure == told[-1].ended
+        observed.append(ObservedStep((moves[0], None), frozenset(percepts[0]), evaluator.terminal(state)))
+        lost.advance(observed[-1], time.monotonic() + (5 if observed[-1].ended else 0))
+        assert lost.sure == observed[-1].ended
     state = evaluator.start()
-    for step, known in zip(lost.history(), told, strict=True):
+    for step, known in zip(lost.history(), observed, strict=True):
         state, percepts = evaluator.step(state, step.moves)
         assert (step.moves[0], frozenset(percepts[0]), evaluator.terminal(state)) == (
             known.moves[0], known.percepts, known.ended
@@ -929,10 +931,10 @@ def test_a_long_search_has_bounds(monkeypatch) -> None:
     evaluator = load("gdl:phantom_connect").rules.evaluator
     searching = Tracking(evaluator, 0, np.random.default_rng(0))
     for _ in range(6):
-        searching.advance(Told((None, None)), time.monotonic() + 0.2)
+        searching.advance(ObservedStep((None, None)), time.monotonic() + 0.2)
         assert searching.sure
     for _ in range(3):
-        searching.advance(Told((None, None), frozenset({"nonsense"})), time.monotonic() + 0.2)
+        searching.advance(ObservedStep((None, None), frozenset({"nonsense"})), time.monotonic() + 0.2)
         assert not searching.sure
         assert searching.legal_actions()
         assert sum(len(layer.seen) for layer in searching.layers) < 1000 + 10 * tracking.WIDTH
@@ -1047,7 +1049,7 @@ def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
     state, turn, last = game.start(), 0, {}
     seen: dict[Term, frozenset[Term]] = {}
 
-    def told(role: str) -> str:
+    def observed(role: str) -> str:
         if not turn:
             return "0 NIL NIL" if hidden else "NIL"
         if not hidden:
@@ -1059,7 +1061,7 @@ def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
         for role, action_set in legal_actions.items():
             texts = {str(move): move for move in action_set}
             answer = (
-                said(players[str(role)], f"(PLAY Match.{seed} {told(str(role))})")
+                said(players[str(role)], f"(PLAY Match.{seed} {observed(str(role))})")
                 if str(role) in players
                 else rng.choice(list(texts))
             )
@@ -1068,7 +1070,7 @@ def judged(text: str, urls: list[str], seed: int) -> dict[str, int]:
         state, seen = game.step(state, moves)
         turn, last = turn + 1, moves
     for role, url in players.items():
-        assert said(url, f"(STOP Match.{seed} {told(role)})") == "DONE"
+        assert said(url, f"(STOP Match.{seed} {observed(role)})") == "DONE"
     return {str(role): values[0] for role, values in game.goals(state).items() if values}
 
 
@@ -1096,7 +1098,7 @@ def test_a_manager_that_is_case_sensitive(name: str) -> None:
 def test_such_a_manager_takes_no_answer_in_lower_case(name: str) -> None:
     with player("random") as (one, first), player("random") as (other, second):
         for one_desk in (first, second):
-            one_desk._play = lambda *told, play=one_desk._play: play(*told).lower()
+            one_desk._play = lambda *observed, play=one_desk._play: play(*observed).lower()
         with pytest.raises(AssertionError, match="is none of"):
             for seed in range(4):
                 judged(MIXED[name], [one, other][: 2 if name == "nim" else 1], seed)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from infoset import load
-from infoset.search.ranges import Ranges
+from infoset.search.belief import BeliefTracker
 from infoset.search.state_values import random_values
 from infoset.tree.graph import CHANCE, TERMINAL, explore, topological
-from infoset.tree.growing import EDGES, OPEN, GrowingGraph
-from infoset.tree.rules_source import RulesSource, growing_graph
+from infoset.tree.lazy_graph import EDGES, OPEN, LazyGraph
+from infoset.tree.rules_source import RulesSource, build_lazy_graph
 
 DESCRIBED = [
     "gdl:monty_hall", "gdl:meier", "gdl:scissors_double", "gdl:tic_tac_toe", "gdl:kuhn_poker", "gdl:leduc_poker",
@@ -17,7 +17,7 @@ DESCRIBED = [
 NATIVE = ["kuhn_poker", "kuhn_poker(players=3)", "leduc_poker", "goofspiel(num_cards=3)", "rock_paper_scissors"]
 
 
-def ask_all(graph: GrowingGraph, at_once: int = 500) -> GrowingGraph:
+def ask_all(graph: LazyGraph, at_once: int = 500) -> LazyGraph:
     while True:
         edges = int(graph.arrays.filled[EDGES])
         open_edges = np.flatnonzero(graph.child[:edges] == OPEN)
@@ -26,7 +26,7 @@ def ask_all(graph: GrowingGraph, at_once: int = 500) -> GrowingGraph:
         graph.ask(open_edges[:at_once])
 
 
-def count_histories(graph: GrowingGraph) -> float:
+def count_histories(graph: LazyGraph) -> float:
     positions = int(graph.arrays.filled[0])
     first, size = graph.first[:positions], graph.num_edges[:positions]
     edges = np.concatenate([np.arange(f, f + s) for f, s in zip(first, size, strict=True)])
@@ -34,7 +34,7 @@ def count_histories(graph: GrowingGraph) -> float:
     return float(topological(begin, graph.child[edges])[1].sum())
 
 
-def value_of(graph: GrowingGraph, position: int, kept: dict) -> np.ndarray:
+def value_of(graph: LazyGraph, position: int, kept: dict) -> np.ndarray:
     """What random play is worth from a position on, by recursion."""
     if position not in kept:
         if graph.player[position] == TERMINAL:
@@ -51,21 +51,21 @@ def value_of(graph: GrowingGraph, position: int, kept: dict) -> np.ndarray:
 @pytest.mark.parametrize("at_once", [3, 500])
 @pytest.mark.parametrize("name", ["gdl:monty_hall", "gdl:kuhn_poker", "gdl:leduc_poker"])
 def test_how_many_are_asked_at_once_changes_nothing(name, at_once) -> None:
-    grown = ask_all(growing_graph(load(name)), at_once)
+    grown = ask_all(build_lazy_graph(load(name)), at_once)
     assert count_histories(grown) == explore(load(name)).count_histories()
 
 
 @pytest.mark.parametrize("name", DESCRIBED + NATIVE)
 def test_a_graph_asked_for_everything_is_the_listed_one(name) -> None:
     game = load(name)
-    listed, grown = explore(game), ask_all(growing_graph(game))
+    listed, grown = explore(game), ask_all(build_lazy_graph(game))
     assert count_histories(grown) == listed.count_histories()
     assert value_of(grown, 0, {}) == pytest.approx(random_values(listed)[0])
 
 
 def test_a_description_asked_of_its_states_is_the_compiled_one() -> None:
     game = load("gdl:leduc_poker")
-    compiled, plain = ask_all(growing_graph(game)), ask_all(GrowingGraph(game, RulesSource(game), 1 << 26))
+    compiled, plain = ask_all(build_lazy_graph(game)), ask_all(LazyGraph(game, RulesSource(game), 1 << 26))
     assert count_histories(compiled) == count_histories(plain)
     assert value_of(compiled, 0, {}) == pytest.approx(value_of(plain, 0, {}))
 
@@ -74,32 +74,32 @@ def test_a_description_asked_of_its_states_is_the_compiled_one() -> None:
 def test_ranges_that_grow_are_those_of_the_listed_graph(name) -> None:
     """Along random plays: what everybody may know, and how likely."""
     game, rng = load(name), np.random.default_rng(1)
-    listed, grown = Ranges(explore(game)), Ranges(growing_graph(game))
+    listed, grown = BeliefTracker(explore(game)), BeliefTracker(build_lazy_graph(game))
     number = {record: k for k, record in enumerate(listed.graph.records)}
     for _ in range(5):
         step, states = game.start(), {p: (p, p) for p in range(len(game.players))}
         while not step.state.terminal:
             state = step.state
-            moves = [
+            actions = [
                 action_set[rng.integers(len(action_set))] if (action_set := state.legal_actions(p)) else None
                 for p in states
             ]
-            step = state.play(moves, state.draw(moves, rng))
+            step = state.play(actions, state.draw(actions, rng))
             for p, (before, grown_before) in states.items():
                 seen = step.observation(p)
-                if moves[p] is None and seen is None:
+                if actions[p] is None and seen is None:
                     continue
-                record = (moves[p], () if seen is None else seen)
-                one = listed.behind(before, number[record])
-                other = grown.behind(grown_before, grown.graph.source.record_number(p, record))
+                record = (actions[p], () if seen is None else seen)
+                one = listed.successor(before, number[record])
+                other = grown.successor(grown_before, grown.graph.source.record_number(p, record))
                 states[p] = one, other
                 assert by_key(listed, p, one) == pytest.approx(by_key(grown, p, other))
 
 
-def by_key(ranges: Ranges, player: int, state: int) -> dict:
+def by_key(ranges: BeliefTracker, player: int, state: int) -> dict:
     found: dict = {}
-    held = ranges.of(player, state)
-    for row, weight in zip(held.known.tolist(), held.weight.tolist(), strict=True):
+    sequence_at = ranges.of(player, state)
+    for row, weight in zip(sequence_at.known.tolist(), sequence_at.weight.tolist(), strict=True):
         key = tuple(map(ranges.key, row))
         found[key] = found.get(key, 0.0) + weight
     return found
@@ -107,7 +107,7 @@ def by_key(ranges: Ranges, player: int, state: int) -> dict:
 
 @pytest.mark.parametrize("name", ["gdl:tic_tac_toe", "gdl:monty_hall"])
 def test_random_plays_from_positions_come_to_their_exact_worth(name) -> None:
-    graph = ask_all(growing_graph(load(name)))
+    graph = ask_all(build_lazy_graph(load(name)))
     states = np.arange(min(60, int(graph.arrays.filled[2])))
     positions = graph.arrays.at[states].astype(np.int64)
     positions = positions[graph.player[positions] != TERMINAL]

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import infoset
 from infoset.catalog import known_games, load
 from infoset.cli.app import app
-from infoset.errors import IllegalMoveError, UnknownNameError, UnsupportedGameError
+from infoset.errors import IllegalActionError, UnknownNameError, UnsupportedGameError
 from infoset.view import guide as guides
 from infoset.view.guide import guide, guide_text, title_of
 
@@ -39,21 +39,21 @@ def test_an_example_says_what_chance_and_players_do_and_what_that_pays() -> None
 
 
 @pytest.mark.parametrize(("moves", "why"), [("J; J", "chance cannot choose 'J'"), ("J; Q; bet; pass; bet", "is over")])
-def test_an_example_that_the_rules_do_not_allow_is_an_error(moves: str, why: str) -> None:
-    with pytest.raises(IllegalMoveError, match=why):
-        list(guides._example(load("kuhn_poker"), moves))
+def test_an_example_that_the_rules_do_not_allow_is_an_error(actions: str, why: str) -> None:
+    with pytest.raises(IllegalActionError, match=why):
+        list(guides._example(load("kuhn_poker"), actions))
 
 
 def test_terminal_and_page_show_the_same_text(tmp_path: Path) -> None:
     pytest.importorskip("msgspec")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Of
+    from infoset.web.schemas import StrategyRequest
 
     room = Exploring((tmp_path,))
     for name in ("leduc_poker", "gdl:meier", "pommerman:OneVsOne-v0"):
         printed = CliRunner().invoke(app, ["games", name])
         assert printed.exit_code == 0 and printed.output == guide_text(guide(name)) + "\n"
-        asked = room.rules(Of(f"game:{name}"))
+        asked = room.rules(StrategyRequest(f"game:{name}"))
         assert asked == guide(name)._asdict()
         as_json = json.loads(CliRunner().invoke(app, ["games", name, "--json"]).output)
         assert as_json["parts"] == dict(asked["parts"]) and as_json["example"] == [*asked["example"]]

@@ -51,11 +51,11 @@ def played(game: Game, player: int, rng: np.random.Generator) -> Play:
     step = game.start()
     steps, records, over = [], [own_record(None, step.observation(player))], [step.state.terminal]
     while not step.state.terminal and len(steps) < most:
-        moves = moved(step.state, rng, n)
-        chance_outcome = step.state.draw(moves, rng)
-        step = step.state.play(moves, chance_outcome)
-        steps.append(MatchStep(moves, chance_outcome, (None,) * n))
-        records.append(own_record(moves[player], step.observation(player)))
+        actions = moved(step.state, rng, n)
+        chance_outcome = step.state.draw(actions, rng)
+        step = step.state.play(actions, chance_outcome)
+        steps.append(MatchStep(actions, chance_outcome, (None,) * n))
+        records.append(own_record(actions[player], step.observation(player)))
         over.append(step.state.terminal)
     return Play(tuple(steps), tuple(records), tuple(over))
 
@@ -66,26 +66,28 @@ def twin(game: Game, play: Play, player: int, rng: np.random.Generator) -> tuple
 
     def candidates(state: State, mine: MatchStep) -> Iterator[tuple[tuple[Action | None, ...], Action | None]]:
         for _ in range(TRIES):
-            moves = tuple([mine.moves[p] if p == player else move for p, move in enumerate(moved(state, rng, n))])
-            yield moves, state.draw(moves, rng)
-        yield mine.moves, mine.chance_outcome
+            actions = tuple(
+                [mine.actions[p] if p == player else action for p, action in enumerate(moved(state, rng, n))]
+            )
+            yield actions, state.draw(actions, rng)
+        yield mine.actions, mine.chance_outcome
 
     def after(state: State, made: list[MatchStep]) -> list[MatchStep] | None:
         nonlocal left
         k = len(made)
         if k == len(play.steps):
             return made
-        for moves, chance_outcome in candidates(state, play.steps[k]):
+        for actions, chance_outcome in candidates(state, play.steps[k]):
             left -= 1
             if left < 0:
                 return None
             try:
-                step: Step = state.play(moves, chance_outcome)
+                step: Step = state.play(actions, chance_outcome)
             except ValueError:  # the first play's moves are none here
                 continue
-            same = own_record(moves[player], step.observation(player)) == play.records[k + 1]
+            same = own_record(actions[player], step.observation(player)) == play.records[k + 1]
             if same and step.state.terminal == play.over[k + 1]:
-                found = after(step.state, [*made, MatchStep(moves, chance_outcome, (None,) * n)])
+                found = after(step.state, [*made, MatchStep(actions, chance_outcome, (None,) * n)])
                 if found is not None:
                     return found
         return None
@@ -96,29 +98,29 @@ def twin(game: Game, play: Play, player: int, rng: np.random.Generator) -> tuple
 def sent(game: Game, name: str, steps: Sequence[MatchStep], player: int, patch: pytest.MonkeyPatch) -> list[bytes]:
     """All that a seat is sent while the referee plays these steps, the others' moves and chance's answers included."""
     messages: list[bytes] = []
-    mine = iter([step.moves[player] for step in steps if step.moves[player] is not None])
+    mine = iter([step.actions[player] for step in steps if step.actions[player] is not None])
 
     def say(message: bytes) -> None:
         messages.append(message)
         heard = msgspec.json.decode(message)
         if heard["legal_actions"]:
             assert hand.view is not None
-            move = next(mine)
-            assert hand.act(hand.view.legal_actions.index(move), heard["turn"]) == ""
+            action = next(mine)
+            assert hand.act(hand.view.legal_actions.index(action), heard["turn"]) == ""
 
     n = len(game.players)
     hand = Hand(Public(name, game.players, ("human",) * n), say)
     agents: list[Any] = [
-        ScriptedAgent([s.moves[p] for s in steps if s.moves[p] is not None], "other") for p in range(n)
+        ScriptedAgent([s.actions[p] for s in steps if s.actions[p] is not None], "other") for p in range(n)
     ]
     agents[player] = Person(hand)
     chance_nodes = iter([step.chance_outcome for step in steps])
 
-    def execute(_: str, state: State, moves: Any, rng: Any) -> tuple[Action | None, Step]:
+    def execute(_: str, state: State, actions: Any, rng: Any) -> tuple[Action | None, Step]:
         if len(state.legal_actions(player)) == 1:  # such a move is made for the person
             next(mine)
         chance_outcome = next(chance_nodes)
-        return chance_outcome, state.play(moves, chance_outcome)
+        return chance_outcome, state.play(actions, chance_outcome)
 
     patch.setattr(refereeing, "execute", execute)
     round_ = Round(Table(game, name, tuple(agents), ("other",) * n, None, None, 10_000), range(n), 0)
@@ -141,8 +143,8 @@ def compared(name: str, seeds: Sequence[int]) -> int:
             other = twin(game, play, player, rng)
             first = sent(game, name, play.steps, player, patch)
             assert first and first == sent(game, name, other, player, patch)
-            differ += [(*s.moves, s.chance_outcome) for s in other] != [
-                (*s.moves, s.chance_outcome) for s in play.steps
+            differ += [(*s.actions, s.chance_outcome) for s in other] != [
+                (*s.actions, s.chance_outcome) for s in play.steps
             ]
     return differ
 

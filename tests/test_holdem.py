@@ -410,7 +410,7 @@ def _compare(theirs: Any, ours: State) -> None:
 def test_hands_and_moves_in_words_and_as_a_picture() -> None:
     game = holdem_river()
     known = ((None, "AsAh"), ("bet 50", ()), (None, "raise 150"))
-    assert [game.told(0, record, known[:k]) for k, record in enumerate(known)] == [
+    assert [game.describe_record(0, record, known[:k]) for k, record in enumerate(known)] == [
         "you get AsAh",
         "you bet 50",
         "P2 raises 150",
@@ -424,7 +424,7 @@ def test_hands_and_moves_in_words_and_as_a_picture() -> None:
 def test_a_card_is_opened_in_words_and_as_a_picture() -> None:
     game = holdem_turn()
     known = ((None, "AsAh"), ("check", ()), (None, "bet 100"), ("call", ()), (None, "2c"), ("check", ()))
-    assert game.told(0, known[4], known[:4]) == "the river is 2c"
+    assert game.describe_record(0, known[4], known[:4]) == "the river is 2c"
     areas = game.picture([known, None])["areas"]
     assert [(area["cards"], area["chips"], area["note"]) for area in areas] == [
         (["As", "Ah"], 100, "check, call | check"), ([], 100, "bet 100"), (["Qs", "Jh", "8h", "5d", "2c"], 300, ""),

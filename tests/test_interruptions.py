@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from infoset.evaluation import evaluate
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 
 SOLVES = {
     "cfr": ["leduc_poker", "--method", "cfr", "--iterations", "40000"],

@@ -24,7 +24,7 @@ import os, signal, subprocess, sys, time
 class Agent:
     def begin(self, game, player, rng, deadline):
         self.rng = rng
-    def observe(self, own_move, observation): ...
+    def observe(self, own_action, observation): ...
     def end(self, returns): ...
     def act(self, legal_actions, deadline):
         return legal_actions[int(self.rng.integers(len(legal_actions)))]
@@ -139,7 +139,7 @@ def test_the_same_games(own) -> None:
             play_match(game, [agent] * 2 if game != "gdl:monty_hall" else [agent], seed=3)
             for agent in ("random", "isolated(agent=random)")
         )
-        assert [step.moves for step in here.steps] == [step.moves for step in apart.steps]
+        assert [step.actions for step in here.steps] == [step.actions for step in apart.steps]
 
 
 @pytest.mark.parametrize("agent", ["simple", "dypm"])
@@ -149,7 +149,7 @@ def test_pommermans_agents_play_there_as_here(agent) -> None:
         play_match(game, [name, "stop", "stop", "stop"], seed=3) for name in (agent, f"isolated(agent={agent})")
     )
     assert not apart.faults
-    assert [step.moves for step in here.steps] == [step.moves for step in apart.steps]
+    assert [step.actions for step in here.steps] == [step.actions for step in apart.steps]
 
 
 FAULTS = {

@@ -14,7 +14,7 @@ def children(form, sequence):
     return [k for k in range(form.num_infosets) if form.arrays.parent[k] == sequence]
 
 
-def moves(form, k):
+def actions(form, k):
     return range(int(form.arrays.first[k]), int(form.arrays.first[k] + form.arrays.size[k]))
 
 
@@ -30,7 +30,7 @@ def slow_value(form, sequence, values, combine):
     """The value of what follows a sequence, by recursion."""
     total = values[sequence]
     for k in children(form, sequence):
-        total += combine(k, [slow_value(form, q, values, combine) for q in moves(form, k)])
+        total += combine(k, [slow_value(form, q, values, combine) for q in actions(form, k)])
     return total
 
 
@@ -47,7 +47,7 @@ def test_gradient_expect_best(name: str) -> None:
         assert values[own] == pytest.approx(slow[own], abs=1e-12)
 
         kernels.expect_up(form.arrays, player, strategy, values, np.zeros(form.num_infosets))
-        mean = slow_value(form, root, slow, lambda k, below: strategy[list(moves(form, k))] @ below)
+        mean = slow_value(form, root, slow, lambda k, below: strategy[list(actions(form, k))] @ below)
         assert values[root] == pytest.approx(mean, abs=1e-12)
 
         values[own] = slow[own]
@@ -61,7 +61,7 @@ def test_plans_and_behaviour_are_inverse(name: str) -> None:
     strategy = random_interior(form, seed=4)
     plan = realisation(form, strategy)
     for k in range(form.num_infosets):
-        assert plan[list(moves(form, k))].sum() == pytest.approx(plan[form.arrays.parent[k]])
+        assert plan[list(actions(form, k))].sum() == pytest.approx(plan[form.arrays.parent[k]])
     assert behaviour(form, plan) == pytest.approx(strategy)
 
 

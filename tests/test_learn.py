@@ -42,11 +42,11 @@ from infoset.learn.workers import Workers, shared
 from infoset.learn.worlds import SolvedWorlds, node_values
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
+from infoset.search.belief import BeliefTracker
 from infoset.search.public_states import Horizon
-from infoset.search.range_search import induced_policy
-from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving
 from infoset.search.state_values import random_values
+from infoset.search.subgame_solver import induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import random_interior, realisation
@@ -102,7 +102,7 @@ def test_worlds_are_solved_by_themselves() -> None:
     """Who knows where the car is stays or switches as it should."""
     encoding = encoding_of(load("gdl:monty_hall"))
     graph = encoding.graph
-    last = {move: k for k, move in enumerate(encoding.moves[0])}
+    last = {action: k for k, action in enumerate(encoding.actions[0])}
     asked = [p for p in encoding.position.tolist() if {"noop", "switch"} <= set(menu_at(graph, p))]
     solved = SolvedWorlds(encoding, np.array(sorted(asked)), random_values(graph).__getitem__, 10_000, 200)
     switch = solved.policies[0][:, last["switch"]]
@@ -293,7 +293,7 @@ def test_it_learns_what_the_worlds_are_worth() -> None:
     for _ in range(8):
         work.step()
     values, policies = evaluate_states(work.net, encoding)
-    probabilities = dict(zip(encoding.moves[0], policies[0][encoding.row[0]], strict=True))
+    probabilities = dict(zip(encoding.actions[0], policies[0][encoding.row[0]], strict=True))
     assert {k: v for k, v in probabilities.items() if v > 0.01} == pytest.approx(
         {"paper": 0.4, "rock": 0.4, "scissors": 0.2}, abs=0.03
     )
@@ -340,7 +340,7 @@ def exploitability(work: PublicPlay, iterations: int = 200) -> float:
     tree = GameTree.unroll(graph)
     form = SequenceForm.of(tree)
     solver = ContinualResolving(
-        Ranges(graph), work.encoding.states, NetValues(work.finished, work.encoding), iterations
+        BeliefTracker(graph), work.encoding.states, NetValues(work.finished, work.encoding), iterations
     )
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 

@@ -78,9 +78,9 @@ def check_exact(tree: GameTree, form: SequenceForm, plan: list[Fraction]) -> Non
         for row, paid in zip(sequences.tolist(), payoffs.tolist(), strict=True):
             worth[row[p]] += paid[p] * plan[row[1 - p]]
         for k in reversed(form.player_infosets(p)):
-            moves = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
-            best = max(worth[q] for q in moves)
-            assert all(worth[q] == best for q in moves if plan[q])
+            actions = range(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+            best = max(worth[q] for q in actions)
+            assert all(worth[q] == best for q in actions if plan[q])
             worth[int(a.parent[k])] += best
 
 

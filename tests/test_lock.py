@@ -22,8 +22,8 @@ LOOPS = ("cfr", "cfr+", "dcfr", "hedge", "linear-cfr", "pcfr+", "pdcfr+", "sfrd"
 def with_nature(tmp_path: Path, game: str, key: str, probabilities: dict[str, str]) -> str:
     """The same game, but chance moves at one information set of it, named by its own label in the file."""
     text = write_efg(game_to_efg(infoset.load(game)))
-    moves = " ".join(f'"{move}" {chance}' for move, chance in probabilities.items())
-    changed, count = re.subn(rf'p "" (\d) \d+ "{re.escape(key)}" {{.*?}} 0', f'c "" 99 "" {{ {moves} }} 0', text)
+    actions = " ".join(f'"{action}" {chance}' for action, chance in probabilities.items())
+    changed, count = re.subn(rf'p "" (\d) \d+ "{re.escape(key)}" {{.*?}} 0', f'c "" 99 "" {{ {actions} }} 0', text)
     assert count >= 2
     path = tmp_path / "locked.efg"
     path.write_text(changed)
@@ -77,7 +77,7 @@ def test_places_can_be_written_in_several_ways() -> None:
     found = [infoset.solve("kuhn_poker", "cfr", lock=lock, iterations=50) for lock in said]
     assert len({one.values for one in found}) == 1
     assert found[0].lock == {"P1": {"J": row}}
-    function = infoset.solve("kuhn_poker", "pcfr+", lock={"P2": lambda key, moves: {moves[0]: 1.0}}, iterations=500)
+    function = infoset.solve("kuhn_poker", "pcfr+", lock={"P2": lambda key, actions: {actions[0]: 1.0}}, iterations=500)
     assert function.values[0] == pytest.approx(1.0, abs=1e-4)  # P2 always folds
 
 
@@ -137,7 +137,7 @@ def test_a_study_agrees_with_its_evaluation() -> None:
     form = study.form
     for player in range(2):
         tops = [k for k in form.player_infosets(player) if form.arrays.parent[k] == form.arrays.sequences[player]]
-        total = sum(study.counterfactual_reach[k] * study.worth[k] for k in tops)
+        total = sum(study.counterfactual_reach[k] * study.infoset_values[k] for k in tops)
         if player == 0:  # P1 moves first in every history
             assert sum(study.reach[k] for k in tops) == pytest.approx(1)
             assert total == pytest.approx(study.evaluation.values[0])
@@ -155,9 +155,9 @@ def test_a_study_by_hand() -> None:
     """Kuhn poker, both uniform: with a king P1 wins 1 or 2 whatever happens."""
     form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     study = infoset.Study.of("kuhn_poker", infoset.TabularPolicy.uniform(form))
-    moves = {move.move: move for move in study.moves("P1", "K")}
-    assert moves["bet"].value == pytest.approx(1.5)  # P2 folds or calls
-    assert moves["pass"].value == pytest.approx(0.5 * 1 + 0.5 * (0.5 * 2 + 0.5 * -1))
+    actions = {action.action: action for action in study.actions("P1", "K")}
+    assert actions["bet"].value == pytest.approx(1.5)  # P2 folds or calls
+    assert actions["pass"].value == pytest.approx(0.5 * 1 + 0.5 * (0.5 * 2 + 0.5 * -1))
     assert study.reach[study.number("P1", "K [pass] bet")] == pytest.approx(1 / 3 / 4)
     with pytest.raises(UnknownNameError, match="did you mean 'K'"):
         study.number("P1", "Kk")

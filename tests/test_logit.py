@@ -72,20 +72,20 @@ def payoffs_by_hand(tree: GameTree, form: SequenceForm, strategy: FloatArray) ->
 def test_payoffs_and_derivatives_on_random_games(seed: int, players: int) -> None:
     tree, form = compiled(RandomGame(seed, players, 3))
     system = LogitSystem(tree, form)
-    if not len(system.moves):
+    if not len(system.actions):
         return
     strategy = random_interior(form, seed)
     logs = np.log(strategy)
     paid = ends(tree, form)[2]
-    middle = ((paid.max(axis=0) + paid.min(axis=0)) / 2)[form.infoset_player[form.infoset_of[system.moves]]]
-    by_hand = payoffs_by_hand(tree, form, strategy)[system.moves]
-    assert system.range * system.payoffs(logs)[system.moves] + middle == pytest.approx(by_hand, abs=1e-9)
+    middle = ((paid.max(axis=0) + paid.min(axis=0)) / 2)[form.infoset_player[form.infoset_of[system.actions]]]
+    by_hand = payoffs_by_hand(tree, form, strategy)[system.actions]
+    assert system.range * system.payoffs(logs)[system.actions] + middle == pytest.approx(by_hand, abs=1e-9)
     rationality, h = 0.7, 1e-6
     failing, slopes = system.at(logs, rationality)
     assert (system.at(logs, rationality + h)[0] - failing) / h == pytest.approx(slopes[:, -1], abs=1e-4)
-    for column, move in enumerate(system.moves):
+    for column, action in enumerate(system.actions):
         moved = logs.copy()
-        moved[move] += h
+        moved[action] += h
         measured = (system.at(moved, rationality)[0] - failing) / h
         assert measured == pytest.approx(slopes[:, column], rel=1e-3, abs=1e-3)
 
@@ -100,9 +100,9 @@ def test_points_satisfy_the_logit_equations(name: str, at: float) -> None:
     strategy = behaviour(form, solution.policy.plan(form))
     paid = payoffs_by_hand(tree, form, strategy)
     for k in range(form.num_infosets):
-        moves = slice(int(form.arrays.first[k]), int(form.arrays.first[k]) + int(form.arrays.size[k]))
-        wanted = np.exp(at * (paid[moves] - paid[moves].max()))
-        assert strategy[moves] == pytest.approx(wanted / wanted.sum(), abs=1e-9)
+        actions = slice(int(form.arrays.first[k]), int(form.arrays.first[k]) + int(form.arrays.size[k]))
+        wanted = np.exp(at * (paid[actions] - paid[actions].max()))
+        assert strategy[actions] == pytest.approx(wanted / wanted.sum(), abs=1e-9)
 
 
 def test_one_decision_in_closed_form() -> None:

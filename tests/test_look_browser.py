@@ -144,12 +144,12 @@ def test_every_other_square_of_a_checkered_board_is_shaded(page: Any) -> None:
 
 def test_the_board_stays_in_sight_while_the_rules_are_read(page: Any) -> None:
     page.view("play?game=kuhn_poker&against=random")
-    moves = page.locator(".moves button").first
-    moves.wait_for()
-    before = moves.bounding_box()
+    actions = page.locator(".moves button").first
+    actions.wait_for()
+    before = actions.bounding_box()
     page.locator(".table-view .rules summary").click()
     page.locator(".table-view .rules dd").first.wait_for()
-    assert moves.bounding_box() == before
+    assert actions.bounding_box() == before
     assert before["y"] + before["height"] < page.viewport_size["height"]
 
 

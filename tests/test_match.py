@@ -54,7 +54,7 @@ t "" 1
 
 def played(match: Match) -> list[tuple]:
     """What happened, without the times."""
-    return [(step.moves, step.chance_outcome) for step in match.steps]
+    return [(step.actions, step.chance_outcome) for step in match.steps]
 
 
 class Recorder(RandomAgent):
@@ -67,8 +67,8 @@ class Recorder(RandomAgent):
         super().begin(game, player, rng, deadline)
         self.told = [("begin", game.name, player, deadline)]
 
-    def observe(self, own_move, observation) -> None:
-        self.told.append((own_move, observation))
+    def observe(self, own_action, observation) -> None:
+        self.told.append((own_action, observation))
 
     def end(self, returns) -> None:
         self.told.append(("end", returns))
@@ -119,17 +119,17 @@ def test_an_agent_hears_its_information_state_and_nothing_else() -> None:
     one, other = Recorder(), Recorder()
     match = play_match(KUHN, [one, other], seed=8)
     cards = [step.chance_outcome for step in match.steps[:2]]
-    moves = [(step.moves[0], step.moves[1]) for step in match.steps[2:]]
+    actions = [(step.actions[0], step.actions[1]) for step in match.steps[2:]]
     for player, agent in enumerate((one, other)):
         seen = [(None, cards[player])]
-        seen += [(m[player], None if m[player] else m[1 - player]) for m in moves]
+        seen += [(m[player], None if m[player] else m[1 - player]) for m in actions]
         assert agent.told == [("begin", KUHN, player, None), *seen, ("end", match.returns)]
 
 
 def test_simultaneous_moves_are_executed_together() -> None:
     match = play_match(PENNIES, ["random"] * 3)
     assert len(match.steps) == 1
-    assert None not in match.steps[0].moves
+    assert None not in match.steps[0].actions
     assert all(seconds >= 0 for seconds in match.steps[0].seconds)
 
 
@@ -155,7 +155,7 @@ class Endless(NativeState, tuple):
     def legal_actions(self, player):
         return (0,)
 
-    def play_unchecked(self, moves, chance_outcome=None):
+    def play_unchecked(self, actions, chance_outcome=None):
         return Observed(self, (None,))
 
     def returns(self):
@@ -210,18 +210,18 @@ class Hostile:
 def test_a_fault_is_replaced_counted_and_told(tmp_path: Path, answer: Callable, kind: str, words: str) -> None:
     agent = Scripted(answer)
     match = play_match(KUHN, [agent, "random"], seed=2, seconds_per_move=0.01 if kind == "late" else 60.0)
-    own = [number for number, step in enumerate(match.steps, start=1) if step.moves[0] is not None]
+    own = [number for number, step in enumerate(match.steps, start=1) if step.actions[0] is not None]
     assert [(fault.step, fault.player, fault.kind) for fault in match.faults] == [(number, 0, kind) for number in own]
     assert words in match.faults[0].detail
     assert len(match.faults[0].detail) <= DETAIL
     told = [told[0] for told in agent.told[1:-1] if told[0] is not None]
-    assert told == [match.steps[number - 1].moves[0] for number in own]
+    assert told == [match.steps[number - 1].actions[0] for number in own]
     assert Match.load(match.save(tmp_path / "m.json")) == match
 
 
 def test_the_replacement_is_uniform_and_fixed_by_the_seed() -> None:
     matches = [play_match(KUHN, [Scripted(lambda legal_actions, _: 0), "random"], seed=seed) for seed in range(400)]
-    bets = sum(match.steps[2].moves[0] == "bet" for match in matches)
+    bets = sum(match.steps[2].actions[0] == "bet" for match in matches)
     assert 150 < bets < 250
     assert played(play_match(KUHN, [Scripted(lambda legal_actions, _: 1), "random"], seed=7)) == played(matches[7])
 
@@ -386,10 +386,10 @@ def test_a_file_of_the_first_version_loads(tmp_path: Path) -> None:
     ("change", "words"),
     [
         (
-            lambda r: r["steps"][2].update(moves=["raise", None]),
+            lambda r: r["steps"][2].update(actions=["raise", None]),
             r"step 3: player 0 cannot play 'raise'; legal: \('pass', 'bet'\)",
         ),
-        (lambda r: r["steps"][2].update(moves=["pass", "bet"]), "step 3: player 1 cannot play 'bet'"),
+        (lambda r: r["steps"][2].update(actions=["pass", "bet"]), "step 3: player 1 cannot play 'bet'"),
         (lambda r: r["steps"][1].update(chance_outcome="Q"), "step 2: chance cannot answer 'Q'"),
         (lambda r: r["steps"].pop(), "the game is not over after its 3 steps"),
         (lambda r: r["steps"].append(r["steps"][3]), "step 5: the game is over after step 4"),
@@ -399,7 +399,7 @@ def test_a_file_of_the_first_version_loads(tmp_path: Path) -> None:
             r"the players are \('P1', 'P3'\), those of kuhn_poker \('P1', 'P2'\)",
         ),
         (
-            lambda r: r["steps"][2].update(moves=[["pass", [1]], None]),
+            lambda r: r["steps"][2].update(actions=[["pass", [1]], None]),
             r"step 3: player 0 cannot play \('pass', \(1,\)\)",
         ),
     ],
@@ -503,7 +503,7 @@ def test_scores_are_counted_by_hand() -> None:
     assert first.mean == 0.0
     assert first.interval == pytest.approx(3.182446 * (2 / 3) ** 0.5 / 2)
     assert first.seat_means == (0.0, None)
-    assert (series.games, series.moves, series.stopped) == (4, 8, "games")
+    assert (series.games, series.actions, series.stopped) == (4, 8, "games")
     assert series.moves_per_second > 0
 
 
@@ -520,7 +520,7 @@ def test_moments_agree_with_numpy() -> None:
 
 def test_equal_scores_have_no_spread_and_one_game_no_interval() -> None:
     class Thirds(Endless):
-        def play_unchecked(self, moves, chance_outcome=None):
+        def play_unchecked(self, actions, chance_outcome=None):
             return Observed(Ended((1 / 3,)), (None,))
 
     series = play_series(OnePlayer(Thirds()), ["random"], games=1000)
@@ -620,8 +620,8 @@ def test_an_information_set_the_policy_does_not_know_is_counted() -> None:
     matches: list[Match] = []
     play_series(KUHN, [agent, "random"], games=300, keep=matches.append)
     assert agent.unknown > 100
-    assert all(match.steps[2].moves[0] == "bet" for match in matches if match.steps[0].chance_outcome == "J")
-    assert {match.steps[2].moves[0] for match in matches if match.steps[0].chance_outcome == "K"} == {"pass", "bet"}
+    assert all(match.steps[2].actions[0] == "bet" for match in matches if match.steps[0].chance_outcome == "J")
+    assert {match.steps[2].actions[0] for match in matches if match.steps[0].chance_outcome == "K"} == {"pass", "bet"}
     assert not any(match.faults for match in matches)
 
 
@@ -657,9 +657,9 @@ def test_a_mixture_of_agents_is_drawn_anew_for_every_game() -> None:
     """By its weights, the same again from the same seed; two sides that mix draw each for themselves."""
     name = "mixed(agents=[scripted(moves=[pass,pass]),scripted(moves=[bet,bet])],weights=[1,3])"
     matches = [play_match(KUHN, [name, name], seed=seed) for seed in range(200)]
-    first = [match.steps[2].moves[0] for match in matches]  # Jack and King are dealt before
+    first = [match.steps[2].actions[0] for match in matches]  # Jack and King are dealt before
     assert 0.65 < first.count("bet") / 200 < 0.85
-    second = [match.steps[3].moves[1] for match in matches]
+    second = [match.steps[3].actions[1] for match in matches]
     assert {*zip(first, second, strict=True)} == {("bet", "bet"), ("bet", "pass"), ("pass", "bet"), ("pass", "pass")}
     assert [play_match(KUHN, [name, name], seed=seed).returns for seed in range(5)] == [m.returns for m in matches[:5]]
     assert load_agent("mixed(agents=[random,search])").name == "mixed(random,search)"
@@ -671,9 +671,9 @@ def test_a_team_that_mixes_is_of_one_kind() -> None:
     kinds = set()
     for seed in range(8):
         match = play_match("pommerman:PommeTeamCompetition-v0(max_steps=2)", [team] * 4, seed=seed)
-        moves = match.steps[1].moves
-        assert moves[0] == moves[2] and moves[1] == moves[3]
-        kinds.add(moves[:2])
+        actions = match.steps[1].actions
+        assert actions[0] == actions[2] and actions[1] == actions[3]
+        kinds.add(actions[:2])
     assert len(kinds) == 4
 
 

@@ -16,7 +16,7 @@ POMMERMAN = "pommerman:OneVsOne-v0(seed=1)"
 
 
 def moves_of(match, player: int) -> list:
-    return [step.moves[player] for step in match.steps if step.moves[player] is not None]
+    return [step.actions[player] for step in match.steps if step.actions[player] is not None]
 
 
 def test_a_script_is_played(tmp_path: Path) -> None:

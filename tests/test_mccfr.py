@@ -10,11 +10,11 @@ from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.infoset_table import ENTRIES
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import explore as explore_game
-from infoset.tree.walk import Walk
+from infoset.tree.quotient_graph import QuotientGraph
 
 
 def solved(name, iterations, seed=1):
-    walk = Walk.of(explore_game(load(name)))
+    walk = QuotientGraph.of(explore_game(load(name)))
     solver = Mccfr(walk, seed)
     solver.step(iterations)
     return evaluate_policy(walk, solver.policy()), solver
@@ -41,14 +41,14 @@ def test_three_players() -> None:
 
 
 def test_it_finds_the_equilibrium_too_where_bad_moves_are_seldom_tried() -> None:
-    walk = Walk.of(explore_game(load("kuhn_poker")))
+    walk = QuotientGraph.of(explore_game(load("kuhn_poker")))
     solver = Mccfr(walk, 2, explore=0.3)
     solver.step(100_000)
     assert evaluate_policy(walk, solver.policy()).exploitability < 0.006
 
 
 def test_chances_that_are_left_of_the_first_iterations_can_be_dropped() -> None:
-    walk = Walk.of(explore_game(load("kuhn_poker")))
+    walk = QuotientGraph.of(explore_game(load("kuhn_poker")))
     solver = Mccfr(walk, 2)
     solver.step(20_000)
     whole, without = solver.policy().behaviour, solver.policy(least=0.02).behaviour
@@ -58,7 +58,7 @@ def test_chances_that_are_left_of_the_first_iterations_can_be_dropped() -> None:
 
 
 def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
-    walk = Walk.of(explore_game(load("leduc_poker")))
+    walk = QuotientGraph.of(explore_game(load("leduc_poker")))
     one, other, third = (Mccfr(walk, seed) for seed in (3, 3, 4))
     one.step(500)
     for part in (1, 99, 400):
@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
 
 def test_a_game_that_turns_out_wide_later_is_still_the_same_run(monkeypatch) -> None:
     """Whether to prune is settled by the first iteration, not by where a step happened to end."""
-    walk = Walk.of(explore_game(load("leduc_poker")))
+    walk = QuotientGraph.of(explore_game(load("leduc_poker")))
     first = Mccfr(walk, 3)
     first.step(5)
     monkeypatch.setattr(mccfr, "WIDE", int(first.at[mccfr.WIDEST]))
@@ -85,6 +85,6 @@ def test_a_game_that_turns_out_wide_later_is_still_the_same_run(monkeypatch) -> 
 
 
 def test_memory_is_bounded() -> None:
-    solver = Mccfr(Walk.of(explore_game(load("leduc_poker"))), max_bytes=20_000)
+    solver = Mccfr(QuotientGraph.of(explore_game(load("leduc_poker"))), max_bytes=20_000)
     with pytest.raises(BudgetError, match=r"information sets after .* iterations take .* more than max_bytes=20,000"):
         solver.step(1000)

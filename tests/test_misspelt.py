@@ -113,7 +113,7 @@ def test_the_form_that_is_advised_plays(here: Path) -> None:
     for name in ("playground(path=agent.py)", "playground(path=agent.py,cls=Mine)"):
         match = play_match("pommerman:OneVsOne-v0", [name, "random"], seed=1)
         assert not match.faults
-        assert {step.moves[0] for step in match.steps} <= {0, None}
+        assert {step.actions[0] for step in match.steps} <= {0, None}
 
 
 def test_the_nearest_path(here: Path) -> None:

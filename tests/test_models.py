@@ -77,8 +77,8 @@ def test_the_models_chances_are_what_the_agent_plays() -> None:
         except KeyError:
             pytest.fail("a move that is not legal")
     total = sum(probabilities.values())
-    for move in legal_actions:
-        assert counts[move] / 4000 == pytest.approx(probabilities[move] / total, abs=0.04)
+    for action in legal_actions:
+        assert counts[action] / 4000 == pytest.approx(probabilities[action] / total, abs=0.04)
 
 
 def test_an_agent_that_hides_its_chances_is_no_model() -> None:

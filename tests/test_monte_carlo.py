@@ -8,16 +8,16 @@ import pytest
 import infoset
 from infoset import load, load_agent, play_match
 from infoset.errors import ClockError, ParameterError, UnsupportedGameError
-from infoset.search.ranges import whole
+from infoset.search.belief import whole
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.rules_source import build_lazy_graph
 
 NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
 
 
 def search_of(name: str, by: int, seed: int = 0) -> TreeSearch:
-    graph = growing_graph(load(name))
+    graph = build_lazy_graph(load(name))
     return TreeSearch(graph, RandomPlays(graph, 4, seed), by, 0, seed=seed)
 
 
@@ -48,7 +48,7 @@ def test_what_was_asked_for_before_changes_nothing() -> None:
 def test_the_same_seed_gives_the_same_game(name) -> None:
     game = load("gdl:krieg_tic_tac_toe")
     matches = [play_match(game, [load_agent(name), "random"], seed=4) for _ in range(2)]
-    first, second = ([step.moves for step in match.steps] for match in matches)
+    first, second = ([step.actions for step in match.steps] for match in matches)
     assert first == second
 
 
@@ -69,7 +69,7 @@ def test_doors_are_switched() -> None:
     """Worlds weigh chance; whoever solves each by itself, knowing the car, could not tell."""
     for seed in range(10):
         match = play_match("gdl:monty_hall", ["is-mcts(nodes=400)"], seed=seed)
-        assert "switch" in [step.moves[0] for step in match.steps]
+        assert "switch" in [step.actions[0] for step in match.steps]
 
 
 def test_native_games_are_searched_by_their_states() -> None:
@@ -108,7 +108,7 @@ def test_a_game_that_was_never_looked_at_is_played_at_random(name, monkeypatch) 
 
 def test_a_late_agent_may_go_on_beside_another() -> None:
     """In a thread of its own, on the same graph: neither breaks what the other reads."""
-    graph = growing_graph(load("gdl:connect_four"))
+    graph = build_lazy_graph(load("gdl:connect_four"))
     found: list = []
 
     def run(seed: int) -> None:
@@ -122,7 +122,7 @@ def test_a_late_agent_may_go_on_beside_another() -> None:
     for thread in threads:
         thread.join()
     alone = infoset.load("gdl:connect_four")
-    graph = growing_graph(alone)
+    graph = build_lazy_graph(alone)
     run(1)
     assert found[2] in found[:2]
 
@@ -165,7 +165,7 @@ def test_what_a_search_did_tells_how_others_moved() -> None:
     graph, worlds = agent.graph, agent.ranges.asked(0, agent.state)
     bet = graph.first[worlds.position] + 1
     graph.ask(bet)
-    known = graph.states.behind(worlds.known, graph.record[bet])[:, 1]
+    known = graph.states.successor(worlds.known, graph.record[bet])[:, 1]
     answers = graph.first[graph.child[bet]][:, None] + np.arange(2)
     told = agent.kept.probabilities(answers.ravel(), np.repeat(known, 2)).reshape(-1, 2)
     np.testing.assert_allclose(told.sum(axis=1), 1.0)
@@ -197,14 +197,14 @@ def test_a_single_observer_knows_what_others_may_do_in_each_world(tmp_path) -> N
     in two worlds of three, although the moves of the hider's action sets differ between them."""
     path = tmp_path / "hide.gdl"
     path.write_text(HIDE_AND_SEEK)
-    graph = growing_graph(load(str(path)))
+    graph = build_lazy_graph(load(str(path)))
     search = TreeSearch(graph, RandomPlays(graph, 4, 1), SEARCHERS, 0, seed=1)
     search.run(whole(graph), 3_000)
     states, tree = graph.states, search.tree
-    moves = np.flatnonzero((states.parent > 0) & (states.record[states.parent] < NO_RECORD))
-    assert (tree.times[moves] / search.walks).round(1).tolist() == [0.7, 0.7, 0.7]  # each in two worlds of three
-    visits = tree.visits[tree.node[moves]] / search.walks
+    actions = np.flatnonzero((states.parent > 0) & (states.record[states.parent] < NO_RECORD))
+    assert (tree.times[actions] / search.walks).round(1).tolist() == [0.7, 0.7, 0.7]  # each in two worlds of three
+    visits = tree.visits[tree.node[actions]] / search.walks
     assert visits.round(1).tolist() == [0.7, 0.3, 0.0]
     for seed in range(5):
         match = play_match(load(str(path)), ["is-mcts(nodes=500,observers=single)", "random"], seed=seed)
-        assert match.steps[1].moves[0] == 1
+        assert match.steps[1].actions[0] == 1

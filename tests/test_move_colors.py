@@ -11,11 +11,11 @@ import pytest
 
 import infoset
 from infoset.catalog import load
+from infoset.view.action_colors import BETS, action_colors, printed
 from infoset.view.hand_decisions import decisions
 from infoset.view.hand_matrix_svg import hand_matrix_svg
 from infoset.view.html import policy_html
 from infoset.view.markup import palette
-from infoset.view.move_colors import BETS, move_colors, printed
 
 RIVER = "holdem_river"
 
@@ -40,7 +40,7 @@ def river(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_moves_of_betting_have_colours_of_their_own(action_set: list[str], colors: tuple[str, ...]) -> None:
-    assert move_colors(action_set) == colors
+    assert action_colors(action_set) == colors
 
 
 def test_all_colours_are_defined_once_by_day_and_by_night() -> None:
@@ -70,15 +70,15 @@ def test_words_on_colours_can_be_read(name: str) -> None:
 def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
     pytest.importorskip("starlette", reason="the extra 'web' is not installed")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Rows
+    from infoset.web.schemas import Rows
 
     policy = infoset.TabularPolicy.load(river / "river.npz")
     room = Exploring((river,))
     group = room.node(Rows("item:0/river.npz"))["groups"][0]
     assert group["moves"] == ("check", "bet 50", "bet 100") and group["colors"] == ("call", "bet0", "bet4")
     svg = hand_matrix_svg(load(RIVER), decisions(load(RIVER), policy))  # type: ignore[arg-type]
-    for move, color in zip(group["moves"], group["colors"], strict=True):
-        assert re.search(rf'fill="{printed(color)}"[^>]*>{move} \d', svg)
+    for action, color in zip(group["moves"], group["colors"], strict=True):
+        assert re.search(rf'fill="{printed(color)}"[^>]*>{action} \d', svg)
     html = policy_html(infoset.solve("leduc_poker", "cfr", iterations=2).policy)
     assert {*re.findall(r"background:var\(--(\w+)\)", html)} == {"fold", "call", "bet0"}
 
@@ -86,11 +86,11 @@ def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
 def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None:
     pytest.importorskip("starlette", reason="the extra 'web' is not installed")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Of, Rows
+    from infoset.web.schemas import Rows, StrategyRequest
 
     room = Exploring((river,))
     values = room.source("item:0/river.npz").values()
-    while not room.values(Of("item:0/river.npz"))["evaluation"]:
+    while not room.values(StrategyRequest("item:0/river.npz"))["evaluation"]:
         assert not values.failed
     node = room.node(Rows("item:0/river.npz", rows=300))
     group = node["groups"][0]
@@ -114,7 +114,7 @@ def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None
 def test_other_games_have_no_matrix_of_hands(tmp_path: Path) -> None:
     pytest.importorskip("starlette", reason="the extra 'web' is not installed")
     from infoset.web.exploring import Exploring
-    from infoset.web.wishes import Rows
+    from infoset.web.schemas import Rows
 
     infoset.solve("kuhn_poker", "lp").policy.save(tmp_path / "kuhn.npz")
     assert Exploring((tmp_path,)).node(Rows("item:0/kuhn.npz", at="0"))["groups"][0]["hands"] is None

@@ -139,8 +139,8 @@ def test_tables_of_numbers() -> None:
     game = table_game(*tables, players=("A", "B", "C"))
     check_game(game)
     for cell in product(range(2), range(3), range(2)):
-        move = tuple(str(k + 1) for k in cell)
-        assert game.start().state.play(move).state.returns() == tuple(tables[(slice(None), *cell)])
+        action = tuple(str(k + 1) for k in cell)
+        assert game.start().state.play(action).state.returns() == tuple(tables[(slice(None), *cell)])
     assert table_game([[1, -2]]).start().state.play(("1", "2")).state.returns() == (-2.0, 2.0)
 
 

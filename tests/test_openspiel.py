@@ -22,7 +22,7 @@ from infoset import (
 )
 from infoset.base import Game
 from infoset.errors import (
-    IllegalMoveError,
+    IllegalActionError,
     ImperfectRecallError,
     ParameterError,
     PolicyError,
@@ -213,7 +213,7 @@ SAMPLED = [
 def test_chance_that_openspiel_draws_can_be_played_again(name: str, tmp_path: Path) -> None:
     game = load(f"openspiel:{name}")
     matches = [play_match(game, ["random"] * len(game.players), seed=seed) for seed in (1, 1, 2)]
-    first, again, other = [[(step.moves, step.chance_outcome) for step in match.steps] for match in matches]
+    first, again, other = [[(step.actions, step.chance_outcome) for step in match.steps] for match in matches]
     assert first == again != other
     assert isinstance(first[0][1], int)  # the seed of the play, recorded as chance's first answer
     load_openspiel.cache_clear()  # as another process would read it
@@ -237,7 +237,7 @@ def test_deals_differ_and_are_not_seen_before_they_are_made() -> None:
 
 @pytest.mark.parametrize("answer", [None, -1, 1 << 31, "7", True])
 def test_nature_draws_a_seed_and_nothing_else(answer: object) -> None:
-    with pytest.raises(IllegalMoveError, match="possible: a seed, 0 to 2147483647"):
+    with pytest.raises(IllegalActionError, match="possible: a seed, 0 to 2147483647"):
         load("openspiel:negotiation").start().state.play((None, None), answer)
 
 

@@ -39,18 +39,18 @@ from dataclasses import dataclass
 
 @dataclass
 class Odd:
-    """Sleeps before the game or before a move, and notes which process it is."""
+    """Sleeps before the game or before a action, and notes which process it is."""
 
     begins: float = 0.0
-    moves: float = 0.0
+    actions: float = 0.0
 
     def begin(self, game, player, rng, deadline):
         time.sleep(self.begins)
         with open("processes", "a") as file:
             file.write(f"{os.getpid()}\\n")
-    def observe(self, own_move, observation): ...
+    def observe(self, own_action, observation): ...
     def act(self, legal_actions, deadline):
-        time.sleep(self.moves)
+        time.sleep(self.actions)
         return legal_actions[0]
     def end(self, returns): ...
 
@@ -609,7 +609,7 @@ PLAYED: dict[str, tuple[list[str], list[tuple[str, bytes]], Callable[[str, Match
     "--replay": ([f"{RPS} --replay here"], [("> ", b"1\n")], lambda text, match: "here/match-00001.json" in text),
     "--resume": (
         [f"{RPS} --replay left", "play --resume left/match-00001.json"], [LEFT, ("> ", b"paper\n")],
-        lambda text, match: match.over and match.steps[0].moves[0] == "Paper",
+        lambda text, match: match.over and match.steps[0].actions[0] == "Paper",
     ),
     "--practice": (
         ["play kuhn_poker random --practice"], [("> ", b"h\n"), ("By the equilibrium", b"\x04")],

@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import infoset.search.range_search
-import infoset.search.ranges
+import infoset.search.belief
+import infoset.search.subgame_solver
 from infoset import load
 from infoset.match.match import play_match
 from infoset.match.series import play_series
 from infoset.search.agent import Search, SearchAgent
+from infoset.search.belief import BeliefTracker
 from infoset.search.monte_carlo import Budget
 from infoset.search.public_states import Horizon, PublicStates
-from infoset.search.range_search import Effort, SubgameSolver
-from infoset.search.ranges import Ranges
 from infoset.search.resolving import ContinualResolving, PositionValues
 from infoset.search.state_values import informed_values
 from infoset.search.subgame_agent import SubgameAgent
+from infoset.search.subgame_solver import Effort, SubgameSolver
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
 
@@ -36,13 +36,13 @@ worth = cache(lambda graph: informed_values(graph).__getitem__)
 
 
 def solver_of(graph, root="order-2", consistent=False, effort=LITTLE, seed=0) -> SubgameSolver:
-    return SubgameSolver(Ranges(graph, seed=seed), worth(graph), root, effort, consistent)
+    return SubgameSolver(BeliefTracker(graph, seed=seed), worth(graph), root, effort, consistent)
 
 
 def resolving_of(graph) -> ContinualResolving:
     states = PublicStates(graph, Horizon(2))
     states.explore()
-    return ContinualResolving(Ranges(graph), states, PositionValues(worth(graph)), 5)
+    return ContinualResolving(BeliefTracker(graph), states, PositionValues(worth(graph)), 5)
 
 
 def asked(tree: GameTree) -> list[tuple[int, tuple[int, ...]]]:
@@ -54,7 +54,7 @@ def asked(tree: GameTree) -> list[tuple[int, tuple[int, ...]]]:
 def row_of(solver, player: int, path) -> list[float] | None:
     state = player
     for record in path:
-        state = solver.ranges.behind(state, record)
+        state = solver.ranges.successor(state, record)
     return solver.strategy_at(player, state)
 
 
@@ -81,9 +81,9 @@ def test_what_is_thrown_away_is_found_again(root, monkeypatch) -> None:
     """Also where ranges are drawn, since they are too large."""
     graph = explore(load("leduc_poker"))
     sets = asked(GameTree.unroll(graph))
-    monkeypatch.setattr(infoset.search.ranges, "MAX_RANGE", 3)
+    monkeypatch.setattr(infoset.search.belief, "MAX_RANGE", 3)
     forward = rows(solver_of(graph, root), sets)
-    monkeypatch.setattr(infoset.search.ranges, "MAX_ENTRIES", 10)
+    monkeypatch.setattr(infoset.search.belief, "MAX_ENTRIES", 10)
     assert rows(solver_of(graph, root), sets[::-1]) == forward
 
 
@@ -127,7 +127,7 @@ def test_a_game_of_a_series_is_the_game_by_itself(game, method) -> None:
     play_series(rules, together, games=6, seed=3, keep=games.append)
     for match in games:
         alone = play_match(rules, agents(), seed=match.seed)
-        assert [step.moves for step in alone.steps] == [step.moves for step in match.steps]
+        assert [step.actions for step in alone.steps] == [step.actions for step in match.steps]
     agent = agents()[0]
     agent.begin(rules, 0, np.random.default_rng(0), None)
     played, fresh = together[0].inner.solver, agent.inner.solver
@@ -138,7 +138,7 @@ def test_a_game_of_a_series_is_the_game_by_itself(game, method) -> None:
 
 def test_what_a_clock_made_small_is_searched_again(monkeypatch) -> None:
     """Nor does it stay in the ranges of others who are held to it."""
-    monkeypatch.setattr(infoset.search.range_search, "HISTORIES_A_SECOND", 1)
+    monkeypatch.setattr(infoset.search.subgame_solver, "HISTORIES_A_SECOND", 1)
     graph = explore(load("leduc_poker"))
     effort = Effort(sets=3, others=2, iterations=5, steps=2)
     for consistent in (False, True):
@@ -176,10 +176,10 @@ def searching(draws: int, seed: int = 0, **effort) -> SubgameAgent:
 
 def row_after(agent: SubgameAgent, asked: bool = False) -> list[float] | None:
     """Its probabilities after a call that was raised; with ``asked``, it searched before its call as well."""
-    for own_move, observation in RAISED:
-        if asked and own_move is not None:
+    for own_action, observation in RAISED:
+        if asked and own_action is not None:
             agent.act(("call", "raise"), None)
-        agent.observe(own_move, observation)
+        agent.observe(own_action, observation)
     return agent.compute_probabilities(("fold", "call", "raise"), np.inf)
 
 

@@ -9,8 +9,8 @@ from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES
 from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
 from infoset.tree.graph import explore
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.symmetry import find_symmetry
-from infoset.tree.walk import Walk
 
 GAMES = [("kuhn_poker", 200_000, 0.005), ("leduc_poker", 200_000, 0.5), ("gdl:scissors_double", 50_000, 2.0)]
 
@@ -18,14 +18,14 @@ GAMES = [("kuhn_poker", 200_000, 0.005), ("leduc_poker", 200_000, 0.5), ("gdl:sc
 @pytest.mark.parametrize(("name", "iterations", "bound"), GAMES)
 @pytest.mark.parametrize("step", [0.0, 0.1])
 def test_it_comes_near_the_equilibrium(name, iterations, bound, step) -> None:
-    walk = Walk.of(explore(load(name)))
+    walk = QuotientGraph.of(explore(load(name)))
     solver = OutcomeMccfr(walk, 1, step=step)
     solver.step(iterations)
     assert evaluate_policy(walk, solver.policy()).exploitability < bound
 
 
 def test_three_players() -> None:
-    walk = Walk.of(explore(load("kuhn_poker(players=3)")))
+    walk = QuotientGraph.of(explore(load("kuhn_poker(players=3)")))
     solver = OutcomeMccfr(walk, 1)
     solver.step(200_000)
     assert evaluate_policy(walk, solver.policy()).epsilon < 0.03
@@ -33,7 +33,7 @@ def test_three_players() -> None:
 
 def test_on_positions_that_symmetries_make_equal() -> None:
     graph = explore(load("gdl:scissors_double"))
-    walk = Walk.of(graph, find_symmetry(graph))
+    walk = QuotientGraph.of(graph, find_symmetry(graph))
     solver = OutcomeMccfr(walk, 3)
     solver.step(50_000)
     assert evaluate_policy(walk, solver.policy()).exploitability < 0.7
@@ -41,7 +41,7 @@ def test_on_positions_that_symmetries_make_equal() -> None:
 
 def first_regrets(step: float, spoil: float, runs: int) -> np.ndarray:
     """(runs, entries) the regrets of one iteration in Kuhn poker, from baselines that are all ``spoil``."""
-    walk = Walk.of(explore(load("kuhn_poker")))
+    walk = QuotientGraph.of(explore(load("kuhn_poker")))
     whole = OutcomeMccfr(walk, 0)
     whole.step(2_000)  # so that all states have their numbers
     found = []
@@ -68,7 +68,7 @@ def test_baselines_do_not_bend_what_is_expected() -> None:
 
 def test_good_baselines_take_variance_away() -> None:
     """Of the same profile: regrets found with learnt baselines scatter less than those without."""
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     spread = []
     for step in (0.0, 0.1):
         solver = OutcomeMccfr(walk, 1, step=step)
@@ -84,7 +84,7 @@ def test_good_baselines_take_variance_away() -> None:
 
 
 def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     one, other, third = (OutcomeMccfr(walk, seed) for seed in (3, 3, 4))
     one.step(3000)
     for part in (1, 999, 2000):
@@ -97,7 +97,7 @@ def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
 
 
 def test_it_is_saved_and_restored() -> None:
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     one, other = OutcomeMccfr(walk, 3), OutcomeMccfr(walk, 9)
     one.step(500)
     saved = {name: np.array(array) for name, array in one.save().items()}
@@ -110,11 +110,11 @@ def test_it_is_saved_and_restored() -> None:
 
 
 def test_what_it_refuses() -> None:
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     for wrong in ({"exploration": 0.0}, {"step": 2.0}):
         with pytest.raises(ParameterError, match="allowed"):
             OutcomeMccfr(walk, **wrong)
     with pytest.raises(ParameterError, match="two at least"):
-        OutcomeMccfr(Walk.of(explore(load("gdl:monty_hall"))))
+        OutcomeMccfr(QuotientGraph.of(explore(load("gdl:monty_hall"))))
     with pytest.raises(BudgetError, match="max_bytes"):
         OutcomeMccfr(walk, max_bytes=1000).step(100)

@@ -34,8 +34,8 @@ class Own:
     name, takes, default = "own", ready.takes, ready.default
     def check(self, options):
         ready.check(options)
-    def work(self, compiled, options):
-        return ready.work(compiled, options)
+    def job(self, compiled, options):
+        return ready.job(compiled, options)
 
 nothing = 5
 """

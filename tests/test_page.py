@@ -79,13 +79,13 @@ def show(page: Any, server: Server, view: str) -> None:
     page.goto(f"{server.base}/#/{view}")
 
 
-def finish(page: Any, move: str = "1") -> None:
+def finish(page: Any, action: str = "1") -> None:
     """Make the first move that there is until the game is over."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not page.locator(".end").is_visible():
         assert time.monotonic() < deadline, page.locator(".log").inner_text()
         if page.locator(".moves button").count():
-            page.keyboard.press(move)
+            page.keyboard.press(action)
         page.wait_for_timeout(60)
 
 

@@ -32,9 +32,9 @@ from infoset.cli.report import solution_body
 from infoset.compiled import Compiled
 from infoset.errors import FormatError, InfosetError
 from infoset.formats.efg import EfgGame, parse_efg
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.solvers.method import METHODS, parse_method
-from infoset.solvers.tabular.solver import INEXACT, OneStep
+from infoset.solvers.tabular.solver import INEXACT, OneShotSolver
 from infoset.tree.payoff_scale import are_common, constant_sum_of, payoff_offsets
 from repriced import Repriced
 
@@ -265,11 +265,11 @@ def test_payoffs_of_two_around_a_trillion(method: str) -> None:
 def test_what_is_no_equilibrium_is_not_called_exact() -> None:
     form = SequenceForm.of(made("zero-sum"))
     plan = realisation(form, np.where(form.infoset_of < 0, 1.0, 0.5))
-    work = OneStep(form, "found", lambda: plan)
+    work = OneShotSolver(form, "found", lambda: plan)
     work.step()
     assert work.finished_as == INEXACT
     best = solve(made("zero-sum"), "lp").policy.plan(form)
-    work = OneStep(form, "found", lambda: best)
+    work = OneShotSolver(form, "found", lambda: best)
     work.step()
     assert work.finished_as == "exact"
 

@@ -83,8 +83,8 @@ def test_a_player_sees_the_table_and_once_all_chose_what_they_chose(name: str) -
     match = infoset.play_match(
         name, [f"scripted(moves=[{game.start().state.legal_actions(0)[1]}])"] * len(game.players)
     )
-    step = game.start().state.play(match.steps[0].moves)
-    own = ((match.steps[0].moves[1], step.observation(1)),)
+    step = game.start().state.play(match.steps[0].actions)
+    own = ((match.steps[0].actions[1], step.observation(1)),)
     after = seen(game, 1, own)
     assert after["chosen"] == [1] * len(game.players) and after["mover"] is None
     assert after == whole(game, [game.start(), step], match.steps)

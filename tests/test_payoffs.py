@@ -92,15 +92,15 @@ def histories(game: Game, probabilities: dict) -> Iterator[tuple[float, tuple[Ma
             for p, action_set in enumerate(action_sets)
         ]
         for joint in product(*rows):
-            moves = tuple(move for move, _ in joint)
+            actions = tuple(action for action, _ in joint)
             chance = weight * float(np.prod([share for _, share in joint]))
-            for answer, share in state.chance_outcomes(moves) or ((None, 1.0),):
-                step = state.play(moves, answer)
-                records = [own_record(move, step.observation(p)) for p, move in enumerate(moves)]
+            for answer, share in state.chance_outcomes(actions) or ((None, 1.0),):
+                step = state.play(actions, answer)
+                records = [own_record(action, step.observation(p)) for p, action in enumerate(actions)]
                 now = tuple(
                     old if record is None else (*old, record) for old, record in zip(known, records, strict=True)
                 )
-                played = MatchStep(moves, answer, (None,) * n)
+                played = MatchStep(actions, answer, (None,) * n)
                 stack.append((step.state, now, (*steps, played), chance * share))
 
 
@@ -193,7 +193,7 @@ CRASHES = """
 class Crashes:
     def begin(self, game, player, rng, deadline):
         self.seen = []
-    def observe(self, own_move, observation):
+    def observe(self, own_action, observation):
         self.seen.append(observation)
     def act(self, legal_actions, deadline):
         if "bet" in self.seen:
@@ -204,16 +204,16 @@ class Crashes:
 """
 
 
-def keeps_to(move: str) -> object:
+def keeps_to(action: str) -> object:
     """An agent that stands in this process alone, so that no worker has to start."""
 
     class Keeps:
-        name = move
+        name = action
 
         def begin(self, game, player, rng, deadline): ...
-        def observe(self, own_move, observation): ...
+        def observe(self, own_action, observation): ...
         def act(self, legal_actions, deadline):
-            return move
+            return action
 
         def end(self, returns): ...
 
@@ -236,7 +236,7 @@ def test_the_order_of_a_known_field_is_that_of_exact_payoffs(tmp_path: Path) -> 
         if team == equilibrium:
             return policy.action_probabilities(player, known, legal_actions)
         bet = {BETS: 1.0, PASSES: 0.0, crashes: 0.5 * any("bet" in record for record in known)}[team]
-        return [{"bet": bet, "pass": 1 - bet}[move] for move in legal_actions]
+        return [{"bet": bet, "pass": 1 - bet}[action] for action in legal_actions]
 
     teams = [PASSES, crashes, BETS, equilibrium]
     rules, exact = infoset.load(KUHN), {}

@@ -39,34 +39,34 @@ def trap(tmp_path):
     return load(str(path))
 
 
-def first_move(game, name: str, seed: int) -> str:
-    return str(play_match(game, [name, "random"], seed=seed).steps[0].moves[0])
+def first_action(game, name: str, seed: int) -> str:
+    return str(play_match(game, [name, "random"], seed=seed).steps[0].actions[0])
 
 
 def test_it_keeps_out_of_a_trap_that_is_seldom_sprung(trap) -> None:
     for seed in range(5):
-        assert first_move(trap, "flat-mc(nodes=500)", seed) == "left"
-        assert first_move(trap, "pessimistic(nodes=500,pessimism=12)", seed) == "right"
+        assert first_action(trap, "flat-mc(nodes=500)", seed) == "left"
+        assert first_action(trap, "pessimistic(nodes=500,pessimism=12)", seed) == "right"
 
 
 def test_without_pessimism_it_goes_by_the_mean(trap) -> None:
     for seed in range(5):
-        assert first_move(trap, "pessimistic(nodes=3000,pessimism=1)", seed) == "left"
+        assert first_action(trap, "pessimistic(nodes=3000,pessimism=1)", seed) == "left"
 
 
 def test_what_others_do_is_the_same_wherever_it_can_be_done() -> None:
     """And every move as likely, every answer of chance as likely as it is."""
     rng = np.random.default_rng(1)
-    moves: Counter[int] = Counter()
+    actions: Counter[int] = Counter()
     answers: Counter[int] = Counter()
     for _ in range(4000):
         doings = _Doings(rng)
-        place = doings.move(1, ("a", "b", "c"))
-        moves[place] += 1
+        place = doings.action(1, ("a", "b", "c"))
+        actions[place] += 1
         answers[doings.answer(np.array([0.5, 0.3, 0.2]))] += 1
         fewer = [k for k in range(3) if k != (place + 1) % 3]  # another move is not there: it changes nothing
-        assert doings.move(1, tuple("abc"[k] for k in fewer)) == fewer.index(place)
-    assert [moves[k] / 4000 for k in range(3)] == pytest.approx([1 / 3] * 3, abs=0.03)
+        assert doings.action(1, tuple("abc"[k] for k in fewer)) == fewer.index(place)
+    assert [actions[k] / 4000 for k in range(3)] == pytest.approx([1 / 3] * 3, abs=0.03)
     assert [answers[k] / 4000 for k in range(3)] == pytest.approx([0.5, 0.3, 0.2], abs=0.03)
 
 
@@ -82,7 +82,7 @@ def test_the_same_seed_gives_the_same_game(game) -> None:
     agents = ["pessimistic(nodes=100)", "random"]
     first, second = (play_match(game, agents[: len(load(game).players)], seed=4) for _ in range(2))
     assert not first.faults
-    assert [step.moves for step in first.steps] == [step.moves for step in second.steps]
+    assert [step.actions for step in first.steps] == [step.actions for step in second.steps]
 
 
 @pytest.mark.slow

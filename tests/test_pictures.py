@@ -39,7 +39,7 @@ class Moment(NamedTuple):
     """One state of a game that was played: how it came about, what everybody knows and may do."""
 
     steps: list[Step]
-    moves: list[MatchStep]
+    actions: list[MatchStep]
     known: list[InformationState]
     legal_actions: list[tuple[Action, ...]]
 
@@ -55,7 +55,7 @@ def moments(game: Game, seed: int, choose: Chooser | None = None) -> Iterator[Mo
     """The states of one play, random where nothing chooses, the first and the last included."""
     rng = np.random.default_rng(seed)
     players = range(len(game.players))
-    step, steps, moves = game.start(), [], []
+    step, steps, actions = game.start(), [], []
     known: list[InformationState] = [() for _ in players]
     own: tuple[Action | None, ...] = (None,) * len(players)
     while True:
@@ -64,7 +64,7 @@ def moments(game: Game, seed: int, choose: Chooser | None = None) -> Iterator[Mo
             record = own_record(own[p], step.observation(p))
             known[p] = known[p] if record is None else (*known[p], record)
         legal_actions = [() if step.state.terminal else step.state.legal_actions(p) for p in players]
-        yield Moment(list(steps), list(moves), list(known), legal_actions)
+        yield Moment(list(steps), list(actions), list(known), legal_actions)
         if step.state.terminal or len(steps) > MOST_STEPS:
             return
         pick = choose or (lambda p, action_set, number: action_set[int(rng.integers(len(action_set)))])
@@ -72,17 +72,17 @@ def moments(game: Game, seed: int, choose: Chooser | None = None) -> Iterator[Mo
             pick(p, action_set, len(steps) - 1) if action_set else None for p, action_set in enumerate(legal_actions)
         )
         chance_outcome, step = execute(game.name, step.state, own, rng)
-        moves.append(MatchStep(own, chance_outcome, (None,) * len(players)))
+        actions.append(MatchStep(own, chance_outcome, (None,) * len(players)))
 
 
-def after(game: Game, moves: Sequence[Sequence[Action | None]], chance_outcome: Sequence[Action | None]) -> Moment:
+def after(game: Game, actions: Sequence[Sequence[Action | None]], chance_outcome: Sequence[Action | None]) -> Moment:
     """The state that joint moves and chance's answers lead to."""
     steps: list[Step] = [game.start()]
     known: list[InformationState] = [() for _ in game.players]
-    played = [MatchStep(tuple(m), n, (None,) * len(m)) for m, n in zip(moves, chance_outcome, strict=True)]
+    played = [MatchStep(tuple(m), n, (None,) * len(m)) for m, n in zip(actions, chance_outcome, strict=True)]
     for one in played:
-        steps.append(steps[-1].state.play(one.moves, one.chance_outcome))
-    own: list[Sequence[Action | None]] = [(None,) * len(known), *moves]
+        steps.append(steps[-1].state.play(one.actions, one.chance_outcome))
+    own: list[Sequence[Action | None]] = [(None,) * len(known), *actions]
     for step, made in zip(steps, own, strict=True):
         records = [own_record(made[p], step.observation(p)) for p in range(len(known))]
         known = [k if t is None else (*k, t) for k, t in zip(known, records, strict=True)]
@@ -93,7 +93,7 @@ def after(game: Game, moves: Sequence[Sequence[Action | None]], chance_outcome: 
 def views(game: Game, moment: Moment) -> list[Picture]:
     """The whole, and what each player sees."""
     eyes = [seen(game, p, k, moment.legal_actions[p]) for p, k in enumerate(moment.known)]
-    return [whole(game, moment.steps, moment.moves), *eyes]
+    return [whole(game, moment.steps, moment.actions), *eyes]
 
 
 def check_game(game: Game, seed: int) -> None:
@@ -163,7 +163,7 @@ def test_the_other_card_of_kuhn_poker_lies_face_down() -> None:
     assert [(a["title"], a["cards"], a["hidden"], a["chips"]) for a in table["areas"]] == [
         ("P1", ["K"], 0, 1), ("P2", [], 1, 2), ("pot", [], 0, 3),
     ]  # fmt: skip
-    assert whole(game, moment.steps, moment.moves)["areas"][1]["cards"] == ["J"]
+    assert whole(game, moment.steps, moment.actions)["areas"][1]["cards"] == ["J"]
     assert picture_text(table).splitlines()[1] == "P2    [?]   bet, 2 chips"
     known = moment.known[1]
     assert [record_words(game, 1, record, known[:k]) for k, record in enumerate(known)] == [
@@ -185,13 +185,13 @@ def test_leduc_poker_shows_the_public_card_and_all_chips() -> None:
 
 def test_a_blind_player_sees_its_marks_and_what_follows_from_a_rejected_one() -> None:
     game = load("gdl:blind_tic_tac_toe")
-    moves = [(("mark", 1, 1), ("mark", 2, 2)), (("mark", 2, 2), ("mark", 1, 3))]
-    moment = after(game, moves, [None, None])
+    actions = [(("mark", 1, 1), ("mark", 2, 2)), (("mark", 2, 2), ("mark", 1, 3))]
+    moment = after(game, actions, [None, None])
     board = seen(game, 0, moment.known[0], moment.legal_actions[0])["parts"][0]
     assert board["cells"] == [["x", "?", "?"], ["?", "o", "?"], ["?", "?", "?"]]  # o on 1 3 is not known
     assert len(board["moves"]) == len(moment.legal_actions[0]) == 7
     assert moment.legal_actions[0][board["moves"]["2,0"]] == ("mark", 3, 1)
-    assert whole(game, moment.steps, moment.moves)["parts"][0]["cells"][0] == ["x", "", "o"]
+    assert whole(game, moment.steps, moment.actions)["parts"][0]["cells"][0] == ["x", "", "o"]
     assert record_words(game, 0, moment.known[0][0]) == "you: mark 1 1; you see ok"
     assert record_words(game, 0, moment.known[0][1]) == "you: mark 2 2; you see nothing"
 
@@ -226,7 +226,7 @@ def test_boards_run_as_their_rules_call_the_coordinates() -> None:
     board = seen(game, 1, moment.known[1], moment.legal_actions[1])["parts"][0]
     assert board["rows"] == list("654321")
     assert board["cells"][5][2] == "red"
-    assert {place for place, move in board["moves"].items() if moment.legal_actions[1][move] == ("drop", 3)} == {
+    assert {place for place, action in board["moves"].items() if moment.legal_actions[1][action] == ("drop", 3)} == {
         f"{r},2" for r in range(5)
     }
     pawns = load("gdl:breakthrough")
@@ -246,7 +246,7 @@ def test_a_way_down_an_efg_file_names_its_information_sets(tmp_path: Path) -> No
     )  # fmt: skip
     game = load(str(file))
     moment = after(game, [(None, None), ("tell", None), (None, "no")], ["red", None, None])
-    path = whole(game, moment.steps, moment.moves)
+    path = whole(game, moment.steps, moment.actions)
     assert [(s["who"], s["move"], s.get("at", "")) for s in path["steps"]] == [
         ("chance", "red", ""), ("Ann", "tell", "asked"), ("Bob", "no", "told"),
     ]  # fmt: skip
@@ -277,7 +277,7 @@ def test_a_game_of_ones_own_may_draw_itself_and_is_a_path_otherwise() -> None:
 
     game = RandomGame(7)
     *_, last = moments(game, 1)
-    assert whole(game, last.steps, last.moves)["kind"] == "path"
+    assert whole(game, last.steps, last.actions)["kind"] == "path"
 
 
 def test_axes_lie_face_down_until_a_stage_shows_them() -> None:
@@ -294,7 +294,7 @@ def test_axes_lie_face_down_until_a_stage_shows_them() -> None:
     ]  # fmt: skip
     assert record_words(game, 1, moment.known[1][0]) == "you are asked at guess and see yes"
     ended = after(game, [(None, None), ("yes", None), (None, "black")], ["red", None, None])
-    assert [a["cards"] for a in whole(game, ended.steps, ended.moves)["areas"]] == [["red"], ["yes"], ["black"]]
+    assert [a["cards"] for a in whole(game, ended.steps, ended.actions)["areas"]] == [["red"], ["yes"], ["black"]]
     check_game(game, 1)
 
 

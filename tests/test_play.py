@@ -23,7 +23,7 @@ from infoset.cli.terminal import Terminal, find_move, menu_lines
 from infoset.errors import InfosetError, ParameterError, UnsupportedSystemError
 from infoset.match.agents import load_agent
 from infoset.match.match import play_match
-from infoset.match.person import Left, Person, View
+from infoset.match.person import LeaveGame, Person, View
 from infoset.match.replay import Match, replay_steps
 from infoset.match.series import play_series
 
@@ -47,7 +47,7 @@ def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sit:
 
 
 def moves_of(match: Match, player: int) -> list[Action]:
-    return [move for step in match.steps if (move := step.moves[player]) is not None]
+    return [action for step in match.steps if (action := step.actions[player]) is not None]
 
 
 def interrupt() -> None:
@@ -116,7 +116,7 @@ def test_pommerman_by_keyboard(sit: Sit) -> None:
     text, match = sit(keys, DUEL, "stop", seconds_per_move=0.4)
     assert match.over, "it stood on its bomb"
     assert match.returns == (-1.0, 1.0)
-    played = [move for move in moves_of(match, 0) if move]
+    played = [action for action in moves_of(match, 0) if action]
     assert played == [2, 4, 5]
     assert match.seconds_per_move == 0.4
     assert not match.faults
@@ -134,7 +134,7 @@ def test_the_terminal_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             sit_down(Asked(DUEL, ("stop",), seconds_per_move=0.2))
         assert termios.tcgetattr(sys.stdin.fileno()) == before
     assert "\x1b[?1049l" in typist.text()
-    with terminal([("step 0", b"q")], monkeypatch) as typist, pytest.raises(Left):
+    with terminal([("step 0", b"q")], monkeypatch) as typist, pytest.raises(LeaveGame):
         before = termios.tcgetattr(sys.stdin.fileno())
         play_match(DUEL, ["human", "stop"])
     assert "\x1b[?1049l" in typist.text()
@@ -306,11 +306,11 @@ def test_a_hand_sees_what_its_player_knows_and_may_leave() -> None:
         def ask(self, view: View) -> Action:
             if view.known == self.told[-1].known and view.legal_actions == ("pass", "bet"):
                 return "bet"
-            raise Left
+            raise LeaveGame
 
     hand = Noting()
     match = play_match("kuhn_poker", [Person(hand), "random"], seed=1)
     assert [view.known for view in hand.told][:2] == [(), ((None, match.steps[0].chance_outcome),)]
     assert hand.told[-1].returns == match.returns
-    with pytest.raises(Left):
+    with pytest.raises(LeaveGame):
         play_match("rock_paper_scissors", [Person(hand), "random"])

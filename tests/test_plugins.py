@@ -91,7 +91,7 @@ def test_the_example_shows_up_wherever_names_are_used(example: Path, tmp_path: P
 
 def test_the_example_is_offered_by_the_page(example: Path) -> None:
     pytest.importorskip("starlette")
-    from infoset.web.seating import find_game, fitting, listed
+    from infoset.web.seats import find_game, fitting, listed
 
     assert "undercut" in [entry["name"] for entry in listed()]
     game = find_game((), "undercut(highest=3)")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from infoset import load, play_match, play_series, replay_states, testing
-from infoset.errors import IllegalMoveError, ParameterError, UnknownNameError, UnsupportedGameError
+from infoset.errors import IllegalActionError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.match.replay import Match
 from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, Config, collapse_steps
@@ -83,12 +83,12 @@ def test_matches_and_replays(tmp_path) -> None:
 
 def test_what_cannot_be_played_is_refused() -> None:
     game = load("pommerman:PommeFFACompetition-v0")
-    with pytest.raises(IllegalMoveError, match="chance cannot answer -1"):
+    with pytest.raises(IllegalActionError, match="chance cannot answer -1"):
         game.start().state.play((None,) * 4, -1)
     with pytest.raises(UnsupportedGameError, match="boards are too many to list"):
         GameTree.of(game)
     state = load("pommerman:PommeFFACompetition-v0(seed=1)").start().state
-    with pytest.raises(IllegalMoveError, match="player 2 cannot play 6"):
+    with pytest.raises(IllegalActionError, match="player 2 cannot play 6"):
         state.play((0, 0, 6, 0))
     with pytest.raises(UnknownNameError, match="did you mean 'pommerman:PommeFFA-v1'"):
         load("pommerman:PommeFFA-v0")
@@ -127,8 +127,8 @@ class Faulty:
     def begin(self, game: Any, player: int, rng: Any, deadline: float | None) -> None:
         self.asked, self.executed = 0, []
 
-    def observe(self, own_move: Any, observation: Any) -> None:
-        self.executed.append(own_move)
+    def observe(self, own_action: Any, observation: Any) -> None:
+        self.executed.append(own_action)
 
     def act(self, legal_actions: Any, deadline: float | None) -> Any:
         self.asked += 1

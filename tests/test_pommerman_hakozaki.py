@@ -43,7 +43,7 @@ def first_occupied(future: Future) -> dict[Cell, int]:
     return found
 
 
-def worths(future: Future, cell: Cell, length: int) -> dict[Cell, int]:
+def value_of(future: Future, cell: Cell, length: int) -> dict[Cell, int]:
     """For each cell where one can end: of the best way there, when the others could be first where it meets them."""
     first = first_occupied(future)
     best = {cell: length + 1} if cell not in future.fire[0] else {}
@@ -74,7 +74,7 @@ def test_survivability_is_as_the_twin_has_it(number: int) -> None:
         room.scenario.crowd[0] = to_words(crowd, rules.size)
         spread_crowd(room.scenario, length, length, rules.size)
         found, alone, _ = survivability(room.scenario, cell[0] * rules.size + cell[1], length, rules.size)
-        expected = worths(Future.of(row, rules, length, crowd, length), cell, length)
+        expected = value_of(Future.of(row, rules, length, crowd, length), cell, length)
         assert found == pytest.approx(sum(expected.values()) / (length + 1), abs=1e-12)
         assert alone == len(Future.of(row, rules, length, crowd, 0).forward(cell)[length])
         met += found < alone

@@ -18,7 +18,7 @@ from infoset import load_agent, play_match, play_series
 from infoset.errors import (
     FormatError,
     GameRuleError,
-    IllegalMoveError,
+    IllegalActionError,
     ParameterError,
     UnknownNameError,
     UnsupportedGameError,
@@ -237,9 +237,9 @@ def test_moves_come_in_every_form_that_is_one() -> None:
         (env, (1, 9, 0), r"agent 3 cannot play \(1, 9, 0\); allowed: 0 to 5, words 0 to 8"),
         (env, [], r"\[\] is no move; allowed: an integer or a list"),
     ):
-        with pytest.raises(IllegalMoveError, match=words):
+        with pytest.raises(IllegalActionError, match=words):
             env_.step([0, 0, 0, action])
-    with pytest.raises(IllegalMoveError, match="has 4 entries, not 3"):
+    with pytest.raises(IllegalActionError, match="has 4 entries, not 3"):
         plain.step([0, 0, 0])
 
 
@@ -339,7 +339,7 @@ def test_helpers_of_agents() -> None:
     assert utility.get_next_position((1, 1), constants.Action.Up) == (0, 1)
     assert not utility.is_valid_direction(board, (0, 0), constants.Action.Right)  # rigid
     assert utility.is_valid_direction(board, (0, 0), 4, invalid_values=[Item.Wood.value])
-    assert not utility.is_valid_direction(board, (0, 0), constants.Action.Left)  # off the board
+    assert not utility.is_valid_direction(board, (0, 0), constants.Action.LeaveGame)  # off the board
     assert utility.is_valid_direction(board, (0, 1), constants.Action.Stop)
     for wrong in (lambda: utility.get_next_position((0, 0), 5), lambda: utility.get_direction((0, 0), (1, 1))):
         with pytest.raises(constants.InvalidAction):

@@ -39,7 +39,7 @@ def draw(board, blast_map, own, foes, ammo, strength, size, near, memories, move
         )  # fmt: skip
 
 
-class Draws:
+class BeliefSampler:
     """Many agents in one place, each with its own memory."""
 
     def __init__(self, size: int, seed: int, count: int) -> None:
@@ -85,7 +85,7 @@ def test_probed_decisions_have_the_same_distribution(shared: Path) -> None:
     assert len(lines) == 140
     for number, line in enumerate(lines):
         seen, size = line["obs"], int(len(line["obs"]["board"]) ** 0.5)
-        draws = Draws(size, number, DRAWS)
+        draws = BeliefSampler(size, number, DRAWS)
         draws.memories[:] = memory_of(line["prev_direction"] or st.STOP, [r * size + c for r, c in line["recent"]])
         own = seen["pos"][0] * size + seen["pos"][1]
         foes = simple.enemy_mask(seen["enemies"])
@@ -110,7 +110,7 @@ def follow(game: dict[str, Any], config: Config, agent: int, samples: int) -> np
     Returns (3, 6) the moves made, the moves expected, and their variance; None if no sample makes a recorded move.
     """
     size, sums = config.size, np.zeros((3, 6))
-    draws = Draws(size, game["seed"] + agent, samples)
+    draws = BeliefSampler(size, game["seed"] + agent, samples)
     choice = np.random.default_rng(agent)
     planes = np.zeros((5, size * size), np.uint32)
     foes = simple.enemy_mask(enemies(config, agent))
@@ -359,7 +359,7 @@ def against_the_twin(views: list[dict[str, Any]], count: int) -> None:
             move = twin.act(seen)
             theirs[move] += 1
             after.setdefault(move, set()).add((twin.previous, tuple(sorted(r * size + c for r, c in twin.recent))))
-        draws = Draws(size, number, 5 * count)
+        draws = BeliefSampler(size, number, 5 * count)
         draws.memories[:] = memory_of(previous, [r * size + c for r, c in recent])
         own = seen["position"][0] * size + seen["position"][1]
         foes = simple.enemy_mask(seen["enemies"])
@@ -394,7 +394,7 @@ def moves_at(text: str, bombs: dict[tuple[int, int], int] | None = None, **given
     blast_map = np.zeros(size * size, np.int16)
     for (r, c), strength in (bombs or {}).items():
         blast_map[r * size + c] = strength
-    draws = Draws(size, 5, 500)
+    draws = BeliefSampler(size, 5, 500)
     draws.memories[:] = memory_of(given.get("previous", st.STOP), given.get("recent", []))
     own = int(np.flatnonzero(board == st.AGENT)[0])
     foes = simple.enemy_mask([st.AGENT + 1, st.AGENT + 3])

@@ -23,7 +23,7 @@ from hypothesis import strategies as some
 from command_line import run_infoset as run
 from infoset import Match, load, play_match, replay_states, testing
 from infoset.cli import run_command
-from infoset.errors import FormatError, GameRuleError, IllegalMoveError, ParameterError, UnsupportedGameError
+from infoset.errors import FormatError, GameRuleError, IllegalActionError, ParameterError, UnsupportedGameError
 from infoset.match.playground_json import read_game, write_game, write_states
 from infoset.pommerman import state as st
 from infoset.pommerman.config import CONFIGS, PREFIX, Config
@@ -484,7 +484,7 @@ def test_nature_may_answer_with_a_position() -> None:
         ("{}", "missing required"),
         (True, "a position as text"),
     ):
-        with pytest.raises(IllegalMoveError, match=words):
+        with pytest.raises(IllegalActionError, match=words):
             start.play(NOBODY, answer)
 
 
@@ -789,7 +789,7 @@ def test_hostile_replays_are_refused(spoil: Spoil, words: str, tmp_path: Path) -
 @pytest.mark.parametrize("move", [6, -1, 1.5, "up", (1, 2, 3), [1], None, 2**40])
 def test_illegal_actions_raise(move: object) -> None:
     state = load(f"{PREFIX}{FFA}(seed=1)").start().state
-    with pytest.raises(IllegalMoveError, match="player 2 cannot play"):
+    with pytest.raises(IllegalActionError, match="player 2 cannot play"):
         state.play((0, 0, move, 0))
 
 
@@ -797,7 +797,7 @@ def test_illegal_actions_raise(move: object) -> None:
 def test_illegal_messages_raise(move: object) -> None:
     quiet = (0, 0, 0)
     state = load(f"{PREFIX}{RADIO}(seed=1)").start().state
-    with pytest.raises(IllegalMoveError, match="player 0 cannot play"):
+    with pytest.raises(IllegalActionError, match="player 0 cannot play"):
         state.play((move, quiet, quiet, quiet))
 
 

@@ -20,16 +20,16 @@ from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr, levelled
 from infoset.tree.graph import explore
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.symmetry import find_symmetry
-from infoset.tree.walk import Walk
 
 
-def walk_of(name: str, symmetric: bool = False) -> Walk:
+def walk_of(name: str, symmetric: bool = False) -> QuotientGraph:
     graph = explore(load(name))
-    return Walk.of(graph, find_symmetry(graph) if symmetric else None)
+    return QuotientGraph.of(graph, find_symmetry(graph) if symmetric else None)
 
 
-def exploitability(walk: Walk, work: Mccfr | PooledMccfr) -> float:
+def exploitability(walk: QuotientGraph, work: Mccfr | PooledMccfr) -> float:
     return evaluate_policy(walk, work.policy()).exploitability
 
 

@@ -512,9 +512,9 @@ def test_random_games_have_a_product_form(seed: int, players: int) -> None:
     for p in range(players):
         action_sets: dict[Any, set[Any]] = {}
         for end in ends:
-            for known, move in end.choices[p]:
-                action_sets.setdefault(known, set()).add(move)
-        rows.append({known: dict.fromkeys(moves, 1 / len(moves)) for known, moves in action_sets.items()})
+            for known, action in end.choices[p]:
+                action_sets.setdefault(known, set()).add(action)
+        rows.append({known: dict.fromkeys(actions, 1 / len(actions)) for known, actions in action_sets.items()})
     assert infoset.expected_values(compiled, uniform) == pytest.approx(value(ends, rows), abs=1e-9)
 
 

@@ -76,7 +76,7 @@ class Twin:
     def children(self, node: int) -> range:
         return range(self.tree.first_child[node], self.tree.first_child[node + 1])
 
-    def move(self, node: int) -> np.ndarray:
+    def action(self, node: int) -> np.ndarray:
         first = self.first[self.relaxed.labels[node]]
         return self.policy[first : first + len(self.children(node))]
 
@@ -93,7 +93,7 @@ class Twin:
                     child, reach * self.action_probabilities(node)[k], outside * self.action_probabilities(node)[k]
                 )
             else:
-                self.walk(child, reach * self.move(node)[k], outside)
+                self.walk(child, reach * self.action(node)[k], outside)
 
     def projection(self) -> dict[int, np.ndarray]:
         """Equation 4."""
@@ -101,12 +101,12 @@ class Twin:
         mass: dict[int, float] = defaultdict(float)
         for node in np.flatnonzero(self.true.labels >= 0).tolist():
             label = int(self.true.labels[node])
-            total[label] = total.get(label, 0.0) + self.reach[node] * self.move(node)
+            total[label] = total.get(label, 0.0) + self.reach[node] * self.action(node)
             mass[label] += self.reach[node]
         return {label: total[label] / mass[label] for label in total}
 
     def gap(self, node: int) -> np.ndarray:
-        return self.move(node) - self.projected[int(self.true.labels[node])]
+        return self.action(node) - self.projected[int(self.true.labels[node])]
 
     def value(self, node: int) -> float:
         tree = self.tree
@@ -115,7 +115,7 @@ class Twin:
         values = [self.value(child) for child in self.children(node)]
         if tree.player(node) == CHANCE:
             return float(np.dot(self.action_probabilities(node), values))
-        return float(self.move(node) @ values - self.penalty * (self.gap(node) ** 2).sum())
+        return float(self.action(node) @ values - self.penalty * (self.gap(node) ** 2).sum())
 
     def rewards(self, conditional: bool) -> dict[int, np.ndarray]:
         total: dict[int, np.ndarray] = {}
@@ -349,8 +349,8 @@ class Trace:
         a, s = game.arrays, begin(game.arrays, learner, np.random.default_rng(seed))
         loop = compiled_hiding(learner.method.update)
         schedule = learner.method.schedule(np.arange(1.0, len(prices) + 1))
-        moves, mean = len(s.policy), np.zeros(len(s.projected))
-        self.regret, self.criterion, self.gap, self.projections = np.zeros(moves), 0.0, 0.0, []
+        actions, mean = len(s.policy), np.zeros(len(s.projected))
+        self.regret, self.criterion, self.gap, self.projections = np.zeros(actions), 0.0, 0.0, []
         for t, price in enumerate(prices):
             policy = s.policy.copy()
             loop(a, s, schedule[t : t + 1], np.array([price]), 1.0, np.inf, mean, False, t, np.zeros((1, 2)))
@@ -486,14 +486,14 @@ class Choice(NamedTuple):
     def legal_actions(self, player: int) -> tuple[int, ...]:
         return () if self.terminal else (0, 1)
 
-    def chance_outcomes(self, moves: object) -> tuple[()]:
+    def chance_outcomes(self, actions: object) -> tuple[()]:
         return ()
 
-    def draw(self, moves: object, rng: object) -> None:
+    def draw(self, actions: object, rng: object) -> None:
         return None
 
-    def play(self, moves: tuple[int], chance_outcome: object = None) -> Observed:
-        return Observed(Choice((*self.past, *moves)), (None,))
+    def play(self, actions: tuple[int], chance_outcome: object = None) -> Observed:
+        return Observed(Choice((*self.past, *actions)), (None,))
 
     def returns(self) -> tuple[float, ...]:
         return ({(0, 0): 0.5, (1, 1): 1.0}.get(self.past, 0.0),)

@@ -92,9 +92,9 @@ def test_random_games_have_the_figures_of_their_trees(seed: int, players: int, d
 class RareState(RandomState):
     """Some of chance's answers never come; their information sets are there all the same."""
 
-    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
-        answers = super().chance_outcomes(moves)
-        if self.noise("rare", tuple(moves)) % 3 or not answers:
+    def chance_outcomes(self, actions: Any) -> tuple[Any, ...]:
+        answers = super().chance_outcomes(actions)
+        if self.noise("rare", tuple(actions)) % 3 or not answers:
             return answers
         return tuple((answer, float(k == 0)) for k, (answer, _) in enumerate(answers))
 
@@ -190,8 +190,8 @@ def test_a_game_too_large_for_a_tree_is_solved_on_its_public_states() -> None:
 def test_how_good_anything_is_comes_out_exactly_where_no_tree_fits() -> None:
     """The tree is tried first; its positions are known by then."""
 
-    def first(key: str, moves: tuple[str, ...]) -> dict[str, float]:
-        return {moves[0]: 1.0}
+    def first(key: str, actions: tuple[str, ...]) -> dict[str, float]:
+        return {actions[0]: 1.0}
 
     small, whole = Compiled.of("leduc_poker", 5_000), Compiled.of("leduc_poker")
     found, exact = infoset.evaluate(small, first), infoset.evaluate(whole, first)

@@ -163,7 +163,7 @@ def test_no_visitor_fills_the_queue(work: Work, monkeypatch: pytest.MonkeyPatch)
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queues, "MAX_REQUESTS", 10)
     queue = Queue()
-    held = [queue.answered("a", k, k) for k in range(30)]
-    assert len(queue.requests) == 10 and queue.find(held[-1].id).job.result == 29
+    sequence_at = [queue.answered("a", k, k) for k in range(30)]
+    assert len(queue.requests) == 10 and queue.find(sequence_at[-1].id).job.result == 29
     with pytest.raises(Refusal, match="nothing is being solved"):
-        queue.find(held[0].id)
+        queue.find(sequence_at[0].id)

@@ -5,11 +5,11 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError
-from infoset.search.below import Below
-from infoset.search.range_search import Effort, SubgameSolver, induced_policy
-from infoset.search.ranges import Ranges, whole
+from infoset.search.belief import BeliefTracker, whole
 from infoset.search.roots import common_root
 from infoset.search.state_values import informed_values, random_values
+from infoset.search.subgame import Subgame
+from infoset.search.subgame_solver import Effort, SubgameSolver, induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solving import solve
@@ -22,7 +22,7 @@ from test_ranges import state_of
 
 def below(graph, worlds, depth, values) -> GameTree:
     """The game that ends so many steps after the choice of a world."""
-    found = Below(graph, worlds)
+    found = Subgame(graph, worlds)
     while found.goes_on and len(found.steps) < depth:
         found.grow()
     return GameTree.unroll(found.game(values))
@@ -44,7 +44,7 @@ def test_random_values_are_those_of_the_uniform_profile(name) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_subgame_at_the_start_is_the_game(name) -> None:
-    ranges = Ranges(explore(load(name)))
+    ranges = BeliefTracker(explore(load(name)))
     worth = random_values(ranges.graph)
     tree = below(ranges.graph, whole(ranges.graph), 1000, worth.__getitem__)
     assert len(tree.parent) == 1 + len(GameTree.unroll(ranges.graph).parent)
@@ -75,7 +75,7 @@ def test_monty_halls_player(root, switches) -> None:
 
     _, states = states_asked("gdl:monty_hall", 0)
     known = next(known for known in states if len(known) == 2)
-    ranges = Ranges(explore(load("gdl:monty_hall")))
+    ranges = BeliefTracker(explore(load("gdl:monty_hall")))
     worth = random_values(ranges.graph)
     row = SubgameSolver(ranges, worth.__getitem__, root).strategy_at(0, state_of(ranges, 0, known))
     probabilities = dict(zip(("noop", "switch"), row, strict=True))
@@ -83,7 +83,7 @@ def test_monty_halls_player(root, switches) -> None:
 
 
 def test_scissors_that_count_double() -> None:
-    ranges = Ranges(explore(load("gdl:scissors_double")))
+    ranges = BeliefTracker(explore(load("gdl:scissors_double")))
     solver = SubgameSolver(ranges, random_values(ranges.graph).__getitem__, "own", Effort(iterations=1000))
     legal_actions = load("gdl:scissors_double").start().state.legal_actions(0)
     probabilities = dict(zip(legal_actions, solver.strategy_at(0, 0), strict=True))
@@ -94,7 +94,7 @@ def test_scissors_that_count_double() -> None:
 def test_it_looks_as_far_ahead_as_it_is_told(steps, positions) -> None:
     """Kuhn poker with a king, beside which jack and queen are one position: after a step it was a pass or a bet, after two
     the game goes on where a bet answered a pass; then it is over."""
-    ranges, met = Ranges(explore(load("kuhn_poker"))), set()
+    ranges, met = BeliefTracker(explore(load("kuhn_poker"))), set()
 
     def values(asked):
         met.update(asked.tolist())
@@ -106,7 +106,7 @@ def test_it_looks_as_far_ahead_as_it_is_told(steps, positions) -> None:
 
 def test_stopping_at_random_is_the_plain_mean_of_what_is_played() -> None:
     """By hand: the current profiles of the same solver on the same subgame, one by one."""
-    ranges = Ranges(explore(load("gdl:scissors_double")))
+    ranges = BeliefTracker(explore(load("gdl:scissors_double")))
     values = random_values(ranges.graph).__getitem__
     tree = below(ranges.graph, ranges.asked(0, 0), 1, values)
     form = SequenceForm.of(tree)
@@ -149,17 +149,17 @@ def exploitability(name: str, root: str, consistent: bool) -> float:
     tree = GameTree.unroll(graph)
     form = SequenceForm.of(tree)
     effort = Effort(sets=1000, others=1000)
-    solver = SubgameSolver(Ranges(graph), informed_values(graph).__getitem__, root, effort, consistent)
+    solver = SubgameSolver(BeliefTracker(graph), informed_values(graph).__getitem__, root, effort, consistent)
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 
 
 def test_what_no_subgame_is_found_for_has_no_row() -> None:
     """Where no history leads, where nothing fits, and where there is no choice; whoever asks then plays evenly."""
-    ranges = Ranges(explore(load("kuhn_poker")))
+    ranges = BeliefTracker(explore(load("kuhn_poker")))
     values = random_values(ranges.graph).__getitem__
-    nowhere = ranges.behind(0, 0)
+    nowhere = ranges.successor(0, 0)
     for record in range(len(ranges.graph.records)):
-        nowhere = ranges.behind(nowhere, record)
+        nowhere = ranges.successor(nowhere, record)
     king = state_of(ranges, 0, ((None, "K"),))
     for effort, state in ((Effort(), nowhere), (Effort(histories=1), king)):
         solver = SubgameSolver(ranges, values, "own", effort)
@@ -183,7 +183,7 @@ def test_the_range_assumption_is_what_leduc_poker_is_lost_by() -> None:
 
 
 def test_common_knowledge_of_a_deal_is_every_deal() -> None:
-    ranges = Ranges(explore(load("kuhn_poker")))
+    ranges = BeliefTracker(explore(load("kuhn_poker")))
     state = state_of(ranges, 0, ((None, "K"),))
     found = common_root(ranges, 0, state, 100)
     np.testing.assert_allclose(found.weight, 1 / 6)

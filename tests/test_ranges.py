@@ -6,8 +6,8 @@ import pytest
 from infoset import load
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import parse_gdl
+from infoset.search.belief import Belief, BeliefTracker, drawn
 from infoset.search.models import uniform
-from infoset.search.ranges import Range, Ranges, drawn
 from infoset.search.roots import order_two
 from infoset.search.state_values import informed_values
 from infoset.tree.graph import explore
@@ -16,16 +16,16 @@ from slow_beliefs import ExactBelief, order_two_root, states_asked, told
 GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "goofspiel(num_cards=3)", "leduc_poker"]
 
 
-def state_of(ranges: Ranges, player: int, known) -> int:
+def state_of(ranges: BeliefTracker, player: int, known) -> int:
     """The number of an information state."""
     number = {record: k for k, record in enumerate(ranges.graph.records)}
     state = player
     for record in known[int(ranges.graph.start_records[player] >= 0) :]:
-        state = ranges.behind(state, number[record])
+        state = ranges.successor(state, number[record])
     return state
 
 
-def weights(found: Range, ranges: Ranges) -> dict:
+def weights(found: Belief, ranges: BeliefTracker) -> dict:
     """By what everybody knows: positions have no names."""
     total: dict = {}
     for row, weight in zip(found.known.tolist(), found.weight.tolist(), strict=True):
@@ -43,7 +43,7 @@ def believed(worlds) -> dict:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_ranges_equal_the_exact_filter(name) -> None:
-    ranges = Ranges(explore(load(name)))
+    ranges = BeliefTracker(explore(load(name)))
     for player in range(len(load(name).players)):
         game, states = states_asked(name, player, 6)
         for known in states[:15]:
@@ -61,7 +61,7 @@ def test_the_others_may_be_held_to_a_model() -> None:
         source = np.searchsorted(graph.first_edge, edges, side="right") - 1
         return (edges > graph.first_edge[source]).astype(float)
 
-    ranges = Ranges(graph, always_bets)
+    ranges = BeliefTracker(graph, always_bets)
     _, states = states_asked("kuhn_poker", 1)
     sizes = {ranges.of(1, state_of(ranges, 1, known)).size for known in states}
     assert sizes == {0, 2}
@@ -70,7 +70,7 @@ def test_the_others_may_be_held_to_a_model() -> None:
 @pytest.mark.parametrize("name", ["kuhn_poker", "goofspiel(num_cards=3)", "gdl:kuhn_poker", "leduc_poker"])
 def test_the_others_sets_are_as_the_plain_root_has_them(name) -> None:
     game = load(name)
-    ranges, rng = Ranges(explore(game)), np.random.default_rng(0)
+    ranges, rng = BeliefTracker(explore(game)), np.random.default_rng(0)
     _, states = states_asked(name, 0, 4)
     for known in states[:8]:
         belief = told(ExactBelief(game, 0), known, len(ExactBelief(game, 0).target))
@@ -83,7 +83,7 @@ def test_the_others_sets_are_as_the_plain_root_has_them(name) -> None:
 
 def test_draws_stand_for_the_weights() -> None:
     weight = np.random.default_rng(1).dirichlet(np.ones(50))
-    whole = Range(np.arange(50), np.arange(50)[:, None], weight)
+    whole = Belief(np.arange(50), np.arange(50)[:, None], weight)
     total = np.zeros(50)
     for seed in range(2000):
         part = drawn(whole, 10, np.random.default_rng(seed))
@@ -110,7 +110,7 @@ def test_whoever_saw_nothing_still_knows_that_time_has_passed() -> None:
     """A coin that only one player sees, then matching pennies: worth half to each, also with all told before."""
     graph = explore(GdlGame(parse_gdl(HIDDEN_COIN), "coin"))
     np.testing.assert_allclose(informed_values(graph)[0], 50.0, atol=1e-6)
-    ranges = Ranges(graph)
+    ranges = BeliefTracker(graph)
     number = {record: k for k, record in enumerate(graph.records)}
-    blind = ranges.asked(1, ranges.behind(1, number["noop", ()]))
+    blind = ranges.asked(1, ranges.successor(1, number["noop", ()]))
     assert blind.weight == pytest.approx([0.5, 0.5])

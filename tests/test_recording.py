@@ -66,10 +66,10 @@ def test_eyes_hide_what_a_player_does_not_know() -> None:
     parts: dict[tuple[Any, ...], set[bytes]] = {}
     for match in games:
         known: InformationState = ()
-        moves = [None, *(step.moves[0] for step in match.steps)]
+        actions = [None, *(step.actions[0] for step in match.steps)]
         steps = replay_steps(match)
-        for frame, step, move in zip(recording(match)["frames"], steps, moves, strict=True):
-            record = own_record(move, step.observation(0))
+        for frame, step, action in zip(recording(match)["frames"], steps, actions, strict=True):
+            record = own_record(action, step.observation(0))
             known = known if record is None else (*known, record)
             parts.setdefault(known, set()).add(msgspec.json.encode([frame["seen"][0], frame["told"][0]]))
     fewer = {known: texts for known, texts in parts.items() if len(known) > 1}
@@ -199,7 +199,7 @@ def test_who_joins_late_sees_the_same() -> None:
     early, told = unpacked(live.latest(), [0] * 121), []
     for number, (state, step) in enumerate(zip(states[1:60], match.steps, strict=False), start=1):
         assert isinstance(state, PommermanState)
-        raw, happened = live.add(state, step.moves)
+        raw, happened = live.add(state, step.actions)
         early = unpacked(raw, early)
         assert early == unpacked(live.latest(), [0] * 121) == list(shown.frames[number].ground)
         assert live.latest() == opening(shown.frames[number])
@@ -219,7 +219,7 @@ def test_an_agents_picture_is_its_observation() -> None:
     for (before, step), made in zip(pairwise(steps), match.steps, strict=True):
         whole = json.loads(json.dumps(position(step.state)))  # type: ignore[arg-type]
         for k in range(4):
-            known: InformationState = ((None, before.observation(k)), (made.moves[k], step.observation(k)))
+            known: InformationState = ((None, before.observation(k)), (made.actions[k], step.observation(k)))
             shown = json.loads(json.dumps(picture(game.config, k, known)))
             fog, everything = set(shown["fog"]), unpacked(whole, [0] * 121)
             fogged += len(fog)

@@ -38,11 +38,11 @@ REFINEMENTS = {"normal-form-perfect": CONCEPTS[:1] + CONCEPTS[2:3], "quasi-perfe
 class OpenState(RandomState):
     """One after the other, and everybody sees everything."""
 
-    def moves(self, player: int) -> bool:
+    def actions(self, player: int) -> bool:
         return player == self.noise("mover") % self.game.num_players
 
-    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
-        state: Any = super().play(moves, chance_outcome).state
+    def play(self, actions: Any, chance_outcome: Any = None) -> Observed:
+        state: Any = super().play(actions, chance_outcome).state
         return Observed(state, (state.history[-1],) * self.game.num_players)
 
 
@@ -50,11 +50,11 @@ def satisfied(game: Game | str, policy: TabularPolicy) -> dict[str, bool | None]
     return {one.concept: one.holds for one in check_profile(game, policy).findings}
 
 
-def pure(game: Game, moves: Mapping[str, str | Mapping[str, float]]) -> TabularPolicy:
+def pure(game: Game, actions: Mapping[str, str | Mapping[str, float]]) -> TabularPolicy:
     """A profile by the keys of information sets."""
 
     def choose(key: str, _: tuple[str, ...]) -> Mapping[str, float]:
-        found = moves[key]
+        found = actions[key]
         return {found: 1.0} if isinstance(found, str) else found
 
     return TabularPolicy.from_function(SequenceForm.of(game), choose)
@@ -125,10 +125,10 @@ def test_a_weakly_dominated_equilibrium(tmp_path: Path) -> None:
     assert all(satisfied(game, by_move(game, "a", "A")).values())
 
 
-def by_move(game: Game, *moves: str) -> TabularPolicy:
+def by_move(game: Game, *actions: str) -> TabularPolicy:
     """The profile that takes whichever of the moves is on offer."""
     return TabularPolicy.from_function(
-        SequenceForm.of(game), lambda _, offered: {next(move for move in moves if move in offered): 1.0}
+        SequenceForm.of(game), lambda _, offered: {next(action for action in actions if action in offered): 1.0}
     )
 
 
@@ -156,10 +156,10 @@ def test_beer_and_quiche(tmp_path: Path) -> None:
     """
     game = efg(tmp_path, BEER_QUICHE)
     for order, other in (("beer", "quiche"), ("quiche", "beer")):
-        moves = {"strong": order, "weak": order, f"sees {order}": "retreat", f"sees {other}": "fight"}
-        assert satisfied(game, pure(game, moves))["sequential"], order
-        moves[f"sees {other}"] = "retreat"  # then somebody would rather order that
-        assert not satisfied(game, pure(game, moves))["Nash"]
+        actions = {"strong": order, "weak": order, f"sees {order}": "retreat", f"sees {other}": "fight"}
+        assert satisfied(game, pure(game, actions))["sequential"], order
+        actions[f"sees {other}"] = "retreat"  # then somebody would rather order that
+        assert not satisfied(game, pure(game, actions))["Nash"]
 
 
 NO_BELIEF = """EFG 2 R "" { "1" "2" }

@@ -85,7 +85,7 @@ def test_it_plays_as_it_does_here(serve) -> None:
         play_match("goofspiel(num_cards=4)", [agent, "random"], seed=7)
         for agent in (serve("scripted(moves=[4,3,2])"), "scripted(moves=[4,3,2])")
     )
-    assert [step.moves for step in there.steps] == [step.moves for step in here.steps]
+    assert [step.actions for step in there.steps] == [step.actions for step in here.steps]
 
 
 def test_one_of_pommermans_agents_plays_in_either_protocol(serve) -> None:
@@ -94,7 +94,7 @@ def test_one_of_pommermans_agents_plays_in_either_protocol(serve) -> None:
     for protocol in ("infoset", "playground"):
         match = play_match(game, [f"http(url='{url}',protocol={protocol})", "stop", "stop", "stop"], seed=3)
         assert not match.faults
-        assert len({step.moves[0] for step in match.steps[1:]}) > 1
+        assert len({step.actions[0] for step in match.steps[1:]}) > 1
 
 
 def test_a_game_that_it_does_not_play_is_refused_in_a_line(serve) -> None:
@@ -158,7 +158,7 @@ def test_the_owner_lists_further_games(serve, tmp_path: Path) -> None:
     assert begun(url, str(path)) == begun(url, "elsewhere/coin.efg") == begun(url, "kuhn_poker") == ""
     assert "no shipped game" in begun(url, "other.efg")
     match = play_match(str(path), [url, "random"], seed=1)
-    assert match.steps[0].moves[0] in ("heads", "tails") and not match.faults
+    assert match.steps[0].actions[0] in ("heads", "tails") and not match.faults
     only = serve("random", str(path))
     assert begun(only, "coin.efg") == ""
     assert "is served here, not kuhn_poker" in begun(only, "kuhn_poker")
@@ -230,7 +230,7 @@ def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
     assert ask("/begin", **begin | {"game": "leduc_poker"})[0] == 409
     act = {"number": 1, "told": 0, "seen": [[None, "K"]], "legal_actions": ["pass", "bet"], "seconds": None}
     assert ask("/act", **act) == (200, {"number": 1, "move": "bet"})
-    assert ask("/end", told=1, seen=[], returns=[1, -1])[0] == 200
+    assert ask("/end", sent=1, seen=[], returns=[1, -1])[0] == 200
     assert ask("/begin", **begin)[0] == 200
     connection.close()
 
@@ -486,7 +486,7 @@ def test_one_that_is_gone_later_costs_its_moves_alone() -> None:
     with answering(lambda self, body: self.say({"number": body["number"], "move": body["legal_actions"][0]})) as url:
         agent = load_agent(url)
         assert not play_match("kuhn_poker", [agent, "random"], seed=1).faults
-        agent.line.agent.wire.close()
+        agent.channel.agent.wire.close()
     match = play_match("kuhn_poker", [agent, "random"], seed=1)
     assert {fault.kind for fault in match.faults} == {"error"}
     assert match.faults[0].detail == f"begin: {url}: nobody listens there"
@@ -512,8 +512,8 @@ def test_the_agent_of_the_guide_plays_by_its_card() -> None:
             play_match("leduc_poker", [url, "random"])
         server.shutdown()
     assert not any(match.faults for match in matches)
-    assert {step.moves[0] for match in matches for step in match.steps} == {None, "bet", "pass"}
-    assert not any(len(told) for told in there["games"].values())
+    assert {step.actions[0] for match in matches for step in match.steps} == {None, "bet", "pass"}
+    assert not any(len(sent) for sent in there["games"].values())
 
 
 def test_one_that_dies_in_the_game(serve) -> None:
@@ -635,8 +635,8 @@ class Original(BaseHTTPRequestHandler):
         if self.path == "/action":
             observation = json.loads(body["obs"])
             assert len(observation["board"]) == 11 and len(observation["flame_life"][10]) == 11
-            move = 4 if observation["step_count"] % 2 else 3
-            answer = {"action": [move, 1, 2] if isinstance(json.loads(body["action_space"]), list) else move}
+            action = 4 if observation["step_count"] % 2 else 3
+            answer = {"action": [action, 1, 2] if isinstance(json.loads(body["action_space"]), list) else action}
         elif self.path == "/init_agent":
             assert set(body) == {"id", "game_type"}
         elif self.path == "/episode_end":
@@ -663,16 +663,16 @@ def test_an_agent_of_the_original_competition_plays(game) -> None:
         server.shutdown()
     assert not match.faults
     assert (Original.heard[0], Original.heard[-1]) == ("/init_agent", "/episode_end")
-    moves = [step.moves[0] for step in match.steps if step.moves[0] is not None]
-    assert {move if isinstance(move, int) else move[0] for move in moves} == {3, 4}
-    assert match.steps[1].moves[0] in (3, (3, 1, 2))
+    actions = [step.actions[0] for step in match.steps if step.actions[0] is not None]
+    assert {action if isinstance(action, int) else action[0] for action in actions} == {3, 4}
+    assert match.steps[1].actions[0] in (3, (3, 1, 2))
 
 
 def test_a_server_for_any_game_is_asked_for_pommerman_in_its_own_protocol(serve) -> None:
     url = serve("simple")
     match = play_match(TEAM + "(max_steps=20)", [url, "stop", "stop", "stop"], seed=3, seconds_to_begin=20.0)
     assert not match.faults
-    assert len({step.moves[0] for step in match.steps[1:]}) > 1
+    assert len({step.actions[0] for step in match.steps[1:]}) > 1
 
 
 class Minimal(Faulty):
@@ -690,7 +690,7 @@ def test_a_server_without_ping_plays_pommerman() -> None:
     with answering(late, Minimal) as url:
         match = play_match(TEAM + "(max_steps=5)", [url, "stop", "stop", "stop"], seed=3)
     assert not match.faults
-    assert {step.moves[0] for step in match.steps[1:]} == {1}
+    assert {step.actions[0] for step in match.steps[1:]} == {1}
 
 
 def test_the_wrong_protocol_is_said(serve) -> None:
@@ -720,12 +720,12 @@ def test_a_client_of_the_original_plays_with_ours(serve) -> None:
     state = game.start().state.play((None,) * 4, here.steps[0].chance_outcome).state
     steps = 0
     while not state.terminal:
-        moves: list[int | None] = [0 if state.legal_actions(player) else None for player in range(4)]
+        actions: list[int | None] = [0 if state.legal_actions(player) else None for player in range(4)]
         if state.legal_actions(0):
             seen = read_observation(game.resume(state.row).observation(0), game.config, 0)
-            moves[0] = ask("/action", obs={k: as_json(v) for k, v in seen.items()}, action_space=6)["action"]
-            assert moves[0] in state.legal_actions(0)
-        state, steps = state.play(moves).state, steps + 1
+            actions[0] = ask("/action", obs={k: as_json(v) for k, v in seen.items()}, action_space=6)["action"]
+            assert actions[0] in state.legal_actions(0)
+        state, steps = state.play(actions).state, steps + 1
     assert ask("/episode_end", reward=int(state.returns()[0])) == {"success": True}
     assert ask("/shutdown") == {"success": True}
     connection.close()
@@ -736,7 +736,7 @@ def test_four_served_agents_play_what_they_play_here(serve) -> None:
     urls = [serve("simple", TEAM) for _ in range(4)]
     match = play_match(TEAM, urls, seed=1, seconds_per_move=5.0)
     assert not match.faults
-    assert match.steps[-1].moves.count(None) < 4
+    assert match.steps[-1].actions.count(None) < 4
 
 
 WAITS = """

@@ -177,12 +177,12 @@ class Learner:
         weights[root] = values[root] + SHIFT
         self.sets = []
         for k in form.player_infosets(player):
-            moves = slice(int(form.arrays.first[k]), int(form.arrays.first[k] + form.arrays.size[k]))
-            weights[moves] = weights[form.arrays.parent[k]] + values[moves] - worth[k]
-            w, v = weights[moves], values[moves]
+            actions = slice(int(form.arrays.first[k]), int(form.arrays.first[k] + form.arrays.size[k]))
+            weights[actions] = weights[form.arrays.parent[k]] + values[actions] - worth[k]
+            w, v = weights[actions], values[actions]
             spread = w.max() - w.min()
             loss = (w.max() - w) / spread if spread > 0 else np.zeros(len(w))
-            self.sets.append((moves, strategy[moves], w.copy(), v.copy(), spread, loss, spread / w.max()))
+            self.sets.append((actions, strategy[actions], w.copy(), v.copy(), spread, loss, spread / w.max()))
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "kuhn_poker(players=3)"])
@@ -195,12 +195,12 @@ def test_lemmas_1_and_2(name: str) -> None:
     after = behaviour(form, solver.current())
     for player in range(form.num_players):
         exact = literal.weights(plan, player)
-        for moves, strategy, w, v, _, loss, eta in Learner(form, plan, player).sets:
-            assert w == pytest.approx(exact[moves], abs=1e-12)
+        for actions, strategy, w, v, _, loss, eta in Learner(form, plan, player).sets:
+            assert w == pytest.approx(exact[actions], abs=1e-12)
             assert w.max() - w == pytest.approx(v.max() - v, abs=1e-12)
             assert 0 <= eta <= 1
             polynomial = strategy * (1 - eta * loss)
-            assert after[moves] == pytest.approx(polynomial / polynomial.sum(), abs=1e-12)
+            assert after[actions] == pytest.approx(polynomial / polynomial.sum(), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "kuhn_poker(players=3)"])
@@ -245,11 +245,11 @@ def test_lemma_3_and_theorem_5(name: str) -> None:
 class SetRegret:
     """One information set's record: losses (8), rates, regrets, and the bound that changing rates do obey."""
 
-    def __init__(self, moves: int) -> None:
+    def __init__(self, actions: int) -> None:
         self.rates: list[float] = []
         self.own: list[float] = []
-        self.regret, self.losses, self.squares = np.zeros(moves), np.zeros(moves), np.zeros(moves)
-        self.weighted_regret, self.weighted_bound = np.zeros(moves), np.full(moves, np.log(moves))
+        self.regret, self.losses, self.squares = np.zeros(actions), np.zeros(actions), np.zeros(actions)
+        self.weighted_regret, self.weighted_bound = np.zeros(actions), np.full(actions, np.log(actions))
 
     def add(self, eta: float, loss: np.ndarray, strategy: np.ndarray) -> None:
         """One round.  Polynomial weights with rates eta_t: sum eta (F - l_k) <= ln K + sum (eta l_k)^2."""

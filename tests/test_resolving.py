@@ -9,9 +9,8 @@ from infoset import load
 from infoset.base import Observed
 from infoset.errors import BudgetError
 from infoset.games.rules import Rules
+from infoset.search.belief import BeliefTracker
 from infoset.search.public_states import Horizon, PublicStates
-from infoset.search.range_search import induced_policy
-from infoset.search.ranges import Ranges
 from infoset.search.resolving import (
     ContinualResolving,
     PositionValues,
@@ -22,6 +21,7 @@ from infoset.search.resolving import (
     start,
 )
 from infoset.search.state_values import informed_values, random_values
+from infoset.search.subgame_solver import induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import explore
@@ -33,7 +33,7 @@ BETTING_ROUND = Horizon(stop_at_chance=True)
 def exploitability(states: PublicStates, values, iterations: int = 300) -> float:
     tree = GameTree.unroll(states.graph)
     form = SequenceForm.of(tree)
-    solver = ContinualResolving(Ranges(states.graph), states, values, iterations)
+    solver = ContinualResolving(BeliefTracker(states.graph), states, values, iterations)
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 
 
@@ -95,13 +95,13 @@ class Told(NamedTuple):
     def legal_actions(self, player):
         return () if self.terminal or player != (self.first is not None) else ("x", "y")
 
-    def chance_outcomes(self, moves):
+    def chance_outcomes(self, actions):
         return ()
 
-    def play(self, moves, chance_outcome=None):
+    def play(self, actions, chance_outcome=None):
         if self.first is None:
-            return Observed(Told(moves[0]), (None, None))
-        return Observed(Told(self.first, self.first + moves[1]), (None, None))
+            return Observed(Told(actions[0]), (None, None))
+        return Observed(Told(self.first, self.first + actions[1]), (None, None))
 
     def returns(self):
         paid = {"xx": 3.0, "yy": 1.0}.get(self.both, 0.0)
@@ -113,7 +113,7 @@ def rows(states: PublicStates) -> list[int]:
     tree = GameTree.unroll(states.graph)
     form = SequenceForm.of(tree)
     solver = ContinualResolving(
-        Ranges(states.graph), states, PositionValues(random_values(states.graph).__getitem__), 20
+        BeliefTracker(states.graph), states, PositionValues(random_values(states.graph).__getitem__), 20
     )
     found = []
     ask = solver.strategy_at
@@ -230,7 +230,7 @@ def test_any_number_of_players() -> None:
 
 def test_what_the_clock_cut_short_goes_on() -> None:
     states = PublicStates(explore(load("kuhn_poker")), Horizon(1))
-    solver = ContinualResolving(Ranges(states.graph), states, ExactValues(states, 50), 130)
+    solver = ContinualResolving(BeliefTracker(states.graph), states, ExactValues(states, 50), 130)
     solver.allow(0.0)
     solver.strategy_at(0, 0)
     assert [work.iteration for work in solver.found.values()] == [25]
@@ -249,10 +249,10 @@ def test_dark_hex_through_openspiel() -> None:
 def test_a_state_that_nothing_leads_to_has_no_row() -> None:
     graph = explore(load("kuhn_poker"))
     states = PublicStates(graph, Horizon(1))
-    solver = ContinualResolving(Ranges(graph), states, PositionValues(random_values(graph).__getitem__), 50)
-    nowhere = solver.ranges.behind(0, 0)
+    solver = ContinualResolving(BeliefTracker(graph), states, PositionValues(random_values(graph).__getitem__), 50)
+    nowhere = solver.ranges.successor(0, 0)
     for record in range(len(graph.records)):
-        nowhere = solver.ranges.behind(nowhere, record)
+        nowhere = solver.ranges.successor(nowhere, record)
     assert solver.strategy_at(0, nowhere) is None
 
 

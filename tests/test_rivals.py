@@ -55,14 +55,14 @@ def played(name: str, rng: np.random.Generator):
         yield step.state, shadow, tuple(known)
         state = step.state
         action_sets = [state.legal_actions(p) for p in range(2)]
-        moves = tuple(
+        actions = tuple(
             action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets
         )
-        chance_outcome, step = execute(name, state, moves, rng)
-        shadow.follow(state, moves, chance_outcome, step.state)
-        for p, move in enumerate(moves):
-            if move is not None or step.observation(p) is not None:
-                known[p] = (*known[p], (move, step.observation(p)))
+        chance_outcome, step = execute(name, state, actions, rng)
+        shadow.follow(state, actions, chance_outcome, step.state)
+        for p, action in enumerate(actions):
+            if action is not None or step.observation(p) is not None:
+                known[p] = (*known[p], (action, step.observation(p)))
     yield step.state, shadow, tuple(known)
 
 
@@ -105,9 +105,9 @@ def test_a_wrong_translation_is_noticed() -> None:
     shadow = rivals.Shadow(pair)
     with pytest.raises(AssertionError, match="here"):
         for k in range(6):
-            moves = [("drop", 1), "noop"] if k % 2 == 0 else ["noop", ("drop", 1)]
-            after = state.play(moves).state
-            shadow.follow(state, moves, None, after)
+            actions = [("drop", 1), "noop"] if k % 2 == 0 else ["noop", ("drop", 1)]
+            after = state.play(actions).state
+            shadow.follow(state, actions, None, after)
             state = after
 
 
@@ -174,7 +174,7 @@ def test_a_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.number for one in after] == [0, 1, 2, 3, 4]
     assert [one.seat for one in after] == [0, 1, 0, 1, 0]
     assert np.mean([one.share for one in after]) > 0.7  # it wins
-    assert all(one.moves[0] > 3 and one.seconds[0] > 0 and not one.faults for one in after)
+    assert all(one.actions[0] > 3 and one.seconds[0] > 0 and not one.faults for one in after)
 
 
 def test_what_cannot_be_played_is_said(tmp_path: Path, capsys) -> None:

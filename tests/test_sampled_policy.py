@@ -12,17 +12,17 @@ from infoset.errors import CheckpointError, PolicyError, UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.policies.sampled_policy import SampledPolicy
+from infoset.solvers.job import Watcher
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.mccfr import Mccfr
-from infoset.solvers.work import Watcher
 from infoset.tree.graph import explore
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.symmetry import find_symmetry
-from infoset.tree.walk import Walk
 
 
-def walk_of(name: str) -> Walk:
+def walk_of(name: str) -> QuotientGraph:
     graph = explore(load(name))
-    return Walk.of(graph, find_symmetry(graph))
+    return QuotientGraph.of(graph, find_symmetry(graph))
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "gdl:monty_hall"])

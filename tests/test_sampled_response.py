@@ -12,8 +12,8 @@ from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.infoset_table import ENTRIES, InfosetTable
 from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.tree.graph import explore
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.symmetry import find_symmetry
-from infoset.tree.walk import Walk
 
 GAMES = ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)", "gdl:scissors_double", "gdl:monty_hall"]
 
@@ -22,7 +22,7 @@ GAMES = ["kuhn_poker", "leduc_poker", "kuhn_poker(players=3)", "gdl:scissors_dou
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_against_random_play_it_finds_the_best_response(name, symmetric) -> None:
     graph = explore(load(name))
-    walk = Walk.of(graph, find_symmetry(graph) if symmetric else None)
+    walk = QuotientGraph.of(graph, find_symmetry(graph) if symmetric else None)
     nobody = InfosetTable.empty(len(graph.players), walk.group)
     expected = evaluate_policy(walk, nobody.policy(np.zeros(0))).best_response_values
     for player in range(len(graph.players)):
@@ -35,11 +35,11 @@ def test_against_random_play_it_finds_the_best_response(name, symmetric) -> None
 def test_a_model_is_asked_and_answered() -> None:
     """Against one who always bets, or always passes, in Kuhn poker: by hand, from the six deals."""
     graph = explore(load("kuhn_poker"))
-    walk = Walk.of(graph)
-    for move, worth in (("bet", 1 / 3), ("pass", 1.0)):
+    walk = QuotientGraph.of(graph)
+    for action, worth in (("bet", 1 / 3), ("pass", 1.0)):
 
-        def model(player, records, action_set, move=move):
-            return [float(word == move) for word in graph.action_sets[action_set]]
+        def model(player, records, action_set, action=action):
+            return [float(word == action) for word in graph.action_sets[action_set]]
 
         solver = SampledResponse(walk, 0, model)
         solver.step(30_000)
@@ -48,7 +48,7 @@ def test_a_model_is_asked_and_answered() -> None:
 
 def test_random_play_as_a_model_is_what_no_model_is() -> None:
     graph = explore(load("gdl:scissors_double"))
-    walk = Walk.of(graph)
+    walk = QuotientGraph.of(graph)
     told, plain = SampledResponse(walk, 0, by_number(uniform, graph), seed=3), SampledResponse(walk, 0, seed=3)
     for solver in (told, plain):
         solver.step(5_000)
@@ -56,7 +56,7 @@ def test_random_play_as_a_model_is_what_no_model_is() -> None:
 
 
 def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     one, other, third = (SampledResponse(walk, 0, seed=seed) for seed in (3, 3, 4))
     one.step(5_000)
     for part in (1, 999, 2_500, 1_500):
@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_run_however_it_is_cut() -> None:
 def test_a_slow_model_is_asked_no_longer_than_the_clock_allows() -> None:
     """What is left is asked before the next play, so that the run stays the same."""
     graph = explore(load("leduc_poker"))
-    walk, asked = Walk.of(graph), []
+    walk, asked = QuotientGraph.of(graph), []
 
     def slow(player, records, action_set):
         asked.append(records)
@@ -89,7 +89,7 @@ def test_a_slow_model_is_asked_no_longer_than_the_clock_allows() -> None:
 
 
 def test_clock_and_memory_are_kept() -> None:
-    walk = Walk.of(explore(load("leduc_poker")))
+    walk = QuotientGraph.of(explore(load("leduc_poker")))
     solver = SampledResponse(walk, 0)
     solver.step(10**9, time.monotonic() + 0.2)
     assert 0 < solver.iteration < 10**9

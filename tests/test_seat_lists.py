@@ -13,7 +13,7 @@ import infoset
 from infoset.catalog import load
 from infoset.errors import InfosetError
 from infoset.match.agents import AGENTS
-from infoset.web.seating import ELSEWHERE, fitting, is_for, unfitting, why_not
+from infoset.web.seats import ELSEWHERE, fitting, is_for, unfitting, why_not
 from infoset.web.tables import Tables
 
 NFG = 'NFG 1 R "Pennies" { "Ann" "Bob" }\n{ { "a" "b" } { "c" "d" } }\n\n1 -1 -1 1 -1 1 1 -1\n'

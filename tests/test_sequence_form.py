@@ -27,10 +27,10 @@ def behaviour_tables(form: SequenceForm, strategy: np.ndarray, ends: list) -> li
     for player in range(form.num_players):
         rows = {}
         by_key = {form.keys[k]: k for k in form.player_infosets(player)}
-        for infoset, moves in action_sets(ends, player).items():
+        for infoset, actions in action_sets(ends, player).items():
             k = by_key[information_key(infoset)]
             first = int(form.arrays.first[k])
-            rows[infoset] = {m: strategy[first + form.actions[k].index(str(m))] for m in moves}
+            rows[infoset] = {m: strategy[first + form.actions[k].index(str(m))] for m in actions}
         tables.append(rows)
     return tables
 
@@ -118,10 +118,10 @@ class Late(NativeState, NamedTuple("LateFields", [("payoffs", tuple[float, float
     def legal_actions(self, player: int) -> tuple[str, ...]:
         return ("go",) if player == 0 else ()
 
-    def chance_outcomes(self, moves: object) -> tuple[()]:
+    def chance_outcomes(self, actions: object) -> tuple[()]:
         return ()
 
-    def play_unchecked(self, moves: object, chance_outcome: object = None) -> Observed:
+    def play_unchecked(self, actions: object, chance_outcome: object = None) -> Observed:
         return Observed(Ended(self.payoffs), (None, None))
 
     def returns(self) -> tuple[float, float]:

@@ -33,7 +33,7 @@ from starlette.datastructures import Headers  # noqa: E402
 
 from infoset.web.guard import Guard  # noqa: E402
 from infoset.web.queue import Job  # noqa: E402
-from infoset.web.seating import Solved, key_of, solve_for_play  # noqa: E402
+from infoset.web.seats import Solved, key_of, solve_for_play  # noqa: E402
 from infoset.web.site import page_files  # noqa: E402
 from infoset.web.tables import Suspended, Tables  # noqa: E402
 from infoset.web.watching import Watching  # noqa: E402
@@ -119,7 +119,7 @@ class Seat:
     def play_on(self, view: dict[str, Any]) -> dict[str, Any]:
         """The first move every time, until the end."""
         while not view["end"]:
-            self.say(move=0, turn=view["turn"])
+            self.say(action=0, turn=view["turn"])
             view = self.hear(
                 lambda m, past=view: m.get("end") or (m.get("legal_actions") and m["turn"] != past["turn"])
             )
@@ -256,12 +256,12 @@ def test_two_browsers_in_one_seat_see_the_same_and_a_stale_move_is_refused(serve
     one, two = server.seat(table), server.seat(table)
     view = one.turn()
     assert two.turn() == view
-    one.say(move=0, turn=view["turn"])
+    one.say(action=0, turn=view["turn"])
     after = one.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"])
     assert two.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"]) == after
-    two.say(move=0, turn=view["turn"])
+    two.say(action=0, turn=view["turn"])
     assert "that turn is over" in two.hear(lambda message: message["kind"] == "refused")["why"]
-    two.say(move=99, turn=after["turn"])
+    two.say(action=99, turn=after["turn"])
     assert "no move 99" in two.hear(lambda message: message["kind"] == "refused")["why"]
     for seat in (one, two):
         seat.close()
@@ -296,7 +296,7 @@ def test_what_seats_are_sent_tells_nothing_of_other_cards(server: Server) -> Non
             view = seats[p].turn()
             heard[p].append(json.dumps(view))
             if p == 0:
-                seats[0].say(move=0, turn=view["turn"])
+                seats[0].say(action=0, turn=view["turn"])
         cards = tuple(json.loads(heard[p][0])["picture"]["areas"][p]["cards"][0] for p in (0, 1))
         deals.add(cards)
         for p in (0, 1):
@@ -315,7 +315,7 @@ def test_practice_takes_moves_back_and_gives_hints(server: Server) -> None:
     seat.say(hint="auto")
     hint = seat.hear(lambda message: message["kind"] != "seat")
     assert hint["turn"] == view["turn"] and sum(hint["probabilities"]) == pytest.approx(1)
-    seat.say(move=0, turn=view["turn"])
+    seat.say(action=0, turn=view["turn"])
     seat.hear(lambda message: len(message.get("told", ())) > len(view["told"]))
     time.sleep(0.3)
     seat.say(undo=True)
@@ -334,7 +334,7 @@ def test_a_game_goes_on_after_the_server_was_killed(tmp_path: Path) -> None:
     table = first.open("goofspiel(num_cards=5)", "human", "random", seed=4)
     seat = first.seat(table)
     view = seat.turn()
-    seat.say(move=1, turn=view["turn"])
+    seat.say(action=1, turn=view["turn"])
     view = seat.hear(lambda message: message.get("legal_actions") and message["turn"] != view["turn"])
     first.stop(signal.SIGKILL)
     assert not list((runs / "played").glob("*.json"))
@@ -396,7 +396,7 @@ def test_an_address_has_a_share_of_the_lines(monkeypatch: pytest.MonkeyPatch) ->
     opened: list[str] = []
     done = asyncio.Event()
 
-    class Line:
+    class LimitedConnection:
         def __init__(self, address: str) -> None:
             self.client = SimpleNamespace(host=address)
 
@@ -414,7 +414,7 @@ def test_an_address_has_a_share_of_the_lines(monkeypatch: pytest.MonkeyPatch) ->
     async def everybody() -> None:
         handle = sockets._line(site, talk)
         addresses = ["10.0.0.1"] * 3 + ["10.0.0.2"]
-        tasks = [asyncio.ensure_future(handle(Line(address))) for address in addresses]
+        tasks = [asyncio.ensure_future(handle(LimitedConnection(address))) for address in addresses]
         while len(opened) < 3:
             await asyncio.sleep(0)
         done.set()
@@ -634,7 +634,7 @@ class Solving:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: Tables) -> None:
         self.begun, self.go, self.told = list[str](), threading.Event(), list[tuple[Any, dict[str, Any]]]()
-        monkeypatch.setattr("infoset.web.seating.solve_for_play", self.solve)
+        monkeypatch.setattr("infoset.web.seats.solve_for_play", self.solve)
         room.news = lambda topic, value: self.told.append((topic, json.loads(value)))
 
     def solve(self, game: Any, job: Job) -> Solved:
@@ -680,7 +680,7 @@ def test_tables_are_told_their_place_until_they_are_left(room: Tables, monkeypat
     assert room.tables[keys[2]].failed == "left before the game began"
     until(lambda: solving.lines(keys[3])[-1] == "in the queue: place 1, the next")
     with pytest.raises(Refusal, match="not solved yet"):  # a hint holds nobody up
-        monkeypatch.setattr("infoset.web.seating.HINTS", 0.0)
+        monkeypatch.setattr("infoset.web.seats.HINTS", 0.0)
         room.agents.hint("auto", infoset.load("goofspiel(num_cards=3)"), 0, (), (0, 1))
     table = room.tables[keys[3]]
     table.suspend()

@@ -20,12 +20,12 @@ from infoset.arena.tournament import read_record, tournament
 from infoset.errors import CheckpointError, InfosetError, UnsupportedGameError
 from infoset.remote.serving import Refusal
 from infoset.runs import RunFolder
-from infoset.solvers.work import Point
+from infoset.solvers.job import Point
+from infoset.web.artifacts import find, items
 from infoset.web.competing import Competing
 from infoset.web.curves import MAX_POINTS, Curves, Tail, spread
-from infoset.web.heads import HALF, read_head
 from infoset.web.listing import Filter, Listing
-from infoset.web.shelf import find, items
+from infoset.web.metadata import HALF, read_metadata
 from infoset.web.watching import Watching
 
 BETS = "scripted(moves=[bet,bet])"
@@ -45,7 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def about(folder: Path, name: str) -> Any:
-    return read_head(find((folder,), f"0/{name}"))
+    return read_metadata(find((folder,), f"0/{name}"))
 
 
 def test_everything_is_found_by_the_name_under_which_it_is_listed(made: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_name_that_is_not_listed_leads_nowhere(made: Path, tmp_path: Path, nam
 
 
 def test_heads_say_what_a_thing_is_about(made: Path) -> None:
-    heads = {item.name[2:]: read_head(item) for item in items((made,))}
+    heads = {item.name[2:]: read_metadata(item) for item in items((made,))}
     assert {name: (head.kind, head.game, head.problem) for name, head in heads.items()} == {
         "deep/run": ("run", KUHN, ""), "table.npz": ("policy", KUHN, ""), "table.json": ("policy", KUHN, ""),
         "match.json": ("replay", KUHN, ""), "games.db": ("tournament", KUHN, ""),
@@ -112,7 +112,7 @@ def test_what_is_broken_or_half_written_is_said_in_a_line(made: Path, tmp_path: 
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "config.json").write_text('{"game": "kuhn')
     (tmp_path / "run" / "metrics.jsonl").touch()
-    heads = {item.name[2:]: read_head(item) for item in items((tmp_path,))}
+    heads = {item.name[2:]: read_metadata(item) for item in items((tmp_path,))}
     assert heads.keys() == {*files, "run"}
     assert heads["half.json"].problem == HALF
     assert heads["shuffled.json"].problem == "" and heads["shuffled.json"].game == KUHN

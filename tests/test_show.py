@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from infoset import correlated_equilibrium, extreme_equilibria, signs, solve, table_game
+from infoset import correlated_equilibrium, extreme_equilibria, solve, status, table_game
 from infoset.cli.app import _in_time, app
 from infoset.errors import ClockError, ParameterError
 from infoset.formats.nfg import game_to_nfg, write_nfg
@@ -94,8 +94,8 @@ def test_what_lasts_ends_with_its_seconds_in_one_line_that_says_where_it_was() -
     ended = threading.Event()
 
     def last() -> None:
-        with signs.during("walking the vertices"):
-            signs.detail("walking the vertices: 12 bases met")
+        with status.during("walking the vertices"):
+            status.detail("walking the vertices: 12 bases met")
             ended.wait(60)
 
     with pytest.raises(
@@ -113,11 +113,11 @@ def test_ctrl_c_leaves_what_lasts(monkeypatch) -> None:
     def interrupted(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("infoset.solvers.work.Background.wait", interrupted)
-    before = list(signs.listeners)
+    monkeypatch.setattr("infoset.solvers.job.Background.wait", interrupted)
+    before = list(status.listeners)
     with pytest.raises(KeyboardInterrupt):
         _in_time("--correlated", lambda: correlated_equilibrium("kuhn_poker", "efce"), None)
-    assert signs.listeners == before
+    assert status.listeners == before
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_ctrl_c_leaves_what_lasts(monkeypatch) -> None:
 )
 def test_stages_and_sizes_are_told_while_it_lasts(find, words: tuple[str, ...], monkeypatch) -> None:
     heard: list[str] = []
-    monkeypatch.setattr(signs, "listeners", [lambda work: heard.append(work or "")])
+    monkeypatch.setattr(status, "listeners", [lambda work: heard.append(work or "")])
     find()
     for word in words:
         assert any(word in line for line in heard), (word, heard)

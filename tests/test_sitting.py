@@ -35,7 +35,7 @@ class Room:
 
     def sit(self, game: str, *agents: str) -> Table:
         table = self.tables.tables[self.tables.open({"game": game, "agents": agents, "seed": 4})["table"]]
-        self.tables.join(table.kept.id, 0)
+        self.tables.join(table.saved.id, 0)
         return table
 
 
@@ -68,8 +68,8 @@ def test_the_score_of_a_sitting_follows_the_chairs(room: Room, tmp_path: Path) -
         assert (public["played"], public["score"]) == (number, [total[seat], total[1 - seat]])
         table.heard(0, {"again": "swapped" if swapped else "same"})
     until(lambda: room.last.get("legal_actions") and not room.last["end"])
-    kept = _read(tmp_path / "played" / ".tables" / f"{table.kept.id}.table")
-    assert isinstance(kept, Kept) and (kept.played, kept.score) == (3, total)  # a server that is begun anew goes on
+    saved = _read(tmp_path / "played" / ".tables" / f"{table.saved.id}.table")
+    assert isinstance(saved, Kept) and (saved.played, saved.score) == (3, total)  # a server that is begun anew goes on
 
 
 def test_quick_games_at_one_table_are_kept_apart(room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from infoset import Method, load, solve, table_game
 from infoset.cli.report import solution_text
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, CheckpointError, GameRuleError, ParameterError, UnknownNameError
+from infoset.solvers.job import Watcher, next_check
 from infoset.solvers.method import METHODS, Options, parse_method
 from infoset.solvers.tabular.solver import TabularMethod
-from infoset.solvers.work import Watcher, next_check
 from infoset.tree.payoff_scale import exploitability_of_rounding
 
 TABULAR = [name for name in METHODS if isinstance(parse_method(name), TabularMethod)]
@@ -190,7 +190,7 @@ def test_rounding_is_of_the_smallest_range_of_a_player_and_of_last_bits() -> Non
 
 def test_the_logit_path_goes_on_where_play_off_the_path_has_not_settled() -> None:
     """Gains by deviating from the start say nothing of sets that nobody reaches."""
-    assert parse_method("logit").work(Compiled.of(KUHN), Options()).nothing_to_gain is None
+    assert parse_method("logit").job(Compiled.of(KUHN), Options()).nothing_to_gain is None
 
 
 def test_building_and_evaluating_are_timed_beside_solving(monkeypatch) -> None:

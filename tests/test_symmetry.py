@@ -8,13 +8,13 @@ import pytest
 
 from infoset import GameTree, Observed, SequenceForm, evaluate, load, solve
 from infoset.errors import GameRuleError
-from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.tree.graph import explore
 from infoset.tree.plans import realisation
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.symmetry import find_symmetry
-from infoset.tree.walk import Walk
 
 
 class HideAndSeek(NamedTuple):
@@ -50,13 +50,13 @@ class Hunt(NamedTuple):
             return tuple(self.cells) if player == 0 else ()
         return tuple([c for c in self.cells if c not in self.looks]) if player == 1 else ()
 
-    def chance_outcomes(self, moves: Any) -> tuple[()]:
+    def chance_outcomes(self, actions: Any) -> tuple[()]:
         return ()
 
-    def play(self, moves: Any, answer: Any) -> Observed:
-        if moves[0] is not None:
-            return Observed(self._replace(place=moves[0], moved=bool(self.looks)), (None, None))
-        look = moves[1]
+    def play(self, actions: Any, answer: Any) -> Observed:
+        if actions[0] is not None:
+            return Observed(self._replace(place=actions[0], moved=bool(self.looks)), (None, None))
+        look = actions[1]
         far = sum(abs(a - b) for a, b in zip(look[1:], self.place[1:], strict=True))
         after = self._replace(looks=(*self.looks, look))
         return Observed(after, (look if len(self.looks) == 0 else None, far))
@@ -117,7 +117,7 @@ def unfolded(game, walk, policy):
     """The behaviour of a policy on the tree of all histories, asked state by state as in a match."""
     tree = GameTree.of(game)
     form = SequenceForm.of(tree)
-    strategy, plays = np.ones(form.num_sequences), WalkPolicy(tree.graph, walk, policy)
+    strategy, plays = np.ones(form.num_sequences), QuotientPolicy(tree.graph, walk, policy)
     for k, (player, key) in enumerate(zip(form.infoset_player.tolist(), form.keys, strict=True)):
         where = next(
             j for j in range(len(tree.infoset_state)) if tree.key(j) == key and tree.infoset_player[j] == player
@@ -134,7 +134,7 @@ def unfolded(game, walk, policy):
 @pytest.mark.parametrize("game", [HideAndSeek(), Uneven()])
 def test_figures_are_those_of_the_whole_game(game, iterations) -> None:
     graph = explore(game)
-    walk = Walk.of(graph, find_symmetry(graph))
+    walk = QuotientGraph.of(graph, find_symmetry(graph))
     assert len(walk.position) < len(graph.player)
     solver = Mccfr(walk, 4)
     solver.step(iterations)
@@ -149,7 +149,7 @@ def test_sampling_learns_the_same_from_fewer_sets() -> None:
     graph = explore(game)
     exact = solve(SequenceForm.of(GameTree.unroll(graph)), method="lp").values[0]
     solvers = []
-    for walk in (Walk.of(graph), Walk.of(graph, find_symmetry(graph))):
+    for walk in (QuotientGraph.of(graph), QuotientGraph.of(graph, find_symmetry(graph))):
         solver = Mccfr(walk, 1)
         solver.step(4_000)
         found = evaluate_policy(walk, solver.policy())

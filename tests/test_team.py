@@ -18,7 +18,7 @@ from command_line import run_infoset
 from extent import examples
 from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, TabularPolicy, expected_values, load
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
-from infoset.solvers.teams.joint import JointMoves
+from infoset.solvers.teams.joint import JointActions
 from infoset.solvers.teams.optimum import TeamOptimum, common_payoffs, team_optimum
 from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.sets import convolutions, divide, elements, max_plus, subset_sums, subsets
@@ -75,7 +75,7 @@ class PublicGame(NamedTuple):
         return (0, 1) if both else (int(self.random("mover", past).integers(2)),)
 
     @cache  # noqa: B019
-    def moves(self, past: tuple[Any, ...], player: int) -> tuple[Any, ...]:
+    def actions(self, past: tuple[Any, ...], player: int) -> tuple[Any, ...]:
         """What a player may do, ``None`` for one who does not move."""
         if player not in self.movers(past):
             return (None,)
@@ -94,18 +94,18 @@ class PublicState(NamedTuple("Fields", [("game", PublicGame), ("deal", Any), ("p
     def legal_actions(self, player: int) -> tuple[int, ...]:
         if self.deal is None or player not in self.game.movers(self.past):
             return ()
-        return self.game.moves(self.past, player)
+        return self.game.actions(self.past, player)
 
-    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, actions: Any) -> tuple[Any, ...]:
         if self.deal is not None:
             return ()
         return tuple((f"{a} {b}", float(p)) for (a, b), p in np.ndenumerate(self.game.prior()))
 
-    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
+    def play_unchecked(self, actions: Any, chance_outcome: Any = None) -> Observed:
         if chance_outcome is not None:
             deal = tuple(map(int, chance_outcome.split()))
             return Observed(self._replace(deal=deal), deal)
-        return Observed(self._replace(past=(*self.past, tuple(moves))), (moves[1], moves[0]))
+        return Observed(self._replace(past=(*self.past, tuple(actions))), (actions[1], actions[0]))
 
     def returns(self) -> tuple[float, ...]:
         return (self.game.payoff(self.deal, self.past),) * 2
@@ -120,15 +120,15 @@ def brute_force(game: PublicGame, limit: int) -> float | None:
     def walk(past: tuple[Any, ...]) -> None:
         if game.movers(past):
             movers[past] = game.movers(past)
-            for moves in product(game.moves(past, 0), game.moves(past, 1)):
-                walk((*past, moves))
+            for actions in product(game.actions(past, 0), game.actions(past, 1)):
+                walk((*past, actions))
         else:
             pays = [[game.payoff((a, b), past) for b in range(game.types[1])] for a in range(game.types[0])]
             weights[past] = prior * np.array(pays)
 
     walk(())
     sets = [[(past, t) for past, at in movers.items() if p in at for t in range(game.types[p])] for p in range(2)]
-    action_sets = [[game.moves(past, player) for past, _ in sets[player]] for player in range(2)]
+    action_sets = [[game.actions(past, player) for past, _ in sets[player]] for player in range(2)]
     counts = [np.prod([float(len(action_set)) for action_set in action_sets[player]]) for player in range(2)]
     tried = int(counts[1] < counts[0])
     if counts[tried] > limit:
@@ -138,11 +138,11 @@ def brute_force(game: PublicGame, limit: int) -> float | None:
         if past in weights:
             return sum((weights[past] if tried == 0 else weights[past].T)[t, other] for t in there)
         best = -np.inf
-        for answer in game.moves(past, 1 - tried):
+        for answer in game.actions(past, 1 - tried):
             total = 0.0
-            for move in game.moves(past, tried):
-                left = [t for t in there if plan.get((past, t)) == move]
-                total += reply((*past, (move, answer)[:: -1 if tried else 1]), left, other, plan)
+            for action in game.actions(past, tried):
+                left = [t for t in there if plan.get((past, t)) == action]
+                total += reply((*past, (action, answer)[:: -1 if tried else 1]), left, other, plan)
             best = max(best, total)
         return best
 
@@ -304,22 +304,22 @@ def test_the_player_with_fewer_prescriptions_leads(types: tuple[int, int], leade
 
 @examples(15)
 @given(st.integers(0, 10**6), st.sampled_from([(2, 2), (3, 2), (2, 3)]), st.integers(1, 3), st.integers(1, 3))
-def test_joint_moves(seed: int, types: tuple[int, int], moves: int, replies: int) -> None:
+def test_joint_moves(seed: int, types: tuple[int, int], actions: int, replies: int) -> None:
     """Prescriptions and their best replies against all pairs of prescriptions, for every pair of sets."""
     rng = np.random.default_rng(seed)
     names: Any = [0, 1, "x", "y"]  # two that end the game, two that do not
-    behind = [[names[k] for k in rng.integers(0, 4, replies)] for _ in range(moves)]
+    behind = [[names[k] for k in rng.integers(0, 4, replies)] for _ in range(actions)]
     ends = [rng.integers(-9, 10, types) for _ in range(2)]
     follow = {name: rng.integers(-9, 10, (1 << types[1], 1 << types[0])) for name in "xy"}
     for table in follow.values():
         table[0] = table[:, 0] = 0  # what follows earns nothing where nobody is left
-    joint = JointMoves(types, behind, ends, np.dtype(np.int64))
+    joint = JointActions(types, behind, ends, np.dtype(np.int64))
     with ThreadPoolExecutor(2) as pool:
         values, best = joint.table(follow, pool)
 
     def earned(mine: int, others: int, lead: Any, reply: Any) -> float:
         total = 0
-        for a, b in product(range(moves), range(replies)):
+        for a, b in product(range(actions), range(replies)):
             one = [m for m in elements(mine) if lead[m] == a]
             two = [m for m in elements(others) if reply[m] == b]
             name = behind[a][b]
@@ -329,7 +329,7 @@ def test_joint_moves(seed: int, types: tuple[int, int], moves: int, replies: int
                 total += follow[name][sum(1 << m for m in two), sum(1 << m for m in one)]
         return total
 
-    leads, answers = (list(product(range(n), repeat=count)) for n, count in zip((moves, replies), types, strict=True))
+    leads, answers = (list(product(range(n), repeat=count)) for n, count in zip((actions, replies), types, strict=True))
     for mine, others in np.ndindex(values.shape):
         assert values[mine, others] == max(earned(mine, others, f, g) for f in leads for g in answers)
         if mine and others:
@@ -411,11 +411,11 @@ class LateState(NamedTuple("Late", [("stage", int)]), NativeState):
     def legal_actions(self, player: int) -> tuple[int, ...]:
         return (0, 1) if player == self.stage == 0 else ()
 
-    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, actions: Any) -> tuple[Any, ...]:
         return (("x", 0.5), ("y", 0.5)) if self.stage == 0 else ()
 
-    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
-        return Observed(Ended((float(moves[0]) * (chance_outcome == "x"),) * 2), (None, None))
+    def play_unchecked(self, actions: Any, chance_outcome: Any = None) -> Observed:
+        return Observed(Ended((float(actions[0]) * (chance_outcome == "x"),) * 2), (None, None))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0, 0.0)
@@ -427,11 +427,11 @@ class BlindState(NamedTuple("Blind", [("past", str)]), NativeState):
     def legal_actions(self, player: int) -> tuple[int, ...]:
         return (0, 1) if player == (0, 1, 1)[len(self.past)] else ()
 
-    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, actions: Any) -> tuple[Any, ...]:
         return ()
 
-    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
-        past = self.past + "".join(str(move) for move in moves if move is not None)
+    def play_unchecked(self, actions: Any, chance_outcome: Any = None) -> Observed:
+        past = self.past + "".join(str(action) for action in actions if action is not None)
         return Observed(Ended((float(past == "101"),) * 2) if len(past) == 3 else BlindState(past), (None, None))
 
     def returns(self) -> tuple[float, ...]:

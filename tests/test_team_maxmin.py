@@ -19,7 +19,7 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.match.agents import PolicyAgent, common_stream, load_agents
 from infoset.policies.correlated_policy import CorrelatedPolicy, Lottery
-from infoset.policies.saved import load_policy
+from infoset.policies.loading import load_policy
 from infoset.remote.calls import generator, stream_of
 from infoset.remote.http import SEED_BITS, Begin
 from infoset.solvers.teams import coordination
@@ -61,10 +61,10 @@ def brute_force(form: SequenceForm, teams: tuple[tuple[int, ...], ...]) -> float
     return float(-found.fun)
 
 
-def table(seed: int, players: int, moves: int, start: int = 0) -> str:
+def table(seed: int, players: int, actions: int, start: int = 0) -> str:
     """A random table of payoffs that add up to nothing, in a file."""
     rng = np.random.default_rng(seed)
-    payoffs = rng.integers(-4, 5, size=(*[moves] * players, players)).astype(float)
+    payoffs = rng.integers(-4, 5, size=(*[actions] * players, players)).astype(float)
     payoffs[..., -1] = -payoffs[..., :-1].sum(axis=-1)
     return infoset.table_game(*np.moveaxis(payoffs, -1, 0))
 
@@ -90,8 +90,8 @@ def test_the_first_two_of_kuhn_lose_a_twenty_fourth() -> None:
 @examples(25)
 @given(seed=st.integers(0, 10_000), shape=st.sampled_from([(3, 2), (3, 3), (4, 2)]))
 def test_tables_beside_brute_force(seed: int, shape: tuple[int, int]) -> None:
-    players, moves = shape
-    form = SequenceForm.of(table(seed, players, moves))
+    players, actions = shape
+    form = SequenceForm.of(table(seed, players, actions))
     for text in ("1+2", "1+3") if players == 3 else ("1+2,3+4", "1+4,2+3", "1,2+3+4"):
         teams = read_teams(text, form.players)
         work = DoubleOracle(form, teams, seed)
@@ -141,12 +141,12 @@ def test_members_draw_the_same_plan(tmp_path: Path) -> None:
     assert found.values[:2] == pytest.approx((0.0, 0.0), abs=1e-12)
     file = str(found.policy.save(tmp_path / "coins.npz"))
     agents = [PolicyAgent(load_policy(file), f"agent {k}") for k in range(3)]
-    moves = set()
+    actions = set()
     for seed in range(60):
         match = play_match(game, agents, seed=seed)
-        moves.add(match.steps[0].moves[:2])
-    assert {a == b for a, b in moves} == {True}
-    assert len(moves) == 2
+        actions.add(match.steps[0].actions[:2])
+    assert {a == b for a, b in actions} == {True}
+    assert len(actions) == 2
     apart = evaluate(game, infoset.evaluation.tabulated(game, found.policy))
     assert apart.values[0] == pytest.approx(-0.5, abs=1e-12)
 
@@ -154,16 +154,16 @@ def test_members_draw_the_same_plan(tmp_path: Path) -> None:
 def test_members_in_other_processes_draw_the_same_plan(tmp_path: Path) -> None:
     """Both always pass, or both always bet."""
     found = solve(KUHN, teams="1+2").policy
-    moves = found.lotteries[0].plans.shape[1] // 2
-    plans = np.array([np.tile([1.0, 0.0], moves), np.tile([0.0, 1.0], moves)])
-    signs = replace(found.lotteries[0], probabilities=np.array([0.5, 0.5]), plans=plans)
-    file = replace(found, lotteries=(signs, found.lotteries[1])).save(tmp_path / "signs.npz")
+    actions = found.lotteries[0].plans.shape[1] // 2
+    plans = np.array([np.tile([1.0, 0.0], actions), np.tile([0.0, 1.0], actions)])
+    status = replace(found.lotteries[0], probabilities=np.array([0.5, 0.5]), plans=plans)
+    file = replace(found, lotteries=(status, found.lotteries[1])).save(tmp_path / "signs.npz")
     agents = load_agents([f"isolated(agent=policy(path={file}))"] * 2 + [str(file)])
     met = set()
     for seed in range(12):
         match = play_match(KUHN, agents, seed=seed)
         assert not match.faults
-        met.add(frozenset(move for step in match.steps for move in step.moves[:2] if move is not None))
+        met.add(frozenset(action for step in match.steps for action in step.actions[:2] if action is not None))
     assert met == {frozenset({"bet"}), frozenset({"pass"})}
 
 
@@ -295,9 +295,9 @@ def test_too_many_tuples_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lotteries_that_are_none() -> None:
-    keys, moves = (("J",), ("J",)), ((("l", "r"),), (("l", "r"),))
+    keys, actions = (("J",), ("J",)), ((("l", "r"),), (("l", "r"),))
     good = Lottery((0, 1), np.array([1.0]), np.array([[1.0, 0.0, 0.5, 0.5]]))
-    assert CorrelatedPolicy("", ("A", "B"), keys, moves, (good,)).lotteries == (good,)
+    assert CorrelatedPolicy("", ("A", "B"), keys, actions, (good,)).lotteries == (good,)
     for bad in (
         (Lottery((0,), np.array([1.0]), np.array([[1.0, 0.0]])),),
         (Lottery((0, 1), np.array([0.5]), good.plans),),
@@ -306,4 +306,4 @@ def test_lotteries_that_are_none() -> None:
         (Lottery((0, 1), np.array([1.0]), np.array([[1.0, 0.0]])),),
     ):
         with pytest.raises(PolicyError):
-            CorrelatedPolicy("", ("A", "B"), keys, moves, bad)
+            CorrelatedPolicy("", ("A", "B"), keys, actions, bad)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from infoset import GameTree, NativeState, Observed
-from infoset.errors import GameRuleError, IllegalMoveError
+from infoset.errors import GameRuleError, IllegalActionError
 from infoset.testing import check_game
 
 
@@ -40,7 +40,7 @@ class Coin(NamedTuple):
             return ["heads", "tails"]  # type: ignore[return-value]
         return ("heads", "heads") if self.game.kind == "repeated move" else ("heads", "tails")
 
-    def chance_outcomes(self, moves: Any) -> tuple[Any, ...]:
+    def chance_outcomes(self, actions: Any) -> tuple[Any, ...]:
         if self.side or self.game.kind == "stuck":
             return ()
         odd = {"probabilities": 0.6, "nan probability": float("nan")}
@@ -49,20 +49,20 @@ class Coin(NamedTuple):
             ("heads" if self.game.kind == "equal answers" else "tails", odd.get(self.game.kind, 0.5)),
         )
 
-    def draw(self, moves: Any, rng: Any) -> Any:
+    def draw(self, actions: Any, rng: Any) -> Any:
         if self.side or self.game.kind == "stuck":
             return None
         return "edge" if self.game.kind == "draw" else ("heads", "tails")[int(rng.integers(2))]
 
-    def play(self, moves: Any, chance_outcome: Any = None) -> Observed:
-        if moves[0] not in (self.legal_actions(0) or (None,)) and self.game.kind != "accepts anything":
-            raise IllegalMoveError("no")
+    def play(self, actions: Any, chance_outcome: Any = None) -> Observed:
+        if actions[0] not in (self.legal_actions(0) or (None,)) and self.game.kind != "accepts anything":
+            raise IllegalActionError("no")
         if not self.side:
             odd: dict[str, Any] = {"observation": ([],), "no observations": ()}
             return Observed(self._replace(side=chance_outcome), odd.get(self.game.kind, (None,)))
-        if self.game.kind == "cycle" and moves[0] == "heads":
+        if self.game.kind == "cycle" and actions[0] == "heads":
             return Observed(Coin(self.game, "", ""), (None,))
-        return Observed(self._replace(guess=moves[0]), (None,))
+        return Observed(self._replace(guess=actions[0]), (None,))
 
     def returns(self) -> tuple[float, ...]:
         if self.game.kind == "no payoffs":
@@ -150,7 +150,7 @@ class Lottery(NativeState):
     def returns(self) -> tuple[float, ...]:
         return (float(self.paid or 0),)
 
-    def play_unchecked(self, moves: Any, chance_outcome: Any = None) -> Observed:
+    def play_unchecked(self, actions: Any, chance_outcome: Any = None) -> Observed:
         return Observed(Lottery(next(TICKETS)), (None,))
 
 

@@ -384,7 +384,7 @@ import os, time
 
 class Agent:
     def begin(self, game, player, rng, deadline): ...
-    def observe(self, own_move, observation): ...
+    def observe(self, own_action, observation): ...
     def act(self, legal_actions, deadline): return legal_actions[0]
     def end(self, returns): ...
 
@@ -523,9 +523,9 @@ def test_a_file_of_schema_1_is_gone_on_with(tmp_path: Path) -> None:
     tournament(KUHN, KUHN_TEAMS, games=4, db=file, workers=1)
     later = ("seconds_per_move", "start_clock", "isolate", "memory", "format")
     with sqlite3.connect(file) as connection:
-        held = json.loads(connection.execute("SELECT config FROM tournament").fetchone()[0])
+        sequence_at = json.loads(connection.execute("SELECT config FROM tournament").fetchone()[0])
         connection.execute(
-            "UPDATE tournament SET config = ?", (json.dumps({k: v for k, v in held.items() if k not in later}),)
+            "UPDATE tournament SET config = ?", (json.dumps({k: v for k, v in sequence_at.items() if k not in later}),)
         )
         connection.execute("PRAGMA user_version = 1")
     connection.close()
@@ -869,7 +869,7 @@ def test_json_text_picture_and_replay(tmp_path: Path) -> None:
     match = Match.load(tmp_path / "game.json")
     plan = schedule(KUHN, KUHN_TEAMS, True)
     again = play_match(KUHN, plan.agents(plan.fixture(8)), seed=plan.fixture(8).seed)
-    assert [step.moves for step in match.steps] == [step.moves for step in again.steps]
+    assert [step.actions for step in match.steps] == [step.actions for step in again.steps]
     assert (match.returns, match.agents, match.seed) == (again.returns, plan.agents(plan.fixture(8)), again.seed)
     assert replay_states(match)[-1].terminal
     missing = run("--db", "t.db", "--replay", "99", cwd=tmp_path)
@@ -906,7 +906,7 @@ import os, time
 class Plays:
     def begin(self, game, player, rng, deadline):
         self.rng = rng
-    def observe(self, own_move, observation): ...
+    def observe(self, own_action, observation): ...
     def end(self, returns): ...
     def act(self, legal_actions, deadline):
         return legal_actions[int(self.rng.integers(len(legal_actions)))]

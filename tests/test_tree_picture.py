@@ -219,16 +219,16 @@ def games(draw) -> str:
             lines.append(f't "" {ends} "" {{ {draw(st.integers(-9, 99999))}, {draw(st.integers(-99, 99))}/7, 0.25 }}')
             return
         left -= 1
-        moves = draw(st.integers(1, 4))
+        actions = draw(st.integers(1, 4))
         if kind == "c":
             fanned[0] += 1
-            probabilities = " ".join(f'"{draw(word)}" 1/{moves}' for _ in range(moves))
+            probabilities = " ".join(f'"{draw(word)}" 1/{actions}' for _ in range(actions))
             lines.append(f'c "" {fanned[0]} "" {{ {probabilities} }} 0')
         else:
-            player, number = draw(st.integers(1, 3)), 10 * moves + draw(st.integers(0, 2))
-            action_set = " ".join(f'"{"raise by ten" if k == 2 else "m"}"' for k in range(moves))
+            player, number = draw(st.integers(1, 3)), 10 * actions + draw(st.integers(0, 2))
+            action_set = " ".join(f'"{"raise by ten" if k == 2 else "m"}"' for k in range(actions))
             lines.append(f'p "" {player} {number} "" {{ {action_set} }} 0')
-        for _ in range(moves):
+        for _ in range(actions):
             node(depth + 1)
 
     node(0)

@@ -72,10 +72,10 @@ def replayed(game: dict[str, Any]) -> list[Frame]:
     config = config_of(game)
     rules, radio = Pommerman("recorded", config), config.game_type == GameType.TEAM_RADIO
     states = [PommermanState(rules, to_row(game["s0"], config))]
-    moves = [tuple(joint(act, radio) for act in step["act"]) for step in game["steps"]]
-    for move in moves:
-        states.append(states[-1].play_unchecked(move).state)
-    return frames(states, moves)
+    actions = [tuple(joint(act, radio) for act in step["act"]) for step in game["steps"]]
+    for action in actions:
+        states.append(states[-1].play_unchecked(action).state)
+    return frames(states, actions)
 
 
 def joint(act: Any, radio: bool) -> Any:
@@ -109,15 +109,15 @@ def test_bombs_keep_their_numbers(kind: str, shared: Path) -> None:
 # Who died of what
 
 
-def small(moves: list[tuple[int, ...]], config: Config = SMALL, **parts: Any) -> list[Frame]:
-    """Frames of a hand-made position on an empty board of size 6, as far as ``moves`` lead."""
+def small(actions: list[tuple[int, ...]], config: Config = SMALL, **parts: Any) -> list[Frame]:
+    """Frames of a hand-made position on an empty board of size 6, as far as ``actions`` lead."""
     start = {"n": 0, "b": "0" * 36, "a": CORNERS, "o": [], "f": [], "i": []} | parts
     states = [PommermanState(Pommerman("small", config), to_row(start, config))]
     for k, *_, r, c in [(agent[0], *agent[2:4]) for agent in start["a"] if agent[1]]:
         states[0].row[st.BOARD + r * 6 + c] = st.AGENT + k
-    for move in moves:
-        states.append(states[-1].play_unchecked(move).state)
-    return frames(states, moves)
+    for action in actions:
+        states.append(states[-1].play_unchecked(action).state)
+    return frames(states, actions)
 
 
 def place(k: int, r: int, c: int) -> list[list[int]]:
@@ -223,8 +223,8 @@ def test_what_is_told() -> None:
 def test_a_film_of_a_match(match: Match) -> None:
     shown = film(match)
     assert [frame.step for frame in shown.frames] == list(range(len(match.steps) + 1))
-    assert [frame.moves for frame in shown.frames[1:]] == [step.moves for step in match.steps]
-    assert shown.frames[0].moves == (None,) * 4
+    assert [frame.actions for frame in shown.frames[1:]] == [step.actions for step in match.steps]
+    assert shown.frames[0].actions == (None,) * 4
     assert shown.returns == match.returns
     dead = {event.agent for _, event in deaths(list(shown.frames))}
     assert dead == {k for k, agent in enumerate(shown.frames[-1].agents) if not agent.alive}

@@ -226,7 +226,7 @@ def test_what_is_under_the_pointer(visit: Any, match: Match) -> None:
     seen.wait_for(lambda step, view, playing: step == number)
     box = seen.page.locator(".pommerman canvas").bounding_box()
     unit = box["width"] / 11.8
-    seen.page.mouse.move(box["x"] + unit * (0.9 + bomb.cell % 11), box["y"] + unit * (0.9 + bomb.cell // 11))
+    seen.page.mouse.action(box["x"] + unit * (0.9 + bomb.cell % 11), box["y"] + unit * (0.9 + bomb.cell // 11))
     assert f"{shown.players[bomb.owner]}'s bomb: {bomb.life} steps left" in seen.page.inner_text(".tip")
 
 
@@ -369,7 +369,7 @@ def test_a_game_is_watched_while_it_is_played(visit: Any, match: Match, tmp_path
     states = replay_states(match)[:40]
     live = Broadcast(states[0])  # type: ignore[arg-type]
     opened = live.latest()
-    sent = [live.add(state, step.moves) for state, step in zip(states[1:], match.steps, strict=False)]  # type: ignore[arg-type]
+    sent = [live.add(state, step.actions) for state, step in zip(states[1:], match.steps, strict=False)]  # type: ignore[arg-type]
     game = infoset.load(match.game)
     start = setting(game.config, match.game, match.players, match.agents) | {"frames": [opened], "events": []}  # type: ignore[attr-defined]
     script = "window.live = player.mountPlayer(one, data.start, {live: true});"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         Factored,
         Game,
         InformationMap,
-        JointMove,
+        JointAction,
         Observation,
         Observed,
         Policy,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from infoset.match.series import Series, play_series
     from infoset.policies.tabular import TabularPolicy, compare
     from infoset.remote.submission import new_agent
+    from infoset.solvers.job import Watcher
     from infoset.solvers.metrics import (
         Evaluation,
         best_response,
@@ -80,7 +81,6 @@ if TYPE_CHECKING:
     from infoset.solvers.teams.information_relaxation import information_relaxation
     from infoset.solvers.teams.optimum import TeamOptimum, team_optimum
     from infoset.solvers.teams.progressive_hiding import progressive_hiding
-    from infoset.solvers.work import Watcher
     from infoset.solving import Solution, solve
     from infoset.tree.game_tree import GameTree
     from infoset.tree.plans import behaviour, realisation

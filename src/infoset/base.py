@@ -28,7 +28,7 @@ Action: TypeAlias = "int | str | tuple[Action, ...]"
 Observation: TypeAlias = "int | str | tuple[Observation, ...] | None"
 """The observation that one player receives from one step; ``None`` means that the player does not notice the step."""
 
-JointMove: TypeAlias = "Sequence[Action | None]"
+JointAction: TypeAlias = "Sequence[Action | None]"
 """One entry per player, ``None`` for players who do not move."""
 
 ObservationRecord: TypeAlias = "tuple[Action | None, Observation]"
@@ -43,7 +43,7 @@ Picture: TypeAlias = dict[str, Any]
 
 ``table``: ``areas``, each with ``title``, ``cards`` (texts), ``hidden`` (the number of further cards that lie face
 down), ``note``, [``as``: ``die`` where they are dice], [``chips``: a number], [``player``: the owner, from 0].
-``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``moves``: ``"r,c"`` to the number of the legal
+``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``actions``: ``"r,c"`` to the number of the legal
 move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``],
 [``hexagons``: 1 where each row lies half a cell to the right of the one above it, -1 to the left].
 ``facts``: ``relations``, each with ``name`` and ``rows`` of texts.
@@ -51,7 +51,7 @@ move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves b
 player), each with ``title`` and ``cells`` by row and column of ``paid`` (texts) and ``best`` (whether a player's choice
 is a best response), ``chosen`` (each player's choice by its index, or ``None``), ``mover`` (the players who may
 choose), ``equilibria`` (lines).
-``path``: ``steps``, each with ``who`` and ``move``, ``moves`` (the legal ones), [``note``].
+``path``: ``steps``, each with ``who`` and ``action``, ``actions`` (the legal ones), [``note``].
 ``pommerman``: the data that its painter needs.  ``group``: ``parts``, pictures side by side.
 """
 
@@ -99,19 +99,19 @@ class State(Protocol):
         """Return the legal moves of ``player``, in a fixed order; ``()`` when that player does not move."""
         ...
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         """Return the chance outcomes that can follow a joint move, with their probabilities; ``()`` without chance.
 
         Raises ``UnsupportedGameError`` where there are too many outcomes to list; ``draw`` still samples one.
         """
         ...
 
-    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+    def draw(self, actions: JointAction, rng: np.random.Generator) -> Action | None:
         """Sample one chance outcome, also where there are too many to list; ``None`` without chance."""
         ...
 
-    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Step:
-        """Return the step that a joint move and ``chance_outcome`` lead to.  Raises ``IllegalMoveError``."""
+    def play(self, actions: JointAction, chance_outcome: Action | None = None) -> Step:
+        """Return the step that a joint move and ``chance_outcome`` lead to.  Raises ``IllegalActionError``."""
         ...
 
     def returns(self) -> tuple[float, ...]:
@@ -231,7 +231,7 @@ class Policy(Protocol):
     """
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float] | None:
         """Return the probabilities of the moves, which sum to one; ``None`` where undefined, to be read as uniform."""
         ...
@@ -258,10 +258,10 @@ class Agent(Protocol):
 
     >>> class Always:
     ...     def begin(self, game, player, rng, deadline): ...
-    ...     def observe(self, own_move, observation): ...
+    ...     def observe(self, own_action, observation): ...
     ...     def act(self, legal_actions, deadline): return legal_actions[-1]
     ...     def end(self, returns): ...
-    >>> infoset.play_match("kuhn_poker", [Always(), "random"], seed=1).steps[2].moves
+    >>> infoset.play_match("kuhn_poker", [Always(), "random"], seed=1).steps[2].actions
     ('bet', None)
     """
 
@@ -272,7 +272,7 @@ class Agent(Protocol):
         """
         ...
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         """Record one step: the player's own move as it was executed (``None`` without one) and its observation.
 
         Called for the start if that yields an observation, and after every step in which the player moves or observes
@@ -412,7 +412,7 @@ class Mapped(Protocol):
 class Pictured(Protocol):
     """A game that can be drawn; any other is shown as the sequence of its moves."""
 
-    def picture(self, known: Sequence[InformationState | None]) -> Picture:
+    def picture(self, infostate: Sequence[InformationState | None]) -> Picture:
         """Return a picture of the joint knowledge of some players: one information state each, ``None`` for the others.
 
         With all of them it shows everything; with one it shows the view of that player.
@@ -424,7 +424,7 @@ class Pictured(Protocol):
 class Narrated(Protocol):
     """A game that describes in words what happened to a player in one step."""
 
-    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
+    def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe ``record``, which follows ``before``, as in ``you bet`` or ``P1 passes``."""
         ...
 
@@ -439,8 +439,8 @@ class Rehearsed(Protocol):
         ...
 
 
-def own_record(move: Action | None, observation: Observation) -> ObservationRecord | None:
+def own_record(action: Action | None, observation: Observation) -> ObservationRecord | None:
     """Return the record that a step appends to an information state; ``None`` where the step leaves it unchanged."""
-    if move is None and observation is None:
+    if action is None and observation is None:
         return None
-    return (move, () if observation is None else observation)
+    return (action, () if observation is None else observation)

@@ -9,7 +9,7 @@ from typing import Union
 
 import numpy as np
 
-from infoset import signs, sizes
+from infoset import sizes, status
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
 from infoset.catalog import load
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
@@ -21,9 +21,9 @@ from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree, explore_for_tree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
 from infoset.tree.payoff_scale import are_common, constant_sum_of
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import find_symmetry
-from infoset.tree.walk import Walk
 
 AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
 
@@ -181,7 +181,7 @@ class Compiled:
 
     def _ask(self, asking: Callable[[], FactoredRules]) -> FactoredRules | InfosetError:
         try:
-            with signs.during("asking the rules for the factored form"):
+            with status.during("asking the rules for the factored form"):
                 return asking()
         except (BudgetError, UnsupportedGameError) as error:
             return error
@@ -274,14 +274,14 @@ class Compiled:
         return False
 
     @cached_property
-    def walk(self) -> Walk:
+    def walk(self) -> QuotientGraph:
         """The positions up to symmetry, in the form that kernels traverse."""
-        return Walk.of(self.graph, find_symmetry(self.graph))
+        return QuotientGraph.of(self.graph, find_symmetry(self.graph))
 
     @cached_property
-    def plain_walk(self) -> Walk:
+    def plain_walk(self) -> QuotientGraph:
         """All positions, in the form that kernels traverse."""
-        return Walk.of(self.graph)
+        return QuotientGraph.of(self.graph)
 
     @property
     def payoffs(self) -> FloatArray:

@@ -98,7 +98,7 @@ class GameRuleError(InfosetError, ValueError):
     """A game that breaks the game model's contract."""
 
 
-class IllegalMoveError(GameRuleError):
+class IllegalActionError(GameRuleError):
     """A move or a chance outcome that is not legal."""
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from infoset import signs, sizes
+from infoset import sizes, status
 from infoset.arguments import checks_arguments
 from infoset.base import Agent, FloatArray, Policy, ProbabilisticAgent
 from infoset.catalog import load
@@ -22,25 +22,25 @@ from infoset.errors import BudgetError, ClockError, ImperfectRecallError, Parame
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
-from infoset.names import check_number, check_range, move_words
+from infoset.names import action_names, check_number, check_range
 from infoset.policies.correlated_policy import CorrelatedPlay
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
+from infoset.policies.loading import SavedPolicy, load_policy, policy_file
 from infoset.policies.public_policy import PublicPlay
-from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
-from infoset.policies.saved import SavedPolicy, load_policy, policy_file
+from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.learnt_response import lower_bound
+from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_images, evaluate_plan
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
-from infoset.solvers.work import Background
 from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
-from infoset.tree.walk import Walk
 
 if TYPE_CHECKING:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation  # imported when it is used: start-up time
@@ -87,7 +87,7 @@ def evaluate(
 
     >>> round(infoset.evaluate("kuhn_poker", "random").exploitability, 6)       # 11/24
     0.458333
-    >>> infoset.evaluate("kuhn_poker", lambda key, moves: {moves[0]: 1.0}).values
+    >>> infoset.evaluate("kuhn_poker", lambda key, actions: {actions[0]: 1.0}).values
     (0.0, 0.0)
     """
     check_executor(executor)
@@ -119,7 +119,7 @@ def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -
         raise ParameterError("respond: where plans are drawn, an answer is a plan too, not probabilities of moves")
     if len(policy.policy.lotteries) == 1:
         return CorrelatedPlan.drawn(compiled.form, policy.policy).evaluation()
-    with signs.during("looking for the teams' best answers"):
+    with status.during("looking for the teams' best answers"):
         form = compiled.form
         looking = Background(lambda: evaluate_lotteries(form, policy.policy))
         looking.wait()  # so that Ctrl-C interrupts it
@@ -223,7 +223,7 @@ def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArra
         return policy.plan(form)
     if compiled.only_form and isinstance(policy, FunctionPolicy):  # a function needs keys alone, not the game
         return TabularPolicy.from_function(form, policy.choose).plan(form)
-    if isinstance(policy, WalkPolicy):
+    if isinstance(policy, QuotientPolicy):
         return policy.plan(compiled.tree, form)
     return asked_everywhere(policy.action_probabilities, compiled.tree, form)
 
@@ -245,7 +245,7 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
     tree = compiled.tree
     tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
     for infoset, player in enumerate(tree.infoset_player.tolist()):
-        words = move_words(tree.action_set(infoset))
+        words = action_names(tree.action_set(infoset))
         if len(words) > 1:
             tables[player][tree.key(infoset)] = dict(
                 zip(words, row_at(policy.action_probabilities, tree, infoset), strict=True)
@@ -255,14 +255,14 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
 
 def _tree_first(policy: Policy, compiled: Compiled) -> bool:
     """Return whether to evaluate on the tree, and not on the information states that the policy has."""
-    if isinstance(policy, WalkPolicy):
+    if isinstance(policy, QuotientPolicy):
         return compiled.histories <= min(compiled.limit, sizes.SAMPLES_EVALUATED)
     return compiled.only_form or not (isinstance(policy, UniformPolicy) and compiled.histories > compiled.limit)
 
 
 def _factored_first(policy: Policy, compiled: Compiled) -> bool:
     """Return whether to evaluate on the factored form: where the tree would be large."""
-    if compiled.made_whole or isinstance(policy, WalkPolicy):
+    if compiled.made_whole or isinstance(policy, QuotientPolicy):
         return False
     return isinstance(policy, FactoredPlay) or compiled.better_factored
 
@@ -277,13 +277,13 @@ def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluatio
     if strategy is None and not respond:
         factored = compiled.factored_images
         probabilities = asked_behaviour(policy.action_probabilities, factored)
-        with signs.during("evaluating exactly"):
+        with status.during("evaluating exactly"):
             return evaluate_images(factored, probabilities)
     if strategy is None:
         factored = compiled.plain_factored
         strategy = asked_behaviour(policy.action_probabilities, factored)[:, 0]
     plan = realisation(factored.form, strategy)
-    with signs.during("evaluating exactly"):
+    with status.during("evaluating exactly"):
         found = evaluate_plan(factored.form, plan)
     if not respond:
         return found
@@ -303,11 +303,11 @@ def _on_walk(
 ) -> Evaluation:  # fmt: skip
     """Evaluate by beliefs, without listing histories (``belief_response``)."""
     work = _responses(policy, compiled, respond)
-    with signs.during("evaluating exactly"):
+    with status.during("evaluating exactly"):
         if keep is not None:
             keep(work)
         while not work.step():
-            signs.detail(f"evaluating exactly, {work.share:.1%} done")
+            status.detail(f"evaluating exactly, {work.share:.1%} done")
             if keep is not None:
                 keep(work)
     return _responded(work, compiled, respond)
@@ -316,8 +316,8 @@ def _on_walk(
 def _responses(policy: Policy, compiled: Compiled, respond: bool) -> PolicyEvaluation:
     from infoset.solvers.sampling.belief_response import PolicyEvaluation
 
-    walk = policy.walk if isinstance(policy, WalkPolicy) else compiled.walk
-    table = policy.policy if isinstance(policy, WalkPolicy) else InfosetPolicy.unknown(walk)
+    walk = policy.walk if isinstance(policy, QuotientPolicy) else compiled.walk
+    table = policy.policy if isinstance(policy, QuotientPolicy) else InfosetPolicy.unknown(walk)
     return PolicyEvaluation(walk, table, record=respond)
 
 
@@ -329,7 +329,7 @@ def _responded(work: PolicyEvaluation, compiled: Compiled, respond: bool) -> Eva
 
 
 @lru_cache(maxsize=1)
-def _walk(game: str) -> Walk:
+def _walk(game: str) -> QuotientGraph:
     return Compiled.of(load(game)).walk
 
 
@@ -352,8 +352,8 @@ def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation
     for node in range(1, len(tree.parent)):
         above = int(tree.parent[node])
         infoset = int(tree.infoset[above])
-        move = node - int(tree.first_child[above])
-        reach[node] = reach[above] * (rows[infoset][move] if infoset >= 0 else chance[node - 1])
+        action = node - int(tree.first_child[above])
+        reach[node] = reach[above] * (rows[infoset][action] if infoset >= 0 else chance[node - 1])
     ends = np.flatnonzero(graph.player[tree.position] == TERMINAL)
     values = reach[ends] @ graph.payoffs[graph.content[tree.position[ends]]]
     nan = float("nan")

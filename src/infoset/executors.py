@@ -108,13 +108,15 @@ class RayExecutor(Executor):
     def submit(self, call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         found: Future[R] = Future()
         found.set_running_or_notify_cancel()
-        asked = self.task.remote(pickle.dumps((call, args, kwargs)), *[a.value for a in args if isinstance(a, Sent)])
+        asked = self.task.remote(
+            pickle.dumps((call, args, kwargs)), *[a.value for a in args if isinstance(a, ArgumentPlaceholder)]
+        )
         asked.future().add_done_callback(partial(_settle, found))
         return found
 
-    def send(self, value: Any) -> Sent:
+    def send(self, value: Any) -> ArgumentPlaceholder:
         """Return a reference to a large argument of several tasks: its data is sent to each machine once."""
-        return Sent(self.ray.put(pickle.dumps(value)))
+        return ArgumentPlaceholder(self.ray.put(pickle.dumps(value)))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Shut the cluster down if it was started here; one that was joined is left running."""
@@ -123,14 +125,14 @@ class RayExecutor(Executor):
             self.ray.shutdown()
 
 
-class Sent:
+class ArgumentPlaceholder:
     """A placeholder for an argument; the value itself travels beside the pickled call."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    def __reduce__(self) -> tuple[type[Sent], tuple[None]]:
-        return Sent, (None,)
+    def __reduce__(self) -> tuple[type[ArgumentPlaceholder], tuple[None]]:
+        return ArgumentPlaceholder, (None,)
 
 
 def _call(body: bytes, *sent: bytes) -> bytes:
@@ -140,7 +142,7 @@ def _call(body: bytes, *sent: bytes) -> bytes:
     """
     call, args, kwargs = pickle.loads(body)
     rest = iter(sent)
-    given = [pickle.loads(next(rest)) if isinstance(value, Sent) else value for value in args]
+    given = [pickle.loads(next(rest)) if isinstance(value, ArgumentPlaceholder) else value for value in args]
     return pickle.dumps(call(*given, **kwargs))
 
 

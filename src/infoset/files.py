@@ -337,8 +337,8 @@ def check_rows(keys: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if (key := find_twice(keys)) is not None:
         raise DamageError(f"the information set {shorten(key)!r} occurs twice in it")
     for key, row in zip(keys, rows, strict=True):
-        if (move := find_twice(row)) is not None:
-            raise DamageError(f"the move {shorten(move)!r} occurs twice at {shorten(key)!r}")
+        if (action := find_twice(row)) is not None:
+            raise DamageError(f"the move {shorten(action)!r} occurs twice at {shorten(key)!r}")
 
 
 def read_arrays(path: Path, most: int | None = None) -> dict[str, Any]:

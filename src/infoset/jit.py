@@ -24,7 +24,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.untyped_passes import FixupArgs
 from numba.extending import intrinsic
 
-from infoset import signs
+from infoset import status
 from infoset.kernel_cache import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -139,25 +139,25 @@ _numbas_rebuild = CompileResult._rebuild.__func__
 CompileResult._rebuild = classmethod(_rebuild)
 
 
-class _Heard(event.Listener):  # type: ignore[misc]
+class _CompileListener(event.Listener):  # type: ignore[misc]
     """A listener that reports what is being compiled; callees compiled on the way are not reported separately."""
 
     def __init__(self) -> None:
-        self.told: list[AbstractContextManager[None]] = []
+        self.contexts: list[AbstractContextManager[None]] = []
 
     def on_start(self, event: Any) -> None:
         kernel = event.data["dispatcher"]
         often = "once on this machine: " if isinstance(kernel, Kernel) else ""
-        told = nullcontext() if self.told else signs.during(f"compiling, {often}{kernel.py_func.__name__}")
-        told.__enter__()
-        self.told.append(told)
+        contexts = nullcontext() if self.contexts else status.during(f"compiling, {often}{kernel.py_func.__name__}")
+        contexts.__enter__()
+        self.contexts.append(contexts)
 
     def on_end(self, event: Any) -> None:
-        if self.told:
-            self.told.pop().__exit__(None, None, None)
+        if self.contexts:
+            self.contexts.pop().__exit__(None, None, None)
 
 
-event.register("numba:compile", _Heard())
+event.register("numba:compile", _CompileListener())
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]

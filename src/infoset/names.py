@@ -266,16 +266,16 @@ def policy_key(known: tuple[tuple[object, object], ...], map_name: str) -> str:
 
 
 def _token_text(token: tuple[object, object]) -> str:
-    move, observation = token
-    if move is None:
+    action, observation = token
+    if action is None:
         return format_action(observation)
     seen = "" if observation == () else f":{format_action(observation)}"
-    return f"[{format_action(move)}]{seen}"
+    return f"[{format_action(action)}]{seen}"
 
 
-def move_words(action_set: tuple[object, ...]) -> tuple[str, ...]:
+def action_names(action_set: tuple[object, ...]) -> tuple[str, ...]:
     """Return the moves of one action set as words: texts as they are, unless two moves would then look alike."""
-    words = tuple([move if isinstance(move, str) else format_action(move) for move in action_set])
+    words = tuple([action if isinstance(action, str) else format_action(action) for action in action_set])
     return words if len(set(words)) == len(words) else tuple(map(format_action, action_set))
 
 

@@ -7,18 +7,18 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, NamedTuple
 
-from infoset import signs, sizes
+from infoset import sizes, status
 from infoset.base import InformationState, Step, own_record
 from infoset.clock import Clock
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.solvers.choose import choose
+from infoset.solvers.job import Watcher
 from infoset.solvers.method import Options
-from infoset.solvers.study import Move
+from infoset.solvers.study import ActionValue
 from infoset.solvers.tabular.logit import Logit
-from infoset.solvers.work import Watcher
 from infoset.solving import Solution, solve
 from infoset.tree.graph import explore
 from infoset.tree.payoff_scale import smallest_range
@@ -62,9 +62,9 @@ def solve_at_once(compiled: Compiled) -> Solution:
     Traceback (most recent call last):
     infoset.errors.UnsupportedGameError: pommerman:OneVsOne-v0: boards are too many to list; give one: ...
     """
-    with signs.during(f"looking whether {compiled.name} is small enough to be solved at once"):
+    with status.during(f"looking whether {compiled.name} is small enough to be solved at once"):
         _look(compiled)
-    with signs.during(f"solving {compiled.name}"):
+    with status.during(f"solving {compiled.name}"):
         return solve_soon(compiled, SECONDS)
 
 
@@ -92,40 +92,40 @@ def customary(name: str) -> str:
 
 
 class Cost(NamedTuple):
-    """One choice among several moves, named as policies name them; ``worth`` and ``best_worth`` are payoffs."""
+    """One choice among several moves, named as policies name them; ``value`` and ``best_value`` are payoffs."""
 
     step: int
     """The step of the match, counted from 1."""
-    known: InformationState
+    infostate: InformationState
     """The player's information state."""
-    move: str
+    action: str
     best: str
-    worth: float | None
+    value: float | None
     """The value of the move; ``None`` where this point is never reached against players who play like that."""
-    best_worth: float | None
+    best_value: float | None
 
     @property
     def lost(self) -> float | None:
         """The expected loss of the move; ``None`` where it is unknown."""
-        return None if self.worth is None or self.best_worth is None else self.best_worth - self.worth
+        return None if self.value is None or self.best_value is None else self.best_value - self.value
 
 
 def costs(
-    moves: Callable[[int, InformationState], Sequence[Move]], match: Match, steps: Sequence[Step], seat: int
+    actions: Callable[[int, InformationState], Sequence[ActionValue]], match: Match, steps: Sequence[Step], seat: int
 ) -> Iterator[Cost]:
     """Yield the cost of each choice of ``seat``: the value of the best move at the information set minus its own.
 
-    ``moves`` returns what is known of the moves there (``Study.moves``), ``steps`` is the result of ``replay_steps``.
+    ``actions`` returns what is known of the moves there (``Study.actions``), ``steps`` is the result of ``replay_steps``.
     """
-    known: InformationState = ()
+    infostate: InformationState = ()
     for number, step in enumerate(steps):
-        move = match.steps[number - 1].moves[seat] if number else None
+        action = match.steps[number - 1].actions[seat] if number else None
         legal_actions = steps[number - 1].state.legal_actions(seat) if number else ()
-        if move is not None and len(legal_actions) > 1:
-            worths = {found.move: found.value for found in moves(seat, known) if found.value is not None}
-            word = move_words(legal_actions)[legal_actions.index(move)]
-            best = max(worths, key=worths.__getitem__, default=word)
-            yield Cost(number, known, word, best, worths.get(word), worths.get(best))
-        record = own_record(move, step.observation(seat))
+        if action is not None and len(legal_actions) > 1:
+            value_of = {found.action: found.value for found in actions(seat, infostate) if found.value is not None}
+            word = action_names(legal_actions)[legal_actions.index(action)]
+            best = max(value_of, key=value_of.__getitem__, default=word)
+            yield Cost(number, infostate, word, best, value_of.get(word), value_of.get(best))
+        record = own_record(action, step.observation(seat))
         if record is not None:
-            known = (*known, record)
+            infostate = (*infostate, record)

@@ -43,9 +43,9 @@ from infoset.files import (
     replace_file,
 )
 from infoset.names import MAX_COUNT
-from infoset.policies.saved import SavedPolicy
+from infoset.policies.loading import SavedPolicy
+from infoset.solvers.job import Job, Point
 from infoset.solvers.method import Lock
-from infoset.solvers.work import Point, Work
 
 SCHEMA = 1
 CHECKSUM, CONFIG = "checksum", "config"
@@ -134,7 +134,7 @@ class Folder(Generic[C, P, W]):
         self.path = path
         self._last_checkpoint, self._pause = -inf, CHECKPOINT_SECONDS
         self._last_iteration = -1
-        self._held: int | None = None
+        self._locked_error: int | None = None
         self._unsaved = b""
         self.failed: OSError | None = None
         """The first error of writing something, see ``attempt``."""
@@ -154,7 +154,7 @@ class Folder(Generic[C, P, W]):
                     folder.path.rmdir()
                 raise
         except FileExistsError:
-            raise _held(path) from None
+            raise _locked_error(path) from None
         except OSError as error:
             raise CheckpointError(f"{path or 'runs'}: cannot be written: {error.strerror}") from None
         folder._lock()
@@ -164,7 +164,7 @@ class Folder(Generic[C, P, W]):
     def check_free(cls, path: Path | None) -> None:
         """Raise ``CheckpointError`` or ``ParameterError`` where ``create`` could not make a run, before long work."""
         if path is not None and (path / "config.json").exists():
-            raise _held(path)
+            raise _locked_error(path)
         check_folder(_above(path) if _is_fresh(path) else Path(str(path)))
 
     @classmethod
@@ -196,10 +196,10 @@ class Folder(Generic[C, P, W]):
         """Drop the points noted after the checkpoint ``saved``; call it when the run is really continued."""
         # a killed run may also leave a line that it did not finish
         iteration = -1 if saved is None else int(saved["iteration"])
-        kept = [point for point in self.points() if point.iteration <= iteration]
-        lines = "".join(json.dumps(asdict(point)) + "\n" for point in kept)
+        points = [point for point in self.points() if point.iteration <= iteration]
+        lines = "".join(json.dumps(asdict(point)) + "\n" for point in points)
         self._write("metrics.jsonl", lines.encode())
-        self._last_iteration = max((point.iteration for point in kept), default=-1)
+        self._last_iteration = max((point.iteration for point in points), default=-1)
 
     @contextmanager
     def attempt(self, on_the_way: bool = False) -> Iterator[None]:
@@ -265,26 +265,26 @@ class Folder(Generic[C, P, W]):
             points.append(point)
         return points
 
-    def checkpoint(self, work: W, seconds: float) -> None:
+    def checkpoint(self, job: W, seconds: float) -> None:
         """Save the work if the last checkpoint is a few seconds old; work that is slow to save is saved less often."""
         if time.monotonic() - self._last_checkpoint >= self._pause:
-            self.save_checkpoint(work, seconds)
+            self.save_checkpoint(job, seconds)
 
-    def save_checkpoint(self, work: W, seconds: float) -> None:
+    def save_checkpoint(self, job: W, seconds: float) -> None:
         """Save the work's arrays and its playable result; each file is replaced in full."""
         began = time.monotonic()
         try:
-            self.save_state(work, seconds)
-            self.save_playable(work)
+            self.save_state(job, seconds)
+            self.save_playable(job)
         finally:
             self._last_checkpoint = time.monotonic()
             self._pause = max(CHECKPOINT_SECONDS, SAVING_SHARE * (self._last_checkpoint - began))
 
-    def save_state(self, work: W, seconds: float) -> None:
+    def save_state(self, job: W, seconds: float) -> None:
         """Save the work's arrays alone, and the points before them that could not be written."""
         self._write_points()
         config = np.array(self._config_digest())
-        self._save_arrays("checkpoint.npz", {**work.save(), "seconds": np.array(seconds), CONFIG: config})
+        self._save_arrays("checkpoint.npz", {**job.save(), "seconds": np.array(seconds), CONFIG: config})
 
     def _config_digest(self) -> str:
         """Return a digest of the configuration in ``config.json``, without the fields that may be changed."""
@@ -293,8 +293,8 @@ class Folder(Generic[C, P, W]):
             body = decode_json(file.read_bytes(), dict[str, Any])
         except DamageError as error:  # in a field that the configuration itself passes over
             raise CheckpointError(f"{file}: no run's configuration: {describe_damage(error)}") from None
-        kept = {name: value for name, value in body.items() if name not in self.may_change}
-        return hashlib.blake2b(msgspec.json.encode(kept, order="sorted"), digest_size=16).hexdigest()
+        points = {name: value for name, value in body.items() if name not in self.may_change}
+        return hashlib.blake2b(msgspec.json.encode(points, order="sorted"), digest_size=16).hexdigest()
 
     def _edited(self, beside: str) -> CheckpointError:
         return CheckpointError(
@@ -302,7 +302,7 @@ class Folder(Generic[C, P, W]):
             "the run began, or begin a new run in another --out"
         )
 
-    def save_playable(self, work: W) -> None:
+    def save_playable(self, job: W) -> None:
         """Save the present result of the work as something that plays."""
 
     def _save_arrays(self, name: str, arrays: dict[str, Any]) -> None:
@@ -325,16 +325,16 @@ class Folder(Generic[C, P, W]):
 
     def _lock(self) -> None:
         """Lock the run against other processes until ``close`` or the end of this process."""
-        self._held = os.open(self.path / "config.json", os.O_RDONLY)
-        if not lock_file(self._held):
+        self._locked_error = os.open(self.path / "config.json", os.O_RDONLY)
+        if not lock_file(self._locked_error):
             self.close()
             raise CheckpointError(f"{self.path}: another process is at this run")
 
     def close(self) -> None:
         """Release the lock on the run; the end of this process does so too."""
-        if self._held is not None:
-            os.close(self._held)
-            self._held = None
+        if self._locked_error is not None:
+            os.close(self._locked_error)
+            self._locked_error = None
 
     def _write(self, name: str, body: bytes) -> None:
         replace_file(self.path / name, lambda file: file.write(body))
@@ -358,7 +358,7 @@ class Folder(Generic[C, P, W]):
         return {**saved, "seconds": seconds}
 
 
-class RunFolder(Folder[RunConfig, Point, Work]):
+class RunFolder(Folder[RunConfig, Point, Job]):
     """The folder of a solver's run, by any method."""
 
     config_type, point_type = RunConfig, Point
@@ -369,9 +369,9 @@ class RunFolder(Folder[RunConfig, Point, Work]):
         self._evaluating: Saving | None = None
         self._noted = -inf
 
-    def save_playable(self, work: Work) -> None:
+    def save_playable(self, job: Job) -> None:
         """Save the current policy."""
-        policy = work.policy()
+        policy = job.policy()
         if policy is not None:
             self.save_policy(policy)
 
@@ -389,8 +389,8 @@ class RunFolder(Folder[RunConfig, Point, Work]):
 
     def save_result(self, result: RunResult) -> None:
         """Save the result of the run, so that it can be inspected without computing anything again."""
-        kept = msgspec.structs.replace(result, config=self._config_digest())
-        self._write(self._result.name, msgspec.json.format(msgspec.json.encode(kept)))
+        points = msgspec.structs.replace(result, config=self._config_digest())
+        self._write(self._result.name, msgspec.json.format(msgspec.json.encode(points)))
 
     def result(self) -> RunResult | None:
         """Read the result of the run; ``None`` where it was interrupted.  Raises ``CheckpointError``."""
@@ -438,7 +438,7 @@ def _checksum(arrays: dict[str, Any]) -> npt.NDArray[np.uint8]:
     return np.frombuffer(digest.digest(), np.uint8)
 
 
-def _held(path: str | Path | None) -> CheckpointError:
+def _locked_error(path: str | Path | None) -> CheckpointError:
     return CheckpointError(f"{path} already contains a run; continue it with --resume or choose another --out")
 
 

@@ -12,7 +12,7 @@ from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from infoset import displays, signs
+from infoset import displays, status
 from infoset.arguments import checks_arguments
 from infoset.base import Game
 from infoset.catalog import load, load_named, name_of
@@ -31,14 +31,14 @@ from infoset.evaluation import evaluate
 from infoset.executors import LOCAL, Where, check_executor, width
 from infoset.executors import executor as open_executor
 from infoset.files import POLICY, check_path
-from infoset.locking import AnyLock, read_lock
 from infoset.names import MAX_COUNT
-from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.node_locking import AnyLock, read_lock
+from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.runs import NO_FIGURES, RunConfig, RunFolder, RunResult
 from infoset.solvers.choose import Auto, Choice, choose
+from infoset.solvers.job import DistributedRuns, Job, Limits, MultiStart, Point, Watcher, advance, interrupts
 from infoset.solvers.method import AnyMethod, Lock, Options, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
-from infoset.solvers.work import Limits, Point, Runs, RunsElsewhere, Watcher, Work, advance, interrupts
 from infoset.tree.payoff_scale import payoff_ranges
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def solve(
 
     ``out`` keeps the run in a folder, with a policy that can be read at every checkpoint; ``"runs/*"`` is a fresh one.
     ``resume`` continues the run in ``out``, bit for bit, whose game and method need not be named again; limits that
-    are given replace the run's own.  Without a folder, ``resume`` is the state that the work saved (``Work.save``, with
+    are given replace the run's own.  Without a folder, ``resume`` is the state that the work saved (``Job.save``, with
     the ``seconds`` spent if they shall count).
 
     ``executor`` says where the ``runs`` of a method are executed, if not one after the other in this process: ``ray``
@@ -205,7 +205,7 @@ def solve(
             raise CheckpointError("--resume needs --out DIR, the folder of the run to continue")
         plan = _resumed(game, method, asked, seed, out)
     else:
-        plan = _begun(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
+        plan = _plan_run(game, method, asked, out)._replace(saved=dict(resume) if resume else None)
     began = time.monotonic()
     try:
         task = _prepared(plan, max_histories, out, watcher, executor != LOCAL)
@@ -225,19 +225,19 @@ def _shared(task: _Task, max_histories: int | None, where: Where) -> Iterator[No
         yield
         return
     name, options, method = task.plan.name, task.plan.options, task.choice.method.name
-    assert isinstance(task.work, Runs)
+    assert isinstance(task.job, MultiStart)
     with open_executor(where) as opened:
 
         def deal(number: int, trials: list[dict[str, Any]]) -> Future[dict[str, Any]]:
             return opened.submit(_one_run, name, max_histories, method, options, number, trials)
 
-        task.work.dealt = RunsElsewhere(deal, width(opened))
+        task.job.dealt = DistributedRuns(deal, width(opened))
         yield
 
 
-def _check_shared(work: Work, method: str, game: str) -> None:
+def _check_shared(job: Job, method: str, game: str) -> None:
     """Raise ``ParameterError`` unless the work consists of runs that can be executed in other processes."""
-    if not isinstance(work, Runs):
+    if not isinstance(job, MultiStart):
         raise ParameterError(f"executor: {method} does not make one run after the other, to be shared out")
     try:
         load(game)
@@ -249,18 +249,18 @@ def _one_run(
     game: str, max_histories: int | None, method: str, options: Options, number: int, trials: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Execute one run in any process and return its result."""
-    work = _runs(game, max_histories, method, options)
-    work.results = trials
-    run = work.make(number)
+    job = _runs(game, max_histories, method, options)
+    job.results = trials
+    run = job.make(number)
     run.step(run.total)
     return run.result()
 
 
 @lru_cache(maxsize=1)
-def _runs(game: str, max_histories: int | None, method: str, options: Options) -> Runs:
-    work = parse_method(method).work(Compiled.of(load(game), max_histories), options)
-    assert isinstance(work, Runs)
-    return work
+def _runs(game: str, max_histories: int | None, method: str, options: Options) -> MultiStart:
+    job = parse_method(method).job(Compiled.of(load(game), max_histories), options)
+    assert isinstance(job, MultiStart)
+    return job
 
 
 class _Plan(NamedTuple):
@@ -287,7 +287,7 @@ class _Plan(NamedTuple):
 class _Task(NamedTuple):
     compiled: Compiled
     choice: Choice
-    work: Work
+    job: Job
     plan: _Plan
     folder: RunFolder | None
 
@@ -301,20 +301,20 @@ def _prepared(
         plan = plan._replace(options=replace(plan.options, lock=read_lock(compiled, plan.options.lock)))
     choice = plan.choice or choose(compiled, plan.options)
     check_options(choice.method, plan.options)
-    work = choice.method.work(compiled, plan.options)
+    job = choice.method.job(compiled, plan.options)
     if elsewhere:
-        _check_shared(work, choice.method.name, plan.name)
+        _check_shared(job, choice.method.name, plan.name)
     if plan.saved is not None:
-        work.restore(plan.saved)
+        job.restore(plan.saved)
     folder = plan.folder
     if folder is None and out is not None:
         folder = RunFolder.create(out, plan.config(choice.method.name, choice.why))
     elif folder is not None:
         folder.go_on(plan.saved)
-    return _Task(compiled, choice, work, plan, folder)
+    return _Task(compiled, choice, job, plan, folder)
 
 
-def _begun(
+def _plan_run(
     game: AnyGame | None, method: str | AnyMethod | None, options: Options, out: str | Path | None
 ) -> _Plan:  # fmt: skip
     if game is None:
@@ -344,13 +344,13 @@ def _resumed(
     """Continue the run in a folder; game and method may be named again, but not changed."""
     folder, config, saved = RunFolder.open(out)
     try:
-        return _gone_on_with(folder, config, saved, game, method, asked, seed)
+        return _resume_run(folder, config, saved, game, method, asked, seed)
     except BaseException:
         folder.close()
         raise
 
 
-def _gone_on_with(
+def _resume_run(
     folder: RunFolder, config: RunConfig, saved: dict[str, Any] | None, game: AnyGame | None,
     method: str | AnyMethod | None, asked: Options, seed: int | None,
 ) -> _Plan:  # fmt: skip
@@ -365,10 +365,10 @@ def _gone_on_with(
         ("form", asked.form, config.form),
         ("teams", asked.teams, config.teams),
     )  # fmt: skip
-    for what, mine, held in given:
-        if mine not in (None, held):
+    for what, mine, stored in given:
+        if mine not in (None, stored):
             raise CheckpointError(
-                f"{out} contains a run of {config.game} by {config.method}: {what} {held}, not {mine}"
+                f"{out} contains a run of {config.game} by {config.method}: {what} {stored}, not {mine}"
             )
     start = None if config.start == "uniform" else config.start
     own = Options(
@@ -414,15 +414,15 @@ def within(seconds: float | None, building: Callable[[int], object]) -> Callable
 
 def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
     """Work until a limit is reached, save the result and evaluate it; ``building`` is the seconds spent before."""
-    compiled, choice, work, plan, folder = task
+    compiled, choice, job, plan, folder = task
     if compiled is not plan.game:  # its clock was the one for building
         compiled.progress = watcher.building
     limits, curve = plan.limits, [] if folder is None else folder.points()
     if limits == Limits():
         limits = choice.method.default
-    if isinstance(work, Runs):  # the limit holds for each run, not for the number of runs
+    if isinstance(job, MultiStart):  # the limit holds for each run, not for the number of runs
         limits = replace(limits, iterations=None)
-    watcher.begin(work, limits)
+    watcher.begin(job, limits)
 
     def point(at: Point) -> None:
         if not curve or at.iteration > curve[-1].iteration:  # a resumed run does not repeat one
@@ -432,30 +432,30 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
                 folder.add_point(at)
         watcher.point(at)
 
-    def advanced(work: Work, spent: float) -> None:
+    def advanced(job: Job, spent: float) -> None:
         if folder is not None:
             with folder.attempt(on_the_way=True):
-                folder.checkpoint(work, spent)
-        watcher.advance(work, spent)
+                folder.checkpoint(job, spent)
+        watcher.advance(job, spent)
 
-    def done(work: Work, spent: float) -> None:
+    def done(job: Job, spent: float) -> None:
         if folder is not None:
             folder.failed = None  # this write includes what failed earlier
             with folder.attempt():
-                folder.save_state(work, spent)
-        watcher.done(work, spent)
+                folder.save_state(job, spent)
+        watcher.done(job, spent)
 
     before = float(plan.saved.get("seconds", 0.0)) if plan.saved is not None else 0.0
     watched = Watcher(point=point, advance=advanced, done=done)
     began = time.monotonic()
-    stopped, spent = advance(work, limits, watched, before)
+    stopped, spent = advance(job, limits, watched, before)
     policy = _labelled(task)
     if policy is None:
         raise KeyboardInterrupt if stopped == "interrupted" else BudgetError(f"no result after {spent:.3g} s")
     if folder is not None:
         with folder.attempt():
             folder.save_policy(policy)
-    found, why_not = _figures(work, policy, task, watcher, stopped == "interrupted")
+    found, why_not = _figures(job, policy, task, watcher, stopped == "interrupted")
     solution = _solution(task, (stopped, spent, tuple(curve)), policy, found, why_not)
     evaluating = max(time.monotonic() - began - (spent - before), 0.0)
     solution = replace(solution, building_seconds=building, evaluating_seconds=evaluating)
@@ -472,10 +472,10 @@ def _run(task: _Task, watcher: Watcher, building: float) -> Solution:
 
 def _labelled(task: _Task) -> Any:
     """Return the current policy of the work, labelled with the method, options and iterations that made it."""
-    policy: Any = task.work.policy()
+    policy: Any = task.job.policy()
     options, method = task.plan.options, task.choice.method.name
     start = options.start or "uniform"
-    made_by = {"method": method, "iterations": task.work.iteration, "start": start, "seed": options.seed}
+    made_by = {"method": method, "iterations": task.job.iteration, "start": start, "seed": options.seed}
     if options.lock:
         made_by["lock"] = {player: sorted(table) for player, table in options.lock.items()}
     return None if policy is None else replace(policy, made_by=made_by)
@@ -484,31 +484,31 @@ def _labelled(task: _Task) -> Any:
 def _solution(
     task: _Task, end: tuple[str, float, tuple[Point, ...]], policy: Any, found: Evaluation | None, why_not: str
 ) -> Solution:  # fmt: skip
-    compiled, choice, work, plan, folder = task
+    compiled, choice, job, plan, folder = task
     stopped, spent, curve = end
-    with interrupts(), signs.during("looking for the optimum") if isinstance(work, Runs) else nullcontext():
-        bound, proof = (None, "") if stopped == "interrupted" else work.bound() or (None, "")
-    runs = tuple(float(result["value"]) for result in work.measured) if isinstance(work, Runs) else ()
+    with interrupts(), status.during("looking for the optimum") if isinstance(job, MultiStart) else nullcontext():
+        bound, proof = (None, "") if stopped == "interrupted" else job.bound() or (None, "")
+    runs = tuple(float(result["value"]) for result in job.measured) if isinstance(job, MultiStart) else ()
     nash_conv, exploitability, epsilon = (
         None if found is None or isnan(figure := getattr(found, name)) else float(figure)
         for name in ("nash_conv", "exploitability", "epsilon")
     )
     start = plan.options.start or "uniform"
     return Solution(
-        game=compiled.name, method=choice.method.name, iterations=work.iteration, seconds=spent, stopped=stopped,
+        game=compiled.name, method=choice.method.name, iterations=job.iteration, seconds=spent, stopped=stopped,
         start=start, seed=plan.options.seed, nash_conv=nash_conv, exploitability=exploitability, epsilon=epsilon,
         players=compiled.players, values=None if found is None else found.values,
         policy=policy, curve=curve, bound=bound, proof=proof, runs=runs, reason=choice.why, why_not=why_not,
         payoff_range=float(payoff_ranges(compiled.payoffs).max()) if runs and bound is not None else None,
-        notes=work.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
+        notes=job.notes(), lock=plan.options.lock, folder=folder.path if folder else None,
     )  # fmt: skip
 
 
 def _result(solution: Solution) -> RunResult:
     """Return the figures that the folder keeps beside its configuration, curve and policy."""
-    kept = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
-    lists = {name: list(kept[name]) for name in ("players", "runs")}
-    return RunResult(**kept | lists | {"values": None if solution.values is None else list(solution.values)})
+    figures = {name: getattr(solution, name) for name in RunResult.__struct_fields__ if name not in NO_FIGURES}
+    lists = {name: list(figures[name]) for name in ("players", "runs")}
+    return RunResult(**figures | lists | {"values": None if solution.values is None else list(solution.values)})
 
 
 def _loaded(path: Path) -> Solution:
@@ -544,7 +544,7 @@ def _players(policy: SavedPolicy, values: list[float] | None) -> tuple[str, ...]
 
 
 def _figures(
-    work: Work, policy: SavedPolicy, task: _Task, watcher: Watcher, interrupted: bool
+    job: Job, policy: SavedPolicy, task: _Task, watcher: Watcher, interrupted: bool
 ) -> tuple[Evaluation | None, str]:  # fmt: skip
     """Evaluate the policy, or return the reason why that was not done."""
     compiled, folder, seconds = task.compiled, task.folder, task.plan.limits.seconds
@@ -557,7 +557,7 @@ def _figures(
 
     if compiled is not task.plan.game:
         compiled.progress = built
-    found = work.evaluation()
+    found = job.evaluation()
     if found is not None:
         return found, found.reason if isnan(found.nash_conv) else ""
     if interrupted and not compiled.made_whole:  # start nothing that takes long after Ctrl-C

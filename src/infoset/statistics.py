@@ -90,13 +90,13 @@ class Share:
         return f"{100 * self.value:.1f} % ({100 * low:.0f} to {100 * high:.0f})"
 
 
-def draw(moves: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
-    """Return one of ``moves`` by weights that are at least 0 and sum to about 1."""
+def draw(actions: tuple[Action, ...], weights: list[float], rng: np.random.Generator) -> Action:
+    """Return one of ``actions`` by weights that are at least 0 and sum to about 1."""
     left = float(rng.random()) * sum(weights)
-    chosen = moves[0]
-    for move, weight in zip(moves, weights, strict=True):
+    chosen = actions[0]
+    for action, weight in zip(actions, weights, strict=True):
         if weight > 0.0:  # rounding may leave a rest; it must not fall to a move that is never played
-            chosen = move
+            chosen = action
             left -= weight
             if left < 0.0:
                 break

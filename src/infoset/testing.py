@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, Dealt, Factored, Game, InformationState, JointMove, State, Step
-from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError, shorten
+from infoset.base import Action, Dealt, Factored, Game, InformationState, JointAction, State, Step
+from infoset.errors import GameRuleError, IllegalActionError, UnsupportedGameError, shorten
 from infoset.names import MAX_COUNT, check_range
 
 TOLERANCE = 1e-9
@@ -86,8 +86,8 @@ class _Checker:
 
     def play_once(self) -> int:
         step = self.game.start()
-        known: list[InformationState] = [()] * self.n
-        self._observe(known, step, (None,) * self.n)
+        infostate: list[InformationState] = [()] * self.n
+        self._observe(infostate, step, (None,) * self.n)
         for length in range(self.max_steps):
             state = step.state
             self._check_value(state)
@@ -98,31 +98,31 @@ class _Checker:
                 if any(state.legal_actions(p) for p in range(self.n)):
                     raise self._broken("a player still has moves at the end")
                 return length
-            moves, answer = self._choose(state, known)
+            actions, answer = self._choose(state, infostate)
             if isinstance(self.game, Factored):
-                self._check_factored(self.game, state, moves, answer)
-            step = self._play(state, moves, answer)
-            self.history.append((*moves, answer))
-            self._observe(known, step, moves)
+                self._check_factored(self.game, state, actions, answer)
+            step = self._play(state, actions, answer)
+            self.history.append((*actions, answer))
+            self._observe(infostate, step, actions)
         raise self._broken(f"has not ended after {self.max_steps:,} steps")
 
-    def _check_factored(self, game: Factored, state: State, moves: JointMove, answer: Action | None) -> None:
+    def _check_factored(self, game: Factored, state: State, actions: JointAction, answer: Action | None) -> None:
         """Check that a mover's actions and their effect do not depend on the private parts that others had before."""
         found = game.split(state)
         if found is None or game.join(*found) != state:
             raise self._broken(f"join does not invert split at {shorten(repr(state))}")
         core, own = found
-        movers = [p for p in range(self.n) if moves[p] is not None]
+        movers = [p for p in range(self.n) if actions[p] is not None]
         if len(movers) > 1:
             raise self._broken("players move at once, which does not factor")
         player = movers[0] if movers else None
         if isinstance(game, Dealt):
             if player is None:  # the deal: hands depend on each other
                 return
-            self._check_showdown(game, state, moves)
-        history, theirs = self.cores.setdefault(core, (list(self.history), own))
-        mixed = game.join(core, tuple([own[p] if p == player else theirs[p] for p in range(self.n)]))
-        here, there = (self._outcome(game, one, moves, answer, player) for one in (state, mixed))
+            self._check_showdown(game, state, actions)
+        history, others_private = self.cores.setdefault(core, (list(self.history), own))
+        mixed = game.join(core, tuple([own[p] if p == player else others_private[p] for p in range(self.n)]))
+        here, there = (self._outcome(game, one, actions, answer, player) for one in (state, mixed))
         if here.offered != there.offered or (here.core == there.core and here.comes_to != there.comes_to):
             who = "chance" if player is None else f"player {player}"
             raise self._broken(
@@ -130,32 +130,32 @@ class _Checker:
                 f"others had after {history}"
             )
 
-    def _check_showdown(self, game: Dealt, state: State, moves: JointMove) -> None:
+    def _check_showdown(self, game: Dealt, state: State, actions: JointAction) -> None:
         """Check that hands share no card, and that an end pays the same wherever the same player's hand is stronger."""
         core, own = game.split(state)  # type: ignore[misc]
         if set(game.cards(own[0])) & set(game.cards(own[1])):
             raise self._broken(f"both players have a card of {own!r}")
-        end = state.play(moves, None).state
+        end = state.play(actions, None).state
         if not end.terminal:
             return
         one, two = (game.strength(core, hand) for hand in own)
         paid = tuple(end.returns())
         history, before = self.showdowns.setdefault(
-            (core, tuple(moves), (one > two) - (one < two)), (list(self.history), paid)
+            (core, tuple(actions), (one > two) - (one < two)), (list(self.history), paid)
         )
         if before != paid:
-            raise self._broken(f"{moves!r} pays {paid}, and with as strong a hand after {history} {before}")
+            raise self._broken(f"{actions!r} pays {paid}, and with as strong a hand after {history} {before}")
 
     def _outcome(
-        self, game: Factored, state: State, moves: JointMove, answer: Action | None, player: int | None
+        self, game: Factored, state: State, actions: JointAction, answer: Action | None, player: int | None
     ) -> _Outcome:  # fmt: skip
         """Return the outcome of a move, or of chance."""
         if player is None:
-            return _Outcome(state.chance_outcomes(moves))
+            return _Outcome(state.chance_outcomes(actions))
         offered = state.legal_actions(player)
-        if moves[player] not in offered:
+        if actions[player] not in offered:
             return _Outcome(offered)
-        step = state.play(moves, answer)
+        step = state.play(actions, answer)
         after = game.split(step.state)
         if step.state.terminal or after is None:
             return _Outcome(offered)
@@ -175,8 +175,8 @@ class _Checker:
         if not same:
             raise self._broken("a copy of the state does not equal it")
 
-    def _choose(self, state: State, known: list[InformationState]) -> tuple[list[Action | None], Action | None]:
-        moves: list[Action | None] = []
+    def _choose(self, state: State, infostate: list[InformationState]) -> tuple[list[Action | None], Action | None]:
+        actions: list[Action | None] = []
         for player in range(self.n):
             legal_actions = state.legal_actions(player)
             if (
@@ -185,34 +185,34 @@ class _Checker:
                 or len(set(legal_actions)) < len(legal_actions)
             ):
                 raise self._broken(f"player {player}'s moves {legal_actions!r} are not a tuple of distinct moves")
-            self._check_action_set(player, known[player], legal_actions, state)
-            moves.append(legal_actions[int(self.rng.integers(len(legal_actions)))] if legal_actions else None)
+            self._check_action_set(player, infostate[player], legal_actions, state)
+            actions.append(legal_actions[int(self.rng.integers(len(legal_actions)))] if legal_actions else None)
         try:
-            answers = state.chance_outcomes(moves)
+            answers = state.chance_outcomes(actions)
         except UnsupportedGameError:  # too many to list; one can still be drawn
-            return moves, state.draw(moves, self.rng)
-        if not answers and all(move is None for move in moves):
+            return actions, state.draw(actions, self.rng)
+        if not answers and all(action is None for action in actions):
             raise self._broken("no player can move and chance has no answer, but the game is not over")
         total = sum(p for _, p in answers)
         if answers and not (abs(total - 1) <= TOLERANCE and all(0 <= p <= 1 for _, p in answers)):
             raise self._broken(f"chance's probabilities {answers!r} sum to {total}, not to 1")
         if len({a for a, _ in answers}) < len(answers):
             raise self._broken(f"chance's answers {answers!r} are not distinct")
-        answer = state.draw(moves, self.rng)
+        answer = state.draw(actions, self.rng)
         if (
             answers
             and answer not in [a for a, _ in answers]
-            and not self._comes_to_a_listed(state, moves, answers, answer)
+            and not self._comes_to_a_listed(state, actions, answers, answer)
         ):
             raise self._broken(f"draw gave {answer!r}, which chance does not list and which leads to no listed step")
-        return moves, answer
+        return actions, answer
 
     def _comes_to_a_listed(
-        self, state: State, moves: JointMove, answers: tuple[tuple[Action, float], ...], answer: Action | None
+        self, state: State, actions: JointAction, answers: tuple[tuple[Action, float], ...], answer: Action | None
     ) -> bool:
         """Return whether a drawn outcome leads to the same step as a listed one, which may have another name."""
-        drawn = state.play(moves, answer)
-        return any(self._same(drawn, state.play(moves, listed)) for listed, _ in answers)
+        drawn = state.play(actions, answer)
+        return any(self._same(drawn, state.play(actions, listed)) for listed, _ in answers)
 
     def _found(self, state: State) -> tuple[object, ...]:
         """Return what follows from a state: everybody's legal moves and the payoffs."""
@@ -222,10 +222,10 @@ class _Checker:
         return one.state == other.state and all(one.observation(p) == other.observation(p) for p in range(self.n))
 
     def _check_action_set(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...], state: State
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...], state: State
     ) -> None:
         information_map = getattr(self.game, "information_map", None)
-        key: Hashable = known
+        key: Hashable = infostate
         if information_map is not None and legal_actions:
             key = information_map.key(state, player)
         if not legal_actions:
@@ -236,38 +236,38 @@ class _Checker:
                 f"player {player} cannot tell this from {history}, but has {legal_actions!r}, there {action_set!r}"
             )
 
-    def _play(self, state: State, moves: JointMove, answer: Action | None) -> Step:
+    def _play(self, state: State, actions: JointAction, answer: Action | None) -> Step:
         before = hash(state)
-        step, again = state.play(moves, answer), state.play(moves, answer)
+        step, again = state.play(actions, answer), state.play(actions, answer)
         if not self._same(step, again):
-            raise self._broken(f"playing {moves!r} twice gives different steps")
+            raise self._broken(f"playing {actions!r} twice gives different steps")
         for one, other in zip(self._found(step.state), self._found(again.state), strict=True):
             if one != other:  # the step drew something that the state does not record
                 raise self._broken(
-                    f"playing {moves!r} twice gives equal states of which one has {one!r}, one {other!r}"
+                    f"playing {actions!r} twice gives equal states of which one has {one!r}, one {other!r}"
                 )
         if hash(state) != before:
-            raise self._broken(f"playing {moves!r} changed the state that it was played from")
+            raise self._broken(f"playing {actions!r} changed the state that it was played from")
         for player in range(self.n):
-            wrong = list(moves)
+            wrong = list(actions)
             wrong[player] = NO_SUCH_MOVE
             self._refuses(state, wrong, answer)
         return step
 
-    def _refuses(self, state: State, moves: JointMove, answer: Action | None) -> None:
+    def _refuses(self, state: State, actions: JointAction, answer: Action | None) -> None:
         try:
-            state.play(moves, answer)
-        except IllegalMoveError:
+            state.play(actions, answer)
+        except IllegalActionError:
             return
-        raise self._broken(f"the joint move {moves!r} is not on offer but was played")
+        raise self._broken(f"the joint move {actions!r} is not on offer but was played")
 
-    def _observe(self, known: list[InformationState], step: Step, moves: JointMove) -> None:
+    def _observe(self, infostate: list[InformationState], step: Step, actions: JointAction) -> None:
         for player in range(self.n):
             observation = step.observation(player)
             try:
                 hash(observation)
             except TypeError:
                 raise self._broken(f"player {player}'s observation {observation!r} is not hashable") from None
-            if moves[player] is not None or observation is not None:
+            if actions[player] is not None or observation is not None:
                 seen = () if observation is None else observation
-                known[player] = (*known[player], (moves[player], seen))
+                infostate[player] = (*infostate[player], (actions[player], seen))

@@ -24,11 +24,11 @@ from infoset.match.agents import AGENTS
 from infoset.match.replay import Match
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
-from infoset.policies.saved import load_policy, policy_file
+from infoset.policies.loading import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
 from infoset.registry import Entry
+from infoset.solvers.job import Point, Watcher
 from infoset.solvers.method import METHODS, OPTIONS, parse_method
-from infoset.solvers.work import Point, Watcher
 from infoset.solving import Solution
 
 if TYPE_CHECKING:

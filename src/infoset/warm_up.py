@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import msgspec
 from numba.core import config
 
-from infoset import signs
+from infoset import status
 from infoset.files import lock_file
 from infoset.jit import find_kernel
 from infoset.kernel_cache import cache_folder
@@ -85,7 +85,7 @@ def ready(*names: str) -> None:
         if name not in _DONE:
             with suppress(OSError):
                 compile_sets([name])
-            with signs.during(f"loading compiled code: {name}"):
+            with status.during(f"loading compiled code: {name}"):
                 for number in recorded().sets[name]:
                     with suppress(Exception):
                         compile_entry(number)
@@ -110,7 +110,7 @@ def compile_sets(names: Iterable[str], progress: Progress | None = None, process
     wanted = {number for name in names for number in recorded().sets[name]}
     if config.DISABLE_JIT or not _missing(wanted):
         return Compiled(0, 0)
-    with nullcontext() if progress else signs.during(COMPILING), _alone():
+    with nullcontext() if progress else status.during(COMPILING), _alone():
         numbers = _missing(wanted)
         if numbers:
             _compile_all(numbers, progress or _say, processes or min(usable_cores(), 8))
@@ -139,7 +139,7 @@ def _alone() -> Iterator[None]:
 
 
 def _say(done: int, total: int, last: str) -> None:
-    signs.detail(f"{COMPILING}: {done} of {total} kernels")
+    status.detail(f"{COMPILING}: {done} of {total} kernels")
 
 
 def _compile_all(numbers: list[int], progress: Progress, processes: int) -> None:

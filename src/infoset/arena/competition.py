@@ -48,7 +48,7 @@ class Competition(msgspec.Struct, forbid_unknown_fields=True):
         return {"format": self.format, "seed": self.seed, "rank": self.rank, **msgspec.structs.asdict(self.limits)}
 
     @staticmethod
-    def kept(file: Path, db: Path | None) -> Path:
+    def database_of(file: Path, db: Path | None) -> Path:
         """Return the path of the competition's games: ``db``, or by default a file beside its TOML file."""
         return file.with_suffix(".db") if db is None else db
 
@@ -140,6 +140,6 @@ def compete(
     """
     found, path = read(Path(file)), None if db is None else Path(db)
     return tournament(
-        found.game, found.teams, db=found.kept(Path(file), path), workers=workers, executor=executor,
+        found.game, found.teams, db=found.database_of(Path(file), path), workers=workers, executor=executor,
         progress=progress, **found.settings,
     )  # fmt: skip

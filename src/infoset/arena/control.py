@@ -80,14 +80,14 @@ class Controls:
         tree, node = self.tree, ROOT
         path = [node]
         for step in steps:
-            moves = [move for move in step.moves if move is not None]
+            actions = [action for action in step.actions if action is not None]
             if step.chance_outcome is not None:
-                moves.append(step.chance_outcome)
-            for move in moves:  # the tree orders simultaneous moves by player, with chance last
-                action_set = tree.graph.moves(int(tree.position[node])) if tree.player(node) != TERMINAL else ()
-                if move not in action_set:
+                actions.append(step.chance_outcome)
+            for action in actions:  # the tree orders simultaneous moves by player, with chance last
+                action_set = tree.graph.actions(int(tree.position[node])) if tree.player(node) != TERMINAL else ()
+                if action not in action_set:
                     return None
-                node = int(tree.first_child[node]) + action_set.index(move)
+                node = int(tree.first_child[node]) + action_set.index(action)
                 path.append(node)
         return path
 

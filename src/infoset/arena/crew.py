@@ -26,12 +26,12 @@ from infoset.arena.worker import (
     NOBODY,
     STOP,
     CallClock,
+    GameRefused,
     Message,
     NoClock,
     PlayedGame,
     Player,
     Ready,
-    Refused,
     Setup,
     Task,
     play_apart,
@@ -66,11 +66,11 @@ class Worker:
 
     def __init__(self, setup: Setup) -> None:
         self.making, self.seconds_to_make = tuple(setup.agents), setup.start_clock or SECONDS_TO_MAKE
-        ours, theirs = socket.socketpair()
-        with TemporaryFile() as shared, theirs:
+        ours, other_end = socket.socketpair()
+        with TemporaryFile() as shared, other_end:
             shared.truncate(CallClock.SIZE)
             self.clock = CallClock(shared.fileno())
-            files = (theirs.fileno(), shared.fileno())
+            files = (other_end.fileno(), shared.fileno())
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "infoset.arena.worker", *map(str, files)],
                 pass_fds=files,
@@ -140,7 +140,7 @@ class LocalCrew:
         """Play all games in order.  Raises ``UnsupportedGameError`` where the agents cannot play the game."""
         while (task := tasks()) is not None:
             outcome = self.player.play(task)
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, GameRefused):
                 raise UnsupportedGameError(outcome.text)
             yield outcome
 
@@ -182,7 +182,7 @@ class SharedCrew:
     @staticmethod
     def _outcomes(future: Future[bytes]) -> Iterator[PlayedGame]:
         try:
-            outcomes = msgspec.json.decode(future.result(), type=list[PlayedGame | Refused])
+            outcomes = msgspec.json.decode(future.result(), type=list[PlayedGame | GameRefused])
         except Exception as error:  # depends on the executor
             first = next(iter(str(error).splitlines()), "")
             raise UnsupportedGameError(f"games were lost: {type(error).__name__}: {shorten(first, 200)}") from None
@@ -265,7 +265,7 @@ class Crew:
             case Ready():
                 worker.ready = True
                 self.attempts[None] = 0
-            case Refused(text):
+            case GameRefused(text):
                 raise UnsupportedGameError(text)
             case PlayedGame():
                 worker.task = None

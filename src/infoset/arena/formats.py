@@ -49,7 +49,7 @@ class Meeting:
         return NOBODY if self.winner == NOBODY else self.teams[self.winner == self.teams[0]]
 
 
-class Plan(Protocol):
+class GamePlan(Protocol):
     """The games of one competition."""
 
     @property
@@ -88,7 +88,7 @@ class Scoring(Protocol):
 class Format(Protocol):
     """A maker of plans for competitions."""
 
-    def plan(self, schedule: Schedule) -> Plan: ...
+    def plan(self, schedule: Schedule) -> GamePlan: ...
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class RoundRobin:
     def __post_init__(self) -> None:
         check_range("games", self.games, 1, MAX_GAMES)
 
-    def plan(self, schedule: Schedule) -> Plan:
+    def plan(self, schedule: Schedule) -> GamePlan:
         return _All(schedule, self.games)
 
 
@@ -167,7 +167,7 @@ class FreeForAll:
     def __post_init__(self) -> None:
         check_range("games", self.games, 1, MAX_GAMES)
 
-    def plan(self, schedule: Schedule) -> Plan:
+    def plan(self, schedule: Schedule) -> GamePlan:
         """Make the plan.
 
         Raises ``ParameterError`` for fewer entrants than sides, ``UnsupportedGameError`` for a game of two sides.
@@ -301,7 +301,7 @@ class DoubleElimination:
     def __post_init__(self) -> None:
         check_range("wins", self.wins, 1, MEETING // 4)
 
-    def plan(self, schedule: Schedule) -> Plan:
+    def plan(self, schedule: Schedule) -> GamePlan:
         _check_two_sides(schedule, self.decider)
         return _Bracket(schedule, self.wins, self.decider)
 
@@ -377,7 +377,7 @@ class Swiss:
         check_range("rounds", self.rounds, 1, MAX_ROUNDS)
         check_range("wins", self.wins, 1, MEETING // 4)
 
-    def plan(self, schedule: Schedule) -> Plan:
+    def plan(self, schedule: Schedule) -> GamePlan:
         _check_two_sides(schedule, self.decider)
         return _Rounds(schedule, self.wins, self.decider, self.rounds)
 
@@ -403,11 +403,11 @@ class _Rounds(_Meetings):
         """Order teams by points, then by the sum of their opponents' points (Buchholz), then as listed."""
         n = len(self.schedule.teams)
         points = [sum(m.winner == team for m in met) for team in range(n)]
-        worth = [
+        tie_break = [
             sum(points[other] for m in met if team in m.teams for other in m.teams if other not in (team, NOBODY))
             for team in range(n)
         ]
-        return sorted(range(n), key=lambda team: (-points[team], -worth[team], team))
+        return sorted(range(n), key=lambda team: (-points[team], -tie_break[team], team))
 
     def ranking(self, scores: Scores) -> tuple[int, ...]:
         return tuple(self._order([met for met in self.meetings(scores) if met.winner != NOBODY]))

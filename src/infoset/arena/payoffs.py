@@ -71,18 +71,18 @@ def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
     while len(sizes) < MOST_PLAYS and steps < MOST_STEPS:
         state, size, weight = game.start().state, 1.0, 1.0
         while not state.terminal and steps < MOST_STEPS:
-            moves: list[Action | None] = []
+            actions: list[Action | None] = []
             for player in range(len(game.players)):
                 legal_actions = state.legal_actions(player)
-                moves.append(legal_actions[int(rng.integers(len(legal_actions)))] if legal_actions else None)
+                actions.append(legal_actions[int(rng.integers(len(legal_actions)))] if legal_actions else None)
                 if legal_actions:
                     weight *= len(legal_actions)
                     size += weight
-            answers = _answers(state, tuple(moves))
+            answers = _answers(state, tuple(actions))
             if answers:
                 weight *= answers
                 size += weight
-            state = state.play(tuple(moves), state.draw(tuple(moves), rng)).state
+            state = state.play(tuple(actions), state.draw(tuple(actions), rng)).state
             steps += 1
         sizes.append(size)
         if state.terminal:
@@ -90,10 +90,10 @@ def _sampled(game: Game) -> tuple[set[tuple[float, ...]], float]:
     return found, sum(sizes) / len(sizes)
 
 
-def _answers(state: State, moves: tuple[Action | None, ...]) -> float:
+def _answers(state: State, actions: tuple[Action | None, ...]) -> float:
     """Return the number of chance outcomes; where they are too many to list, more than any tree may hold."""
     try:
-        return len(state.chance_outcomes(moves))
+        return len(state.chance_outcomes(actions))
     except UnsupportedGameError:
         return float(HOPELESS * sizes.LUCK_REMOVED)
 
@@ -130,8 +130,8 @@ class Payoff:
     the mean as paid; ``mean`` is adjusted for luck (``control.Controls``) where the adjustment is known.
 
     >>> from infoset.arena.tournament import tournament
-    >>> standings = tournament("kuhn_poker", ["random", "scripted(moves=[bet,bet])"], games=100, workers=1)
-    >>> standings.payoff("random").games, standings.payoff("random", "scripted(moves=[bet,bet])").games
+    >>> standings = tournament("kuhn_poker", ["random", "scripted(actions=[bet,bet])"], games=100, workers=1)
+    >>> standings.payoff("random").games, standings.payoff("random", "scripted(actions=[bet,bet])").games
     (100, 100)
     """
 
@@ -205,10 +205,10 @@ class PayoffTally:
 
 def _by_slot(values: Sequence[float], seats: Sequence[int]) -> list[float]:
     """Return the mean over each slot's seats."""
-    held = [
+    opponents = [
         [value for value, seat in zip(values, seats, strict=True) if seat == slot] for slot in range(max(seats) + 1)
     ]
-    return [sum(own) / len(own) for own in held]
+    return [sum(own) / len(own) for own in opponents]
 
 
 def _note(sums: _Sums, fixture: Fixture, paid: Sequence[float], adjusted: Sequence[float]) -> None:

@@ -152,9 +152,9 @@ class Store:
 
     def _take_over(self, config: TournamentConfig) -> None:
         """Continue this tournament, or replace its configuration where no game was played."""
-        held = config if self._one(LAST) == 0 else self.config()
+        stored = config if self._one(LAST) == 0 else self.config()
         for field in msgspec.structs.fields(TournamentConfig):
-            own, asked = getattr(held, field.name), getattr(config, field.name)
+            own, asked = getattr(stored, field.name), getattr(config, field.name)
             if own != asked and field.name != "rank":
                 raise CheckpointError(
                     f"{self.path} holds a tournament with {field.name}={_plain(own)}, not {_plain(asked)}; "

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TypeAlias
 
 from infoset.arena.crew import Crew, Forfeit, LocalCrew, SharedCrew
-from infoset.arena.formats import FORMATS, Format, Plan, RoundRobin
+from infoset.arena.formats import FORMATS, Format, GamePlan, RoundRobin
 from infoset.arena.payoffs import Kind, Payoff, PayoffTally, Rank, check_rank, kind_of, pays_wins
 from infoset.arena.ratings import Skill, openskill
 from infoset.arena.results import Result, TeamFault
@@ -107,9 +107,9 @@ def tournament(
     that forfeits the least that any game of the tournament paid, and the others the most.
 
     >>> from infoset.arena.tournament import tournament
-    >>> teams = ["scripted(moves=[Rock])", "scripted(moves=[Paper])"]
+    >>> teams = ["scripted(actions=[Rock])", "scripted(actions=[Paper])"]
     >>> standings = tournament("rock_paper_scissors", teams, games=4, workers=1, db="games.db")
-    >>> standings.score("scripted(moves=[Paper])")
+    >>> standings.score("scripted(actions=[Paper])")
     1.0
     """
     check_executor(executor)
@@ -156,7 +156,7 @@ def tournament(
         return _play(schedule, plan, config, crew, None if db is None else Path(db), progress)
 
 
-def _rank(rank: Rank | None, form: Format, plan: Plan, kind: Kind) -> tuple[str, bool]:
+def _rank(rank: Rank | None, form: Format, plan: GamePlan, kind: Kind) -> tuple[str, bool]:
     """Return the ranking criterion, empty for meetings, and whether luck is removed from payoffs.
 
     Raises ``ParameterError`` for an unknown ``rank``, and for any where the format ranks by meetings.
@@ -206,7 +206,7 @@ def read_record(path: Path) -> Record:
         return Record(run.standings("games" if left is None else "running"), run.met, run.scores)
 
 
-def read_plan(store: Store) -> tuple[Schedule, Plan]:
+def read_plan(store: Store) -> tuple[Schedule, GamePlan]:
     """Read the schedule and plan from an open, untrusted file.  Raises what ``read_record`` raises."""
     config = store.config()
     try:
@@ -263,7 +263,7 @@ def _is_known(name: str) -> bool:
 
 
 def _play(
-    schedule: Schedule, plan: Plan, config: TournamentConfig, crew: AnyCrew, db: Path | None,
+    schedule: Schedule, plan: GamePlan, config: TournamentConfig, crew: AnyCrew, db: Path | None,
     progress: Callable[[Standings], object] | None,
 ) -> Standings:  # fmt: skip
     """Play all games that are not in the store and return the standings."""
@@ -313,7 +313,12 @@ class _Run:
     """A tournament in progress."""
 
     def __init__(
-        self, schedule: Schedule, plan: Plan, store: Store, progress: Callable[[Standings], object] | None, rank: str
+        self,
+        schedule: Schedule,
+        plan: GamePlan,
+        store: Store,
+        progress: Callable[[Standings], object] | None,
+        rank: str,
     ) -> None:
         self.schedule, self.plan, self.store, self.progress = schedule, plan, store, progress
         self.rank = rank
@@ -321,9 +326,11 @@ class _Run:
         self.scores: dict[int, list[float]] = {}
         self.met: dict[int, tuple[int, ...]] = {}
         self.given: dict[int, Fixture] = {}
-        kept = {result.number: result for result in store.results(sum(map(len, schedule.sides)))}
-        for fixture in plan.over(kept, self.scores, lambda fixture: self._scores(fixture, kept[fixture.number])):
-            self._count(fixture, kept[fixture.number])
+        results_before = {result.number: result for result in store.results(sum(map(len, schedule.sides)))}
+        for fixture in plan.over(
+            results_before, self.scores, lambda fixture: self._scores(fixture, results_before[fixture.number])
+        ):
+            self._count(fixture, results_before[fixture.number])
         self.earlier = self.tally.games
         self.due, self.news = plan.due(self.scores), False
         self.begin = perf_counter()

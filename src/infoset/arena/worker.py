@@ -31,8 +31,8 @@ from infoset.catalog import load as load_game
 from infoset.clock import making_within
 from infoset.errors import InfosetError
 from infoset.interruption import listening
+from infoset.match.agent_proxy import AgentProxy, ThreadChannel
 from infoset.match.agents import agent_name, alone, load_agent
-from infoset.match.apart import Apart, ThreadLine
 from infoset.match.match import MAX_STEPS, Table
 from infoset.match.replay import Match
 from infoset.processes import end_with
@@ -77,7 +77,7 @@ class Ready(msgspec.Struct, frozen=True, tag=True):
     """The message that the worker is set up."""
 
 
-class Refused(msgspec.Struct, frozen=True, tag=True):
+class GameRefused(msgspec.Struct, frozen=True, tag=True):
     """The message that the agents cannot play the game."""
 
     text: str
@@ -103,7 +103,7 @@ class PlayedGame(msgspec.Struct, frozen=True, tag=True):
     """(n,) the payoffs adjusted for luck, where the adjustment is known."""
 
 
-Message: TypeAlias = Ready | Refused | PlayedGame
+Message: TypeAlias = Ready | GameRefused | PlayedGame
 
 
 class CallClock:
@@ -136,7 +136,7 @@ class NoClock:
         pass
 
 
-class Open:
+class OwnedFile:
     """A file that this process needs: where an agent closes it, the process ends at once and the agent is to blame."""
 
     def __init__(self, file: int) -> None:
@@ -157,10 +157,10 @@ class Open:
             os._exit(CLOSED)
 
 
-class Noted:
+class TimedAgent:
     """An agent whose calls are noted on the clock.  ``needed`` is the file that a foreign agent must leave open."""
 
-    def __init__(self, name: str, agent: Agent, clock: CallClock | NoClock, needed: Open | None = None) -> None:
+    def __init__(self, name: str, agent: Agent, clock: CallClock | NoClock, needed: OwnedFile | None = None) -> None:
         self.name, self.agent, self.clock, self.needed = name, agent, clock, needed
         self.seat = NOBODY
 
@@ -177,8 +177,8 @@ class Noted:
         self.seat = player
         self._call("begin", game, player, rng, deadline)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self._call("observe", own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self._call("observe", own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         answer: Action = self._call("act", legal_actions, deadline)
@@ -192,13 +192,13 @@ class Player:
     """The player of games: it constructs the rules and the agents once."""
 
     def __init__(
-        self, setup: Setup, clock: CallClock | NoClock, game: Game | None = None, needed: Open | None = None
+        self, setup: Setup, clock: CallClock | NoClock, game: Game | None = None, needed: OwnedFile | None = None
     ) -> None:
         self.name, self.slow, self.clock, self.needed = setup.game, setup.slow, clock, needed
         self.setup = setup
         self.game = load_game(setup.game) if game is None else game
         self.games = {"": (self.name, self.game)}
-        self.agents: dict[str, list[Noted | Apart]] = {}
+        self.agents: dict[str, list[TimedAgent | AgentProxy]] = {}
         for number, (name, copies) in enumerate(setup.agents.items()):
             clock.note(number if is_foreign(name) and not setup.isolate else NOBODY)
             with making_within(setup.start_clock), listening():
@@ -211,14 +211,14 @@ class Player:
         self.asked: set[tuple[str, int]] = set()
         clock.note(NOBODY)
 
-    def _made(self, name: str) -> Noted | Apart:
+    def _made(self, name: str) -> TimedAgent | AgentProxy:
         """Return a new agent; one in another process cannot harm this one, so its calls are not noted."""
         agent = load_agent(alone(name, self.setup.memory) if self.setup.isolate else name)
-        if isinstance(agent, Apart):
+        if isinstance(agent, AgentProxy):
             return agent
-        noted = Noted(name, agent, self.clock, self.needed if is_foreign(name) else None)
+        noted = TimedAgent(name, agent, self.clock, self.needed if is_foreign(name) else None)
         ticks = self.setup.seconds_per_move is not None or self.setup.start_clock is not None
-        return Apart(ThreadLine(noted), name) if ticks else noted
+        return AgentProxy(ThreadChannel(noted), name) if ticks else noted
 
     def _rehearse(self) -> None:
         """Play a few moves with each shipped agent, so that no clock runs while kernels are compiled or loaded.
@@ -239,7 +239,7 @@ class Player:
                         break
                     state = game.step(state)
 
-    def play(self, task: Task) -> PlayedGame | Refused:
+    def play(self, task: Task) -> PlayedGame | GameRefused:
         """Play one game.  Global random generators are seeded, too, for agents that use them."""
         self.clock.note(NOBODY)
         seated = self._seated(task.agents)
@@ -248,7 +248,7 @@ class Player:
         try:
             match = self._table(task).play(task.seed)
         except InfosetError as error:
-            return Refused(str(error))
+            return GameRefused(str(error))
         counts = _fault_counts(match, self.slow)
         for seat, (agent, before) in enumerate(zip(seated, unknown, strict=True)):
             if (now := unknown_of(agent)) > before:
@@ -265,7 +265,7 @@ class Player:
                 self.asked.add((name, seat))
                 first = self.agents[name][0]
                 # with a clock, or in a process that may die, a move may differ from the policy's
-                if isinstance(first, Noted) and (row := known_row(first.agent, self.game)) is not None:
+                if isinstance(first, TimedAgent) and (row := known_row(first.agent, self.game)) is not None:
                     with suppress(InfosetError):
                         self.controls.know(name, seat, row)
         return self.controls.adjust(match.steps, match.returns, task.agents)
@@ -277,7 +277,7 @@ class Player:
         clocks = self.setup.seconds_per_move, self.setup.start_clock
         return Table(game, name, tuple(self._seated(task.agents)), task.agents, *clocks, MAX_STEPS)
 
-    def _seated(self, names: tuple[str, ...]) -> list[Noted | Apart]:
+    def _seated(self, names: tuple[str, ...]) -> list[TimedAgent | AgentProxy]:
         """Return an object for each seat; the same agent in two seats is two objects."""
         used: Counter[str] = Counter()
         seated = []
@@ -294,19 +294,19 @@ def _player(setup: bytes) -> Player:
 
 def play_apart(setup: bytes, tasks: bytes) -> bytes:
     """Play games in any process: from a ``Setup`` and a list of ``Task`` in JSON return a JSON list of messages."""
-    found: list[PlayedGame | Refused] = []
+    found: list[PlayedGame | GameRefused] = []
     try:
         player = _player(setup)
         found.extend(map(player.play, msgspec.json.decode(tasks, type=list[Task])))
     except InfosetError as error:
-        found.append(Refused(str(error)))
+        found.append(GameRefused(str(error)))
     return msgspec.json.encode(found)
 
 
-def unknown_of(agent: Noted | Apart) -> int:
+def unknown_of(agent: TimedAgent | AgentProxy) -> int:
     """Return the number of an agent's choices that its policy had no row for; 0 for an agent elsewhere."""
-    here = agent.line.agent if isinstance(agent, Apart) and isinstance(agent.line, ThreadLine) else agent
-    return int(getattr(here.agent, "unknown", 0)) if isinstance(here, Noted) else 0
+    here = agent.channel.agent if isinstance(agent, AgentProxy) and isinstance(agent.channel, ThreadChannel) else agent
+    return int(getattr(here.agent, "unknown", 0)) if isinstance(here, TimedAgent) else 0
 
 
 def _fault_counts(match: Match, slow: float) -> list[SeatFault]:
@@ -333,9 +333,9 @@ def serve(link: Connection, clock: CallClock) -> None:
     """Set up, then play the requested games until the tournament sends ``STOP``."""
     encode = msgspec.json.encode
     try:
-        player = Player(msgspec.json.decode(link.recv_bytes(), type=Setup), clock, needed=Open(link.fileno()))
+        player = Player(msgspec.json.decode(link.recv_bytes(), type=Setup), clock, needed=OwnedFile(link.fileno()))
     except InfosetError as error:
-        link.send_bytes(encode(Refused(str(error))))
+        link.send_bytes(encode(GameRefused(str(error))))
         return
     link.send_bytes(encode(Ready()))
     while (body := link.recv_bytes()) != STOP:

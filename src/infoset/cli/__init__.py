@@ -32,13 +32,13 @@ def run_command() -> int:
     from infoset.errors import InfosetError, one_line
 
     try:
-        from infoset import signs
+        from infoset import status
         from infoset.cli.app import app
-        from infoset.cli.life_signs import LifeSigns
+        from infoset.cli.status_line import StatusLine
 
         warnings.showwarning = _show_warning  # type: ignore[assignment]
         sys.stdout = _Output(sys.stdout)
-        signs.listeners[:] = [LifeSigns()]
+        status.listeners[:] = [StatusLine()]
         try:
             app()
         finally:

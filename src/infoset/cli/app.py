@@ -123,8 +123,8 @@ def games(
     if name is not None:
         from infoset.view.guide import guide, guide_text
 
-        told = guide(_with_run(name)[0])
-        _print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else write(guide_text(told))
+        found = guide(_with_run(name)[0])
+        _print_json({**found._asdict(), "parts": dict(found.parts)}) if json_ else write(guide_text(found))
         return
     more = (
         f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
@@ -197,8 +197,8 @@ def solve(
     """Solve a game: strategy, value, exact exploitability, and a run folder with a picture."""
     from infoset.cli.progress import SolveProgress
     from infoset.cli.report import solution_body, solution_text
-    from infoset.locking import read_locks
-    from infoset.solvers.work import Watcher
+    from infoset.node_locking import read_locks
+    from infoset.solvers.job import Watcher
     from infoset.solving import Solution
     from infoset.solving import solve as solve_game
 
@@ -272,7 +272,7 @@ def train(
 ) -> None:
     """Train a network, by self-play or against rivals; 'trained:DIR' plays with it."""
     from infoset.cli.progress import LearningProgress
-    from infoset.solvers.work import Watcher
+    from infoset.solvers.job import Watcher
     from infoset.verbs import train as learn
 
     asked = {
@@ -300,7 +300,7 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
         _print_json({"folder": str(training.folder), "last": asdict(last) if last else None})
         return
     if last:
-        worth = ", ".join(f"{value:.4g}" for value in last.start_values)
+        start_text = ", ".join(f"{value:.4g}" for value in last.start_values)
         words = ("values", last.value_loss), ("policies", last.policy_loss)
         lost = ", ".join(f"{loss:.3e} on {word}" for word, loss in words if loss is not None)
         write(
@@ -308,8 +308,8 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
             f"learnt from      {last.states:,} states in {last.games:,} games, {last.seconds:,.0f} s\n"
             f"lost             {lost}"
         )
-        if worth:
-            write(f"start            {worth}")
+        if start_text:
+            write(f"start            {start_text}")
         for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
             write(f"score            {epoch.share} in {epoch.duels} games v {epoch.rival}, epoch {epoch.iteration}")
     write(f"run folder       {training.folder}")
@@ -1033,19 +1033,19 @@ def _in_time(what: str, find: Callable[[], _Shown], seconds: float | None) -> _S
     from math import inf
     from time import monotonic
 
-    from infoset import signs
+    from infoset import status
     from infoset.errors import ClockError
-    from infoset.solvers.work import Background
+    from infoset.solvers.job import Background
 
     stages: list[str] = []
     listener = lambda work: None if work is None else stages.append(work)  # noqa: E731
-    signs.listeners.append(listener)
+    status.listeners.append(listener)
     try:
         finding = Background(find)
         if finding.wait(inf if seconds is None else monotonic() + seconds):
             return finding.result
     finally:
-        signs.listeners.remove(listener)
+        status.listeners.remove(listener)
     where = f"; the last of it: {stages[-1]}" if stages else ""
     raise ClockError(f"{what} is not finished after --seconds {seconds:g}{where}")
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from infoset.base import Action
 from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedGameError, UnsupportedSystemError
-from infoset.match.person import Left, View
+from infoset.match.person import LeaveGame, View
 from infoset.pommerman import state as st
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import Seen
@@ -120,7 +120,7 @@ class Arcade:
         self.due = 0.0
 
     def tell(self, view: View) -> None:
-        """Draw the observation.  Raises ``UnsupportedGameError``, and ``Left`` where a dead player leaves."""
+        """Draw the observation.  Raises ``UnsupportedGameError``, and ``LeaveGame`` where a dead player leaves."""
         if not isinstance(view.game, Pommerman):
             raise UnsupportedGameError(f"this hand plays pommerman:NAME, not {view.game.name}")
         if view.returns is not None:
@@ -146,11 +146,11 @@ class Arcade:
             if view.deadline is not None:
                 latest = view.deadline - MARGIN
                 due = self.due = min(max(self.due + view.deadline - now, now + LEAST), latest)
-            move = self._pressed(due)
+            action = self._pressed(due)
         return next(
             legal_actions
             for legal_actions in view.legal_actions
-            if move == (legal_actions[0] if isinstance(legal_actions, tuple) else legal_actions)
+            if action == (legal_actions[0] if isinstance(legal_actions, tuple) else legal_actions)
         )
 
     def close(self) -> None:
@@ -185,16 +185,16 @@ class Arcade:
         return self.pressed.popleft() if self.pressed else st.STOP
 
     def _read(self, seconds: float) -> None:
-        """Read keys for at most ``seconds``.  Raises ``Left`` where the player leaves."""
+        """Read keys for at most ``seconds``.  Raises ``LeaveGame`` where the player leaves."""
         assert self.screen is not None
         if not self.screen.is_open:  # the game was left while this waited
-            raise Left
+            raise LeaveGame
         for key in self.screen.keys(seconds):
             if key in LEAVING:
-                raise Left
-            move = KEYS.get(key)
-            if move is not None and (not self.pressed or self.pressed[-1] != move):  # a key held down counts once
-                self.pressed.append(move)
+                raise LeaveGame
+            action = KEYS.get(key)
+            if action is not None and (not self.pressed or self.pressed[-1] != action):  # a key held down counts once
+                self.pressed.append(action)
 
     def _draw(self, view: View, seen: Seen) -> None:
         from infoset.view.pommerman.text import seen_text
@@ -207,5 +207,5 @@ class Arcade:
 
 def seen_of(view: View) -> Seen | None:
     """Return the last observation; ``None`` before there is a board."""
-    last = view.known[-1][1] if view.known else None
+    last = view.infostate[-1][1] if view.infostate else None
     return Seen(*last) if isinstance(last, tuple) else None  # type: ignore[arg-type]  # the game's observation, possibly as a plain tuple

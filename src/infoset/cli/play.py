@@ -31,14 +31,14 @@ from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, Un
 from infoset.files import check_folder, make_folder
 from infoset.match.agents import APART, FOREIGN, PolicyAgent, agent_name, check_made_for, load_agents
 from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
-from infoset.match.person import HUMAN, Left, Person, View
+from infoset.match.person import HUMAN, LeaveGame, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
-from infoset.names import check_range, move_words
-from infoset.policies.saved import load_policy
+from infoset.names import action_names, check_range
+from infoset.policies.loading import load_policy
 from infoset.policies.tabular import TabularPolicy
 from infoset.practice import CUSTOMARY, EQUILIBRIUM, costs, customary, try_to_solve
-from infoset.solvers.study import Move, Study
+from infoset.solvers.study import ActionValue, Study
 from infoset.view.pictures import action_words, picture_text, whole
 
 if TYPE_CHECKING:
@@ -195,12 +195,12 @@ class Tutor:
         except (BudgetError, ImperfectRecallError):
             return None
 
-    def moves(self, player: int, known: InformationState) -> list[Move]:
+    def actions(self, player: int, infostate: InformationState) -> list[ActionValue]:
         """Return the moves of an information set with their probabilities and values; empty where it is unknown."""
         if self.study is None or not isinstance(self.policy, TabularPolicy):
             return []
         try:
-            return self.study.moves(player, self.policy.key(known))
+            return self.study.actions(player, self.policy.key(infostate))
         except UnknownNameError:
             return []
 
@@ -209,7 +209,7 @@ class Tutor:
         row = (
             None
             if self.policy is None
-            else self.policy.action_probabilities(view.player, view.known, view.legal_actions)
+            else self.policy.action_probabilities(view.player, view.infostate, view.legal_actions)
         )
         if row is None:
             return [
@@ -218,17 +218,17 @@ class Tutor:
                 else f"{self.game.name} is not solved; see --hints."
             ]
         width = max(map(len, action_set_words(view.legal_actions)))
-        worth = {move.move: move.value for move in self.moves(view.player, view.known)}
+        value_of = {action.action: action.value for action in self.actions(view.player, view.infostate)}
         shown = [
-            f"  {word.ljust(width)}  {chance:6.1%}{_worth_text(worth.get(move))}"
-            for word, move, chance in zip(
-                action_set_words(view.legal_actions), move_words(view.legal_actions), row, strict=True
+            f"  {word.ljust(width)}  {chance:6.1%}{_value_text(value_of.get(action))}"
+            for word, action, chance in zip(
+                action_set_words(view.legal_actions), action_names(view.legal_actions), row, strict=True
             )
         ]
         return [f"By {self.source}:", *shown]
 
 
-def _worth_text(value: float | None) -> str:
+def _value_text(value: float | None) -> str:
     return "" if value is None else f"   worth {round(value, SHOWN) + 0.0:+g}"
 
 
@@ -239,9 +239,9 @@ class Undo(BaseException):
 class Sitting:
     """A session of one person's games."""
 
-    def __init__(self, asked: Asked, name: str, game: Game, out: TextIO, begun: tuple[MatchStep, ...]) -> None:
-        """Prepare the games; ``begun`` holds the steps of a game to resume."""
-        self.asked, self.name, self.game, self.begun = asked, name, game, begun
+    def __init__(self, asked: Asked, name: str, game: Game, out: TextIO, started: tuple[MatchStep, ...]) -> None:
+        """Prepare the games; ``started`` holds the steps of a game to resume."""
+        self.asked, self.name, self.game, self.started = asked, name, game, started
         self.seat = seat_number(game, asked.seat)
         self.hand = self._hand(out)
         self.lines = self.hand if isinstance(self.hand, Terminal) else Terminal(out)
@@ -312,7 +312,7 @@ class Sitting:
     # commands
 
     def _undo(self, view: View) -> None:
-        if not any(move is not None for move, _ in view.known):
+        if not any(action is not None for action, _ in view.infostate):
             self.lines.say("There is no move of yours to take back.")
             return
         self.lines.say("Taken back.")
@@ -358,13 +358,13 @@ class Sitting:
             raise failed
         if not match.over:
             self.lines.say(f"To continue it: infoset play --resume {path}")
-        if ending is not None and not isinstance(ending, Left):
+        if ending is not None and not isinstance(ending, LeaveGame):
             raise ending
         return match if ending is None else None
 
     def _round(self, seed: int) -> tuple[Match, KeyboardInterrupt | None]:
         """Play one game; return it with the exception that ended it early, if any."""
-        playing, steps = self.table.open(seed), self.begun
+        playing, steps = self.table.open(seed), self.started
         ending: KeyboardInterrupt | None = None
         try:
             state = playing.resume(steps)
@@ -372,7 +372,7 @@ class Sitting:
                 try:
                     state = playing.step(state)
                 except Undo:
-                    last = max(k for k, step in enumerate(playing.steps) if step.moves[self.seat] is not None)
+                    last = max(k for k, step in enumerate(playing.steps) if step.actions[self.seat] is not None)
                     steps = tuple(playing.steps[:last])
                     playing = self.table.open(seed)
                     state = playing.resume(steps)
@@ -389,7 +389,7 @@ class Sitting:
         """Return the state that the steps of a game lead to."""
         state = self.game.start().state
         for step in playing.steps:
-            state = state.play(step.moves, step.chance_outcome).state
+            state = state.play(step.actions, step.chance_outcome).state
         return state
 
     @contextmanager
@@ -437,17 +437,19 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
     lead = len(str(len(match.steps)))
     for number, step in enumerate(steps):
         played = match.steps[number - 1] if number else None
-        moves = played.moves if played else (None,) * len(match.players)
+        actions = played.actions if played else (None,) * len(match.players)
         done = [
-            f"{one_line(match.players[p])} {action_words(move)}" for p, move in enumerate(moves) if move is not None
+            f"{one_line(match.players[p])} {action_words(action)}"
+            for p, action in enumerate(actions)
+            if action is not None
         ]
         if played and played.chance_outcome is not None:
             done.insert(0, f"chance {action_words(played.chance_outcome)}")
-        known = step.observation(seat)
+        infostate = step.observation(seat)
         hidden = [
             f"{one_line(match.players[p])} sees {action_words(seen)}"
             for p in range(len(match.players))
-            if p != seat and (seen := step.observation(p)) not in (None, (), known, *moves)
+            if p != seat and (seen := step.observation(p)) not in (None, (), infostate, *actions)
         ]
         if done or hidden:
             aside = f"   [{', '.join(hidden)}]" if hidden else ""
@@ -457,14 +459,14 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
 def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> Iterator[str]:
     """Yield a line for each choice of ``seat`` with its cost."""
     lead = len(str(len(match.steps)))
-    for found in costs(tutor.moves, match, steps, seat) if tutor.study is not None else ():
-        start = f"{found.step:>{lead}}  {one_line(found.move)}"
+    for found in costs(tutor.actions, match, steps, seat) if tutor.study is not None else ():
+        start = f"{found.step:>{lead}}  {one_line(found.action)}"
         if found.lost is None:
             yield f"{start}  not reached against players who play this policy"
         else:
             lost = round(found.lost, SHOWN)
-            better = f"; {one_line(found.best)}{_worth_text(found.best_worth)}" if lost > 0 else ""
-            yield f"{start}  cost {lost:g}  ({_worth_text(found.worth).strip()}{better})"
+            better = f"; {one_line(found.best)}{_value_text(found.best_value)}" if lost > 0 else ""
+            yield f"{start}  cost {lost:g}  ({_value_text(found.value_of).strip()}{better})"
 
 
 class _Printed(io.StringIO):
@@ -480,7 +482,7 @@ def _ended_gently() -> Iterator[None]:
     """Let a closed terminal (SIGHUP) or SIGTERM end the game as Ctrl-D does."""
 
     def leave(*_: object) -> None:
-        raise Left
+        raise LeaveGame
 
     signals = [found for name in ("SIGHUP", "SIGTERM") if (found := getattr(signal, name, None)) is not None]
     before = [signal.signal(number, leave) for number in signals]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from infoset import signs
-from infoset.cli.life_signs import PAUSE, LifeSigns, patience, say
+from infoset import status
+from infoset.cli.status_line import PAUSE, StatusLine, patience, say
 from infoset.errors import one_line, shorten
-from infoset.solvers.work import Limits
+from infoset.solvers.job import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from infoset.arena.standings import Standings
     from infoset.learn.learner import Epoch
     from infoset.match.series import Series
-    from infoset.solvers.work import Point, Work
+    from infoset.solvers.job import Job, Point
 
 
 LONGEST = 400  # characters
@@ -55,13 +55,13 @@ class Bar:
     def __enter__(self) -> Self:
         self.began, self.said = monotonic(), -inf
         self.bar.start()
-        LifeSigns.say_in_bar = lambda work: self.show(quality=work)
+        StatusLine.say_in_bar = lambda work: self.show(quality=work)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        LifeSigns.say_in_bar = None
+        StatusLine.say_in_bar = None
         self.bar.stop()
         self.last()
 
@@ -91,7 +91,7 @@ class SolveProgress(Bar):
         """Show the number of positions expanded so far."""
         self.show(quality=f"{positions:,} positions")
 
-    def begin(self, work: Work, limits: Limits) -> None:
+    def begin(self, work: Job, limits: Limits) -> None:
         """Show that the work begins, with its limits."""
         self.limits = limits
         if work.total is not None or limits.iterations is not None:
@@ -99,7 +99,7 @@ class SolveProgress(Bar):
         elif limits.seconds is not None:
             self.show(total=int(limits.seconds), unit="s")
 
-    def advance(self, work: Work, seconds: float) -> None:
+    def advance(self, work: Job, seconds: float) -> None:
         """Show the progress of the work after ``seconds`` of its own time."""
         rate = f"{work.iteration / seconds:,.0f} iterations/s" if seconds > 0 else ""
         by_clock = work.total is None and self.limits.iterations is None and self.limits.seconds is not None
@@ -127,11 +127,13 @@ class LearningProgress(Bar):
     def advance(self, epoch: Epoch) -> None:
         """Show the state of the training after an epoch."""
         rate = f"{epoch.games / epoch.seconds:,.1f} games/s"
-        worth = ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
+        start_text = (
+            ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
+        )
         score = f", score {epoch.share} v {epoch.rival}" if epoch.share else ""
         words = ("value", epoch.value_loss), ("policy", epoch.policy_loss)
         lost = next(f"{word} loss {loss:.2e}" for word, loss in words if loss is not None)
-        quality = f"{epoch.games:,} games, {lost}{worth}{score}"
+        quality = f"{epoch.games:,} games, {lost}{start_text}{score}"
         self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 
 
@@ -155,7 +157,7 @@ class MatchProgress(Bar):
 
     def __enter__(self) -> Self:
         super().__enter__()
-        self.first.enter_context(signs.during("playing the first game"))
+        self.first.enter_context(status.during("playing the first game"))
         return self
 
     def __exit__(self, *ending: Any) -> None:

@@ -68,8 +68,8 @@ def solution_text(solution: Solution) -> str:
     if solution.reason:
         lines.append(f"chosen because   {solution.reason}")
     if solution.lock:
-        kept = ", ".join(f"{player} at {len(table):,} information sets" for player, table in solution.lock.items())
-        lines.append(f"locked           {kept}; metrics cover the rest")
+        locked = ", ".join(f"{player} at {len(table):,} information sets" for player, table in solution.lock.items())
+        lines.append(f"locked           {locked}; metrics cover the rest")
     if solution.values is not None:
         named = zip(solution.players, solution.values, strict=True)
         lines.append(f"values           {', '.join(f'{name} {value:+.9g}' for name, value in named)}")

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, TextIO
 from infoset.base import Action, Agent, Game
 from infoset.cli.waiting import PATIENCE, input_waits
 from infoset.errors import UnsupportedSystemError, one_line, printable
-from infoset.match.person import Left, Person, View
-from infoset.names import move_words
+from infoset.match.person import LeaveGame, Person, View
+from infoset.names import action_names
 from infoset.view.pictures import action_words, picture_text, record_words, seen
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class AtTerminal:
         self.hand: Terminal | Arcade = Terminal(out)
 
     def tell(self, view: View) -> None:
-        if not view.known and view.returns is None:
+        if not view.infostate and view.returns is None:
             self.hand = hand_for(view.game, self.out)
         self.hand.tell(view)
 
@@ -108,7 +108,7 @@ class Terminal:
 
     def __init__(self, out: TextIO, commands: Mapping[str, tuple[Command, str]] | None = None) -> None:
         self.out, self.commands = out, commands or {}
-        self.told = 0
+        self.num_shown = 0
         self.left = False
         """Whether the game is left, so that no more moves are asked for."""
 
@@ -128,12 +128,12 @@ class Terminal:
 
     def tell(self, view: View) -> None:
         """Print new events, one line for each."""
-        if not view.known:
-            self.told = 0
-        for number in range(self.told, len(view.known)):
-            words = record_words(view.game, view.player, view.known[number], view.known[:number])
+        if not view.infostate:
+            self.num_shown = 0
+        for number in range(self.num_shown, len(view.infostate)):
+            words = record_words(view.game, view.player, view.infostate[number], view.infostate[:number])
             self.say(f"· {words}", DIM)
-        self.told = len(view.known)
+        self.num_shown = len(view.infostate)
         if view.returns is not None and not self.left:
             self.say(f"\nThe game is over.  {payoffs_text(view.game.players, view.returns)}", BOLD)
 
@@ -165,7 +165,7 @@ class Terminal:
 
     def _show(self, view: View) -> None:
         self.say(f"\n{view.game.players[view.player]}, it is your move.", BOLD)
-        self.say(picture_text(seen(view.game, view.player, view.known, view.legal_actions)).strip("\n"))
+        self.say(picture_text(seen(view.game, view.player, view.infostate, view.legal_actions)).strip("\n"))
         self._action_set(action_set_words(view.legal_actions))
 
     def _action_set(self, words: Sequence[str]) -> None:
@@ -175,21 +175,21 @@ class Terminal:
     # input
 
     def _read(self, deadline: float | None) -> str:
-        """Read a line and normalise its spaces.  Raises ``Left`` at end of input, ``TimeoutError`` at the deadline."""
+        """Read a line and normalise its spaces.  Raises ``LeaveGame`` at end of input, ``TimeoutError`` at the deadline."""
         self._write("> ")
         file = sys.stdin.fileno()
         while deadline is not None and not input_waits(file, min(PATIENCE, deadline - monotonic())):
             if self.left:
-                raise Left
+                raise LeaveGame
             if monotonic() >= deadline:
                 raise TimeoutError("no move in time")
         try:
             typed = os.read(file, MAX_TYPED)
         except OSError:  # the terminal was closed
-            raise Left from None
+            raise LeaveGame from None
         if not typed:
             self.say()
-            raise Left
+            raise LeaveGame
         return " ".join(typed.decode(errors="replace").split())
 
 
@@ -201,7 +201,7 @@ def payoffs_text(players: Sequence[str], returns: Sequence[float]) -> str:
 def action_set_words(legal_actions: Sequence[Action]) -> tuple[str, ...]:
     """Return the moves as distinct texts for people to read and type."""
     words = tuple(map(action_words, legal_actions))
-    return words if len({_plain(word) for word in words}) == len(words) else move_words(tuple(legal_actions))
+    return words if len({_plain(word) for word in words}) == len(words) else action_names(tuple(legal_actions))
 
 
 def numbered(words: Sequence[str]) -> bool:

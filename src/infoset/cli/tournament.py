@@ -62,7 +62,7 @@ def compete(file: Path, db: Path | None, svg: Path | None, report: Report, **how
     from infoset.arena.competition import read
 
     found = read(file)
-    play(found.game, found.teams, found.kept(file, db), svg, report, **how, **found.settings)
+    play(found.game, found.teams, found.database_of(file, db), svg, report, **how, **found.settings)
 
 
 def body(standings: Standings, path: Path) -> dict[str, Any]:

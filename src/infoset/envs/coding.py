@@ -12,7 +12,7 @@ import numpy.typing as npt
 from infoset import sizes
 from infoset.base import Action, Game, State
 from infoset.envs.encoders import Encoder, HistoryEncoder, PlanesEncoder
-from infoset.errors import BudgetError, IllegalMoveError, ParameterError, shorten
+from infoset.errors import BudgetError, IllegalActionError, ParameterError, shorten
 from infoset.pommerman.game import Pommerman, PommermanState
 from infoset.tree.graph import GameGraph, explore
 
@@ -38,7 +38,7 @@ class Coding:
             encode = PlanesEncoder(game.config) if encode is None else encode
         if moves is None or encode is None:
             graph = _enumerate(game)
-            moves = all_moves(graph) if moves is None else moves
+            moves = all_actions(graph) if moves is None else moves
             encode = HistoryEncoder.of(graph) if encode is None else encode
         self.game, self.moves, self.encode = game.name, tuple(moves), encode
         self._number = {move: number for number, move in enumerate(self.moves)}
@@ -55,7 +55,7 @@ class Coding:
         return mask
 
     def move(self, player: str, action: Any, legal_actions: tuple[Action, ...]) -> Action:
-        """Return the legal move of an action; the only one where there is no choice.  Raises ``IllegalMoveError``."""
+        """Return the legal move of an action; the only one where there is no choice.  Raises ``IllegalActionError``."""
         if len(legal_actions) == 1:
             return legal_actions[0]
         try:
@@ -64,14 +64,14 @@ class Coding:
             number = -1
         if 0 <= number < len(self.moves) and self.moves[number] in legal_actions:
             return self.moves[number]
-        known = f" ({self.moves[number]!r})" if 0 <= number < len(self.moves) else ""
+        infostate = f" ({self.moves[number]!r})" if 0 <= number < len(self.moves) else ""
         offered = ", ".join(f"{self._number[move]} ({move!r})" for move in legal_actions)
-        raise IllegalMoveError(
-            f"{player} cannot play action {shorten(repr(action))}{known}; legal: {shorten(offered, 200)}"
+        raise IllegalActionError(
+            f"{player} cannot play action {shorten(repr(action))}{infostate}; legal: {shorten(offered, 200)}"
         )
 
 
-def all_moves(graph: GameGraph) -> tuple[Action, ...]:
+def all_actions(graph: GameGraph) -> tuple[Action, ...]:
     """Return every move of every player, in the order in which the rules list them."""
     action_sets = np.unique(graph.content[graph.player >= 0])
     return tuple(dict.fromkeys(move for action_set in action_sets for move in graph.action_sets[action_set]))

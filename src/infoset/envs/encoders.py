@@ -26,18 +26,18 @@ class Encoder(Protocol):
     @property
     def space(self) -> spaces.Space[Any]: ...
 
-    def __call__(self, player: int, known: Sequence[ObservationRecord]) -> Any:
-        """Encode ``known``, the player's information state: (own move or None, observation) for every step it noticed.
+    def __call__(self, player: int, infostate: Sequence[ObservationRecord]) -> Any:
+        """Encode ``infostate``, the player's information state: (own move or None, observation) for every step it noticed.
 
         The value is new each time, and the encoder keeps no reference to it.
         """
         ...
 
 
-def learn(known: list[ObservationRecord], move: Action | None, observation: Observation) -> None:
+def learn(infostate: list[ObservationRecord], action: Action | None, observation: Observation) -> None:
     """Append one step to an information state, unless the player does not notice it."""
-    if move is not None or observation is not None:
-        known.append((move, () if observation is None else observation))
+    if action is not None or observation is not None:
+        infostate.append((action, () if observation is None else observation))
 
 
 class HistoryEncoder:
@@ -56,10 +56,10 @@ class HistoryEncoder:
     def of(cls, graph: GameGraph) -> HistoryEncoder:
         return cls(graph.records, longest_state(graph))
 
-    def __call__(self, player: int, known: Sequence[ObservationRecord]) -> npt.NDArray[np.int8]:
+    def __call__(self, player: int, infostate: Sequence[ObservationRecord]) -> npt.NDArray[np.int8]:
         """Return the encoding (length, records)."""
         rows = np.zeros(self.space.shape, dtype=np.int8)
-        for row, record in enumerate(known):
+        for row, record in enumerate(infostate):
             rows[row, self._column[record]] = 1
         return rows
 
@@ -93,9 +93,9 @@ class PlanesEncoder:
             }
         )
 
-    def __call__(self, player: int, known: Sequence[ObservationRecord]) -> dict[str, npt.NDArray[Any]]:
+    def __call__(self, player: int, infostate: Sequence[ObservationRecord]) -> dict[str, npt.NDArray[Any]]:
         """Return ``planes`` and ``scalars``."""
-        seen = known[-1][1]
+        seen = infostate[-1][1]
         assert isinstance(seen, Seen)
         planes, scalars = encode_seen(seen, self.config, player)
         return {"planes": planes, "scalars": scalars}

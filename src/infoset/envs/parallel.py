@@ -15,7 +15,7 @@ from infoset.catalog import load
 from infoset.envs.coding import MASK, Coding, settled
 from infoset.envs.encoders import Encoder, learn
 from infoset.envs.rendering import check_render_mode, draw
-from infoset.errors import GameRuleError, IllegalMoveError, UnsupportedGameError
+from infoset.errors import GameRuleError, IllegalActionError, UnsupportedGameError
 from infoset.match.match import execute
 from infoset.names import check_range
 
@@ -35,7 +35,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     Chance is sampled by a generator made from the seed of ``reset``: the same seed and actions give the same episode.
 
-    Raises ``IllegalMoveError`` for an action that is not legal, ``BudgetError`` for a game too large to find its moves,
+    Raises ``IllegalActionError`` for an action that is not legal, ``BudgetError`` for a game too large to find its moves,
     what ``load`` raises, and ``MissingExtraError`` without the extra ``interop``.
 
     >>> from infoset.envs.parallel import InfosetParallelEnv
@@ -91,7 +91,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         if seed is not None or self.np_random is None:
             self.np_random = np_random(seed)[0]
         self.agents = self.possible_agents[:]
-        self.known: list[list[ObservationRecord]] = [[] for _ in self.agents]
+        self.infostate: list[list[ObservationRecord]] = [[] for _ in self.agents]
         self.paid = (0.0,) * len(self.agents)
         self.steps = 0
         step = self.game.start()
@@ -102,7 +102,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     def step(self, actions: Mapping[str, Any]) -> tuple[Dictionary, Dictionary, Dictionary, Dictionary, Dictionary]:
         """Return observations, rewards, terminations, truncations and (empty) infos of the agents in the game.
 
-        Agents that leave it in this step are included.  Raises ``IllegalMoveError`` for an action that is missing or
+        Agents that leave it in this step are included.  Raises ``IllegalActionError`` for an action that is missing or
         not legal, ``GameRuleError`` after the end.
         """
         if not self.agents:
@@ -134,7 +134,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         for player, agent in enumerate(self.possible_agents):
             legal_actions = self.game_state.legal_actions(player)
             if len(legal_actions) > 1 and agent not in actions:
-                raise IllegalMoveError(f"{agent} has to move, but there is no action for it among {list(actions)}")
+                raise IllegalActionError(f"{agent} has to move, but there is no action for it among {list(actions)}")
             moves.append(self.coding.move(agent, actions.get(agent), legal_actions) if legal_actions else None)
         return tuple(moves)
 
@@ -153,7 +153,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
         for player, move in enumerate(moves):
-            learn(self.known[player], move, step.observation(player))
+            learn(self.infostate[player], move, step.observation(player))
 
     def _observations(self) -> Dictionary:
         return {agent: self._observation(self.possible_agents.index(agent)) for agent in self.agents}
@@ -163,6 +163,6 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
 
     def _observation(self, player: int) -> Dictionary:
         return {
-            "observation": self.coding.encode(player, tuple(self.known[player])),
+            "observation": self.coding.encode(player, tuple(self.infostate[player])),
             "action_mask": self.coding.mask(self.game_state.legal_actions(player)),
         }

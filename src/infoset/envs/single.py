@@ -26,20 +26,20 @@ Shaping: TypeAlias = Callable[[State, State, int], float]
 
 
 class SeatedLearner:
-    """The agent in the learner's seat: it plays ``move`` and records its observations."""
+    """The agent in the learner's seat: it plays ``action`` and records its observations."""
 
     name = "learner"
-    move: Action
+    action: Action
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        self.known: list[ObservationRecord] = []
+        self.infostate: list[ObservationRecord] = []
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        learn(self.known, own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        learn(self.infostate, own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        """Return ``move``; the only legal move where there is no choice."""
-        return legal_actions[0] if len(legal_actions) == 1 else self.move
+        """Return ``action``; the only legal move where there is no choice."""
+        return legal_actions[0] if len(legal_actions) == 1 else self.action
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
@@ -51,7 +51,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
     Agents are names or objects, run as in a match; their faults are handled as there and listed in
     ``info["faults"]``.  A step continues until the seat has a choice again or the game is over for it.
 
-    Action ``k`` plays ``moves[k]``.  ``info["action_mask"]``, int8, and ``action_masks()`` give the legal ones.
+    Action ``k`` plays ``actions[k]``.  ``info["action_mask"]``, int8, and ``action_masks()`` give the legal ones.
     Rewards are the increments of the seat's payoff; ``shaping`` adds to them.
 
     Every episode is the match that ``play_match`` plays with the same agents and the seed ``info["seed"]``.  The
@@ -61,9 +61,9 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
     Raises what ``load`` and ``load_agent`` raise, and ``MissingExtraError`` without the extra ``interop``.
 
     >>> from infoset.envs.single import SeatEnv
-    >>> env = SeatEnv("rock_paper_scissors", 0, ["scripted(moves=[Rock])"])
+    >>> env = SeatEnv("rock_paper_scissors", 0, ["scripted(actions=[Rock])"])
     >>> seen, info = env.reset(seed=1)
-    >>> env.step(env.moves.index("Paper"))[1:3]
+    >>> env.step(env.actions.index("Paper"))[1:3]
     (1.0, True)
     """
 
@@ -75,12 +75,12 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         seat: int,
         others: Sequence[Agent | str],
         *,
-        moves: Sequence[Action] | None = None,
+        actions: Sequence[Action] | None = None,
         encode: Encoder | None = None,
         shaping: Shaping | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """Take a game; ``moves`` and ``encode`` are needed where it is too large to enumerate, see ``Coding``.
+        """Take a game; ``actions`` and ``encode`` are needed where it is too large to enumerate, see ``Coding``.
 
         Raises ``BudgetError``, ``ParameterError``, or what looking up names raises.
         """
@@ -92,10 +92,10 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         self.learner = SeatedLearner()
         agents = [*others[:seat], self.learner, *others[seat:]]
         self.table = Table.of(self.game, agents, None, None, MAX_STEPS)
-        self.coding = Coding(self.game, moves, encode)
-        self.moves, self.render_mode = self.coding.moves, check_render_mode(render_mode)
+        self.coding = Coding(self.game, actions, encode)
+        self.actions, self.render_mode = self.coding.actions, check_render_mode(render_mode)
         self.observation_space = self.coding.encode.space
-        self.action_space = spaces.Discrete(len(self.moves))
+        self.action_space = spaces.Discrete(len(self.actions))
         self.over = True
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -111,14 +111,14 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return observation, reward, terminated, truncated (never), info.
 
-        Raises ``IllegalMoveError`` for an action that is not legal, ``GameRuleError`` after the end.
+        Raises ``IllegalActionError`` for an action that is not legal, ``GameRuleError`` after the end.
         """
         if self.over:
             raise GameRuleError(f"{self.game.name}: the episode is over; call reset")
         before = self.game_state
         if not settled(before, self.seat):  # the game may have ended before the seat moved
             player = self.game.players[self.seat]
-            self.learner.move = self.coding.move(player, action, before.legal_actions(self.seat))
+            self.learner.action = self.coding.action(player, action, before.legal_actions(self.seat))
             self.game_state = self._until_asked(self.round.step(before))
         self.over = settled(self.game_state, self.seat)
         if self.game_state.terminal:
@@ -144,7 +144,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         return self.paid - paid + shaped
 
     def _observation(self) -> Any:
-        return self.coding.encode(self.seat, tuple(self.learner.known))
+        return self.coding.encode(self.seat, tuple(self.learner.infostate))
 
     def _mask(self) -> npt.NDArray[np.int8]:
         return self.coding.mask(self.game_state.legal_actions(self.seat))

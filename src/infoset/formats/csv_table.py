@@ -121,12 +121,12 @@ def _table(rows: list[_Row], file: str) -> _Table:
     if above and len(above) not in (width, width + before):
         raise FormatError(f"{len(above)} names above {width} payoffs", file, rows[0].line)
     mine = [row.cells[0] for row in body] if before else []
-    theirs = above[len(above) - width :] if above else []
-    for names in (mine, theirs):
+    column_names = above[len(above) - width :] if above else []
+    for names in (mine, column_names):
         if len(set(names)) < len(names) or not all(names):
             listed = shorten(", ".join(names))
             raise FormatError(f"two strategies of one name, or of none, among {listed}", file, rows[0].line)
-    return _Table(rows[0].line, (tuple(mine), tuple(theirs)), cells)
+    return _Table(rows[0].line, (tuple(mine), tuple(column_names)), cells)
 
 
 def _are_names(cells: list[str], row: _Row, file: str) -> bool:

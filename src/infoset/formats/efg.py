@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from infoset import displays
-from infoset.base import Action, Game, JointMove, Observed
+from infoset.base import Action, Game, JointAction, Observed
 from infoset.errors import UnsupportedGameError
 from infoset.files import read_text
 from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
 from infoset.games.rules import NativeState, NotebookGame
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.tree.exact_numbers import exact_chances, exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -134,7 +134,7 @@ class _Reader(Reader):
             if known is None:
                 raise self.fail("moves in braces, for this information set has none yet")
             return known
-        given = self.moves(player, number, name, at)
+        given = self.actions(player, number, name, at)
         if known is None:
             known = self.infosets[player, number] = len(self.infoset_list)
             self.infoset_list.append(given)
@@ -142,7 +142,7 @@ class _Reader(Reader):
             raise self.fail("the same moves as where it stood first", f"other moves of information set {number}", at)
         return known
 
-    def moves(self, player: int, number: int, name: str, at: int) -> Infoset:
+    def actions(self, player: int, number: int, name: str, at: int) -> Infoset:
         actions: list[str] = []
         probabilities: list[Fraction] = []
         while not self.accept("}"):
@@ -209,11 +209,11 @@ def write_efg(efg: Efg) -> str:
         s = efg.infosets[node.infoset]
         if s.player == CHANCE_PLAYER:
             pairs = zip(map(quote, s.actions), map(str, s.probabilities), strict=True)
-            kind, moves = "c", " ".join(f"{a} {p}" for a, p in pairs)
+            kind, actions = "c", " ".join(f"{a} {p}" for a, p in pairs)
         else:
-            kind, moves = "p", " ".join(map(quote, s.actions))
+            kind, actions = "p", " ".join(map(quote, s.actions))
         seat = "" if kind == "c" else f"{s.player + 1} "
-        lines.append(f"{kind} {quote(node.name)} {seat}{s.number} {quote(s.name)} {{ {moves} }} {outcome}")
+        lines.append(f"{kind} {quote(node.name)} {seat}{s.number} {quote(s.name)} {{ {actions} }} {outcome}")
     return "\n".join(lines) + "\n"
 
 
@@ -241,19 +241,19 @@ class EfgState(NativeState, _Fields):
 
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         infoset = self.infoset
-        return self.game.moves[self.node] if infoset is not None and infoset.player == player else ()
+        return self.game.actions[self.node] if infoset is not None and infoset.player == player else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         infoset = self.infoset
         if infoset is None or infoset.player != CHANCE_PLAYER:
             return ()
-        return tuple(zip(self.game.moves[self.node], map(float, infoset.probabilities), strict=True))
+        return tuple(zip(self.game.actions[self.node], map(float, infoset.probabilities), strict=True))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         infoset = self.infoset
         assert infoset is not None  # guaranteed by play
-        move = chance_outcome if infoset.player == CHANCE_PLAYER else moves[infoset.player]
-        place = self.game.places[self.game.efg.nodes[self.node].infoset][move]
+        action = chance_outcome if infoset.player == CHANCE_PLAYER else actions[infoset.player]
+        place = self.game.places[self.game.efg.nodes[self.node].infoset][action]
         return self.game.step(self.game.children[self.node][place])
 
     def returns(self) -> tuple[float, ...]:
@@ -273,7 +273,7 @@ class EfgGame(NotebookGame):
             {m: k for k, m in enumerate(action_set)} for action_set in action_sets
         ]
         action_sets.append(())  # the action set of terminal nodes, whose information set is number -1
-        self.moves: list[tuple[Action, ...]] = [action_sets[node.infoset] for node in efg.nodes]
+        self.actions: list[tuple[Action, ...]] = [action_sets[node.infoset] for node in efg.nodes]
         self.labels = _labels(efg)
         self.information_map = self
 
@@ -353,7 +353,7 @@ def _from_tree(tree: GameTree) -> Efg:
         if key not in numbers:
             numbers[key] = len(infosets)
             counts[player] += 1
-            action_set = move_words(graph.action_sets[graph.content[position]])
+            action_set = action_names(graph.action_sets[graph.content[position]])
             edges = range(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
             probabilities = tuple(probability[edge] for edge in edges) if player == CHANCE else ()
             name = "" if player == CHANCE else tree.key(key[1])

@@ -174,8 +174,8 @@ class GambitWarning(UserWarning):
 def plain(text: str) -> str:
     """Return ``text`` in ASCII without backslashes, since Gambit 16.7 and 17 read two of them as three."""
     bare = unicodedata.normalize("NFKD", text.translate(SIGNS))
-    kept = (one for one in bare if not unicodedata.combining(one))
-    return "".join(one if one.isascii() else "?" for one in kept).replace("\\", "/")
+    without_marks = (one for one in bare if not unicodedata.combining(one))
+    return "".join(one if one.isascii() else "?" for one in without_marks).replace("\\", "/")
 
 
 def plain_label(text: str) -> str:

@@ -27,7 +27,7 @@ def from_nashpy(game: Any) -> NfgGame:
     >>> infoset.solve(from_nashpy(to_nashpy(infoset.load("rock_paper_scissors")))).values
     (0.0, 0.0)
     """
-    _check_theirs(game, "nashpy", "payoff_matrices")
+    _check_foreign_game(game, "nashpy", "payoff_matrices")
     return table_game(*game.payoff_matrices, name="nashpy")
 
 
@@ -57,7 +57,7 @@ def from_gambit(game: Any) -> EfgGame | NfgGame:
 
     Raises ``ParameterError`` and ``FormatError``.
     """
-    _check_theirs(game, "pygambit", "is_tree")
+    _check_foreign_game(game, "pygambit", "is_tree")
     name = str(game.title) or "gambit"
     if game.is_tree:
         return EfgGame(parse_efg(game.to_efg()), name)
@@ -85,7 +85,7 @@ def to_gambit(game: Game, max_histories: int | None = None, normalise: bool = Fa
         raise UnsupportedGameError(f"{game.name}: Gambit does not take it: {shorten(str(error))}") from None
 
 
-def _check_theirs(game: object, package: str, mark: str) -> None:
+def _check_foreign_game(game: object, package: str, mark: str) -> None:
     """Raise ``ParameterError`` for an object without the attribute that identifies games of ``package``."""
     if isinstance(game, type) or not hasattr(game, mark):
         raise ParameterError(f"game={one_line(repr(game))} is not allowed; allowed: a game of {package}")

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.arguments import checks_arguments
-from infoset.base import Action, Game, JointMove, Observed
+from infoset.base import Action, Game, JointAction, Observed
 from infoset.errors import ParameterError
 from infoset.files import read_text
 from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
@@ -133,10 +133,10 @@ class NfgState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return self.game.strategies[player]
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         game = self.game
-        cell = sum(place[move] * step for place, move, step in zip(game.places, moves, game.steps, strict=True))
-        return Observed(Ended(tuple(map(float, game.nfg.payoffs[cell]))), (tuple(moves),) * len(moves))
+        cell = sum(place[action] * step for place, action, step in zip(game.places, actions, game.steps, strict=True))
+        return Observed(Ended(tuple(map(float, game.nfg.payoffs[cell]))), (tuple(actions),) * len(actions))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0,) * len(self.game.players)

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from infoset.arguments import checks_arguments
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, JointAction, Observed
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import (
-    IllegalMoveError,
+    IllegalActionError,
     MissingExtraError,
     ParameterError,
     PolicyError,
@@ -24,8 +24,8 @@ from infoset.errors import (
     shorten,
 )
 from infoset.evaluation import What, tabulated
-from infoset.games.rules import NativeState, NotebookGame, check_moves
-from infoset.names import move_words
+from infoset.games.rules import NativeState, NotebookGame, check_actions
+from infoset.names import action_names
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
@@ -148,31 +148,31 @@ class Undrawn(NativeState):
         """Return no moves: nobody moves before the draw."""
         return ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         """Raise ``UnsupportedGameError``: the seeds are not listed, but ``draw`` samples one."""
         raise UnsupportedGameError(
             f"{self.game.name}: OpenSpiel draws the chance of this game itself and does not list it; it can be played, "
             "not solved or evaluated exactly"
         )
 
-    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action:
+    def draw(self, actions: JointAction, rng: np.random.Generator) -> Action:
         """Return a seed."""
         return int(rng.integers(MAX_SEED))
 
-    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        """Return the step to OpenSpiel's own start.  Raises ``IllegalMoveError``."""
-        check_moves(self, moves)
+    def play(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        """Return the step to OpenSpiel's own start.  Raises ``IllegalActionError``."""
+        check_actions(self, actions)
         if (
             isinstance(chance_outcome, bool)
             or not isinstance(chance_outcome, int)
             or not 0 <= chance_outcome < MAX_SEED
         ):
-            raise IllegalMoveError(
+            raise IllegalActionError(
                 f"chance cannot answer {shorten(repr(chance_outcome))}; possible: a seed, 0 to {MAX_SEED - 1}"
             )
-        return self.play_unchecked(moves, chance_outcome)
+        return self.play_unchecked(actions, chance_outcome)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         """Do what ``play`` does, for a valid seed."""
         assert isinstance(chance_outcome, int)
         return self.game.step(self.game.replay(chance_outcome, ()))
@@ -220,18 +220,18 @@ class OpenSpielState(NativeState):
         return mover == player or (self.spiel.is_simultaneous_node() and bool(self.spiel.legal_actions(player)))
 
     def legal_actions(self, player: int) -> tuple[Action, ...]:
-        return tuple(self._moves(player)) if self.asks(player) else ()
+        return tuple(self._actions(player)) if self.asks(player) else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         return tuple(self.spiel.chance_outcomes()) if self.spiel.is_chance_node() else ()
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         spiel, made = self.spiel, cast("Move", chance_outcome)
         if spiel.is_simultaneous_node():
-            made = tuple([0 if m is None else self._moves(p)[m] for p, m in enumerate(moves)])
+            made = tuple([0 if m is None else self._actions(p)[m] for p, m in enumerate(actions)])
         elif not spiel.is_chance_node():
             mover = spiel.current_player()
-            made = self._moves(mover)[moves[mover]]
+            made = self._actions(mover)[actions[mover]]
         if self.game.replays:
             return self.game.step(self.game.replay(self.seed, (*self.history, made)))
         spiel = spiel.clone()
@@ -241,7 +241,7 @@ class OpenSpielState(NativeState):
     def returns(self) -> tuple[float, ...]:
         return tuple(self.spiel.returns())
 
-    def _moves(self, player: int) -> dict[Any, int]:
+    def _actions(self, player: int) -> dict[Any, int]:
         """Return OpenSpiel's action numbers by the moves' names; by the numbers themselves where names repeat."""
         numbers = self.spiel.legal_actions(player)
         names = [self.spiel.action_to_string(player, number) for number in numbers]
@@ -373,7 +373,7 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
                 raise PolicyError(f"{tree.name}: OpenSpiel's probabilities differ after {tree.history(node)}")
         elif len(children) > 1:
             infoset = int(tree.infoset[node])
-            row, words = table.probabilities(player, tree.key(infoset)), move_words(tree.action_set(infoset))
+            row, words = table.probabilities(player, tree.key(infoset)), action_names(tree.action_set(infoset))
             if not row.keys() <= set(words):
                 raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
             place = result.state_index(spiel)

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State
 from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules
+from infoset.games.table import Infostates, Look, ShownRules
 from infoset.names import Value, check_range, format_value, full_name
 
 PLAYERS = 2
@@ -61,17 +61,17 @@ class BattleshipState(NativeState, _Fields):
         fired = 0 if self.board.repeats else self.fired[player]
         return tuple([cell for cell, bit in bits(self.board).items() if not fired & bit])
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        move, other = moves[self.mover], 1 - self.mover
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        action, other = actions[self.mover], 1 - self.mover
         if self.placing:
-            fleet = (*self.fleets[self.mover], placements(self.board, self.fleets[self.mover])[move])
+            fleet = (*self.fleets[self.mover], placements(self.board, self.fleets[self.mover])[action])
             fleets = (fleet, self.fleets[1]) if self.mover == 0 else (self.fleets[0], fleet)
             return Observed(self._replace(fleets=fleets, turn=self.turn + 1), (None, None))
-        bit = bits(self.board)[cast("tuple[int, int]", move)]
+        bit = bits(self.board)[cast("tuple[int, int]", action)]
         fired = [*self.fired]
         fired[self.mover] |= bit
         state = self._replace(fired=(fired[0], fired[1]), turn=self.turn + 1)
-        seen = (state.result(self.mover, bit), move) if self.mover == 0 else (move, state.result(self.mover, bit))
+        seen = (state.result(self.mover, bit), action) if self.mover == 0 else (action, state.result(self.mover, bit))
         board = self.board
         last = PLAYERS * (len(board.ships) + board.shots)
         lost = [state.sunk(1 - p) for p in range(PLAYERS)]
@@ -141,29 +141,29 @@ def _cells(board: Board, way: str, row: int, column: int, length: int) -> int:
     return sum(bits(board)[cell] for cell in cells) if all(cell in bits(board) for cell in cells) else 0
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw both seas as these players together know them."""
     board = cast(BattleshipState, rules.first.state).board
     seas: list[dict[Any, str]] = [{}, {}]
-    for player, own in enumerate(known):
-        for move, seen in own or ():
-            if isinstance(move, tuple) and len(move) == 3:
-                cells = _cells(board, str(move[0]), move[1], move[2], board.ships[_placed(own, move)])  # type: ignore[arg-type]
+    for player, own in enumerate(infostate):
+        for action, seen in own or ():
+            if isinstance(action, tuple) and len(action) == 3:
+                cells = _cells(board, str(action[0]), action[1], action[2], board.ships[_placed(own, action)])  # type: ignore[arg-type]
                 seas[player] |= {cell: "o" for cell, bit in bits(board).items() if bit & cells}
-            elif move is not None:
-                seas[1 - player][move] = MARKS[str(seen)]
-    for player, own in enumerate(known):
-        for move, seen in own or ():
-            if move is None:
+            elif action is not None:
+                seas[1 - player][action] = MARKS[str(seen)]
+    for player, own in enumerate(infostate):
+        for action, seen in own or ():
+            if action is None:
                 there = seas[player].get(seen, "")
                 seas[player][seen] = "×" if there in ("o", "×") else there if there == "#" else "~"
     parts = [_sea(rules.players[p], board, sea) for p, sea in enumerate(seas)]
     return {"kind": "group", "parts": parts}
 
 
-def _placed(known: InformationState | None, move: Action) -> int:
+def _placed(infostate: InformationState | None, action: Action) -> int:
     """Return the number of the ship that was placed by this move."""
-    return [record[0] for record in known or ()].index(move)
+    return [record[0] for record in infostate or ()].index(action)
 
 
 def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:
@@ -175,15 +175,15 @@ def _sea(title: str, board: Board, marks: dict[Any, str]) -> Picture:
     }  # fmt: skip
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a ship or a shot of the player with its result, or a shot of the opponent."""
-    move, seen = record
-    if move is None:
+    action, seen = record
+    if action is None:
         row, column = cast("tuple[int, int]", seen)
         return f"{rules.players[1 - player]} shoots at {row},{column}"
-    if isinstance(move, tuple) and len(move) == 3:
-        return f"you place a ship {move[0]} from {move[1]},{move[2]}"
-    row, column = cast("tuple[int, int]", move)
+    if isinstance(action, tuple) and len(action) == 3:
+        return f"you place a ship {action[0]} from {action[1]},{action[2]}"
+    row, column = cast("tuple[int, int]", action)
     return f"you shoot at {row},{column}: {seen}"
 
 
@@ -215,4 +215,4 @@ def battleship(
         )
     name = full_name("battleship", battleship, rows=rows, columns=columns, ships=ships, shots=shots, repeats=repeats)
     first = Observed(BattleshipState(board, ((), ()), (0, 0), 0), (None, None))
-    return BattleshipRules(name, seats(PLAYERS), first, Look(picture, told))
+    return BattleshipRules(name, seats(PLAYERS), first, Look(picture, describe_record))

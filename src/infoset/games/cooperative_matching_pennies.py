@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules
-from infoset.games.table import Known, Look, ShownRules, area, does, made, table
+from infoset.games.table import Infostates, Look, ShownRules, area, does, made, table
 from infoset.names import full_name
 
 SAME, DIFFERENT = "same", "different"
@@ -40,15 +40,15 @@ class PenniesState(NativeState, _Fields):
             return ()
         return (*SIDES, PASS) if self.side else SIDES
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         return () if self.goal else ((SAME, 0.5), (DIFFERENT, 0.5))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         if chance_outcome is not None:
             return Observed(self._replace(goal=str(chance_outcome)), (chance_outcome, None))
         if not self.side:
-            return Observed(self._replace(side=str(moves[0])), (None, moves[0]))
-        return Observed(Ended((self._judge(str(moves[1])),) * 2), (moves[1], None))
+            return Observed(self._replace(side=str(actions[0])), (None, actions[0]))
+        return Observed(Ended((self._judge(str(actions[1])),) * 2), (actions[1], None))
 
     def _judge(self, answer: str) -> float:
         if answer == PASS:
@@ -59,9 +59,9 @@ class PenniesState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the goal, which Alice sees, and both pennies."""
-    alice, bob = known
+    alice, bob = infostate
     seen: list[Action | None] = [*made(alice)] if alice is not None else [None, *made(bob or ())]
     goal, *shown = seen or [None]
     pennies = [[str(side)] for side in shown] + [[]] * (2 - len(shown))
@@ -71,11 +71,11 @@ def picture(rules: Rules, known: Known) -> Picture:
     )
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the goal, the player's own penny, or the other player's penny."""
-    move, seen = record
-    if move is not None:
-        return "you pass" if move == PASS else f"you show {move}"
+    action, seen = record
+    if action is not None:
+        return "you pass" if action == PASS else f"you show {action}"
     if player == 0 and not before:
         return f"the pennies should be {seen}"
     other = rules.players[1 - player]
@@ -97,4 +97,4 @@ def cooperative_matching_pennies(win: float = 1.0, loss: float = -200.0, passing
             raise ParameterError(f"cooperative_matching_pennies: {key}={shorten(str(value))} is not a finite number")
     name = full_name("cooperative_matching_pennies", cooperative_matching_pennies, **points._asdict())
     first = Observed(PenniesState(points, "", ""), (None, None))
-    return ShownRules(name, ("Alice", "Bob"), first, Look(picture, told))
+    return ShownRules(name, ("Alice", "Bob"), first, Look(picture, describe_record))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, table
+from infoset.games.table import Infostates, Look, ShownRules, area, table
 from infoset.names import Value, check_choice, check_range, full_name
 
 POINTS_ORDERS = ("random", "descending", "ascending")
@@ -36,17 +36,17 @@ class GoofspielState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return () if self.prize == NO_PRIZE else self.hands[player]
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         """Return the possible next prizes; none where the order is fixed or only the last card is left."""
         if self.points_order != "random" or len(self.prizes) < 2:
             return ()
         return tuple((prize, 1 / len(self.prizes)) for prize in self.prizes)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         count = len(self.hands)
         if self.prize == NO_PRIZE:
             return Observed(self._uncover(self.hands, self.points, chance_outcome), (chance_outcome,) * count)
-        bids: list[int] = list(moves)  # type: ignore[arg-type]
+        bids: list[int] = list(actions)  # type: ignore[arg-type]
         winner, points = award(bids, self.prize, self.points)
         seen: tuple[Action, ...] = ("tie" if winner == NOBODY else f"P{winner + 1}",)
         if not self.imp_info:
@@ -108,18 +108,20 @@ class Played(NamedTuple):
     winners: list[str]
 
 
-def played(rules: Rules, known: Known) -> Played:
+def played(rules: Rules, infostate: Infostates) -> Played:
     """Collect the joint knowledge: open bids from any player's knowledge, hidden ones from the bidder's."""
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
-    told = max([own for own in known if own is not None], key=len, default=())
+    describe_record = max([own for own in infostate if own is not None], key=len, default=())
     drawn = first.points_order == "random"
-    seen: list[tuple[Any, ...]] = [saw for move, saw in told if move is not None]  # type: ignore[misc]
-    bids = {p: [move for move, _ in own if move is not None] for p, own in enumerate(known) if own is not None}
+    seen: list[tuple[Any, ...]] = [saw for action, saw in describe_record if action is not None]  # type: ignore[misc]
+    bids = {
+        p: [action for action, _ in own if action is not None] for p, own in enumerate(infostate) if own is not None
+    }
     if not first.imp_info:
-        bids = {p: [saw[1 + p] for saw in seen] for p in range(len(known))}
+        bids = {p: [saw[1 + p] for saw in seen] for p in range(len(infostate))}
     if drawn:
-        plain = 1 if first.imp_info else 1 + len(known)
-        prizes = [told[0][1]] if told else []
+        plain = 1 if first.imp_info else 1 + len(infostate)
+        prizes = [describe_record[0][1]] if describe_record else []
         prizes += [saw[plain] for saw in seen if len(saw) > plain]
     else:
         order = sorted((first.prize, *first.prizes), reverse=first.points_order == "descending")
@@ -127,18 +129,18 @@ def played(rules: Rules, known: Known) -> Played:
     return Played(prizes, bids, [saw[0] for saw in seen])  # type: ignore[arg-type]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, points and bids, the prize on the table and those to come."""
     first: GoofspielState = rules.first.state  # type: ignore[assignment]
-    prizes, bids, winners = played(rules, known)
+    prizes, bids, winners = played(rules, infostate)
     cards = first.hands[0]
     over = len(winners) == len(cards) - 1
     left = {p: [card for card in cards if card not in own] for p, own in bids.items()}
     points = [sum(z for z, who in zip(prizes, winners, strict=False) if who == name) for name in rules.players]
     if over:
         prizes = [*prizes[: len(winners)], *(card for card in cards if card not in prizes[: len(winners)])]
-        if len(left) == len(known):
-            points = list(award([left[p][0] for p in range(len(known))], prizes[-1], tuple(points))[1])
+        if len(left) == len(infostate):
+            points = list(award([left[p][0] for p in range(len(infostate))], prizes[-1], tuple(points))[1])
     areas = []
     for p, name in enumerate(rules.players):
         note = f"{points[p]} point{'s' * (points[p] != 1)}"
@@ -151,10 +153,10 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(area("prize", open_, 0, note), *areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the first prize, or a round: the player's bid, the others' if open, the winner, the next prize."""
-    move, saw = record
-    if move is None or not isinstance(saw, tuple):
+    action, saw = record
+    if action is None or not isinstance(saw, tuple):
         return f"the prize is {saw}"
     open_bids = not rules.first.state.imp_info  # type: ignore[attr-defined]
     names = rules.players
@@ -162,7 +164,7 @@ def told(rules: Rules, player: int, record: ObservationRecord, before: Informati
     winner = "you win" if saw[0] == names[player] else f"{saw[0]} wins"
     rest = saw[1 + len(names) * open_bids :]
     ends = [*(f"the next prize is {prize}" for prize in rest)]
-    return "; ".join([f"you bid {move}", *others, "it is a tie" if saw[0] == "tie" else winner, *ends])
+    return "; ".join([f"you bid {action}", *others, "it is a tie" if saw[0] == "tie" else winner, *ends])
 
 
 def goofspiel(
@@ -188,4 +190,4 @@ def goofspiel(
         "points_order": points_order, "returns_type": returns_type,
     }  # fmt: skip
     name = full_name("goofspiel", goofspiel, **parameters)
-    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, told))
+    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))

@@ -14,7 +14,7 @@ from infoset.base import (
     BoolArray,
     FloatArray,
     InformationState,
-    JointMove,
+    JointAction,
     ObservationRecord,
     Observed,
     Picture,
@@ -34,7 +34,7 @@ from infoset.games.poker_hands import (
     strength,
 )
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table
 from infoset.names import Value, check_choice, check_range, full_name
 
 CHECK, CALL, FOLD, ALL_IN = "check", "call", "fold", "allin"
@@ -142,7 +142,7 @@ class HoldemState(NativeState, _Fields):
         to = {min(spot.stack, max(least, highest + round(min(size * pot, spot.stack)))) for size in spot.bets}
         return tuple(sorted(to))
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         if len(self.hands) == len(self.stakes):
             return self._cards() if self.mover == NOBODY else ()
         if self.hands:
@@ -150,7 +150,7 @@ class HoldemState(NativeState, _Fields):
         probabilities = zip(self.spot.hands[0], self.spot.first_probabilities.tolist(), strict=True)
         return tuple((hand_name(hand), chance) for hand, chance in probabilities)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         if chance_outcome is not None and self.mover == NOBODY:
             (card,) = cards_of(str(chance_outcome), "card")
             return Observed(self.opened(card), (chance_outcome, chance_outcome))
@@ -158,8 +158,8 @@ class HoldemState(NativeState, _Fields):
             seen = (chance_outcome, None) if not self.hands else (None, chance_outcome)
             return Observed(self._replace(hands=(*self.hands, self.spot.number[str(chance_outcome)])), seen)
         mover = self.mover
-        move = str(moves[mover])
-        return Observed(self.after(move), (None, move) if mover == 0 else (move, None))
+        action = str(actions[mover])
+        return Observed(self.after(action), (None, action) if mover == 0 else (action, None))
 
     def _cards(self) -> tuple[tuple[Action, float], ...]:
         """Return the possible river cards with their probabilities."""
@@ -170,23 +170,23 @@ class HoldemState(NativeState, _Fields):
         """Return the state after the river card is dealt."""
         return self._replace(bets=0, mover=0, card=card)
 
-    def staked(self, move: str) -> tuple[int, int]:
+    def staked(self, action: str) -> tuple[int, int]:
         """Return the chips put in after a move."""
         own, highest = self.stakes[self.mover], max(self.stakes)
-        to = highest if move == CALL else own if move in (CHECK, FOLD) else int(move.split()[1])
+        to = highest if action == CALL else own if action in (CHECK, FOLD) else int(action.split()[1])
         return (to, self.stakes[1]) if self.mover == 0 else (self.stakes[0], to)
 
-    def after(self, move: str) -> NativeState:
+    def after(self, action: str) -> NativeState:
         """Return the state after a legal move."""
-        mover, stakes = self.mover, self.staked(move)
-        if move == FOLD:
+        mover, stakes = self.mover, self.staked(action)
+        if action == FOLD:
             return Ended(self._paid(1 - mover, stakes[mover]))
-        if move == CALL or (move == CHECK and mover == 1):
+        if action == CALL or (action == CHECK and mover == 1):
             if len(self.spot.board) == TURN and self.card == NOBODY:
                 return self._replace(stakes=stakes, mover=NOBODY)
             one, two = (self.spot.strengths(self.card)[hand] for hand in self.hands)
             return Ended(self._paid(int(two > one), max(stakes))) if one != two else Ended((0.0, 0.0))
-        return self._replace(stakes=stakes, bets=self.bets + (move != CHECK), mover=1 - mover)
+        return self._replace(stakes=stakes, bets=self.bets + (action != CHECK), mover=1 - mover)
 
     def _paid(self, winner: int, stake: int) -> tuple[float, ...]:
         """Return the payoffs; each player put in half of the initial pot."""
@@ -235,37 +235,37 @@ class Public(NamedTuple):
     """The public information: the chips put in, each player's moves, and the river card."""
 
     stakes: tuple[int, int]
-    moves: list[list[str]]
+    actions: list[list[str]]
     card: str
 
 
-def _public(rules: Rules, known: InformationState) -> Public:
+def _public(rules: Rules, infostate: InformationState) -> Public:
     """Replay the betting from one player's information state."""
     first: HoldemState = rules.first.state  # type: ignore[assignment]
     state: NativeState = first._replace(hands=(first.spot.hands[0][0], first.spot.hands[1][0]))
-    stakes, moves, opened = first.stakes, [list[str](), list[str]()], ""
-    for word in map(str, made(known)[1:]):
+    stakes, actions, opened = first.stakes, [list[str](), list[str]()], ""
+    for word in map(str, made(infostate)[1:]):
         assert isinstance(state, HoldemState)
         if state.mover == NOBODY:
             (card,), opened = cards_of(word, "card"), word
             beside = [next(hand for hand in own if card not in hand) for own in first.spot.hands]
             state = state.opened(card)._replace(hands=tuple(beside))
-            moves = [[*own, "|"] for own in moves]
+            actions = [[*own, "|"] for own in actions]
             continue
-        moves[state.mover].append(word)
+        actions[state.mover].append(word)
         stakes, state = state.staked(word), state.after(word)
-    return Public(stakes, moves, opened)
+    return Public(stakes, actions, opened)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the board, the chips and each player's moves."""
     spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
-    stakes, moves, card = _public(rules, longest(known))
+    stakes, actions, card = _public(rules, longest(infostate))
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         hand = _two(str(own[0][1])) if own else []
-        hidden = 2 * int(own is None and any(known))
-        said = ", ".join(moves[player]).replace(", |", " |").replace("|,", "|").strip(" |")
+        hidden = 2 * int(own is None and any(infostate))
+        said = ", ".join(actions[player]).replace(", |", " |").replace("|,", "|").strip(" |")
         areas.append(area(rules.players[player], hand, hidden, said, chips=stakes[player], player=player))
     return table(*areas, area("board", [*_two(hand_name(spot.board)), *_two(card)], chips=spot.pot + sum(stakes)))
 
@@ -275,11 +275,11 @@ def _two(name: str) -> list[str]:
     return [name[k : k + 2] for k in range(0, len(name), 2)]
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt hand, the player's own move, the other player's move, or the river card."""
-    move, seen = record
-    if move is not None:
-        return f"you {move}"
+    action, seen = record
+    if action is not None:
+        return f"you {action}"
     if not before:
         return f"you get {seen}"
     verb, _, much = str(seen).partition(" ")
@@ -344,15 +344,15 @@ def _holdem(
         game, maker, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=texts[0],
         range2=texts[1], ranges=ranges,
     )  # fmt: skip
-    held = _held(*found)
-    if not all(held):
+    both_ranges = _restrict_ranges(*found)
+    if not all(both_ranges):
         raise ParameterError(f"{game}: every hand of range1 shares a card with every hand of range2")
-    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, held)
+    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, both_ranges)
     first = HoldemState(spot, (), (0, 0), 0, 0, NOBODY)
-    return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, told))
+    return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, describe_record))
 
 
-def _held(one: Range, two: Range) -> tuple[Range, Range]:
+def _restrict_ranges(one: Range, two: Range) -> tuple[Range, Range]:
     """Return the ranges without hands that conflict with all hands of the other player."""
     fits = disjoint(list(one), list(two))
     first = {hand: weight for k, (hand, weight) in enumerate(one.items()) if fits[k].any()}

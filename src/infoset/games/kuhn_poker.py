@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K")
@@ -31,21 +31,21 @@ class KuhnState(NativeState, _Fields):
             return ()
         return MOVES
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         if len(self.cards) == self.players:
             return ()
         left = [card for card in range(self.deck) if card not in self.cards]
         return tuple((card_name(card, self.deck), 1 / len(left)) for card in left)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         players, deck, cards, history = self
         if chance_outcome is not None:
             return self._deal(str(chance_outcome))
         mover = len(history) % players
-        move = str(moves[mover])
-        seen = [move] * players
+        action = str(actions[mover])
+        seen = [action] * players
         seen[mover] = None  # type: ignore[call-overload]
-        history = (*history, move)
+        history = (*history, action)
         bets = BET in history
         if len(history) == (history.index(BET) + players if bets else players):
             return Observed(Ended(showdown(cards, history)), tuple(seen))
@@ -65,7 +65,7 @@ class KuhnState(NativeState, _Fields):
 def showdown(cards: tuple[int, ...], history: tuple[str, ...]) -> tuple[float, ...]:
     """Return the payoffs: the highest card among those who bet or called, or of all if nobody bet, takes the pot."""
     players = len(cards)
-    callers = {k % players for k, move in enumerate(history) if move == BET}
+    callers = {k % players for k, action in enumerate(history) if action == BET}
     winner = max(callers or range(players), key=cards.__getitem__)
     pot = players + len(callers)
     return tuple([float((p == winner) * pot - 1 - (p in callers)) for p in range(players)])
@@ -76,25 +76,25 @@ def card_name(card: int, deck: int) -> str:
     return RANKS[card - deck]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the chips and each player's moves."""
     players = len(rules.players)
-    history = made(longest(known))[1:]
+    history = made(longest(infostate))[1:]
     areas = []
-    for player, own in enumerate(known):
-        moves = turn_words(history, 0, player, players)
+    for player, own in enumerate(infostate):
+        actions = turn_words(history, 0, player, players)
         hand = [own[0][1]] if own else []
-        face_down = int(own is None and any(known))
-        chips = 1 + moves.count(BET)
-        areas.append(area(rules.players[player], hand, face_down, moves, chips=chips, player=player))  # type: ignore[arg-type]
+        face_down = int(own is None and any(infostate))
+        chips = 1 + actions.count(BET)
+        areas.append(area(rules.players[player], hand, face_down, actions, chips=chips, player=player))  # type: ignore[arg-type]
     return table(*areas, area("pot", chips=players + history.count(BET)))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt card, the player's own move, or another player's move."""
-    move, seen = record
-    if move is not None:
-        return f"you {move}"
+    action, seen = record
+    if action is not None:
+        return f"you {action}"
     return does(rules.players[(len(before) - 1) % len(rules.players)], str(seen)) if before else f"you get a {seen}"
 
 
@@ -108,4 +108,4 @@ def kuhn_poker(players: int = 2, cards: int = 0) -> Rules:
     check_range("kuhn_poker: cards", deck, players, len(RANKS))
     name = full_name("kuhn_poker", kuhn_poker, players=players, cards=cards and deck)
     first = Observed(KuhnState(players, deck, (), ()), (None,) * players)
-    return ShownRules(name, seats(players), first, Look(picture, told))
+    return ShownRules(name, seats(players), first, Look(picture, describe_record))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.errors import ParameterError
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table
 from infoset.names import check_range, full_name
 
 RANKS = "23456789TJQK"
@@ -76,20 +76,20 @@ class LeducState(NativeState, _Fields):
         facing = max(self.stakes) > self.stakes[player]
         return ACTION_SETS[facing, self.raises < MAX_RAISES]
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         if not self.dealing:
             return ()
         left = [card for card in range(self.deck.ranks * self.deck.suits) if card not in self.cards]
         return tuple((self.deck.name(card), 1 / len(left)) for card in left)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         if chance_outcome is not None:
             return self._deal(str(chance_outcome))
         mover = self.mover
-        move = str(moves[mover])
-        seen = [move] * self.players
+        action = str(actions[mover])
+        seen = [action] * self.players
         seen[mover] = None  # type: ignore[call-overload]
-        return Observed(self._bet(mover, move), tuple(seen))
+        return Observed(self._bet(mover, action), tuple(seen))
 
     def _deal(self, name: str) -> Observed:
         card = self.deck.number(name)
@@ -99,13 +99,13 @@ class LeducState(NativeState, _Fields):
         seen = tuple([name if p == len(self.cards) else None for p in range(self.players)])
         return Observed(self._replace(cards=(*self.cards, card)), seen)
 
-    def _bet(self, mover: int, move: str) -> NativeState:
+    def _bet(self, mover: int, action: str) -> NativeState:
         players, deck, cards, public, second, stakes, folded, calls, raises, _ = self
-        stakes = self.staked(mover, move)
-        if move == FOLD:
+        stakes = self.staked(mover, action)
+        if action == FOLD:
             folded = folded | {mover}
         else:
-            calls, raises = (calls + 1, raises) if move == CALL else (0, raises + 1)
+            calls, raises = (calls + 1, raises) if action == CALL else (0, raises + 1)
         left = players - len(folded)
         over = left == 1 or calls == (left - 1 if raises else left)
         if left == 1 or (over and second):
@@ -117,11 +117,11 @@ class LeducState(NativeState, _Fields):
             mover = (mover + 1) % players
         return LeducState(players, deck, cards, public, second, stakes, folded, calls, raises, mover)
 
-    def staked(self, mover: int, move: str) -> tuple[int, ...]:
+    def staked(self, mover: int, action: str) -> tuple[int, ...]:
         """Return the chips put in after a move."""
-        if move == FOLD:
+        if action == FOLD:
             return self.stakes
-        stake = max(self.stakes) + (RAISES[self.second] if move == RAISE else 0)
+        stake = max(self.stakes) + (RAISES[self.second] if action == RAISE else 0)
         return (*self.stakes[:mover], stake, *self.stakes[mover + 1 :])
 
     def returns(self) -> tuple[float, ...]:
@@ -143,42 +143,42 @@ class Public(NamedTuple):
     state: NativeState
     stakes: tuple[int, ...]
     card: str
-    moves: list[list[str]]
+    actions: list[list[str]]
 
 
-def public(rules: Rules, known: InformationState) -> Public:
+def public(rules: Rules, infostate: InformationState) -> Public:
     """Replay the betting from one player's information state."""
     players = len(rules.players)
     state: NativeState = rules.first.state._replace(cards=(0,) * players)  # type: ignore[attr-defined]
-    stakes, card, moves = state.stakes, "", [[] for _ in rules.players]  # type: ignore[attr-defined,var-annotated]
-    for move in made(known)[1:]:
+    stakes, card, actions = state.stakes, "", [[] for _ in rules.players]  # type: ignore[attr-defined,var-annotated]
+    for action in made(infostate)[1:]:
         assert isinstance(state, LeducState)
-        if move in (FOLD, CALL, RAISE):
-            moves[state.mover].append(move)
-            stakes, state = state.staked(state.mover, str(move)), state._bet(state.mover, str(move))
+        if action in (FOLD, CALL, RAISE):
+            actions[state.mover].append(action)
+            stakes, state = state.staked(state.mover, str(action)), state._bet(state.mover, str(action))
         else:
-            card, state = str(move), state._replace(public=True)
-            moves = [[*own, "|"] for own in moves]
-    return Public(state, stakes, card, moves)
+            card, state = str(action), state._replace(public=True)
+            actions = [[*own, "|"] for own in actions]
+    return Public(state, stakes, card, actions)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the public card, the chips and the moves before and after that card."""
-    _, stakes, card, moves = public(rules, longest(known))
+    _, stakes, card, actions = public(rules, longest(infostate))
     areas = []
-    for player, own in enumerate(known):
-        note = " ".join(moves[player]).strip("| ")
+    for player, own in enumerate(infostate):
+        note = " ".join(actions[player]).strip("| ")
         hand = [own[0][1]] if own else []
-        face_down = int(own is None and any(known))
+        face_down = int(own is None and any(infostate))
         areas.append(area(rules.players[player], hand, face_down, note, chips=stakes[player], player=player))  # type: ignore[arg-type]
     return table(*areas, area("table", [card] if card else [], int(not card), chips=sum(stakes)))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a dealt card, the player's own move, or another player's move."""
-    move, seen = record
-    if move is not None:
-        return f"you {move}"
+    action, seen = record
+    if action is not None:
+        return f"you {action}"
     if not before:
         return f"you get {seen}"
     if seen not in (FOLD, CALL, RAISE):
@@ -201,4 +201,4 @@ def leduc_poker(players: int = 2, ranks: int = 0, suits: int = 2) -> Rules:
         raise ParameterError(f"leduc_poker: {cards} cards, where {players} players and the table need one each")
     name = full_name("leduc_poker", leduc_poker, players=players, ranks=ranks, suits=suits)
     first = LeducState(players, deck, (), False, False, (ANTE,) * players, frozenset(), 0, 0, 0)
-    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, told))
+    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import check_range, full_name
 
 NO_BID = -1
@@ -39,20 +39,20 @@ class DiceState(NativeState, _Fields):
         higher = tuple(bid_name(bid, self.sides) for bid in range(self.bid + 1, bids))
         return higher if self.bid == NO_BID else (*higher, LIAR)
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         if not self.rolling:
             return ()
         return tuple((face, 1 / self.sides) for face in range(1, self.sides + 1))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         if isinstance(chance_outcome, int):
             return self._roll(chance_outcome)
         mover = self.mover
-        move = str(moves[mover])
-        seen = tuple([None if p == mover else move for p in range(self.players)])
-        if move == LIAR:
+        action = str(actions[mover])
+        seen = tuple([None if p == mover else action for p in range(self.players)])
+        if action == LIAR:
             return Observed(Ended(self._judge()), seen)
-        return Observed(self._replace(bid=bid_number(move, self.sides), mover=(mover + 1) % self.players), seen)
+        return Observed(self._replace(bid=bid_number(action, self.sides), mover=(mover + 1) % self.players), seen)
 
     def _roll(self, face: int) -> Observed:
         """Roll a die; a player sees its hand, sorted, after its last die."""
@@ -103,12 +103,12 @@ def bid_number(name: str, sides: int) -> int:
     return (int(quantity) - 1) * sides + int(face) - 1
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the dice and the bids, with the last bid as a die."""
     players, numdice, sides = rules.first.state[:3]  # type: ignore[index]
-    bids = [str(bid).replace("x", " × ") for bid in made(longest(known))[1:]]
+    bids = [str(bid).replace("x", " × ") for bid in made(longest(infostate))[1:]]
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         dice, hidden = (own[0][1], 0) if own else ((), numdice if own is None else 0)
         note = turn_words(bids, 0, player, players)
         areas.append(area(rules.players[player], dice, hidden, note, **{"as": "die"}, player=player))  # type: ignore[arg-type]
@@ -118,12 +118,12 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(*areas, area("bid", [face] if last else [], 0, f"{said}; {sides} is wild", **{"as": "die"}))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's dice, its own bid, or another player's bid."""
-    move, seen = record
+    action, seen = record
     if not before:
         return f"you roll {' '.join(map(str, seen))}"  # type: ignore[arg-type]
-    bid = seen if move is None else move
+    bid = seen if action is None else action
     verb, what = ("call", "a liar") if bid == LIAR else ("bid", str(bid).replace("x", " × "))
     mover = (len(before) - 1) % len(rules.players)
     return f"{f'you {verb}' if move is not None else does(rules.players[mover], verb)} {what}"
@@ -136,4 +136,4 @@ def liars_dice(numdice: int = 1, dice_sides: int = 6, players: int = 2) -> Rules
     check_range("liars_dice: players", players, 2, 6)
     name = full_name("liars_dice", liars_dice, numdice=numdice, dice_sides=dice_sides, players=players)
     first = Observed(DiceState(players, numdice, dice_sides, (), NO_BID, 0), (None,) * players)
-    return DiceRules(name, seats(players), first, Look(picture, told))
+    return DiceRules(name, seats(players), first, Look(picture, describe_record))

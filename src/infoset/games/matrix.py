@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed
 from infoset.games.rules import Ended, NativeState, Rules, seats
 
 Payoffs = tuple[tuple[tuple[int, ...], tuple[float, ...]], ...]
@@ -23,9 +23,9 @@ class MatrixState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return self.actions[player]
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        chosen = tuple(own.index(str(move)) for own, move in zip(self.actions, moves, strict=True))
-        seen = tuple(str(move) for move in moves)
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        chosen = tuple(own.index(str(action)) for own, action in zip(self.actions, actions, strict=True))
+        seen = tuple(str(action) for action in actions)
         return Observed(Ended(dict(self.payoffs)[chosen]), (seen,) * len(chosen))
 
     def returns(self) -> tuple[float, ...]:
@@ -41,16 +41,16 @@ class MatrixRules(Rules):
         state: MatrixState = self.first.state  # type: ignore[assignment]
         return state.actions
 
-    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
+    def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe the choices of all players."""
-        return choices_told(self.players, player, record)
+        return describe_choices(self.players, player, record)
 
 
-def choices_told(players: tuple[str, ...], player: int, record: ObservationRecord) -> str:
+def describe_choices(players: tuple[str, ...], player: int, record: ObservationRecord) -> str:
     """Describe a player's observation after a simultaneous choice that all players see."""
     chosen: Any = record[1]
     others = [
-        f"{name} chooses {move}" for p, (name, move) in enumerate(zip(players, chosen, strict=True)) if p != player
+        f"{name} chooses {action}" for p, (name, action) in enumerate(zip(players, chosen, strict=True)) if p != player
     ]
     return "; ".join([f"you choose {record[0]}", *others])
 
@@ -58,6 +58,6 @@ def choices_told(players: tuple[str, ...], player: int, record: ObservationRecor
 def matrix_game(
     name: str, actions: tuple[tuple[str, ...], ...], payoffs: dict[tuple[int, ...], tuple[float, ...]]
 ) -> MatrixRules:
-    """Make a one-shot game: ``payoffs[joint move as indices]`` holds each player's payoff."""
+    """Make a one-shot game: ``payoffs[joint action as indices]`` holds each player's payoff."""
     state = MatrixState(actions, tuple(payoffs.items()))
     return MatrixRules(name, seats(len(actions)), Observed(state, (None,) * len(actions)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, longest, table
+from infoset.games.table import Infostates, Look, ShownRules, area, longest, table
 from infoset.names import check_range, full_name
 
 PLAYERS = 2
@@ -40,8 +40,8 @@ class OshiZumoState(NativeState, _Fields):
         have = self.coins[player]
         return tuple(range(min(have, self.ring.least), have + 1))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        one, two = cast("tuple[int, int]", moves)
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        one, two = cast("tuple[int, int]", actions)
         coins = (self.coins[0] - one, self.coins[1] - two)
         position = self.position + (one > two) - (one < two)
         left = self.left - 1
@@ -57,17 +57,17 @@ class OshiZumoState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
-def _bids(known: Known) -> list[tuple[int, int]]:
+def _bids(infostate: Infostates) -> list[tuple[int, int]]:
     """Return all bids, as pairs of the first player's and the second's; they are public."""
-    told, second = longest(known), known[0] is None
-    pairs = cast("tuple[tuple[int, int], ...]", told)
-    return [(seen, move) if second else (move, seen) for move, seen in pairs]
+    describe_record, second = longest(infostate), infostate[0] is None
+    pairs = cast("tuple[tuple[int, int], ...]", describe_record)
+    return [(seen, action) if second else (action, seen) for action, seen in pairs]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the ring with the wrestler, and each player's coins and bids."""
     state: OshiZumoState = rules.first.state  # type: ignore[assignment]
-    size, bids = state.ring.size, _bids(known)
+    size, bids = state.ring.size, _bids(infostate)
     position = sum([(one > two) - (one < two) for one, two in bids])
     cells = [EDGE, *[FREE] * (2 * size + 1), EDGE]
     cells[position + size + 1] = WRESTLER
@@ -80,7 +80,7 @@ def picture(rules: Rules, known: Known) -> Picture:
     return table(area("ring", cells, 0, towards), *areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe both bids and the movement of the wrestler."""
     own, other = cast("tuple[int, int]", record)
     names = rules.players
@@ -104,4 +104,4 @@ def oshi_zumo(coins: int = 50, size: int = 3, horizon: int = 1000, alesia: bool 
     name = full_name(
         "oshi_zumo", oshi_zumo, coins=coins, size=size, horizon=horizon, alesia=alesia, min_bid=min_bid
     )  # fmt: skip
-    return ShownRules(name, seats(PLAYERS), Observed(state, (None, None)), Look(picture, told))
+    return ShownRules(name, seats(PLAYERS), Observed(state, (None, None)), Look(picture, describe_record))

@@ -11,9 +11,9 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture, State
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules
+from infoset.games.table import Infostates, Look, ShownRules
 
 PLAYERS = 2
 TAKEN = "taken"
@@ -48,9 +48,9 @@ class PhantomState(NativeState, _Fields):
             return ()
         return unseen(self.rows, self.columns, self.stones[player] | self.met[player])
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         rows, columns, abrupt, stones, met, mover = self
-        row, column = cast("tuple[int, int]", moves[mover])
+        row, column = cast("tuple[int, int]", actions[mover])
         bit, other = 1 << ((row - 1) * columns + column - 1), 1 - mover
         if stones[other] & bit:
             met = replaced(met, mover, met[mover] | bit)
@@ -98,33 +98,33 @@ class PhantomRules(ShownRules):
         return type(cast(PhantomState, self.first.state))(*core[:4], own, core[4])
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the board as these players together know it, each cell with its mark."""
     start: PhantomState = rules.first.state  # type: ignore[assignment]
     marks: dict[Action, str] = {}
-    for player, own in enumerate(known):
-        for move, seen in own or ():
-            marks[move] = MARKS[1 - player if seen == TAKEN else player]  # type: ignore[index]
+    for player, own in enumerate(infostate):
+        for action, seen in own or ():
+            marks[action] = MARKS[1 - player if seen == TAKEN else player]  # type: ignore[index]
     rows, columns = range(1, start.rows + 1), range(1, start.columns + 1)
-    unknown = "" if all(own is not None for own in known) else HIDDEN
+    unknown = "" if all(own is not None for own in infostate) else HIDDEN
     grid = [[marks.get((r, c), unknown) for c in columns] for r in rows]
-    moves = {f"{r - 1},{c - 1}": k for k, (r, c) in enumerate(free)} if (free := _free(start, known)) else {}
+    actions = {f"{r - 1},{c - 1}": k for k, (r, c) in enumerate(free)} if (free := _free(start, infostate)) else {}
     return {
-        "kind": "grid", "rows": list(map(str, rows)), "columns": list(map(str, columns)), "cells": grid, "moves": moves,
+        "kind": "grid", "rows": list(map(str, rows)), "columns": list(map(str, columns)), "cells": grid, "moves": actions,
         **start.board,
     }  # fmt: skip
 
 
-def _free(start: PhantomState, known: Known) -> list[tuple[int, int]]:
+def _free(start: PhantomState, infostate: Infostates) -> list[tuple[int, int]]:
     """Return the cells that a player may try, where the knowledge of a single player is shown."""
-    shown = [own for own in known if own is not None]
+    shown = [own for own in infostate if own is not None]
     if len(shown) != 1:
         return []
-    tried = {move for move, _ in shown[0]}
+    tried = {action for action, _ in shown[0]}
     return [cell for cell in cells(start.rows, start.columns) if cell not in tried]
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe a stone of the player, or a cell that was taken."""
     row, column = cast("tuple[int, int]", record[0])
     return f"you try {row},{column}: {'it is taken' if record[1] == TAKEN else 'your stone'}"
@@ -132,4 +132,4 @@ def told(rules: Rules, player: int, record: ObservationRecord, before: Informati
 
 def phantom_rules(name: str, first: PhantomState) -> PhantomRules:
     """Make the game that starts in state ``first``."""
-    return PhantomRules(name, seats(PLAYERS), Observed(first, (None, None)), Look(picture, told))
+    return PhantomRules(name, seats(PLAYERS), Observed(first, (None, None)), Look(picture, describe_record))

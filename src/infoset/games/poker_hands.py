@@ -204,5 +204,5 @@ def _by_counts(ranks: list[int]) -> tuple[int, ...]:
 
 def _straight(ranks: Iterable[int]) -> int | None:
     """Return the number of the best straight, from 9 down to 0, ``None`` without one."""
-    held = set(ranks)
-    return next((9 - place for place, five in enumerate(STRAIGHTS) if five <= held), None)
+    distinct_ranks = set(ranks)
+    return next((9 - place for place, five in enumerate(STRAIGHTS) if five <= distinct_ranks), None)

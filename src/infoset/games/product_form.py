@@ -18,7 +18,7 @@ from functools import cached_property
 from math import isfinite
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
-from infoset.base import Action, JointMove, Observed
+from infoset.base import Action, JointAction, Observed
 from infoset.errors import GameRuleError, ParameterError, UnknownNameError, shorten
 from infoset.games.rules import Ended, NativeState, NotebookGame
 from infoset.names import format_action, is_number
@@ -326,11 +326,11 @@ class ProductState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return tuple(self.axis.action_set(self.past)) if self.axis.player == self.form.players[player] else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         return tuple(self.axis.action_set(self.past).items()) if isinstance(self.axis, Chance) else ()
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        (value,) = [choice for choice in (*moves, chance_outcome) if choice is not None]
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        (value,) = [choice for choice in (*actions, chance_outcome) if choice is not None]
         return self.form.step((*self.values, value))
 
     def returns(self) -> tuple[float, ...]:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset import displays
-from infoset.base import Action, JointMove, Observed, State, Step
-from infoset.errors import IllegalMoveError, shorten
+from infoset.base import Action, JointAction, Observed, State, Step
+from infoset.errors import IllegalActionError, shorten
 
 
 class NotebookGame:
@@ -49,25 +49,25 @@ def seats(count: int) -> tuple[str, ...]:
     return tuple(f"P{k + 1}" for k in range(count))
 
 
-def check_moves(state: State, moves: JointMove) -> None:
-    """Raise ``IllegalMoveError`` unless the joint move is legal at ``state``."""
+def check_actions(state: State, actions: JointAction) -> None:
+    """Raise ``IllegalActionError`` unless the joint move is legal at ``state``."""
     if state.terminal:
-        raise IllegalMoveError(f"the game is over at {state!r}; no move is legal")
+        raise IllegalActionError(f"the game is over at {state!r}; no move is legal")
     players = len(state.returns())
-    if len(moves) != players:
-        raise IllegalMoveError(f"a joint move has {players} entries, not {len(moves)}: {moves!r}")
-    for player, move in enumerate(moves):
+    if len(actions) != players:
+        raise IllegalActionError(f"a joint move has {players} entries, not {len(actions)}: {actions!r}")
+    for player, action in enumerate(actions):
         legal_actions: tuple[Action | None, ...] = state.legal_actions(player) or (None,)
-        if move not in legal_actions:
-            raise IllegalMoveError(f"player {player} cannot play {move!r}; legal: {legal_actions!r}")
+        if action not in legal_actions:
+            raise IllegalActionError(f"player {player} cannot play {action!r}; legal: {legal_actions!r}")
 
 
-def check_play(state: State, moves: JointMove, chance_outcome: Action | None) -> None:
-    """Raise ``IllegalMoveError`` unless the joint move and ``chance_outcome`` are legal at ``state``."""
-    check_moves(state, moves)
-    answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance_outcomes(moves)) or (None,)
+def check_play(state: State, actions: JointAction, chance_outcome: Action | None) -> None:
+    """Raise ``IllegalActionError`` unless the joint move and ``chance_outcome`` are legal at ``state``."""
+    check_actions(state, actions)
+    answers: tuple[Action | None, ...] = tuple(a for a, _ in state.chance_outcomes(actions)) or (None,)
     if chance_outcome not in answers:
-        raise IllegalMoveError(f"chance cannot answer {chance_outcome!r}; possible: {answers[:20]!r}")
+        raise IllegalActionError(f"chance cannot answer {chance_outcome!r}; possible: {answers[:20]!r}")
 
 
 class NativeState:
@@ -80,15 +80,15 @@ class NativeState:
 
     >>> class Guess(infoset.NativeState, tuple):          # a coin that nobody has seen
     ...     def legal_actions(self, player): return ("heads", "tails")
-    ...     def chance_outcomes(self, moves): return (("heads", 0.5), ("tails", 0.5))
+    ...     def chance_outcomes(self, actions): return (("heads", 0.5), ("tails", 0.5))
     ...     def returns(self): return (0.0,)
-    ...     def play_unchecked(self, moves, chance_outcome=None):
-    ...         return infoset.Observed(infoset.Ended((float(moves[0] == chance_outcome),)), (chance_outcome,))
+    ...     def play_unchecked(self, actions, chance_outcome=None):
+    ...         return infoset.Observed(infoset.Ended((float(actions[0] == chance_outcome),)), (chance_outcome,))
     >>> Guess().play(("heads",), "heads").state.returns()
     (1.0,)
     >>> Guess().play(("edge",), "heads")
     Traceback (most recent call last):
-    infoset.errors.IllegalMoveError: player 0 cannot play 'edge'; legal: ('heads', 'tails')
+    infoset.errors.IllegalActionError: player 0 cannot play 'edge'; legal: ('heads', 'tails')
     """
 
     __slots__ = ()
@@ -102,7 +102,7 @@ class NativeState:
         """Return the legal moves of ``player`` in a fixed order; ``()`` when that player does not move."""
         raise NotImplementedError
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         """Return the chance outcomes with their probabilities; none unless a game overrides this."""
         return ()
 
@@ -110,21 +110,21 @@ class NativeState:
         """Return (n,) each player's payoff so far."""
         raise NotImplementedError
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         """Return the step that a legal joint move leads to; the result for illegal moves is undefined."""
         raise NotImplementedError
 
-    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
-        """Return the step that a joint move and a chance outcome lead to.  Raises ``IllegalMoveError``."""
-        check_play(self, moves, chance_outcome)
-        return self.play_unchecked(moves, chance_outcome)
+    def play(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
+        """Return the step that a joint move and a chance outcome lead to.  Raises ``IllegalActionError``."""
+        check_play(self, actions, chance_outcome)
+        return self.play_unchecked(actions, chance_outcome)
 
     def _repr_html_(self) -> str:
         return displays.render("state", self)
 
-    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+    def draw(self, actions: JointAction, rng: np.random.Generator) -> Action | None:
         """Draw a chance outcome; ``None`` where there is none."""
-        answers = self.chance_outcomes(moves)
+        answers = self.chance_outcomes(actions)
         if not answers:
             return None
         cumulative = list(accumulate([probability for _, probability in answers]))

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, TypeAlias
 from infoset.base import Action, InformationState, ObservationRecord, Picture
 from infoset.games.rules import Rules
 
-Known: TypeAlias = "Sequence[InformationState | None]"
+Infostates: TypeAlias = "Sequence[InformationState | None]"
 """Each player's information state; ``None`` for players whose knowledge is left out."""
 
 
 class Look(NamedTuple):
     """The functions by which a game is shown, from its rules and the players' information states."""
 
-    picture: Callable[[Rules, Known], Picture]
-    told: Callable[[Rules, int, ObservationRecord, InformationState], str]
+    picture: Callable[[Rules, Infostates], Picture]
+    describe_record: Callable[[Rules, int, ObservationRecord, InformationState], str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,13 +26,13 @@ class ShownRules(Rules):
 
     look: Look = field(compare=False, repr=False)
 
-    def picture(self, known: Known) -> Picture:
+    def picture(self, infostate: Infostates) -> Picture:
         """Draw what these players know together, ``None`` for those left out."""
-        return self.look.picture(self, known)
+        return self.look.picture(self, infostate)
 
-    def told(self, player: int, record: ObservationRecord, before: InformationState) -> str:
+    def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe one step from a player's view, given its information state before."""
-        return self.look.told(self, player, record, before)
+        return self.look.describe_record(self, player, record, before)
 
 
 def table(*areas: dict[str, Any]) -> Picture:
@@ -45,14 +45,14 @@ def area(title: str, cards: Iterable[Action] = (), hidden: int = 0, note: str = 
     return {"title": title, "cards": list(map(str, cards)), "hidden": hidden, "note": note, **more}
 
 
-def longest(known: Known) -> InformationState:
+def longest(infostate: Infostates) -> InformationState:
     """Return the longest of the known information states; empty where there is none."""
-    return max([own for own in known if own is not None], key=len, default=())
+    return max([own for own in infostate if own is not None], key=len, default=())
 
 
-def made(known: InformationState) -> list[Action]:
+def made(infostate: InformationState) -> list[Action]:
     """Return the moves of a game with alternating public moves: the player's own ones and those it saw."""
-    return [seen if move is None else move for move, seen in known]  # type: ignore[misc]
+    return [seen if action is None else action for action, seen in infostate]  # type: ignore[misc]
 
 
 def does(who: str, verb: str) -> str:
@@ -60,6 +60,6 @@ def does(who: str, verb: str) -> str:
     return f"{who} {verb}{'es' if verb.endswith(('s', 'h')) else 's'}"
 
 
-def turn_words(moves: Sequence[Action], mover: int, player: int, players: int, between: str = ", ") -> str:
+def turn_words(actions: Sequence[Action], mover: int, player: int, players: int, between: str = ", ") -> str:
     """Join the moves of one player among all players' moves, which go around the table from ``mover`` on."""
-    return between.join([str(move) for k, move in enumerate(moves) if (mover + k) % players == player])
+    return between.join([str(action) for k, action in enumerate(actions) if (mover + k) % players == player])

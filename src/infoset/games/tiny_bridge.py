@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, InformationState, JointMove, LongArray, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, LongArray, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules
-from infoset.games.table import Known, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
 from infoset.names import full_name
 
 RANKS, SUITS = "JQKA", "HS"
@@ -110,12 +110,12 @@ def play_out(tables: LongArray, choice: LongArray, trump: int) -> LongArray:
 
     A seat that must follow suit and chose the other card plays the legal one, so that no choice is illegal.
     """
-    played, kept = tables[:, SEATS, choice], tables[:, SEATS, 1 - choice]
+    played, other_card = tables[:, SEATS, choice], tables[:, SEATS, 1 - choice]
     led = played[:, :1] // len(RANKS)
-    revokes = (played // len(RANKS) != led) & (kept // len(RANKS) == led)
-    played, kept = np.where(revokes, kept, played), np.where(revokes, played, kept)
+    revokes = (played // len(RANKS) != led) & (other_card // len(RANKS) == led)
+    played, other_card = np.where(revokes, other_card, played), np.where(revokes, played, other_card)
     taker = winner(played, np.zeros(len(tables), dtype=np.int64), trump)
-    return taker % 2 + winner(kept, taker, trump) % 2
+    return taker % 2 + winner(other_card, taker, trump) % 2
 
 
 def winner(cards: LongArray, leader: LongArray, trump: int) -> LongArray:
@@ -147,7 +147,7 @@ class BridgeState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return (PASS, *CALLS[self.bid + 1 :]) if len(self.hands) == 2 and player == self.mover else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         if len(self.hands) == 2:
             return ()
         names, counts, _ = deals(self.abstracted)
@@ -155,13 +155,13 @@ class BridgeState(NativeState, _Fields):
         total = sum(ways)
         return tuple((name, count / total) for name, count in zip(names, ways, strict=True) if count)
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         abstracted, hands, bid, mover = self
         if chance_outcome is not None:
             seen = (None, chance_outcome) if hands else (chance_outcome, None)
             return Observed(self._replace(hands=(*hands, deals(abstracted).hands.index(str(chance_outcome)))), seen)
-        call = CALLS.index(str(moves[mover]))
-        heard = (None, moves[mover]) if mover == 0 else (moves[mover], None)
+        call = CALLS.index(str(actions[mover]))
+        heard = (None, actions[mover]) if mover == 0 else (actions[mover], None)
         if not call and (bid or mover):  # any pass but the very first call
             return Observed(Ended((self._payoff(),) * 2), heard)
         return Observed(BridgeState(abstracted, hands, call, 1 - mover), heard)
@@ -184,28 +184,28 @@ def hand_cards(name: str) -> list[str]:
     ]
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw the hands, the calls and the contract so far."""
-    calls = made(longest(known))[1:]
+    calls = made(longest(infostate))[1:]
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         hand = hand_cards(str(own[0][1])) if own else []
-        face_down = 2 * int(own is None and any(known))
+        face_down = 2 * int(own is None and any(infostate))
         areas.append(area(rules.players[player], hand, face_down, turn_words(calls, 0, player, 2), player=player))
     last = [k for k, call in enumerate(calls) if call != PASS]
     contract = f"{calls[last[-1]]} by {rules.players[last[-1] % 2]}" if last else "none yet"
     return table(*areas, area("contract", note=contract))
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's hand, its own call, or the other player's call."""
-    move, seen = record
+    action, seen = record
     if not before:
         return f"you hold {' '.join(hand_cards(str(seen)))}"
-    call = seen if move is None else move
+    call = seen if action is None else action
     verb = "pass" if call == PASS else "bid"
     what = "" if call == PASS else f" {call}"
-    return (f"you {verb}" if move is not None else does(rules.players[1 - player], verb)) + what
+    return (f"you {verb}" if action is not None else does(rules.players[1 - player], verb)) + what
 
 
 def tiny_bridge(abstracted: bool = True) -> Rules:
@@ -220,4 +220,4 @@ def tiny_bridge(abstracted: bool = True) -> Rules:
     """
     name = full_name("tiny_bridge", tiny_bridge, abstracted=abstracted)
     first = Observed(BridgeState(abstracted, (), 0, 0), (None, None))
-    return ShownRules(name, ("West", "East"), first, Look(picture, told))
+    return ShownRules(name, ("West", "East"), first, Look(picture, describe_record))

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, longest, made, table, turn_words
+from infoset.games.table import Infostates, Look, ShownRules, area, longest, made, table, turn_words
 from infoset.names import check_choice, full_name
 
 PLAYERS = 2
@@ -62,21 +62,21 @@ class HanabiState(NativeState, _Fields):
             return ()
         return tuple(f"a{k + 1}" for k in range(len(PAYOFFS[self.game][0][0])))
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         if len(self.cards) == PLAYERS:
             return ()
         deck = len(PAYOFFS[self.game])
         return tuple((f"c{k + 1}", 1 / deck) for k in range(deck))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         if chance_outcome is not None:
             seen = (None, chance_outcome) if self.cards else (chance_outcome, None)
             return Observed(self._replace(cards=(*self.cards, _number(chance_outcome))), seen)
         if self.first is None:
-            return Observed(self._replace(first=_number(moves[0])), (None, moves[0]))
+            return Observed(self._replace(first=_number(actions[0])), (None, actions[0]))
         one, other = self.cards
-        payoff = float(PAYOFFS[self.game][one][other][self.first][_number(moves[1])])
-        return Observed(Ended((payoff, payoff)), (moves[1], None))
+        payoff = float(PAYOFFS[self.game][one][other][self.first][_number(actions[1])])
+        return Observed(Ended((payoff, payoff)), (actions[1], None))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0, 0.0)
@@ -87,24 +87,24 @@ def _number(name: Action | None) -> int:
     return int(str(name)[1:]) - 1
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw each player's card and move."""
-    moves = made(longest(known))[1:]
+    actions = made(longest(infostate))[1:]
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         hand = [own[0][1]] if own else []
-        face_down = int(own is None and any(known))
-        note = turn_words(moves, 0, player, PLAYERS)
+        face_down = int(own is None and any(infostate))
+        note = turn_words(actions, 0, player, PLAYERS)
         areas.append(area(rules.players[player], hand, face_down, note and f"plays {note}", player=player))  # type: ignore[arg-type]
     return table(*areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's card, its own move, or the other player's move."""
-    move, seen = record
+    action, seen = record
     if not before:
         return f"you get {seen}"
-    return f"you play {move}" if move is not None else f"{rules.players[1 - player]} plays {seen}"
+    return f"you play {action}" if action is not None else f"{rules.players[1 - player]} plays {seen}"
 
 
 def tiny_hanabi(game: str = "A") -> Rules:
@@ -116,4 +116,4 @@ def tiny_hanabi(game: str = "A") -> Rules:
     check_choice("tiny_hanabi: game", game, tuple(PAYOFFS))
     name = full_name("tiny_hanabi", tiny_hanabi, game=game)
     first = Observed(HanabiState(game, (), None), (None, None))
-    return ShownRules(name, seats(PLAYERS), first, Look(picture, told))
+    return ShownRules(name, seats(PLAYERS), first, Look(picture, describe_record))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointMove, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.games.table import Known, Look, ShownRules, area, table
+from infoset.games.table import Infostates, Look, ShownRules, area, table
 from infoset.names import check_range, full_name
 
 P1_SENDS, P2_SENDS, TRADES = range(3)
@@ -32,18 +32,18 @@ class TradeState(NativeState, _Fields):
             return ()
         return pairs(self.items) if self.stage == TRADES else tuple(range(1, self.messages + 1))
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
         return () if self.deal else tuple((deal, 1 / self.items**2) for deal in pairs(self.items))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
         if chance_outcome is not None:
             return Observed(self._replace(deal=str(chance_outcome)), tuple(str(chance_outcome).split(":")))
         if self.stage == TRADES:
-            agreed = float(moves[0] == moves[1] == self.deal)
+            agreed = float(actions[0] == actions[1] == self.deal)
             return Observed(Ended((agreed, agreed)), (None, None))
         if self.stage == P1_SENDS:
-            return self._hear(int(moves[0]))  # type: ignore[arg-type]
-        return Observed(self._replace(stage=TRADES, unheard=None), (moves[1], self.unheard))
+            return self._hear(int(actions[0]))  # type: ignore[arg-type]
+        return Observed(self._replace(stage=TRADES, unheard=None), (actions[1], self.unheard))
 
     def _hear(self, message: int) -> Observed:
         """Pass P1's message to P2 at once, or hold it back until P2 has sent its own."""
@@ -61,27 +61,27 @@ def pairs(items: int) -> tuple[str, ...]:
     return tuple(f"{own}:{other}" for own in names for other in names)
 
 
-def picture(rules: Rules, known: Known) -> Picture:
+def picture(rules: Rules, infostate: Infostates) -> Picture:
     """Draw each player's item, message and trade."""
     areas = []
-    for player, own in enumerate(known):
+    for player, own in enumerate(infostate):
         item = [own[0][1]] if own else []
-        other = known[1 - player]
+        other = infostate[1 - player]
         heard = [seen for _, seen in (other or ())[1:] if seen != ()]
-        mine = [move for move, _ in own or () if move is not None]
+        mine = [action for action, _ in own or () if action is not None]
         said = [f"says {message}" for message in mine[:1] or heard]
         agreed = [f"trades {trade}" for trade in mine[1:]]
-        face_down = int(own is None and any(known))
+        face_down = int(own is None and any(infostate))
         areas.append(area(rules.players[player], item, face_down, "; ".join([*said, *agreed]), player=player))  # type: ignore[arg-type]
     return table(*areas)
 
 
-def told(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Describe the player's item, the messages, or its own trade."""
-    move, seen = record
+    action, seen = record
     if not before:
         return f"you hold {seen}"
-    own = [] if move is None else [f"you trade {move}" if isinstance(move, str) else f"you say {move}"]
+    own = [] if action is None else [f"you trade {action}" if isinstance(action, str) else f"you say {action}"]
     return "; ".join([*own, *([f"{rules.players[1 - player]} says {seen}"] if seen != () else [])])
 
 
@@ -99,4 +99,4 @@ def trade_comm(items: int = 3, messages: int = 2, sees_message: bool = False) ->
     check_range("trade_comm: messages", messages, 1, len(ascii_uppercase))
     name = full_name("trade_comm", trade_comm, items=items, messages=messages, sees_message=sees_message)
     first = Observed(TradeState(items, messages, sees_message, "", P1_SENDS, None), (None, None))
-    return ShownRules(name, seats(2), first, Look(picture, told))
+    return ShownRules(name, seats(2), first, Look(picture, describe_record))

@@ -51,7 +51,7 @@ class MeierAgent:
         if legal != (NOOP,):
             raise self._unknown(legal)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         for percept in observation if isinstance(observation, tuple) else ():
             match percept:
                 case (str(name), *value) if name in OWN_DICE:
@@ -128,11 +128,11 @@ class BlindTicTacToeAgent:
         if set(legal) != set(CELLS):
             raise self._unknown(legal)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if own_move in CELLS:
-            self.tried.append(own_move)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        if own_action in CELLS:
+            self.tried.append(own_action)
             if isinstance(observation, tuple) and SUCCESS in observation:
-                self.owned.add(own_move)
+                self.owned.add(own_action)
 
     def act(self, legal: tuple[Action, ...], deadline: float | None) -> Action:
         return draw(legal, self.report_probabilities(legal), self.rng)
@@ -174,7 +174,7 @@ def _between(one: Cell, other: Cell) -> Cell:
     return MARK, (one[1] + other[1]) // 2, (one[2] + other[2]) // 2
 
 
-def _not_made_for(agent: str, game: str, role: str, legal: tuple[Action, ...], known: str) -> UnsupportedGameError:
+def _not_made_for(agent: str, game: str, role: str, legal: tuple[Action, ...], infostate: str) -> UnsupportedGameError:
     return UnsupportedGameError(
-        f"agent {agent} is not made for {game}: {role} is offered {shorten(repr(legal))}; known moves: {known}"
+        f"agent {agent} is not made for {game}: {role} is offered {shorten(repr(legal))}; known moves: {infostate}"
     )

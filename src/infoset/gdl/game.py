@@ -20,13 +20,13 @@ from infoset.games.rules import NotebookGame
 from infoset.gdl.checks import ERROR, Defect, check, repair
 from infoset.gdl.cores import GroundCores
 from infoset.gdl.grounding import DEFAULT_BUDGET, Budget
-from infoset.gdl.growth import GroundSource
+from infoset.gdl.lazy_propnet import GroundSource
 from infoset.gdl.positions import Explorer
 from infoset.gdl.private import own_propositions
 from infoset.gdl.rules import EvaluatorWarning, GdlState, GdlWarning, rules_of
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, read_gdl
-from infoset.tree.growing import Source
+from infoset.tree.lazy_graph import Source
 from infoset.tree.simultaneous_rules import CoreSource
 
 FEWEST_OWN = 2  # with one own proposition alone, the search for it costs more than it saves

@@ -119,9 +119,9 @@ def split(clause: Clause, names: Iterator[str]) -> Iterator[Clause]:
     A variable that the head does not need is projected away with the literals that hold it.
     """
     body = list(clause.body)
-    kept = set(variables(clause.head))
+    head_variables = set(variables(clause.head))
     while len(body) <= MAX_SPLIT:
-        part = _cheapest_part(body, kept)
+        part = _cheapest_part(body, head_variables)
         if part is None:
             break
         inside, shared = part
@@ -132,29 +132,29 @@ def split(clause: Clause, names: Iterator[str]) -> Iterator[Clause]:
     yield Clause(clause.head, tuple(body), clause.rule)
 
 
-def _cheapest_part(body: list[Literal], kept: set[Variable]) -> tuple[list[int], set[Variable]] | None:
+def _cheapest_part(body: list[Literal], head_variables: set[Variable]) -> tuple[list[int], set[Variable]] | None:
     """Return the literals around one variable that join fewer variables than the whole body; ``None`` if none does."""
-    held = [set(variables(literal.atom)) for literal in body]
-    every = set().union(*held, kept)
+    names_of = [set(variables(literal.atom)) for literal in body]
+    every = set().union(*names_of, head_variables)
     best: tuple[int, list[int], set[Variable]] | None = None
-    for variable in sorted(set().union(*held) - kept):
-        inside = [k for k, names in enumerate(held) if variable in names]
-        joined = set().union(*(held[k] for k in inside))
-        inside = _with_bound_tests(body, held, inside, joined)
-        bound = set().union(*(held[k] for k in inside if _binds(body[k])), set())
+    for variable in sorted(set().union(*names_of) - head_variables):
+        inside = [k for k, names in enumerate(names_of) if variable in names]
+        joined = set().union(*(names_of[k] for k in inside))
+        inside = _with_bound_tests(body, names_of, inside, joined)
+        bound = set().union(*(names_of[k] for k in inside if _binds(body[k])), set())
         if joined - bound or len(joined) >= len(every) or len(inside) == len(body):
             continue
-        outside = set().union(*(held[k] for k in range(len(body)) if k not in inside), kept)
+        outside = set().union(*(names_of[k] for k in range(len(body)) if k not in inside), head_variables)
         if best is None or len(joined) < best[0]:
             best = len(joined), inside, joined & outside
     return None if best is None else best[1:]
 
 
 def _with_bound_tests(
-    body: list[Literal], held: list[set[Variable]], inside: list[int], joined: set[Variable]
+    body: list[Literal], names_of: list[set[Variable]], inside: list[int], joined: set[Variable]
 ) -> list[int]:
     """Add tests whose variables are all joined in a part anyway: they make its result smaller."""
-    extra = [k for k, names in enumerate(held) if names and names <= joined and not _binds(body[k])]
+    extra = [k for k, names in enumerate(names_of) if names and names <= joined and not _binds(body[k])]
     return sorted({*inside, *extra})
 
 

@@ -40,7 +40,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Made(dict[K, V]):
+class LazyDict(dict[K, V]):
     """A dictionary whose values are made when first requested."""
 
     def __init__(self, make: Callable[[K], V]) -> None:
@@ -59,7 +59,7 @@ class Terms(dict[tuple[Any, ...], int]):
         self.depths: list[int] = []
         self.texts: list[str] = []
         self.actions: list[Action] = []
-        self.term: Made[int, Term] = Made(lambda number: to_term(self.actions[number]))
+        self.term: LazyDict[int, Term] = LazyDict(lambda number: to_term(self.actions[number]))
 
     def __missing__(self, key: tuple[Any, ...]) -> int:
         """Assign a number to a new term; its arguments have numbers already, so that there is no recursion."""
@@ -123,9 +123,9 @@ class Shape:
         for key, out in set(pairs) if self.spec.lossy else pairs:
             index[key].append(out)
 
-    def patched(self, index: Any, rows: Collection[Row], gone: Collection[Row], new: Collection[Row]) -> Any:
-        """Return an index of ``rows``, made from the index of the rows with ``gone`` and without ``new``."""
-        keys = set(map(self.key, gone))
+    def patched(self, index: Any, rows: Collection[Row], removed: Collection[Row], new: Collection[Row]) -> Any:
+        """Return an index of ``rows``, made from the index of the rows with ``removed`` and without ``new``."""
+        keys = set(map(self.key, removed))
         keys.update(map(self.key, new))
         key = self.key
         found = index.copy()
@@ -148,13 +148,13 @@ class Facts:
         self.rows = rows
         self.indexes: dict[Shape, Any] = {}
         self.origin: Facts | None = None
-        self.gone: set[Row] = set()
+        self.removed: set[Row] = set()
         self.new: set[Row] = set()
 
-    def changed(self, gone: set[Row], new: set[Row]) -> Facts:
+    def changed(self, removed: set[Row], new: set[Row]) -> Facts:
         """Return a copy that differs in some rows; its indexes are made from those of these facts."""
-        facts = Facts((self.rows - gone) | new)
-        facts.origin, facts.gone, facts.new = self, gone, new
+        facts = Facts((self.rows - removed) | new)
+        facts.origin, facts.removed, facts.new = self, removed, new
         self.origin = None  # so that no chain of all earlier states is kept
         return facts
 
@@ -163,7 +163,7 @@ class Facts:
         if found is None:
             known = self.origin.indexes.get(shape) if self.origin is not None else None
             if known is not None and shape.spec.key and not shape.spec.opened:
-                found = shape.patched(known, self.rows, self.gone, self.new)
+                found = shape.patched(known, self.rows, self.removed, self.new)
             else:
                 found = defaultdict(list) if shape.spec.out else set()
                 shape.fill(found, self.rows)
@@ -329,8 +329,10 @@ class Symbols:
         self.relations: dict[tuple[str, int] | tuple[str, int, int], int] = {}
         self.names: list[str] = []
         self.stored: list[int] = []
-        self.shapes: Made[Spec, Shape] = Made(lambda spec: Shape(spec, self.terms))
-        self.atom: Made[Term, Atom] = Made(lambda term: self.flatten(self.relation(term), (_inner(term) or term)))
+        self.shapes: LazyDict[Spec, Shape] = LazyDict(lambda spec: Shape(spec, self.terms))
+        self.atom: LazyDict[Term, Atom] = LazyDict(
+            lambda term: self.flatten(self.relation(term), (_inner(term) or term))
+        )
 
     def relation(self, term: Term) -> int:
         """Return the number of an atom's relation; ``true`` with a known functor is a relation of its own."""

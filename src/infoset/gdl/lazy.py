@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 from infoset.base import Action
 from infoset.errors import GameRuleError
 from infoset.gdl.checks import Relation, goal_value, may_unify, variables
-from infoset.gdl.joins import MOVE, PHASES, STATE, STATIC, Facts, Made, Model, Row, Symbols, endless
+from infoset.gdl.joins import MOVE, PHASES, STATE, STATIC, Facts, LazyDict, Model, Row, Symbols, endless
 from infoset.gdl.syntax import Clause, Description, Term, clauses, to_term
 from infoset.gdl.tables import Program
 
@@ -53,23 +53,23 @@ class _Memo(Generic[Key, Kept]):
 
     def __init__(self, limit: int, make: Callable[[Key], Kept]) -> None:
         self.limit, self.make, self.total = limit, make, 0
-        self.kept: OrderedDict[Key, Kept] = OrderedDict()
+        self.cache: OrderedDict[Key, Kept] = OrderedDict()
 
     def __getitem__(self, key: Key) -> Kept:
         """Return the value kept for a key, or a new one; ``settle`` counts it."""
-        value = self.kept.get(key)
+        value = self.cache.get(key)
         if value is None:
-            value = self.kept[key] = self.make(key)
+            value = self.cache[key] = self.make(key)
         else:
-            self.kept.move_to_end(key)
+            self.cache.move_to_end(key)
         return value
 
     def settle(self, value: Kept) -> None:
         """Count the value fetched last, which may have grown; the oldest ones make room."""
         self.total += value.size - value.counted
         value.counted = value.size
-        while self.total > self.limit and len(self.kept) > 1:
-            _, old = self.kept.popitem(last=False)
+        while self.total > self.limit and len(self.cache) > 1:
+            _, old = self.cache.popitem(last=False)
             self.total -= old.counted
 
 
@@ -118,9 +118,9 @@ class LazyEvaluator:
         self.roles = tuple(map(str, roles))
         self._role_numbers = [self._terms.number(role) for role in roles]
         self._goal_heads = [clause.head for clause in rules if clause.head.relation == GOAL]
-        self._rank = Made(self._first_clause)
-        self._move_numbers: Made[Action, int] = Made(lambda move: self._terms.number(to_term(move)))
-        self._places = Made(self._place)
+        self._rank = LazyDict(self._first_clause)
+        self._move_numbers: LazyDict[Action, int] = LazyDict(lambda move: self._terms.number(to_term(move)))
+        self._places = LazyDict(self._place)
         self._number = {relation: self._symbols.numbered(relation) for relation in (*ANSWERS, TRUE, DOES)}
         self._base = Model(STATIC, self._symbols)
         self._prepare(rules, description.file)
@@ -247,9 +247,9 @@ class LazyEvaluator:
         """Return the model of a state, made from that of the last state where they share most facts."""
         model = Model(STATE, self._symbols, parent=self._base)
         last, stored = self._last
-        gone, new = last - state, state - last
-        if len(gone) + len(new) < len(state):
-            lost, won = self._split(gone), self._split(new)
+        lost_facts, new = last - state, state - last
+        if len(lost_facts) + len(new) < len(state):
+            lost, won = self._split(lost_facts), self._split(new)
             facts = stored | {r: stored[r].changed(lost.get(r, set()), set()) for r in lost.keys() - won.keys()}
             facts |= {r: stored.get(r, Facts(set())).changed(lost.get(r, set()), won[r]) for r in won}
         else:

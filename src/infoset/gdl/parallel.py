@@ -133,9 +133,9 @@ def _count(legal, rows, active, planes, carry):
         for p in range(used):
             plane = planes[p]
             for w in range(len(carry)):
-                kept = plane[w]
-                plane[w] = kept ^ carry[w]
-                carry[w] &= kept
+                old = plane[w]
+                plane[w] = old ^ carry[w]
+                carry[w] &= old
         if not _empty(carry):
             for w in range(len(carry)):
                 planes[used, w] = carry[w]
@@ -204,9 +204,9 @@ def _take(legal, does, rows, active, drawn, line):
         for p in range(len(drawn)):
             plane = drawn[p]
             for w in range(len(line)):
-                kept = plane[w]
-                plane[w] = kept ^ line[w]
-                line[w] &= ~kept
+                old = plane[w]
+                plane[w] = old ^ line[w]
+                line[w] &= ~old
 
 
 @inner_kernel

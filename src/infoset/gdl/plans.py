@@ -252,13 +252,13 @@ class Planner:
     def _forget(self, later: set[Variable]) -> None:
         """Drop variables that are not needed later, so that fewer bindings are joined."""
         first = len(self.constants)
-        kept = [v for v, k in self.layout.items() if k >= first and isinstance(v, Variable) and v in later]
-        if len(kept) + first == self.width:
+        later_variables = [v for v, k in self.layout.items() if k >= first and isinstance(v, Variable) and v in later]
+        if len(later_variables) + first == self.width:
             return
-        self.steps.append(project(row_getter([*range(first), *(self.layout[v] for v in kept)])))
+        self.steps.append(project(row_getter([*range(first), *(self.layout[v] for v in later_variables)])))
         self.layout = {v: k for v, k in self.layout.items() if k < first}
         self.width = first
-        for variable in kept:
+        for variable in later_variables:
             self._append(variable)
 
 

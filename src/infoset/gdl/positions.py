@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from infoset.base import Action, Facts, FloatArray, IntArray, LongArray, Positions
 from infoset.gdl.scalar import ScalarEvaluator, look, step
-from infoset.gdl.tally import no_move
+from infoset.gdl.tally import no_action
 from infoset.interning import Rows, intern, longer
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.memory import check_room
@@ -316,7 +316,7 @@ class Explorer:
             if ended == STUCK:
                 words = len(self.evaluator.net.initial)
                 state = self.interned.states.data[expanded * words : (expanded + 1) * words].tobytes()
-                raise no_move(self.file, self.evaluator.roles[detail], self.evaluator.facts(state))
+                raise no_action(self.file, self.evaluator.roles[detail], self.evaluator.facts(state))
             check(positions, edges + detail)
             spent = time.monotonic() - began
             room = min(2 * room, self.room) if spent < SHORT else max(room // 2, 1) if spent > LONG else room

@@ -44,8 +44,8 @@ def own_propositions(net: PropNet, seats: Sequence[int]) -> list[Own]:
     own = []
     for seat, mine in zip(seats, [mine & ~idle for mine in found], strict=True):
         read = _union(after[k] for k in range(size) if mine >> k & 1)
-        theirs = ~((1 << size + int(net.first_move[seat + 1])) - (1 << size + int(net.first_move[seat])))
-        own.append(Own(mine, read & every & ~mine & ~idle, (read & theirs) >> size))
+        others_bits = ~((1 << size + int(net.first_move[seat + 1])) - (1 << size + int(net.first_move[seat])))
+        own.append(Own(mine, read & every & ~mine & ~idle, (read & others_bits) >> size))
     return own
 
 
@@ -83,7 +83,7 @@ def _largest(outside: int, after: list[int], every: int) -> int:
     """Return the largest set of propositions without ``outside`` that nothing outside of it depends on."""
     own = every & ~outside
     while True:
-        kept = own & ~_union(read for k, read in enumerate(after) if not own >> k & 1)
-        if kept == own:
+        reduced = own & ~_union(read for k, read in enumerate(after) if not own >> k & 1)
+        if reduced == own:
             return own
-        own = kept
+        own = reduced

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from infoset import signs
-from infoset.base import Action, JointMove, Observation, Observed
+from infoset import status
+from infoset.base import Action, JointAction, Observation, Observed
 from infoset.errors import BudgetError
-from infoset.games.rules import NativeState, check_moves, check_play
+from infoset.games.rules import NativeState, check_actions, check_play
 from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.propnet import PropNet, compile_propnet
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Term
-from infoset.gdl.tally import no_move
+from infoset.gdl.tally import no_action
 
 RANDOM = "random"
 
@@ -106,7 +106,7 @@ class GdlRules:
             return ()
         action_set = self.evaluator.legal_actions(key, role)
         if not action_set:
-            raise no_move(self.description.file, self.evaluator.roles[role], self.evaluator.facts(key))
+            raise no_action(self.description.file, self.evaluator.roles[role], self.evaluator.facts(key))
         return action_set
 
     def until(self, clock: Callable[[int], None]) -> AbstractContextManager[None]:
@@ -132,7 +132,7 @@ class GdlRules:
             return (Outcome(None, 1.0, next(iter(weight))),)
         return tuple([Outcome(first, count / len(action_set), step) for step, (first, count) in weight.items()])
 
-    def step(self, key: Hashable, moves: JointMove, answer: Action | None) -> Observed:
+    def step(self, key: Hashable, moves: JointAction, answer: Action | None) -> Observed:
         """Make a joint move and a move of ``random`` (``None`` for its only one), and return the step."""
         joint: list[Action] = [""] * len(self.evaluator.roles)
         for seat, move in zip(self.seats, moves, strict=True):
@@ -219,22 +219,22 @@ class GdlState(NativeState, _Fields):
     def legal_actions(self, player: int) -> tuple[Action, ...]:
         return self.rules.legal_actions(self.key, self.rules.seats[player])
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointAction) -> tuple[tuple[Action, float], ...]:
         if not self.rules.chance_outcome(self.key):
             return ()
         outcomes = self.rules.transitions(self.key, tuple(moves))
         return tuple([(o.answer, o.probability) for o in outcomes if o.answer is not None])
 
-    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+    def draw(self, moves: JointAction, rng: np.random.Generator) -> Action | None:
         """Draw an outcome of chance; where ``random`` has many moves, one of these, which ``play`` accepts as well."""
         action_set = self.rules.chance_outcome(self.key)
         if len(action_set) <= MANY:
             return super().draw(moves, rng)
         return action_set[int(rng.integers(len(action_set)))]
 
-    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play(self, moves: JointAction, chance_outcome: Action | None = None) -> Observed:
         if chance_outcome in self.rules.chance_outcome(self.key):
-            check_moves(self, moves)
+            check_actions(self, moves)
         else:
             check_play(self, moves, chance_outcome)
         return self.play_unchecked(moves, chance_outcome)
@@ -244,7 +244,7 @@ class GdlState(NativeState, _Fields):
         goals = [self.rules.evaluator.goals(self.key, seat) for seat in self.rules.seats]
         return tuple([float(found[0]) if found else 0.0 for found in goals])
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> Observed:
+    def play_unchecked(self, moves: JointAction, chance_outcome: Action | None = None) -> Observed:
         if len(self.rules.chance_outcome(self.key)) <= MANY:
             for outcome in self.rules.transitions(self.key, tuple(moves)):
                 if outcome.answer == chance_outcome:
@@ -271,7 +271,7 @@ def rules_of(description: Description, budget: Budget) -> GdlRules:
     different random playouts.  ``not_ground`` of the rules says why.
     """
     try:
-        with signs.during("grounding the rules"):
+        with status.during("grounding the rules"):
             net = compile_propnet(description, ground(description, budget))
     except BudgetError as error:
         return GdlRules(description, budget, LazyEvaluator(description), None, str(error))

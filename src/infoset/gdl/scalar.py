@@ -279,10 +279,10 @@ def compile_net(net: PropNet, percepts: bool = True) -> Net:
     for begin, end in net.loops:
         loop_begin[begin:end], loop_end[begin:end] = begin, end
     first_fanout, fanout = net.fanout
-    kept = fanout >> 1 < size
-    first_fanout = np.concatenate([[0], np.cumsum(kept)])[first_fanout[: size + 1]]
+    inside_net = fanout >> 1 < size
+    first_fanout = np.concatenate([[0], np.cumsum(inside_net)])[first_fanout[: size + 1]]
     return Net(
-        first_fanout.astype(np.uint32), fanout[kept].astype(np.uint32), loop_begin, loop_end,
+        first_fanout.astype(np.uint32), fanout[inside_net].astype(np.uint32), loop_begin, loop_end,
         net.following.astype(np.uint32), net.first_move.astype(np.uint32), net.does, net.legal.astype(np.uint32),
         np.uint32(net.terminal), net.first_goal.astype(np.uint32), net.goals.astype(np.uint32),
         (net.sees if percepts else net.sees[:0]).astype(np.uint32), pack(net.initial),

@@ -20,7 +20,7 @@ from infoset.gdl.joins import (
     Bindings,
     Facts,
     Getter,
-    Made,
+    LazyDict,
     Model,
     Row,
     Source,
@@ -67,7 +67,7 @@ class Predicate:
         self.program, self.relation, self.clauses = program, relation, clauses
         self.phase, self.knot, self.height, self.recursive = program.symbols.stored[relation], -1, 0, False
         self.refused = False  # whether it is too large to be derived for all arguments
-        self.accesses: Made[tuple[int, ...], Access] = Made(lambda bound: Access(self, bound))
+        self.accesses: LazyDict[tuple[int, ...], Access] = LazyDict(lambda bound: Access(self, bound))
         self.needs: list[tuple[Clause, Literal, Predicate]] = []
 
     def all_rows(self, base: Model) -> Facts | None:
@@ -271,7 +271,7 @@ class Program:
         for clause in rules:
             self.heads[clause.head.relation].append(clause)
         self.predicates: dict[tuple[int, ...], Predicate] = {}
-        self.by_atom: Made[Term, Predicate] = Made(self._predicate)
+        self.by_atom: LazyDict[Term, Predicate] = LazyDict(self._predicate)
         self.root = {name: self.by_atom[_anything(name)] for name in roots}
         self._link()
         self._sort()

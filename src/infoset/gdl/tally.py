@@ -156,7 +156,7 @@ def state_text(facts: Iterable[Term]) -> str:
     return shorten(" ".join(sorted(map(str, facts))), 400) or "the empty state"
 
 
-def no_move(file: str, role: str, facts: Iterable[Term]) -> GameRuleError:
+def no_action(file: str, role: str, facts: Iterable[Term]) -> GameRuleError:
     """Return the error for a state that is not terminal and in which a role has no legal move."""
     where = f"{file}: " if file else ""
     return GameRuleError(f"{where}{shorten(role)} has no legal move, and the game is not over, at {state_text(facts)}")

@@ -20,19 +20,19 @@ from infoset.match.agents import NET, Delegating, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.sight import Sight
+from infoset.search.belief import BeliefTracker
 from infoset.search.monte_carlo import Budget
-from infoset.search.range_search import (
+from infoset.search.resolving import ContinualResolving
+from infoset.search.subgame_solver import (
     AVERAGE,
     MOST_STEPS,
     PER_WORLD,
     ROOTS,
     STOPPING,
     Effort,
-    RangeSearch,
+    SubgameSearch,
     SubgameSolver,
 )
-from infoset.search.ranges import Ranges
-from infoset.search.resolving import ContinualResolving
 from infoset.warm_up import ready
 
 
@@ -113,8 +113,8 @@ class TrainedAgent(Delegating):
             return GuidedAgent(Budget(p.seconds_per_move, seed=p.seed), load_net(net, propositions), propositions)
         if isinstance(config, PublicTrainingConfig):
             self._refuse("public states", {"method": "", "steps": 0, "stopping": AVERAGE})
-            return RangeSearch(self._resolving(game, config), p.seconds_per_move)
-        return RangeSearch(self._searching(game, net), p.seconds_per_move)
+            return SubgameSearch(self._resolving(game, config), p.seconds_per_move)
+        return SubgameSearch(self._searching(game, net), p.seconds_per_move)
 
     def _arcade(self, game: Pommerman, path: Path) -> Agent:
         plain = {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE}
@@ -132,16 +132,16 @@ class TrainedAgent(Delegating):
         p, encoding = self.parameters, encoding_of(game)
         values, _ = evaluate_states(load_net(path, encoding), encoding)
 
-        def worth(positions: LongArray) -> FloatArray:
+        def leaf_values(positions: LongArray) -> FloatArray:
             return values[encoding.row[positions]]
 
         effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
-        return SubgameSolver(Ranges(encoding.graph, seed=p.seed), worth, p.method or PER_WORLD, effort)
+        return SubgameSolver(BeliefTracker(encoding.graph, seed=p.seed), leaf_values, p.method or PER_WORLD, effort)
 
     def _resolving(self, game: Game, config: PublicTrainingConfig) -> ContinualResolving:
         encoding = config.encoding(game)
         net = load_belief_net(Path(self.parameters.path) / NET, encoding)
-        return ContinualResolving(Ranges(encoding.graph), encoding.states, NetValues(net, encoding))
+        return ContinualResolving(BeliefTracker(encoding.graph), encoding.states, NetValues(net, encoding))
 
 
 def _propositions(game: Game, net: Path) -> Propositions | None:

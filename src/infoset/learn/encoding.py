@@ -57,17 +57,17 @@ class Encoding(PayoffRange):
         self.facts: npt.NDArray[np.uint8] = np.ascontiguousarray(holds[:, holds.min(axis=0) != holds.max(axis=0)])
         self.decision = np.flatnonzero(graph.player >= 0)
         self.mover = graph.player[self.decision]
-        self.moves = [self._moves(player) for player in range(len(graph.players))]
-        self.number = [{move: k for k, move in enumerate(moves)} for moves in self.moves]
+        self.actions = [self._actions(player) for player in range(len(graph.players))]
+        self.number = [{action: k for k, action in enumerate(actions)} for actions in self.actions]
         self.low, self.high = float(graph.payoffs.min()), float(graph.payoffs.max())
 
     def __len__(self) -> int:
         return len(self.facts)
 
-    def _moves(self, player: int) -> list[Action]:
+    def _actions(self, player: int) -> list[Action]:
         """Return all moves that a player can ever have, sorted."""
         action_sets = np.unique(self.graph.content[self.decision[self.mover == player]])
-        found = {move: None for action_set in action_sets.tolist() for move in self.graph.action_sets[action_set]}
+        found = {action: None for action_set in action_sets.tolist() for action in self.graph.action_sets[action_set]}
         return sorted(found, key=format_action)
 
     @property
@@ -97,7 +97,7 @@ class Encoding(PayoffRange):
         for player, number in enumerate(self.number):
             mine = self.decision[self.mover == player]
             for action_set in np.unique(graph.content[mine]).tolist():
-                places = [number[move] for move in graph.action_sets[action_set]]
+                places = [number[action] for action in graph.action_sets[action_set]]
                 first = graph.first_edge[mine[graph.content[mine] == action_set]]
                 for k, place in enumerate(places):
                     column[first + k] = place
@@ -109,9 +109,9 @@ class Encoding(PayoffRange):
         graph = self.graph
         source = graph.source
         found = []
-        for player, moves in enumerate(self.moves):
+        for player, actions in enumerate(self.actions):
             mine = graph.player[source] == player
-            legal_actions = np.zeros((len(self.position), len(moves)), dtype=np.bool_)
+            legal_actions = np.zeros((len(self.position), len(actions)), dtype=np.bool_)
             legal_actions[self.row[source[mine]], self.column[mine]] = True
             found.append(legal_actions)
         return found
@@ -134,6 +134,6 @@ class Encoding(PayoffRange):
         ends = graph.payoffs[graph.content[graph.player == TERMINAL]]
         for array in (graph.player, graph.first_edge, graph.child, graph.probability, ends, self.facts):
             digest.update(np.ascontiguousarray(array).tobytes())
-        for moves in self.moves:
-            digest.update("\0".join(map(format_action, moves)).encode())
+        for actions in self.actions:
+            digest.update("\0".join(map(format_action, actions)).encode())
         return digest.hexdigest()[:32]

@@ -13,8 +13,8 @@ from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.propositions import Propositions
 from infoset.match.match import play_match
+from infoset.search.belief import Belief
 from infoset.search.monte_carlo import Budget, FlatMc, GraphAgent, most_visited, seed_of
-from infoset.search.ranges import Range
 from infoset.search.tree_search import OWN, STATE, TreeSearch
 
 EXPLORATION = 1.0  # for payoffs scaled to [0, 1]
@@ -37,17 +37,17 @@ class GuidedAgent(GraphAgent):
         self.encoding.follow(self.graph)
         by, seed = STATE if self.graph.open else OWN, seed_of(self.seed, self.moved)
         leaves = NetLeaves(self.net, self.encoding, seed)
-        self.kept = TreeSearch(self.graph, leaves, by, self.player, EXPLORATION, seed, guided=True)
+        self.tree_search = TreeSearch(self.graph, leaves, by, self.player, EXPLORATION, seed, guided=True)
         if not self.awake:
             self.awake = True
-            with self.graph.held(ENDLESS):
+            with self.graph.growing(ENDLESS):
                 leaves.wake()
 
     @one_thread()
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        self.kept.guide(roots, np.full(roots.size, self.player), until)
-        self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, self.offered)
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
+        self.tree_search.guide(roots, np.full(roots.size, self.player), until)
+        self.walk(self.tree_search, roots, self.leaves(), until)
+        return most_visited(self.tree_search, roots, self.offered)
 
 
 @dataclass(frozen=True)

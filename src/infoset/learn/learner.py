@@ -199,16 +199,16 @@ class Learner(ABC):
         arrays: dict[str, Any] = {f"net.{name}": array for name, array in weights_of(self.net).items()}
         for k, state in self.optimizer.state_dict()["state"].items():
             arrays |= {f"optimizer.{k}.{name}": tensor.cpu().numpy().copy() for name, tensor in state.items()}
-        arrays |= {name: array.copy() for name, array in self.kept().items()}
+        arrays |= {name: array.copy() for name, array in self.state_arrays().items()}
         arrays["fingerprint"] = np.frombuffer(self.encoding.fingerprint.encode(), dtype=np.uint8)
         return arrays | {"iteration": np.array(self.iteration), "games": np.array(self.games)}
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         """Return what is saved besides the network and its optimiser, as arrays by name."""
         return {}
 
     def keep(self, saved: dict[str, Any]) -> None:  # noqa: B027
-        """Restore the arrays of ``kept``.  Raises ``KeyError`` or ``ValueError`` for arrays that do not fit."""
+        """Restore the arrays of ``state_arrays``.  Raises ``KeyError`` or ``ValueError`` for arrays that do not fit."""
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Restore the state that ``save`` returned.
@@ -261,7 +261,7 @@ class GamesLearner(Learner):
         self.rng = np.random.default_rng([self.training.seed, self.iteration])
         return self.play(self.player, self.iteration, list(range(self.training.parts)), self.until - time.monotonic())
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {f"buffer.{name}": array for name, array in self.buffer.save().items()}
 
     def keep(self, saved: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ N = TypeVar("N", bound=nn.Module)
 class StateFacts(States, Protocol):
     """Inputs and outputs of a network of states: facts, and the moves of each player."""
 
-    moves: list[list[Action]]
+    actions: list[list[Action]]
 
     board: LongArray | None
     """(P, X, Y) the facts on the cells of a board; ``None`` without a board."""
@@ -66,15 +66,15 @@ class StateNet(nn.Module):
     Where facts lie on a board, ``BoardLayers`` come first.
     """
 
-    def __init__(self, facts: int, moves: list[int], hidden: int = 128, board: LongArray | None = None) -> None:
+    def __init__(self, facts: int, actions: list[int], hidden: int = 128, board: LongArray | None = None) -> None:
         super().__init__()
         self.hidden = hidden
         self.front = nn.Identity() if board is None else BoardLayers(board)
         facts += self.front.size if isinstance(self.front, BoardLayers) else 0
         self.trunk = nn.Sequential(nn.Linear(facts, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU())
-        self.value = nn.Linear(hidden, len(moves))
+        self.value = nn.Linear(hidden, len(actions))
         self.policy = nn.ModuleList(
-            [nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, count)) for count in moves]
+            [nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, count)) for count in actions]
         )
 
     def forward(self, facts: Tensor) -> tuple[Tensor, list[Tensor]]:
@@ -99,7 +99,7 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
     ((6, 2), (6, 3))
     """
     values: list[Any] = []
-    policies: list[list[Any]] = [[] for _ in encoding.moves]
+    policies: list[list[Any]] = [[] for _ in encoding.actions]
     at = next(net.parameters()).device
     for begin in range(0, len(encoding.facts), BATCH):
         rows = slice(begin, begin + BATCH)
@@ -109,8 +109,8 @@ def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list
             legal_actions = torch.from_numpy(encoding.legal_actions[player][rows]).to(at)
             probabilities = torch.softmax(each.masked_fill(~legal_actions, -1e9), dim=1)
             policies[player].append(probabilities.cpu().numpy())
-    worth = encoding.payoffs(np.concatenate(values).astype(np.float64))
-    return worth, [np.concatenate(parts).astype(np.float64) for parts in policies]
+    payoffs = encoding.payoffs(np.concatenate(values).astype(np.float64))
+    return payoffs, [np.concatenate(parts).astype(np.float64) for parts in policies]
 
 
 def save_net(net: nn.Module, states: States, path: Path) -> Path:
@@ -176,6 +176,6 @@ def load_net(path: Path, encoding: StateFacts) -> StateNet:
 
     Raises ``PolicyError`` for a broken file, or a network of another game.
     """
-    moves = [len(moves) for moves in encoding.moves]
-    make = partial(StateNet, encoding.num_facts, moves, board=encoding.board)
+    actions = [len(actions) for actions in encoding.actions]
+    make = partial(StateNet, encoding.num_facts, actions, board=encoding.board)
     return filled(make, load_weights(path, encoding), path)

@@ -9,7 +9,7 @@ from infoset.base import FloatArray, LongArray
 from infoset.jit import kernel
 from infoset.learn.net import StateNet
 from infoset.learn.propositions import Propositions
-from infoset.tree.growing import NO_ACTION_SET
+from infoset.tree.lazy_graph import NO_ACTION_SET
 
 PLAYS = 4
 AWAKE = 1, 8, 256  # batch sizes of the first evaluations
@@ -57,10 +57,10 @@ class NetLeaves:
             self.says(np.zeros(count, dtype=np.int64))
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
-        worth, prior = self.says(positions)
+        values, prior = self.says(positions)
         self.seed += len(positions)
         graph = self.encoding.graph
-        return 0.5 * (worth + graph.source.playouts(graph, positions, PLAYS, self.seed)), prior
+        return 0.5 * (values + graph.source.playouts(graph, positions, PLAYS, self.seed)), prior
 
     def priors(self, positions: LongArray) -> FloatArray:
         """Return the probabilities with which everybody should move."""
@@ -73,8 +73,8 @@ class NetLeaves:
         with torch.inference_mode():
             facts = torch.from_numpy(encoding.bits(encoding.facts(positions))).to(self.at, torch.float32)
             value, logits = self.net(facts)
-            worth = torch.sigmoid(value).cpu().numpy().astype(np.float64)
+            values = torch.sigmoid(value).cpu().numpy().astype(np.float64)
             said = torch.cat(logits, dim=1).cpu().numpy()
         prior = np.zeros((len(positions), encoding.players, encoding.graph.widest()))
         _probabilities(g.action_sets, g.state[positions], action_sets, encoding.column, said, prior)
-        return encoding.payoffs(worth), prior
+        return encoding.payoffs(values), prior

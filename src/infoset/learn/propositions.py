@@ -11,12 +11,12 @@ import numpy.typing as npt
 from infoset.base import Action, FloatArray, Game, IntArray, LongArray
 from infoset.clock import Clock
 from infoset.errors import UnsupportedGameError
-from infoset.gdl.growth import GroundSource
+from infoset.gdl.lazy_propnet import GroundSource
 from infoset.learn.boards import board_of
 from infoset.learn.encoding import PayoffRange
 from infoset.names import format_action
 from infoset.search.monte_carlo import shared_graph
-from infoset.tree.growing import NO_ACTION_SET, GrowingGraph
+from infoset.tree.lazy_graph import NO_ACTION_SET, LazyGraph
 
 PORTION = 32  # positions played out between two checks of the clock
 
@@ -41,12 +41,12 @@ class Propositions(PayoffRange):
         self.num_facts: int = len(net.base)
         self.board = board_of(net.base)
         self.players = len(game.players)
-        self.moves: list[list[Action]] = []
-        self.column: IntArray = np.full(len(net.moves), -1, dtype=np.int32)
+        self.actions: list[list[Action]] = []
+        self.column: IntArray = np.full(len(net.actions), -1, dtype=np.int32)
         for role in self.source.shape.seats.tolist():
-            first, last = net.first_move[role : role + 2].tolist()
-            self.column[first:last] = np.arange(last - first) + self.num_moves
-            self.moves.append([self.source.evaluator.actions[k] for k in range(first, last)])
+            first, last = net.first_action[role : role + 2].tolist()
+            self.column[first:last] = np.arange(last - first) + self.num_actions
+            self.actions.append([self.source.evaluator.actions[k] for k in range(first, last)])
         self.low, self.high = self.source.bounds
 
     def __len__(self) -> int:
@@ -54,16 +54,16 @@ class Propositions(PayoffRange):
         return int(self.source.interned.states.size[0])
 
     @property
-    def num_moves(self) -> int:
+    def num_actions(self) -> int:
         """Number of moves of all players together."""
-        return sum(map(len, self.moves))
+        return sum(map(len, self.actions))
 
-    def renew(self) -> GrowingGraph:
+    def renew(self) -> LazyGraph:
         """Return the graph, or an empty one where it has grown too large."""
         self.follow(shared_graph(self.game, self.memory))
         return self.graph
 
-    def follow(self, graph: GrowingGraph) -> None:
+    def follow(self, graph: LazyGraph) -> None:
         """Read states from ``graph`` from now on."""
         assert isinstance(graph.source, GroundSource)
         self.graph, self.source = graph, graph.source
@@ -113,6 +113,6 @@ class Propositions(PayoffRange):
         digest, net = hashlib.sha256(), self.source.propnet
         for array in (net.kind, net.first_input, net.inputs, net.following, net.legal, net.goals, net.goal_values):
             digest.update(np.ascontiguousarray(array).tobytes())
-        for each in (*map(str, net.base), *[format_action(move) for moves in self.moves for move in moves]):
+        for each in (*map(str, net.base), *[format_action(action) for actions in self.actions for action in actions]):
             digest.update(each.encode() + b"\0")
         return digest.hexdigest()[:32]

@@ -78,19 +78,19 @@ class PublicGames(Games):
     def _play(self) -> list[float]:
         """Play one game; return the values of the start for all players."""
         states, training = self.encoding.states, self.training
-        number, root, worth = 0, start(self.encoding.players), [0.0]
+        number, root, root_values = 0, start(self.encoding.players), [0.0]
         while True:
             ahead, stop = states.ahead(number), int(self.rng.integers(training.iterations))
-            work = Resolving(ahead, root, self.values)
-            work.step(stop)
-            plan = work.current()
-            work.step(training.iterations - stop)
+            job = Resolving(ahead, root, self.values)
+            job.step(stop)
+            plan = job.current()
+            job.step(training.iterations - stop)
             if number:
-                self._keep(number, root, work.root_values())
+                self._keep(number, root, job.root_values())
             else:
-                worth = [float(values[0]) for values in work.root_values()]
+                root_values = [float(values[0]) for values in job.root_values()]
             if not len(ahead.leaves.state):
-                return worth
+                return root_values
             leaf = int(self.rng.integers(len(ahead.leaves.state)))
             number = int(ahead.leaves.state[leaf])
             places = states.states[number].places

@@ -29,7 +29,7 @@ from infoset.names import check_choice, check_range
 from infoset.pommerman.config import PREFIX
 from infoset.registry import check_trusted
 from infoset.search.public_states import Horizon
-from infoset.solvers.work import Watcher
+from infoset.solvers.job import Watcher
 
 SELF_PLAY, RESOLVING, TREE_SEARCH, PPO = "self-play", "resolving", "tree-search", "ppo"
 CONFIGS: dict[str, Any] = {
@@ -71,12 +71,12 @@ def begin(
     """
     began = time.monotonic()
     TrainingFolder.check_free(out)
-    config, work = _chosen(game, dict(given), seconds, watcher)
-    work.prepare()
+    config, job = _chosen(game, dict(given), seconds, watcher)
+    job.prepare()
     folder = TrainingFolder.create(out, config)
-    with _sharing(work, config, workers, where):
+    with _sharing(job, config, workers, where):
         left = max(seconds - (time.monotonic() - began), min(seconds, SHORTEST))
-        train(folder, work, None, left, epochs, watcher.point)
+        train(folder, job, None, left, epochs, watcher.point)
     return folder, config
 
 
@@ -103,14 +103,14 @@ def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) 
             raise error from None
 
 
-def _sharing(work: Learner, config: Any, workers: int, where: Where) -> AbstractContextManager[None]:
-    """Return the context in which the games of ``work`` are shared out among processes.
+def _sharing(job: Learner, config: Any, workers: int, where: Where) -> AbstractContextManager[None]:
+    """Return the context in which the games of ``job`` are shared out among processes.
 
     Raises ``ParameterError`` where they cannot be.
     """
     check_range("workers", workers, 1, MAX_WORKERS)
-    if isinstance(work, GamesLearner):
-        return shared(work, config, workers, where)
+    if isinstance(job, GamesLearner):
+        return shared(job, config, workers, where)
     if workers > 1 or where != LOCAL:
         raise ParameterError(f"--workers, --executor: {config.method} plays on the cores of this machine by itself")
     return nullcontext()
@@ -152,7 +152,7 @@ def resume(
         raise CheckpointError(f"{out} contains a training of {config.game}, not of {game}")
     if game is None:
         check_trusted(config.game, f"the training in {out}")
-    work = config.learner(watcher.building)
-    with _sharing(work, config, workers, where):
-        train(folder, work, saved, seconds, epochs, watcher.point)
+    job = config.learner(watcher.building)
+    with _sharing(job, config, workers, where):
+        train(folder, job, saved, seconds, epochs, watcher.point)
     return folder, config

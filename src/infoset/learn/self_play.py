@@ -24,7 +24,7 @@ from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
-from infoset.search.ranges import Ranges, drawn
+from infoset.search.belief import BeliefTracker, drawn
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 
 MINIBATCHES = 20  # after every move, as in the paper
@@ -55,7 +55,7 @@ class _Game(NamedTuple):
     """A game in progress: the position at the beginning of a step, and everybody's information state."""
 
     position: int
-    known: tuple[int, ...]
+    infostate: tuple[int, ...]
 
 
 class WorldGames(Games):
@@ -73,35 +73,35 @@ class WorldGames(Games):
         self.probabilities = self.encoding.edge_probabilities(policies)
 
     def play_part(self, games: int, rng: np.random.Generator) -> Played:
-        self.ranges = Ranges(
+        self.ranges = BeliefTracker(
             self.encoding.graph, self._lean, seed=self.training.seed
         )  # new for each part, since it caches earlier queries
         self.rng = rng
         found: list[Samples] = []
-        running = self._past_chance([_Game(0, tuple(range(len(self.encoding.moves))))] * games)
+        running = self._past_chance([_Game(0, tuple(range(len(self.encoding.actions))))] * games)
         while running:
-            running = self._move(running, found)
+            running = self._action(running, found)
         return Played(found, tuple(self.values[self.encoding.row[0]].tolist()))
 
-    def _lean(self, edges: LongArray, known: LongArray) -> FloatArray:
+    def _lean(self, edges: LongArray, infostate: LongArray) -> FloatArray:
         """Return the edges' probabilities in the paper's training sampler: proportional to f(s, a) + 1 / moves."""
         graph = self.encoding.graph
         return (self.probabilities[edges] + 1.0 / graph.num_edges[graph.source[edges]]) / 2
 
-    def _move(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
+    def _action(self, running: list[_Game], samples: list[Samples]) -> list[_Game]:
         """Advance all games by one step, and add the values and policies of the solved states to ``samples``."""
-        encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.moves)
+        encoding, ranges, n = self.encoding, self.ranges, len(self.encoding.actions)
         graph = encoding.graph
-        held = {}
+        beliefs = {}
         for g, game in enumerate(running):
             for p in range(n):
                 if graph.deciders[game.position, p]:
-                    found = ranges.asked(p, game.known[p])
-                    held[g, p] = drawn(found, self.training.worlds, self.rng)
+                    found = ranges.asked(p, game.infostate[p])
+                    beliefs[g, p] = drawn(found, self.training.worlds, self.rng)
         true = np.array([game.position for game in running], dtype=np.int64)
-        positions = np.unique(np.concatenate([true, *[found.position for found in held.values()]]))
+        positions = np.unique(np.concatenate([true, *[found.position for found in beliefs.values()]]))
         solved = SolvedWorlds(
-            encoding, positions, self._worth, self.training.histories, self.training.iterations
+            encoding, positions, self._leaf_values, self.training.histories, self.training.iterations
         )  # fmt: skip
         policies = {policy(p): found for p, found in enumerate(solved.policies)}
         fields = {"value": encoding.normalised(solved.values), **policies}
@@ -109,13 +109,13 @@ class WorldGames(Games):
         samples.append({ROW: encoding.row[positions], **found_now})
         probabilities = {
             (g, p): found.weight @ solved.policies[p][np.searchsorted(positions, found.position)]
-            for (g, p), found in held.items()
+            for (g, p), found in beliefs.items()
         }
         return self._past_chance([self._played(game, g, probabilities) for g, game in enumerate(running)])
 
-    def _worth(self, positions: LongArray) -> FloatArray:
-        worth: FloatArray = self.values[self.encoding.row[positions]]
-        return worth
+    def _leaf_values(self, positions: LongArray) -> FloatArray:
+        values: FloatArray = self.values[self.encoding.row[positions]]
+        return values
 
     def _played(self, game: _Game, g: int, probabilities: dict[tuple[int, int], FloatArray]) -> _Game:
         """Play one step of a game; each player moves by its probabilities in ``action_probabilities``."""
@@ -132,29 +132,29 @@ class WorldGames(Games):
             edge = first + _chosen(weight, self.rng)
             position = int(graph.child[edge])
             if (graph.record[edge] != NO_RECORD).any():
-                return _Game(position, self._told(game.known, edge))
-        return _Game(position, game.known)
+                return _Game(position, self._next_infostates(game.infostate, edge))
+        return _Game(position, game.infostate)
 
     def _past_chance(self, running: list[_Game]) -> list[_Game]:
         """Advance games to the next step in which somebody has a choice; drop those that are over."""
         graph, found = self.encoding.graph, []
-        for begun in running:
-            game = begun
+        for running_game in running:
+            game = running_game
             while graph.player[game.position] != TERMINAL and not graph.deciders[game.position].any():
                 first, last = graph.first_edge[game.position], graph.first_edge[game.position + 1]
                 edge = int(first) + _chosen(graph.probability[first:last], self.rng)
-                game = _Game(int(graph.child[edge]), self._told(game.known, edge))
+                game = _Game(int(graph.child[edge]), self._next_infostates(game.infostate, edge))
             if graph.player[game.position] != TERMINAL:
                 found.append(game)
         return found
 
-    def _told(self, known: tuple[int, ...], edge: int) -> tuple[int, ...]:
+    def _next_infostates(self, infostate: tuple[int, ...], edge: int) -> tuple[int, ...]:
         """Return everybody's information state after an edge."""
         records = self.encoding.graph.record[edge].tolist()
         return tuple(
             [
-                k if record == NO_RECORD else self.ranges.behind(k, record)
-                for k, record in zip(known, records, strict=True)
+                k if record == NO_RECORD else self.ranges.successor(k, record)
+                for k, record in zip(infostate, records, strict=True)
             ]
         )
 
@@ -177,10 +177,10 @@ class SelfPlay(GamesLearner):
     def __init__(self, encoding: Encoding, training: Training | None = None) -> None:
         training = training or Training()
         torch.manual_seed(training.seed)
-        moves = [len(moves) for moves in encoding.moves]
-        fields = {policy(player): floats(count) for player, count in enumerate(moves)}
-        buffer = ReplayBuffer(training.buffer, row=NUMBER, value=floats(len(moves)), **fields)
-        net = StateNet(encoding.num_facts, moves, training.hidden).to(device())
+        actions = [len(actions) for actions in encoding.actions]
+        fields = {policy(player): floats(count) for player, count in enumerate(actions)}
+        buffer = ReplayBuffer(training.buffer, row=NUMBER, value=floats(len(actions)), **fields)
+        net = StateNet(encoding.num_facts, actions, training.hidden).to(device())
         super().__init__(encoding, WorldGames(encoding, net, training), net, buffer)
 
     @one_thread()

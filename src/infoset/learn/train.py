@@ -41,7 +41,7 @@ from infoset.pommerman.sight import Sight
 from infoset.processes import usable_cores
 from infoset.runs import SCHEMA, Folder
 from infoset.search.public_states import Horizon, PublicStates
-from infoset.solvers.work import Limits, Watcher, Work, advance
+from infoset.solvers.job import Job, Limits, Watcher, advance
 from infoset.tree.graph import explore
 from infoset.warm_up import ready
 
@@ -212,14 +212,14 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
                 )
         return found
 
-    def save_playable(self, work: Learner) -> None:
+    def save_playable(self, job: Learner) -> None:
         """Write the present network."""
-        save_net(work.finished, work.encoding, self.path / NET)
+        save_net(job.finished, job.encoding, self.path / NET)
 
-    def finish(self, work: Learner) -> Path:
+    def finish(self, job: Learner) -> Path:
         """Write the network and, where matplotlib is installed, the curve.  Returns the network's path."""
-        path = save_net(work.finished, work.encoding, self.path / NET)
-        title = f"{work.encoding.name}: {self.read_config(self.path).method}"
+        path = save_net(job.finished, job.encoding, self.path / NET)
+        title = f"{job.encoding.name}: {self.read_config(self.path).method}"
         displays.draw("learning_picture", self.points(), title, self.path / "curve.png")
         return path
 
@@ -230,14 +230,14 @@ def encoding_of(game: Game, progress: Callable[[int], object] | None = None) -> 
     Raises ``BudgetError`` for a game whose positions do not fit.
 
     >>> from infoset.learn.train import encoding_of
-    >>> encoding_of(infoset.load("gdl:scissors_double")).moves[0]
+    >>> encoding_of(infoset.load("gdl:scissors_double")).actions[0]
     ['paper', 'rock', 'scissors']
     """
     return Encoding(explore(game, progress=progress, facts=True))
 
 
 def train(
-    folder: TrainingFolder, work: L, saved: dict[str, Any] | None = None, seconds: float = 600.0,
+    folder: TrainingFolder, job: L, saved: dict[str, Any] | None = None, seconds: float = 600.0,
     epochs: int | None = None, progress: Callable[[Epoch], object] | None = None,
 ) -> L:  # fmt: skip
     """Play and learn for a total of ``seconds``, those before a resumption included, or for ``epochs``.
@@ -248,7 +248,7 @@ def train(
     continues, and ``folder.failed`` tells why its end could not be saved.
     """
     if saved:
-        work.restore(saved)
+        job.restore(saved)
     folder.go_on(saved)
 
     def point(epoch: Any) -> None:
@@ -257,29 +257,29 @@ def train(
         if progress:
             progress(epoch)
 
-    def advanced(_: Work, spent: float) -> None:
+    def advanced(_: Job, spent: float) -> None:
         with folder.attempt(on_the_way=True):
-            folder.checkpoint(work, spent)
+            folder.checkpoint(job, spent)
 
     watcher = Watcher(point=point, advance=advanced)
     try:
-        before, steps = float(saved["seconds"]) if saved else 0.0, Epochs(work)
-        work.until = time.monotonic() + seconds - before  # set just before the loop's own clock starts
+        before, steps = float(saved["seconds"]) if saved else 0.0, Epochs(job)
+        job.until = time.monotonic() + seconds - before  # set just before the loop's own clock starts
         _, spent = advance(steps, Limits(epochs, None, seconds), watcher, before)
     except DivergedError as error:
-        if not isinstance(work, GamesLearner):
+        if not isinstance(job, GamesLearner):
             raise CheckpointError(f"{error}; {folder.path} still contains the previous state") from None
-        batch = {"places": error.places, **work.buffer.save()}
+        batch = {"places": error.places, **job.buffer.save()}
         replace_file(folder.path / "diverged.npz", lambda file: np.savez(file, **batch))
         raise CheckpointError(f"{error}; the mini-batch is in {folder.path / 'diverged.npz'}") from None
     folder.failed = None  # the final save includes what could not be saved before
     with folder.attempt():
-        folder.save_checkpoint(work, spent)
-        folder.finish(work)
-    return work
+        folder.save_checkpoint(job, spent)
+        folder.finish(job)
+    return job
 
 
-class Epochs(Work):
+class Epochs(Job):
     """A training as work; an iteration is an epoch.
 
     Since epochs take long, Ctrl-C interrupts one, and it is played again.

@@ -30,11 +30,11 @@ from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.propositions import Facts, Propositions
 from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
 from infoset.names import check_range
-from infoset.search.ranges import Range, Ranges
+from infoset.search.belief import Belief, BeliefTracker
 from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.statistics import Share
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.growing import NO_ACTION_SET, OUTSIDE
+from infoset.tree.lazy_graph import NO_ACTION_SET, OUTSIDE
 
 NOISE, EVEN = 0.25, 0.5  # share of Dirichlet noise in the priors of a root, and its concentration
 MOST_BYTES = 1 << 30  # of the buffer
@@ -100,13 +100,13 @@ class TreeGames(Games):
         by = STATE if graph.open else OWN
         leaves = NetLeaves(self.net, self.encoding, seed)
         search = TreeSearch(graph, leaves, by, 0, EXPLORATION, seed, guided=True)
-        ranges = Ranges(graph, seed=seed, most=self.training.worlds)
+        ranges = BeliefTracker(graph, seed=seed, most=self.training.worlds)
         now = time.monotonic()
         self.late = now + PLAYED * (self.until - now)
         try:
-            with graph.held(Clock(self.late)):
+            with graph.growing(Clock(self.late)):
                 while side.running.any() and time.monotonic() < self.late:
-                    self._move(side, search, ranges, rng)
+                    self._action(side, search, ranges, rng)
         except ClockError:
             side.cut(rng, Clock(self.until))
         except BudgetError:  # games for which the graph has no more room are dropped
@@ -139,21 +139,21 @@ class TreeGames(Games):
             pass
         positions, _ = distinct(np.concatenate(places))
         until = (time.monotonic() + self.until) / 2
-        worth = encoding.playouts(positions, RANDOM_PLAYS, int(rng.integers(2**31)), Clock(until))
-        positions = positions[: len(worth)]
-        nothing = np.zeros((len(positions), encoding.num_moves), dtype=np.float32)
-        return samples_of(encoding, encoding.facts(positions), worth, nothing, nothing > 0)
+        values = encoding.playouts(positions, RANDOM_PLAYS, int(rng.integers(2**31)), Clock(until))
+        positions = positions[: len(values)]
+        nothing = np.zeros((len(positions), encoding.num_actions), dtype=np.float32)
+        return samples_of(encoding, encoding.facts(positions), values, nothing, nothing > 0)
 
-    def _move(self, side: _SideBySide, search: TreeSearch, ranges: Ranges, rng: np.random.Generator) -> None:
+    def _action(self, side: _SideBySide, search: TreeSearch, ranges: BeliefTracker, rng: np.random.Generator) -> None:
         """Search the moves of all games and advance each game by one step."""
         chosen: dict[tuple[int, int], FloatArray] = {}
         asked = side.choices()
-        held = [self._held(side, g, p, ranges) for g, p in asked]
+        beliefs = [self._belief(side, g, p, ranges) for g, p in asked]
         if asked:
-            movers = np.repeat([p for _, p in asked], [found.size for found in held])
-            union = Range(*[np.concatenate(parts) for parts in zip(*held, strict=True)])
+            movers = np.repeat([p for _, p in asked], [found.size for found in beliefs])
+            union = Belief(*[np.concatenate(parts) for parts in zip(*beliefs, strict=True)])
             search.guide(union, movers, self.late)
-            first = np.cumsum([0, *[found.size for found in held[:-1]]])
+            first = np.cumsum([0, *[found.size for found in beliefs[:-1]]])
             keys = search.keys(union, movers)[first].tolist()
             sizes = [len(self.encoding.columns(int(side.position[g]), p)) for g, p in asked]
             for key, size in dict(zip(keys, sizes, strict=True)).items():
@@ -166,11 +166,11 @@ class TreeGames(Games):
         side.note(chosen)
         side.advance(chosen, rng)
 
-    def _held(self, side: _SideBySide, game: int, player: int, ranges: Ranges) -> Range:
+    def _belief(self, side: _SideBySide, game: int, player: int, ranges: BeliefTracker) -> Belief:
         """Return a player's belief: the worlds consistent with its observations."""
         if side.graph.open:
             return side.place(game)
-        found = ranges.asked(player, int(side.known[game, player]))
+        found = ranges.asked(player, int(side.infostate[game, player]))
         return found if found.size else side.place(game)  # the belief is lost: fall back on the true position
 
 
@@ -180,13 +180,13 @@ class _SideBySide:
     def __init__(self, encoding: Propositions, games: int, rng: np.random.Generator) -> None:
         self.encoding, self.graph = encoding, encoding.graph
         self.position = np.zeros(games, dtype=np.int64)
-        self.known = np.tile(np.arange(encoding.players, dtype=np.int64), (games, 1))
+        self.infostate = np.tile(np.arange(encoding.players, dtype=np.int64), (games, 1))
         self.payoff = np.full((games, encoding.players), np.nan)
         self.noted: list[_Sample] = []
 
-    def place(self, game: int) -> Range:
+    def place(self, game: int) -> Belief:
         """Return a game's present position as a belief."""
-        return Range(self.position[[game]], self.known[[game]], np.ones(1))
+        return Belief(self.position[[game]], self.infostate[[game]], np.ones(1))
 
     @property
     def running(self) -> npt.NDArray[np.bool_]:
@@ -211,8 +211,8 @@ class _SideBySide:
         facts = self.encoding.facts(self.position[games])
         for row, game in zip(facts, games, strict=True):
             policy, legal_actions = (
-                np.zeros(self.encoding.num_moves, np.float32),
-                np.zeros(self.encoding.num_moves, np.bool_),
+                np.zeros(self.encoding.num_actions, np.float32),
+                np.zeros(self.encoding.num_actions, np.bool_),
             )
             for p in range(self.encoding.players):
                 if (game, p) in chosen:
@@ -230,7 +230,7 @@ class _SideBySide:
             edges = np.array([self._edge(int(game), chosen, rng) for game in going], dtype=np.int64)
             self.graph.ask(edges)
             g = self.graph.arrays
-            self.known[going] = self.graph.states.behind(self.known[going], g.record[edges])
+            self.infostate[going] = self.graph.states.successor(self.infostate[going], g.record[edges])
             self.position[going] = g.child[edges]
             going = going[g.via[self.position[going]] != OUTSIDE]
         over = np.flatnonzero(np.isnan(self.payoff[:, 0]) & ~self.running)
@@ -257,16 +257,16 @@ class _SideBySide:
 
     def samples(self) -> Samples:
         """Return the noted states of all games that ended."""
-        kept = [each for each in self.noted if not np.isnan(self.payoff[each.game, 0])]
+        complete = [each for each in self.noted if not np.isnan(self.payoff[each.game, 0])]
         encoding, width = self.encoding, -(-self.encoding.num_facts // 8)
-        facts = np.array([each.facts for each in kept], dtype=np.uint8).reshape(-1, width)
-        policy = np.array([each.policy for each in kept], dtype=np.float32).reshape(-1, encoding.num_moves)
-        legal_actions = np.array([each.legal_actions for each in kept], dtype=np.uint8).reshape(
-            -1, -(-encoding.num_moves // 8)
+        facts = np.array([each.facts for each in complete], dtype=np.uint8).reshape(-1, width)
+        policy = np.array([each.policy for each in complete], dtype=np.float32).reshape(-1, encoding.num_actions)
+        legal_actions = np.array([each.legal_actions for each in complete], dtype=np.uint8).reshape(
+            -1, -(-encoding.num_actions // 8)
         )
-        payoff = self.payoff[[each.game for each in kept]].reshape(-1, encoding.players)
+        payoff = self.payoff[[each.game for each in complete]].reshape(-1, encoding.players)
         return samples_of(
-            encoding, facts, payoff, policy, np.unpackbits(legal_actions, axis=1, count=encoding.num_moves) > 0
+            encoding, facts, payoff, policy, np.unpackbits(legal_actions, axis=1, count=encoding.num_actions) > 0
         )
 
 
@@ -296,11 +296,11 @@ class TreePlay(GamesLearner):
     def __init__(self, encoding: Propositions, training: TreeTraining | None = None) -> None:
         training = training or TreeTraining()
         torch.manual_seed(training.seed)
-        moves = [len(moves) for moves in encoding.moves]
-        net = StateNet(encoding.num_facts, moves, training.hidden, encoding.board).to(device())
+        actions = [len(actions) for actions in encoding.actions]
+        net = StateNet(encoding.num_facts, actions, training.hidden, encoding.board).to(device())
         fields = {
-            "facts": bits(encoding.num_facts), "value": floats(encoding.players), "policy": floats(encoding.num_moves),
-            "legal_actions": bits(encoding.num_moves),
+            "facts": bits(encoding.num_facts), "value": floats(encoding.players), "policy": floats(encoding.num_actions),
+            "legal_actions": bits(encoding.num_actions),
         }  # fmt: skip
         most = MOST_BYTES // sum(field.itemsize for field in fields.values())
         buffer = ReplayBuffer(min(training.buffer, most), **fields)
@@ -331,7 +331,7 @@ class TreePlay(GamesLearner):
         places = buffer.draw(self.training.batch, self.rng)
         values, logits = self.net(torch.from_numpy(encoding.bits(buffer["facts"][places])).to(at, torch.float32))
         value_loss = nn.functional.mse_loss(torch.sigmoid(values), torch.from_numpy(buffer["value"][places]).to(at))
-        legal_actions = np.unpackbits(buffer["legal_actions"][places], axis=1, count=encoding.num_moves)
+        legal_actions = np.unpackbits(buffer["legal_actions"][places], axis=1, count=encoding.num_actions)
         policy_loss = _policy_loss(
             logits, torch.from_numpy(buffer["policy"][places]).to(at), torch.from_numpy(legal_actions).to(at) > 0
         )

@@ -7,9 +7,9 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.learn.encoding import Encoding
-from infoset.search.below import Below, Values
-from infoset.search.range_search import MOST_STEPS
-from infoset.search.ranges import Range
+from infoset.search.belief import Belief
+from infoset.search.subgame import Subgame, Values
+from infoset.search.subgame_solver import MOST_STEPS
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -31,15 +31,15 @@ class SolvedWorlds:
     ) -> None:
         """Solve the worlds as deep as ``histories`` allow, but at least one step."""
         self.encoding, self.positions = encoding, positions
-        count, n = len(positions), len(encoding.moves)
-        known = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
-        tree = _deepest(encoding, Range(positions, known, np.full(count, 1 / count)), values, histories)
+        count, n = len(positions), len(encoding.actions)
+        infostate = np.tile(np.arange(count, dtype=np.int64)[:, None], (1, n))
+        tree = _deepest(encoding, Belief(positions, infostate, np.full(count, 1 / count)), values, histories)
         form = SequenceForm.of(tree)
         solver = pcfr_plus().solver(form)
         solver.step(iterations)
         strategy = behaviour(form, solver.average())
         self.values = node_values(tree, form, strategy)[1 : count + 1]
-        self.policies = [np.zeros((count, len(moves))) for moves in encoding.moves]
+        self.policies = [np.zeros((count, len(actions))) for actions in encoding.actions]
         self._read(tree, form, strategy)
 
     def _read(self, tree: GameTree, form: SequenceForm, strategy: FloatArray) -> None:
@@ -54,16 +54,16 @@ class SolvedWorlds:
             edge = tree.graph.first_edge[position]
             size = tree.graph.first_edge[position + 1] - edge
             columns = [
-                self.encoding.number[player][move]
-                for move in self.encoding.graph.action_sets[int(tree.graph.content[position])]
+                self.encoding.number[player][action]
+                for action in self.encoding.graph.action_sets[int(tree.graph.content[position])]
             ]
             first = first_of[k]
             self.policies[player][world, columns] = 1.0 if first < 0 else strategy[first : first + size]
 
 
-def _deepest(encoding: Encoding, worlds: Range, values: Values, histories: int) -> GameTree:
+def _deepest(encoding: Encoding, worlds: Belief, values: Values, histories: int) -> GameTree:
     """Return the game of all worlds, as deep as ``histories`` allow, but at least one step."""
-    below, depth = Below(encoding.graph, worlds, told=True), 1
+    below, depth = Subgame(encoding.graph, worlds, told=True), 1
     below.grow(MOST_EDGES)
     try:
         while below.histories[-1] <= histories and below.goes_on and depth < MOST_STEPS:
@@ -78,9 +78,9 @@ def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> Flo
     """Return (N, n) everybody's expected payoff at every history if ``strategy`` is played from there on."""
     graph = tree.graph
     player = graph.player[tree.position]
-    worth = np.zeros((len(player), len(graph.players)))
+    position_values = np.zeros((len(player), len(graph.players)))
     ends = player == TERMINAL
-    worth[ends] = graph.payoffs[graph.content[tree.position[ends]]]
+    position_values[ends] = graph.payoffs[graph.content[tree.position[ends]]]
     nodes = np.arange(1, len(player))
     above = tree.parent[nodes]
     chance = np.ones(len(player))
@@ -94,7 +94,7 @@ def node_values(tree: GameTree, form: SequenceForm, strategy: FloatArray) -> Flo
     for begin, end in zip(tree.levels[-2:0:-1], tree.levels[:1:-1], strict=True):
         parent = tree.parent[begin:end]
         low = parent[0]
-        for p in range(worth.shape[1]):
-            total = np.bincount(parent - low, chance[begin:end] * worth[begin:end, p])
-            worth[low : low + len(total), p] += total
-    return worth
+        for p in range(position_values.shape[1]):
+            total = np.bincount(parent - low, chance[begin:end] * position_values[begin:end, p])
+            position_values[low : low + len(total), p] += total
+    return position_values

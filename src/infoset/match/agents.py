@@ -39,7 +39,7 @@ from infoset.registry import PYTHON, Registry, check_python, made_for, own_name,
 from infoset.statistics import draw
 
 if TYPE_CHECKING:
-    from infoset.policies.saved import SavedPolicy
+    from infoset.policies.loading import SavedPolicy
 
 
 COMMON = 1 << 31
@@ -54,7 +54,7 @@ class RandomAgent:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.rng = rng
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         pass
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
@@ -71,8 +71,8 @@ class Delegating:
     plan = ""
     """The reason for the choice."""
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.inner.observe(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self.inner.observe(own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         return self.inner.act(legal_actions, deadline)
@@ -91,8 +91,8 @@ class Delegating:
 
     def account(self) -> str:
         """Return the plan and the inner agent's account of how it played."""
-        told = self.inner.account() if isinstance(self.inner, Accountable) else ""
-        return "; ".join(filter(None, (self.plan, told)))
+        inner_account = self.inner.account() if isinstance(self.inner, Accountable) else ""
+        return "; ".join(filter(None, (self.plan, inner_account)))
 
 
 class PolicyAgent:
@@ -121,12 +121,12 @@ class PolicyAgent:
             self._agreed, self._game = self.policy_for(game), game
         self._plays = self._agreed.draw(common_stream(rng)) if isinstance(self._agreed, Drawing) else self._agreed
         self.player, self.rng = player, rng
-        self.known: InformationState = ()
+        self.infostate: InformationState = ()
 
     def policy_for(self, game: Game) -> Policy:
         """Return the policy in terms of ``game``.  Raises ``UnsupportedGameError`` where it is of another game."""
         from infoset.compiled import Compiled
-        from infoset.policies.saved import SavedPolicy
+        from infoset.policies.loading import SavedPolicy
 
         if not isinstance(self.policy, SavedPolicy):
             return self.policy
@@ -135,14 +135,14 @@ class PolicyAgent:
         except PolicyError as error:
             raise UnsupportedGameError(f"{self.name}: {error}") from None
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if own_move is not None or observation is not None:
-            self.known = (*self.known, (own_move, () if observation is None else observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        if own_action is not None or observation is not None:
+            self.infostate = (*self.infostate, (own_action, () if observation is None else observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:  # no choice: policies leave such information sets out
             return legal_actions[0]
-        row = self._plays.action_probabilities(self.player, self.known, legal_actions)
+        row = self._plays.action_probabilities(self.player, self.infostate, legal_actions)
         if row is None:
             self.unknown += 1
             return legal_actions[int(self.rng.random() * len(legal_actions))]
@@ -151,7 +151,9 @@ class PolicyAgent:
     def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return the probabilities of the legal moves in the current information state."""
         row = (
-            self._plays.action_probabilities(self.player, self.known, legal_actions) if len(legal_actions) > 1 else None
+            self._plays.action_probabilities(self.player, self.infostate, legal_actions)
+            if len(legal_actions) > 1
+            else None
         )
         return [1 / len(legal_actions)] * len(legal_actions) if row is None else row
 
@@ -177,25 +179,25 @@ class ScriptedAgent:
     error, which counts as a fault.
     """
 
-    def __init__(self, moves: Sequence[Action], name: str = "scripted") -> None:
-        self.moves, self.name = tuple(moves), name
+    def __init__(self, actions: Sequence[Action], name: str = "scripted") -> None:
+        self.actions, self.name = tuple(actions), name
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.asked = game, 0
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         pass
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         self.asked += 1
-        return self.moves[self.asked - 1] if self.asked <= len(self.moves) else self._rest()
+        return self.actions[self.asked - 1] if self.asked <= len(self.actions) else self._rest()
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
     def _rest(self) -> Action:
         if not isinstance(self.game, Passing):
-            raise GameRuleError(f"the script has {len(self.moves)} moves, and one more is asked for")
+            raise GameRuleError(f"the script has {len(self.actions)} moves, and one more is asked for")
         return self.game.pass_move
 
 
@@ -206,7 +208,7 @@ def random() -> Agent:
 
 def policy(path: str = "") -> Agent:
     """A saved policy: its file (.npz, .json), or the folder of a run."""
-    from infoset.policies.saved import load_policy  # imported late: it loads the compiled kernels
+    from infoset.policies.loading import load_policy  # imported late: it loads the compiled kernels
 
     if not path:
         raise ParameterError("policy: path is missing; name the file: policy(path=policy.npz)")
@@ -240,13 +242,13 @@ def playground(path: str = "", cls: str = "") -> Agent:
     return PlaygroundAgent(load_agent_class(path, cls), full_name("playground", playground, path=path, cls=cls))
 
 
-def scripted(path: str = "", moves: tuple[Value, ...] = ()) -> Agent:
+def scripted(path: str = "", actions: tuple[Value, ...] = ()) -> Agent:
     """A list of moves: moves=[…], or a file (.json)."""
-    if bool(path) == bool(moves):
+    if bool(path) == bool(actions):
         raise ParameterError("scripted: give a file or moves: scripted(path=moves.json) or scripted(moves=[1,1,5])")
-    name = full_name("scripted", scripted, path=path, moves=moves)
+    name = full_name("scripted", scripted, path=path, actions=actions)
     if not path:
-        return ScriptedAgent(_script(_listed(moves), name), name)
+        return ScriptedAgent(_script(_listed(actions), name), name)
     try:
         return ScriptedAgent(_script(json.loads(read_text(Path(path))), path), name)
     except json.JSONDecodeError as error:
@@ -264,11 +266,11 @@ def _listed(value: Value) -> object:
     return list(map(_listed, value)) if isinstance(value, tuple) and not isinstance(value, Name) else value
 
 
-def _script(moves: object, source: str) -> list[Action]:
-    if not isinstance(moves, list):
-        raise FormatError(f"{shorten(repr(moves))} is no list of moves", source)
+def _script(actions: object, source: str) -> list[Action]:
+    if not isinstance(actions, list):
+        raise FormatError(f"{shorten(repr(actions))} is no list of moves", source)
     try:
-        return list(map(read_action, moves))
+        return list(map(read_action, actions))
     except ValueError as error:
         raise FormatError(str(error), source) from None
 
@@ -342,7 +344,7 @@ SECONDS_TO_MAKE = 60.0
 of the time to begin takes precedence."""
 
 
-class Unmade:
+class UnavailableAgent:
     """A stand-in for an agent that was not constructed in time: ``begin`` and ``act`` raise ``RemoteError``."""
 
     def __init__(self, name: str, why: str) -> None:
@@ -351,7 +353,7 @@ class Unmade:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         raise RemoteError(self.why)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         pass
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
@@ -415,7 +417,7 @@ def load_agents(names: Sequence[Agent | str], seconds: float | None = None) -> t
     """Load each name as ``load_agent`` does; errors in any name are raised before an agent compiles.
 
     Agent objects are returned unchanged.  A foreign agent that is not constructed within ``seconds`` is replaced by
-    an ``Unmade``.
+    an ``UnavailableAgent``.
     """
     parsed = [check_agent(name) if isinstance(name, str) else None for name in names]
     compiling_last = sorted(range(len(names)), key=lambda k: (found := parsed[k]) is not None and _compiles(found))
@@ -445,7 +447,7 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
     except TimeoutError:
         if made.done():
             raise
-        return Unmade(name, f"it was not made in {seconds:g} s")
+        return UnavailableAgent(name, f"it was not made in {seconds:g} s")
 
 
 def is_foreign_code(parsed: Name) -> bool:
@@ -530,8 +532,8 @@ def _unknown(word: str) -> InfosetError:
         return ParameterError(f"{shorten(word)!r} contains an agent of the playground: {plays} plays it")
     if not BARE_ADDRESS.fullmatch(word) and (problem := path_problem(word, "plays")):
         return problem
-    known = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
-    return UnknownNameError("agent", word, known)
+    infostate = [f"{ADDRESSES[0]}{word}"] if BARE_ADDRESS.fullmatch(word) else AGENTS
+    return UnknownNameError("agent", word, infostate)
 
 
 def check_reached(agents: Iterable[Agent]) -> None:

@@ -46,21 +46,21 @@ class FilteredAgent(Delegating):
         self.seen: Seen | None = None
         self.inner.begin(game, player, rng, deadline)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         if isinstance(observation, tuple):
             self.seen = Seen(*observation)  # type: ignore[arg-type]  # a plain tuple when it comes over a line
-        super().observe(own_move, observation)
+        super().observe(own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        move = self.inner.act(legal_actions, deadline)
-        if self.seen is None or move not in legal_actions:  # the referee reports an illegal move
-            return move
+        action = self.inner.act(legal_actions, deadline)
+        if self.seen is None or action not in legal_actions:  # the referee reports an illegal move
+            return action
         _, safe = self.sight.of(self.seen, self.player)
-        number = move[0] if isinstance(move, tuple) else move
-        return move if safe[number] or not safe.any() else self._instead(move, safe)  # type: ignore[index]
+        number = action[0] if isinstance(action, tuple) else action
+        return action if safe[number] or not safe.any() else self._instead(action, safe)  # type: ignore[index]
 
-    def _instead(self, move: Action, safe: Safe) -> Action:
+    def _instead(self, action: Action, safe: Safe) -> Action:
         """Draw a surviving step or stop; lay a bomb only where nothing else survives.  Radio words stay the same."""
         ways = np.flatnonzero(safe[: st.LAY])
         number = int(self.rng.choice(ways)) if len(ways) else st.LAY
-        return (number, *move[1:]) if isinstance(move, tuple) else number
+        return (number, *action[1:]) if isinstance(action, tuple) else number

@@ -23,8 +23,8 @@ from infoset.catalog import load as load_game
 from infoset.catalog import name_of
 from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
 from infoset.interruption import is_users, listening
+from infoset.match.agent_proxy import AgentProxy, ThreadChannel
 from infoset.match.agents import agent_name, check_reached, load_agents
-from infoset.match.apart import Apart, ThreadLine
 from infoset.match.replay import Fault, Match, MatchStep
 from infoset.names import MAX_COUNT, check_range
 from infoset.processes import end_copy
@@ -150,7 +150,7 @@ class Table:
             return self.agents
         return tuple(
             [
-                agent if isinstance(agent, Apart) else Apart(ThreadLine(agent), agent_name(agent))
+                agent if isinstance(agent, AgentProxy) else AgentProxy(ThreadChannel(agent), agent_name(agent))
                 for agent in self.agents
             ]
         )
@@ -223,15 +223,15 @@ class Round:
     def resume(self, steps: Sequence[MatchStep]) -> State:
         """Begin, replay recorded steps of this game without asking the agents, and return the state reached.
 
-        The stream of chance continues as in the original game.  Raises ``IllegalMoveError`` for steps that are not
+        The stream of chance continues as in the original game.  Raises ``IllegalActionError`` for steps that are not
         of this game.
         """
         state = self.begin()
         for played in steps:
-            state.draw(played.moves, self.chance_outcome)
-            step = state.play(played.moves, played.chance_outcome)
+            state.draw(played.actions, self.chance_outcome)
+            step = state.play(played.actions, played.chance_outcome)
             self.steps.append(played)
-            self._tell(played.moves, step)
+            self._tell(played.actions, step)
             state = step.state
         return state
 
@@ -260,10 +260,10 @@ class Round:
         """Ask all players to move, draw the chance outcome, execute the step and pass on the observations."""
         if len(self.steps) == self.table.max_steps:
             raise GameRuleError(f"{self.table.name} is not over after {self.table.max_steps:,} steps (max_steps)")
-        moves, seconds = self._ask(state)
-        chance_outcome, step = execute(self.table.name, state, moves, self.chance_outcome)
-        self.steps.append(MatchStep(moves, chance_outcome, seconds))
-        self._tell(moves, step)
+        actions, seconds = self._ask(state)
+        chance_outcome, step = execute(self.table.name, state, actions, self.chance_outcome)
+        self.steps.append(MatchStep(actions, chance_outcome, seconds))
+        self._tell(actions, step)
         return step.state
 
     def _ask(self, state: State) -> tuple[tuple[Action | None, ...], tuple[float | None, ...]]:
@@ -272,13 +272,13 @@ class Round:
         waiting = {
             player: self._prompt(player, action_sets[player]) for player in self.elsewhere if action_sets[player]
         }
-        moves: list[Action | None] = []
+        actions: list[Action | None] = []
         seconds: list[float | None] = []
         for player, legal_actions in enumerate(action_sets):
-            move, spent = self._ask_one(player, legal_actions, waiting.get(player)) if legal_actions else (None, None)
-            moves.append(move)
+            action, spent = self._ask_one(player, legal_actions, waiting.get(player)) if legal_actions else (None, None)
+            actions.append(action)
             seconds.append(spent)
-        return tuple(moves), tuple(seconds)
+        return tuple(actions), tuple(seconds)
 
     def _prompt(self, player: int, legal_actions: tuple[Action, ...]) -> Waiting:
         """Ask an agent that can think while others do, without waiting for its answer."""
@@ -321,12 +321,12 @@ class Round:
             self.referee = self._stream(REFEREE)
         return legal_actions[int(self.referee.integers(len(legal_actions)))]
 
-    def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
+    def _tell(self, actions: tuple[Action | None, ...], step: Step) -> None:
         """Pass each player its own move and observation; skip players with neither, for whom no time has passed."""
-        for player, move in enumerate(moves):
+        for player, action in enumerate(actions):
             observation = step.observation(player)
-            if move is not None or observation is not None:
-                self._call(player, "observe", move, observation)
+            if action is not None or observation is not None:
+                self._call(player, "observe", action, observation)
 
     def _call(self, player: int, what: str, *arguments: object) -> None:
         try:
@@ -345,16 +345,16 @@ class Round:
 
 
 def execute(
-    name: str, state: State, moves: tuple[Action | None, ...], rng: np.random.Generator
+    name: str, state: State, actions: tuple[Action | None, ...], rng: np.random.Generator
 ) -> tuple[Action | None, Step]:
     """Draw the chance outcome of a legal joint move and return it with the step.
 
     Raises ``GameRuleError`` where no player moves and there is no chance outcome.
     """
-    chance_outcome = state.draw(moves, rng)
-    if chance_outcome is None and all(move is None for move in moves):
+    chance_outcome = state.draw(actions, rng)
+    if chance_outcome is None and all(action is None for action in actions):
         raise GameRuleError(f"{name}: no player can move and chance has no answer, but the game is not over")
-    step: Step = getattr(state, "play_unchecked", state.play)(moves, chance_outcome)
+    step: Step = getattr(state, "play_unchecked", state.play)(actions, chance_outcome)
     return chance_outcome, step
 
 

@@ -17,19 +17,19 @@ HUMAN = "human"
 """The name of a person in results, and the name of the agent."""
 
 
-class Left(KeyboardInterrupt):
+class LeaveGame(KeyboardInterrupt):
     """Raised when the person leaves the game.
 
     It passes through the referee as Ctrl-C does, without counting as an agent's fault: the caller of ``Round.step``
     receives it and can keep the unfinished game by ``Round.end``.
 
-    >>> from infoset.match.person import Left, Person
+    >>> from infoset.match.person import LeaveGame, Person
     >>> class Leaving:
     ...     def tell(self, view): ...
-    ...     def ask(self, view): raise Left("enough")
+    ...     def ask(self, view): raise LeaveGame("enough")
     >>> try:
     ...     infoset.play_match("kuhn_poker", [Person(Leaving()), "random"])
-    ... except Left as ending:
+    ... except LeaveGame as ending:
     ...     print(ending)
     enough
     """
@@ -39,7 +39,7 @@ class Left(KeyboardInterrupt):
 class View:
     """All that a person may be shown at one moment.
 
-    ``known`` is the player's information state.  ``legal_actions`` is ``()`` where no move is asked for;
+    ``infostate`` is the player's information state.  ``legal_actions`` is ``()`` where no move is asked for;
     ``deadline`` is a time of ``time.monotonic`` in seconds, ``None`` without a limit.  ``returns`` (n,) are the payoffs
     once the game is over or was left.
 
@@ -50,7 +50,7 @@ class View:
 
     game: Game
     player: int
-    known: InformationState = ()
+    infostate: InformationState = ()
     legal_actions: tuple[Action, ...] = ()
     deadline: float | None = None
     returns: tuple[float, ...] | None = None
@@ -75,7 +75,7 @@ class Hand(Protocol):
     def ask(self, view: View) -> Action:
         """Return one of ``view.legal_actions`` before ``view.deadline``, or without a time limit where it is ``None``.
 
-        Raises ``Left`` where the person leaves the game, ``TimeoutError`` at the deadline.  An exception that is not an
+        Raises ``LeaveGame`` where the person leaves the game, ``TimeoutError`` at the deadline.  An exception that is not an
         ``Exception`` passes through the referee to the caller that plays the game.
         """
         ...
@@ -88,7 +88,7 @@ class Person:
     >>> class Bold:
     ...     def tell(self, view): ...
     ...     def ask(self, view): return view.legal_actions[-1]
-    >>> infoset.play_match("kuhn_poker", [Person(Bold()), "random"], seed=1).steps[2].moves
+    >>> infoset.play_match("kuhn_poker", [Person(Bold()), "random"], seed=1).steps[2].actions
     ('bet', None)
     """
 
@@ -98,19 +98,19 @@ class Person:
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         """Begin the game.  Raises what the hand raises: ``UnsupportedGameError`` for a game that it cannot show."""
         self.game, self.player = game, player
-        self.known: InformationState = ()
+        self.infostate: InformationState = ()
         self._tell()
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if own_move is not None or observation is not None:
-            self.known = (*self.known, (own_move, () if observation is None else observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        if own_action is not None or observation is not None:
+            self.infostate = (*self.infostate, (own_action, () if observation is None else observation))
             self._tell()
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        return self.hand.ask(View(self.game, self.player, self.known, legal_actions, deadline))
+        return self.hand.ask(View(self.game, self.player, self.infostate, legal_actions, deadline))
 
     def end(self, returns: tuple[float, ...]) -> None:
         self._tell(returns)
 
     def _tell(self, returns: tuple[float, ...] | None = None) -> None:
-        self.hand.tell(View(self.game, self.player, self.known, returns=returns))
+        self.hand.tell(View(self.game, self.player, self.infostate, returns=returns))

@@ -20,7 +20,7 @@ from infoset.base import Action, Game, State
 from infoset.catalog import load as load_game
 from infoset.errors import (
     FormatError,
-    IllegalMoveError,
+    IllegalActionError,
     ParameterError,
     UnknownNameError,
     UnsupportedGameError,
@@ -179,7 +179,7 @@ class _Replayed:
         """Play the step to a saved position.  Raises ``FormatError`` where the rules lead to another one."""
         try:
             after = state.play(moves, answer).state
-        except IllegalMoveError as error:
+        except IllegalActionError as error:
             raise self.refuse(f"step {saved.row[st.STEP]}: {error}") from None
         assert isinstance(after, PommermanState)
         found, expected = (state_body(row, self.game.config) for row in (saved.row, after.walled()))

@@ -46,7 +46,7 @@ class Fault(msgspec.Struct, frozen=True):
 class MatchStep(msgspec.Struct, frozen=True):
     """One joint move as executed, the chance outcome ``chance_outcome``, and the thinking time of each player."""
 
-    moves: tuple[Move, ...]
+    actions: tuple[Move, ...]
     """(n,) the players' moves, ``None`` for those who do not move."""
     chance_outcome: Move
     seconds: tuple[float | None, ...]
@@ -111,16 +111,16 @@ def checked(match: Match) -> Match:
     if not n or len(match.agents) != n or len(match.returns) != n:
         raise ValueError(f"{n} players, {len(match.agents)} agents and {len(match.returns)} returns")
     for number, step in enumerate(match.steps, start=1):
-        if len(step.moves) != n or len(step.seconds) != n:
-            raise ValueError(f"step {number} has {len(step.moves)} moves and {len(step.seconds)} times, not {n}")
-    steps = [MatchStep(tuple(map(_move, s.moves)), _move(s.chance_outcome), s.seconds) for s in match.steps]
+        if len(step.actions) != n or len(step.seconds) != n:
+            raise ValueError(f"step {number} has {len(step.actions)} moves and {len(step.seconds)} times, not {n}")
+    steps = [MatchStep(tuple(map(_action, s.actions)), _action(s.chance_outcome), s.seconds) for s in match.steps]
     for fault in match.faults:
         if not (0 <= fault.player < n and 0 <= fault.step <= len(match.steps)):
             raise ValueError(f"a fault of player {fault.player} in step {fault.step}")
     return msgspec.structs.replace(match, steps=tuple(steps))
 
 
-def _move(value: object) -> Move:
+def _action(value: object) -> Move:
     return None if value is None else read_action(value)
 
 
@@ -149,7 +149,7 @@ def replay_steps(match: Match, game: Game | None = None) -> list[Step]:
         if state.terminal:
             raise _differs(match, f"step {number}: the game is over after step {number - 1}")
         try:
-            steps.append(state.play(played.moves, played.chance_outcome))
+            steps.append(state.play(played.actions, played.chance_outcome))
         except GameRuleError as error:
             raise _differs(match, f"step {number}: {error}") from None
     _check_end(match, steps[-1].state)

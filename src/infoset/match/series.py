@@ -60,7 +60,7 @@ class AgentScore:
 class Series:
     """The result of ``play_series``.
 
-    ``moves`` counts the moves of all players, ``seconds`` is the total time.  ``stopped`` is ``games`` (all were
+    ``actions`` counts the moves of all players, ``seconds`` is the total time.  ``stopped`` is ``games`` (all were
     played), ``interrupted``, or ``running`` in the series passed to ``progress``.
 
     >>> series = infoset.play_series("kuhn_poker", ["random", "random"], games=10, seed=1)
@@ -75,14 +75,14 @@ class Series:
     seconds_per_move: float | None
     games: int
     agents: tuple[AgentScore, ...]
-    moves: int
+    actions: int
     seconds: float
     stopped: str
 
     @property
     def moves_per_second(self) -> float:
         """The moves of all players per second of total time."""
-        return self.moves / self.seconds if self.seconds > 0 else 0.0
+        return self.actions / self.seconds if self.seconds > 0 else 0.0
 
     def plot(self, axes: Any = None) -> Any:
         """Plot mean scores with their intervals on matplotlib axes (extra ``plot``).  Raises ``MissingExtraError``."""
@@ -180,7 +180,7 @@ class _Total:
     tallies: Mapping[tuple[int, int], _Tally]  # by agent and seat
     examples: Mapping[tuple[int, str], str]  # by agent and kind
     games: int = 0
-    moves: int = 0
+    actions: int = 0
 
 
 class _Run:
@@ -203,12 +203,12 @@ class _Run:
         for seat in range(self.n):
             place = ((seat - shift) % self.n, seat)
             tallies[place] = tallies.get(place, NOTHING).plus(_tally(match, seat, self.teams[seat]))
-        moves = sum(move is not None for step in match.steps for move in step.moves)
+        actions = sum(action is not None for step in match.steps for action in step.actions)
         examples = dict(self.total.examples)
         for fault in match.faults:
             text = f"game {number + 1}, step {fault.step}: {fault.detail}"
             examples.setdefault(((fault.player - shift) % self.n, fault.kind), text)
-        self.total = _Total(tallies, examples, self.total.games + 1, self.total.moves + moves)
+        self.total = _Total(tallies, examples, self.total.games + 1, self.total.actions + actions)
         if keep is not None:  # called last: it may fail, as on a full disk, but the game counts
             keep(match)
 
@@ -227,7 +227,7 @@ class _Run:
             seconds_per_move=table.seconds_per_move,
             games=total.games,
             agents=tuple([self._score(number) for number in range(self.n)]),
-            moves=total.moves,
+            actions=total.actions,
             seconds=perf_counter() - self.begin,
             stopped=stopped,
         )

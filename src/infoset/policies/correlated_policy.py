@@ -18,7 +18,7 @@ from infoset.base import Action, FloatArray, InformationState, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
 from infoset.files import DamageError, check_rows, policy_path
-from infoset.names import move_words, policy_key
+from infoset.names import action_names, policy_key
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.tabular import SUM_TOLERANCE, TabularPolicy
 from infoset.tree.plans import behaviour
@@ -42,7 +42,7 @@ class Lottery:
 class CorrelatedPolicy:
     """A policy of players who draw plans together: every player is a member of one lottery.
 
-    ``keys`` and ``moves``: the information sets of each player, and the moves at each.  Raises ``PolicyError`` for
+    ``keys`` and ``actions``: the information sets of each player, and the moves at each.  Raises ``PolicyError`` for
     probabilities that do not sum to 1, repeated sets or moves, and lotteries that omit or repeat a player.
 
     >>> solution = infoset.solve("kuhn_poker(players=3)", teams="P1+P2,P3")
@@ -53,7 +53,7 @@ class CorrelatedPolicy:
     game: str
     players: tuple[str, ...]
     keys: tuple[tuple[str, ...], ...] = field(repr=False)
-    moves: tuple[tuple[tuple[str, ...], ...], ...] = field(repr=False)
+    actions: tuple[tuple[tuple[str, ...], ...], ...] = field(repr=False)
     lotteries: tuple[Lottery, ...]
     map_name: str = ""
     made_by: Mapping[str, Any] = field(default_factory=dict)
@@ -65,13 +65,13 @@ class CorrelatedPolicy:
         seated = sorted(member for lottery in self.lotteries for member in lottery.members)
         if seated != list(range(len(self.players))):
             raise PolicyError(f"lotteries of the players {seated}: each of {len(self.players)} has to be in one")
-        for keys, moves in zip(self.keys, self.moves, strict=True):
+        for keys, actions in zip(self.keys, self.actions, strict=True):
             try:
-                check_rows(keys, moves)
+                check_rows(keys, actions)
             except DamageError as error:
                 raise PolicyError(str(error)) from None
         for lottery in self.lotteries:
-            rows = [row for player in lottery.members for row in self.moves[player]]
+            rows = [row for player in lottery.members for row in self.actions[player]]
             shape = len(lottery.probabilities), sum(map(len, rows))
             if lottery.plans.shape != shape or not shape[0]:
                 raise PolicyError(f"plans of the shape {lottery.plans.shape}, where {shape} is needed")
@@ -94,8 +94,8 @@ class CorrelatedPolicy:
             )
         sets = [list(form.player_infosets(player)) for player in range(form.num_players)]
         keys = tuple([tuple([form.keys[k] for k in own]) for own in sets])
-        moves = tuple([tuple([form.actions[k] for k in own]) for own in sets])
-        return cls(form.name, form.players, keys, moves, tuple(drawn), form.map_name, made_by or {})
+        actions = tuple([tuple([form.actions[k] for k in own]) for own in sets])
+        return cls(form.name, form.players, keys, actions, tuple(drawn), form.map_name, made_by or {})
 
     @cached_property
     def begins(self) -> tuple[dict[str, tuple[Lottery, int, tuple[str, ...]]], ...]:
@@ -104,9 +104,9 @@ class CorrelatedPolicy:
         for lottery in self.lotteries:
             begin = 0
             for player in lottery.members:
-                for key, moves in zip(self.keys[player], self.moves[player], strict=True):
-                    found[player][key] = lottery, begin, moves
-                    begin += len(moves)
+                for key, actions in zip(self.keys[player], self.actions[player], strict=True):
+                    found[player][key] = lottery, begin, actions
+                    begin += len(actions)
         return found
 
     @property
@@ -130,9 +130,9 @@ class CorrelatedPolicy:
         tables = tuple(
             {
                 key: dict(
-                    zip(moves, lottery.plans[number[id(lottery)], begin : begin + len(moves)].tolist(), strict=True)
+                    zip(actions, lottery.plans[number[id(lottery)], begin : begin + len(actions)].tolist(), strict=True)
                 )
-                for key, (lottery, begin, moves) in found.items()
+                for key, (lottery, begin, actions) in found.items()
             }
             for found in self.begins
         )
@@ -147,7 +147,7 @@ class CorrelatedPolicy:
         """Write an ``.npz`` file, in full or not at all; return the path."""
         header = _Header(
             SCHEMA, self.game, list(self.players), self.map_name, list(map(list, self.keys)),
-            [[list(row) for row in rows] for rows in self.moves], dict(self.made_by),
+            [[list(row) for row in rows] for rows in self.actions], dict(self.made_by),
         )  # fmt: skip
         members = [(number, player) for number, lottery in enumerate(self.lotteries) for player in lottery.members]
         arrays: dict[str, Any] = {"members": np.array(members)}
@@ -169,13 +169,13 @@ class CorrelatedPolicy:
                 )
                 for number in range(1 + max(number for number, _ in members))
             )
-            if not len(header.keys) == len(header.moves) == len(header.players) or any(
-                len(keys) != len(rows) for keys, rows in zip(header.keys, header.moves, strict=True)
+            if not len(header.keys) == len(header.actions) == len(header.players) or any(
+                len(keys) != len(rows) for keys, rows in zip(header.keys, header.actions, strict=True)
             ):
                 raise DamageError("its keys and moves do not fit together")
             return cls(
                 header.game, tuple(header.players), tuple(map(tuple, header.keys)),
-                tuple(tuple(map(tuple, rows)) for rows in header.moves), lotteries, header.map, header.made_by,
+                tuple(tuple(map(tuple, rows)) for rows in header.actions), lotteries, header.map, header.made_by,
             )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ class _Header(Header):
     players: list[str]
     map: str
     keys: list[list[str]]
-    moves: list[list[list[str]]]
+    actions: list[list[list[str]]]
     made_by: dict[str, Any]
 
 
@@ -207,16 +207,16 @@ class CorrelatedPlay:
         return self.tables[drawn]
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float] | None:
         """Return the player's probabilities for an observer who does not know the plan but the player's past moves."""
-        found = self._probabilities(player, known, legal_actions)
+        found = self._probabilities(player, infostate, legal_actions)
         if found is None:
             return None
         weight = np.ones(len(found))
-        for k, (move, _) in enumerate(known):
-            if move is not None:
-                before = self._probabilities(player, known[:k], (move,))
+        for k, (action, _) in enumerate(infostate):
+            if action is not None:
+                before = self._probabilities(player, infostate[:k], (action,))
                 weight = weight if before is None else weight * before[:, 0]
         lottery = next(one for one in self.policy.lotteries if player in one.members)
         weight = weight * lottery.probabilities
@@ -224,13 +224,15 @@ class CorrelatedPlay:
         row = weight @ found / total if total > 0 else lottery.probabilities @ found
         return [float(chance) for chance in row]
 
-    def _probabilities(self, player: int, known: InformationState, moves: tuple[Action, ...]) -> FloatArray | None:
+    def _probabilities(
+        self, player: int, infostate: InformationState, actions: tuple[Action, ...]
+    ) -> FloatArray | None:
         """Return each plan's probabilities (K, moves) at the player's information set; ``None`` where it is unknown."""
-        place = self.policy.begins[player].get(policy_key(known, self.policy.map_name))
+        place = self.policy.begins[player].get(policy_key(infostate, self.policy.map_name))
         if place is None:
             return None
         lottery, begin, words = place
-        wanted = move_words(moves)
+        wanted = action_names(actions)
         if not set(wanted) <= set(words):
             return None
         return np.asarray(lottery.plans[:, [begin + words.index(word) for word in wanted]])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
@@ -104,9 +104,11 @@ class FactoredPlay(StatePolicy):
 
         Raises ``PolicyError`` for probabilities that do not sum to one.
         """
-        mine, theirs = self.policy, layout(factored)
-        same = all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], theirs[:-1], strict=True))
-        if not same or len(mine.behaviour) != len(theirs.behaviour):
+        mine, other_layout = self.policy, layout(factored)
+        same = all(
+            np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(mine[:-1], other_layout[:-1], strict=True)
+        )
+        if not same or len(mine.behaviour) != len(other_layout.behaviour):
             return None
         strategy, owner = _gathered(factored, mine.behaviour), factored.form.infoset_of
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], factored.form.num_infosets)
@@ -133,21 +135,23 @@ def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
     group, first, owner = factored.group, factored.states.first, factored.owner
     strategy, begin = np.ones((factored.form.num_sequences, group.order)), factored.form.arrays.sequences
     count, total = 0, factored.form.num_infosets * group.order
-    with signs.during("asking for probabilities"):
+    with status.during("asking for probabilities"):
         for element in range(group.order):
-            for state, known in factored.known(element):
+            for state, infostate in factored.infostate(element):
                 action_set, player = int(factored.states.action_set[state]), int(owner[state])
                 here = factored.rules.action_sets[group.action_set[element, action_set]]
                 at = int(begin[player]) + int(first[state])
-                places = group.entry[element, group.first_entry[action_set] + np.array(least_moves(factored, state))]
-                strategy[at : at + len(places), element] = np.array(checked_row(row(player, known, here), here))[places]
+                places = group.entry[element, group.first_entry[action_set] + np.array(least_actions(factored, state))]
+                strategy[at : at + len(places), element] = np.array(checked_row(row(player, infostate, here), here))[
+                    places
+                ]
                 count += 1
                 if count % 1000 == 0:
-                    signs.detail(f"asking for probabilities: {count:,} of {total:,} information sets")
+                    status.detail(f"asking for probabilities: {count:,} of {total:,} information sets")
     return strategy
 
 
-def least_moves(factored: FactoredForm, state: int) -> list[int]:
+def least_actions(factored: FactoredForm, state: int) -> list[int]:
     """Return the indices of the least move of each orbit, in the action set of a state."""
     group, fixing, action_set = (
         factored.group,
@@ -171,13 +175,13 @@ def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:
 
 def layout(factored: FactoredForm) -> InfosetPolicy:
     """Return the states of a form as an ``InfosetPolicy``, with space for probabilities."""
-    if "layout" not in factored.kept:
+    if "layout" not in factored.cache:
         s, count = factored.states, factored.num_states
         rows, room = _rows(factored)
-        factored.kept["layout"] = InfosetPolicy.of(
+        factored.cache["layout"] = InfosetPolicy.of(
             s.parent[:count], s.record[:count], s.fixing[:count], rows, np.zeros(room)
         )
-    found: InfosetPolicy = factored.kept["layout"]
+    found: InfosetPolicy = factored.cache["layout"]
     return found
 
 
@@ -243,20 +247,20 @@ def _check(
             raise DamageError(
                 f"{shorten(repr(twice))} occurs twice in it, among its records or the moves of a action_set"
             )
-    moves = int(sizes.sum())
+    actions = int(sizes.sum())
     shapes = [
         (order, order),
         (order,),
         (order, len(records)),
         (order, len(action_sets)),
         (len(action_sets) + 1,),
-        (order, moves),
+        (order, actions),
     ]
     if not 1 <= order <= MAX_ORDER or [array.shape for array in group] != shapes:
         raise DamageError("its symmetries do not fit its moves and records")
     if (np.diff(group.first_entry) != sizes).any() or group.first_entry[0] != 0:
         raise DamageError("its action sets do not fit its moves")
-    limits = (order, order, len(records), len(action_sets), moves + 1, int(sizes.max(initial=1)))
+    limits = (order, order, len(records), len(action_sets), actions + 1, int(sizes.max(initial=1)))
     if any(array.size and (array.min() < -1 or array.max() >= most) for array, most in zip(group, limits, strict=True)):
         raise DamageError("its symmetries lead out of its moves and records")
     if not all(isinstance(record, tuple) and len(record) == 2 for record in records):

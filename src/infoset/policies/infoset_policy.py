@@ -8,7 +8,15 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import inline_kernel, kernel
-from infoset.tree.walk import Walk, canonical, element_of, everything, measure_depths, state_of, view_of
+from infoset.tree.quotient_graph import (
+    QuotientGraph,
+    canonical,
+    element_of,
+    everything,
+    measure_depths,
+    state_of,
+    view_of,
+)
 
 UNKNOWN = -1  # a state that was never visited, and all its descendants
 NO_ROW = -1  # of a state without a choice or without probabilities
@@ -30,7 +38,7 @@ class InfosetPolicy(NamedTuple):
     behaviour: FloatArray
 
     @classmethod
-    def unknown(cls, walk: Walk) -> InfosetPolicy:
+    def unknown(cls, walk: QuotientGraph) -> InfosetPolicy:
         """Create a policy of no states but the players' initial ones: all play is uniform."""
         n = walk.num_players
         start = np.arange(n, dtype=np.int32)
@@ -57,17 +65,17 @@ class InfosetPolicy(NamedTuple):
             others[begin:end] = False
             begin, end = self.first_child[begin], self.first_child[end]
         others[player] = True
-        kept, number = np.flatnonzero(others), np.cumsum(others) - 1
+        others_rows, number = np.flatnonzero(others), np.cumsum(others) - 1
         above = np.repeat(np.arange(len(self.row)), np.diff(self.first_child))
-        above = np.concatenate([np.full(self.first_child[0], -1), number[above]])[kept]
-        below = np.where(parent[1:] == 0, player, parent[1:] + len(kept) - 1)
+        above = np.concatenate([np.full(self.first_child[0], -1), number[above]])[others_rows]
+        below = np.where(parent[1:] == 0, player, parent[1:] + len(others_rows) - 1)
         rows = np.where(row == NO_ROW, NO_ROW, row + len(self.behaviour)).astype(np.int32)
-        merged = np.concatenate([self.row[kept], rows[1:]])
+        merged = np.concatenate([self.row[others_rows], rows[1:]])
         merged[player] = rows[0]
         return self.of(
             np.concatenate([above, below]),
-            np.concatenate([self.record[kept], record[1:]]),
-            np.concatenate([self.fixing[kept], fixing[1:]]),
+            np.concatenate([self.record[others_rows], record[1:]]),
+            np.concatenate([self.fixing[others_rows], fixing[1:]]),
             merged,
             np.concatenate([self.behaviour, behaviour]),
         )
@@ -90,7 +98,7 @@ def _breadth_first(parent: IntArray | LongArray, record: IntArray) -> tuple[Long
 
 
 @inline_kernel
-def behind(first_child, records, state, record):
+def successor(first_child, records, state, record):
     """Return the state after one more record, or UNKNOWN."""
     found = UNKNOWN
     if state != UNKNOWN:
@@ -114,5 +122,5 @@ def follow(policy, group, view, record):
     state, element = state_of(view), element_of(view)
     if state != UNKNOWN:
         record, element = canonical(group, policy.fixing[state], element, record)
-        state = behind(policy.first_child, policy.record, state, record)
+        state = successor(policy.first_child, policy.record, state, record)
     return view_of(state, element)

@@ -28,7 +28,7 @@ class _Header(Header):
     made_by: dict[str, Any]
     positions: int
     keys: list[list[list[str]]]
-    moves: list[list[list[list[str]]]]
+    actions: list[list[list[list[str]]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class PublicPolicy:
         """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
         with reading(path):
             header, arrays = read_archive(policy_path(path), _Header)
-            for keys, moves in zip(header.keys, header.moves, strict=True):
-                for names, rows in zip(keys, moves, strict=True):
+            for keys, actions in zip(header.keys, header.actions, strict=True):
+                for names, rows in zip(keys, actions, strict=True):
                     check_rows(names, rows)
             roots, flat = arrays["roots"].astype(np.int64).ravel().tolist(), arrays["probabilities"].ravel().tolist()
             supply = iter(map(float, flat))
@@ -87,11 +87,11 @@ class PublicPolicy:
                     header.game,
                     tuple(header.players),
                     tuple(
-                        {key: {move: next(supply) for move in row} for key, row in zip(names, rows, strict=True)}
-                        for names, rows in zip(keys, moves, strict=True)
+                        {key: {action: next(supply) for action in row} for key, row in zip(names, rows, strict=True)}
+                        for names, rows in zip(keys, actions, strict=True)
                     ),
                 )
-                for keys, moves in zip(header.keys, header.moves, strict=True)
+                for keys, actions in zip(header.keys, header.actions, strict=True)
             )
             _check(header, roots, len(pieces))
         return cls(header.game, tuple(header.players), header.positions, tuple(roots), pieces, header.made_by)
@@ -113,38 +113,38 @@ class PublicPlay:
         self.places: dict[tuple[int, InformationState], _Place] = {}
 
     @cached_property
-    def _moves(self) -> Steps:
+    def _actions(self) -> Steps:
         return steps(self.graph)
 
     @cached_property
     def _table_of(self) -> dict[int, int]:
         """The piece that begins at a row of the steps."""
-        row_of = {position: k for k, position in enumerate(self._moves.position.tolist())}
+        row_of = {position: k for k, position in enumerate(self._actions.position.tolist())}
         return {row_of[root]: k for k, root in enumerate(self.policy.roots) if root in row_of}
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
         """Return the probabilities of the current piece, given the player's records within it."""
-        place = self._place(player, known)
-        return self.policy.pieces[place.piece].action_probabilities(player, known[place.begin :], legal_actions)
+        place = self._place(player, infostate)
+        return self.policy.pieces[place.piece].action_probabilities(player, infostate[place.begin :], legal_actions)
 
-    def _place(self, player: int, known: InformationState) -> _Place:
+    def _place(self, player: int, infostate: InformationState) -> _Place:
         """Return the player's place after these records, computed from their longest known prefix."""
         if len(self.places) > KEPT:
             self.places.clear()
-        end = len(known)
-        while end and (player, known[:end]) not in self.places:
+        end = len(infostate)
+        while end and (player, infostate[:end]) not in self.places:
             end -= 1
-        place = self.places.get((player, known[:end])) or _Place(self._unseen({0}, player), 0, 0)
-        begun = int(end == 0 and bool(known) and self.graph.start_records[player] != NO_RECORD)
-        for k in range(end + begun, len(known)):  # the observation of the start is always the same
-            place = self._after(place, player, self.number.get(known[k], NO_RECORD), k + 1)
-            self.places[player, known[: k + 1]] = place
+        place = self.places.get((player, infostate[:end])) or _Place(self._unseen({0}, player), 0, 0)
+        at_start = int(end == 0 and bool(infostate) and self.graph.start_records[player] != NO_RECORD)
+        for k in range(end + at_start, len(infostate)):  # the observation of the start is always the same
+            place = self._after(place, player, self.number.get(infostate[k], NO_RECORD), k + 1)
+            self.places[player, infostate[: k + 1]] = place
         return place
 
     def _after(self, place: _Place, player: int, record: int, end: int) -> _Place:
-        first, target, seen = self._moves.first, self._moves.target, self._moves.record
+        first, target, seen = self._actions.first, self._actions.target, self._actions.record
         after = {
             int(target[e])
             for row in place.support
@@ -157,12 +157,12 @@ class PublicPlay:
 
     def _unseen(self, support: set[int], player: int) -> frozenset[int]:
         """Add the positions that may be reached without the player's notice."""
-        moves, todo = self._moves, list(support)
+        actions, todo = self._actions, list(support)
         while todo:
             row = todo.pop()
-            for e in range(int(moves.first[row]), int(moves.first[row + 1])):
-                target = int(moves.target[e])
-                if moves.record[e, player] == NO_RECORD and target not in support:
+            for e in range(int(actions.first[row]), int(actions.first[row + 1])):
+                target = int(actions.target[e])
+                if actions.record[e, player] == NO_RECORD and target not in support:
                     support.add(target)
                     todo.append(target)
         return frozenset(support)

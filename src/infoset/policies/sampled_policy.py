@@ -20,9 +20,9 @@ from infoset.policies.simple import checked_row
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.plans import realisation
+from infoset.tree.quotient_graph import ELEMENT, ELEMENT_BITS, QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import ELEMENT, ELEMENT_BITS, Walk
 
 KEPT = 1 << 18  # the number of states whose views are cached
 
@@ -48,14 +48,16 @@ class SampledPolicy:
     """An array that identifies its files."""
 
     @classmethod
-    def of(cls, game: str, walk: Walk, policy: InfosetPolicy, made_by: dict[str, Any] | None = None) -> SampledPolicy:
+    def of(
+        cls, game: str, walk: QuotientGraph, policy: InfosetPolicy, made_by: dict[str, Any] | None = None
+    ) -> SampledPolicy:
         return cls(game, walk.group.order > 1, fingerprint(walk), policy, made_by or {})
 
-    def on(self, compiled: Compiled) -> WalkPolicy:
+    def on(self, compiled: Compiled) -> QuotientPolicy:
         """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         for walk in (compiled.walk, compiled.plain_walk):  # the two differ also without symmetries
             if fingerprint(walk) == self.fingerprint:
-                return WalkPolicy(compiled.graph, walk, self.policy)
+                return QuotientPolicy(compiled.graph, walk, self.policy)
         raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name} as it is here")
 
     def save(self, path: str | Path) -> Path:
@@ -86,10 +88,10 @@ class StatePolicy:
         self.views: dict[tuple[int, InformationState], int] = {}
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
         """Return the probabilities at a state; ``None`` where it was never visited, or has no choice."""
-        return self._chances(self._view(player, known), legal_actions)
+        return self._chances(self._view(player, infostate), legal_actions)
 
     def _chances(self, view: int, legal_actions: tuple[Action, ...]) -> list[float] | None:
         """Return the same, given the view."""
@@ -109,19 +111,19 @@ class StatePolicy:
         ].tolist()
         return row
 
-    def _view(self, player: int, known: InformationState) -> int:
+    def _view(self, player: int, infostate: InformationState) -> int:
         """Return the view after these records, computed from their longest known prefix."""
         if not self.views or len(self.views) > KEPT:
             self.views = self._starts()
-        end = len(known)
-        while (player, known[:end]) not in self.views:
+        end = len(infostate)
+        while (player, infostate[:end]) not in self.views:
             end -= 1
-        view = self.views[player, known[:end]]
-        for k in range(end, len(known)):
-            record = self.number.get(known[k], NO_RECORD)
+        view = self.views[player, infostate[:end]]
+        for k in range(end, len(infostate)):
+            record = self.number.get(infostate[k], NO_RECORD)
             unknown = UNKNOWN << ELEMENT_BITS
             view = unknown if record == NO_RECORD else int(follow(self.policy, self.group, view, record))  # type: ignore[no-untyped-call]
-            self.views[player, known[: k + 1]] = view
+            self.views[player, infostate[: k + 1]] = view
         return view
 
     def _starts(self) -> dict[tuple[int, InformationState], int]:
@@ -133,10 +135,10 @@ class StatePolicy:
         return views
 
 
-class WalkPolicy(StatePolicy):
+class QuotientPolicy(StatePolicy):
     """A policy in play, with probabilities on the walk of a game."""
 
-    def __init__(self, graph: GameGraph, walk: Walk, policy: InfosetPolicy) -> None:
+    def __init__(self, graph: GameGraph, walk: QuotientGraph, policy: InfosetPolicy) -> None:
         super().__init__(graph.records, graph.action_sets, graph.start_records, walk.group, policy)
         self.graph, self.walk = graph, walk
 
@@ -173,7 +175,7 @@ def read_states(arrays: Mapping[str, Any]) -> InfosetPolicy:
     return policy
 
 
-def fingerprint(walk: Walk) -> str:
+def fingerprint(walk: QuotientGraph) -> str:
     """Return a digest of everything on which a policy's numbering depends."""
     digest = hashlib.sha256()
     for array in (walk.position, walk.edge, *walk.group):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, Agent, FloatArray, Game, InformationState, ProbabilisticAgent
 from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.names import move_words, policy_key
+from infoset.names import action_names, policy_key
 from infoset.policies.tabular import SUM_TOLERANCE, answer_of
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation
@@ -26,11 +26,11 @@ class FunctionPolicy:
         self.choose, self.map_name = choose, map_name
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float]:
         """Return the probabilities that the function gives."""
-        words = move_words(legal_actions)
-        found = answer_of(self.choose, policy_key(known, self.map_name), words)
+        words = action_names(legal_actions)
+        found = answer_of(self.choose, policy_key(infostate, self.map_name), words)
         return [found.get(word, 0.0) for word in words]
 
 
@@ -38,10 +38,10 @@ class UniformPolicy(FunctionPolicy):
     """The uniform policy: all moves are equally likely."""
 
     def __init__(self) -> None:
-        super().__init__(lambda _, moves: dict.fromkeys(moves, 1 / len(moves)))
+        super().__init__(lambda _, actions: dict.fromkeys(actions, 1 / len(actions)))
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float]:
         """Return the same probability for each move."""
         return [1 / len(legal_actions)] * len(legal_actions)
@@ -63,16 +63,16 @@ class AskedPolicy:
         self.rows: dict[tuple[int, InformationState, tuple[Action, ...]], Sequence[float]] = {}
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float]:
         """Return the probabilities that the agent reports."""
-        key = player, known, legal_actions
+        key = player, infostate, legal_actions
         if key not in self.rows:
             if len(self.rows) >= KEPT:
                 self.rows.clear()
             self.agent.begin(self.game, player, np.random.default_rng(0), None)
-            for own_move, observation in known:
-                self.agent.observe(own_move, observation)
+            for own_action, observation in infostate:
+                self.agent.observe(own_action, observation)
             self.rows[key] = self.agent.report_probabilities(legal_actions)
         return self.rows[key]
 
@@ -87,12 +87,12 @@ def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray
     Raises ``ParameterError`` for an answer that is no distribution.
     """
     strategy = np.ones(form.num_sequences)
-    with signs.during("asking for probabilities"):
+    with status.during("asking for probabilities"):
         for k, infoset in enumerate(form.tree_infoset.tolist()):
             first = int(form.arrays.first[k])
             strategy[first : first + int(form.arrays.size[k])] = row_at(row, tree, infoset)
             if k % 100 == 0:
-                signs.detail(f"asking for probabilities: {k:,} of {form.num_infosets:,} information sets")
+                status.detail(f"asking for probabilities: {k:,} of {form.num_infosets:,} information sets")
     return realisation(form, strategy)
 
 
@@ -111,5 +111,5 @@ def checked_row(found: Sequence[float] | None, action_set: tuple[Action, ...]) -
         return [1 / len(action_set)] * len(action_set)
     total = sum(found)
     if len(found) != len(action_set) or min(found) < 0 or abs(total - 1) > SUM_TOLERANCE:
-        raise ParameterError(f"{list(found)} are no probabilities of the moves {list(move_words(action_set))}")
+        raise ParameterError(f"{list(found)} are no probabilities of the moves {list(action_names(action_set))}")
     return [chance / total for chance in found]

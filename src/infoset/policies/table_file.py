@@ -44,14 +44,14 @@ class _Header(msgspec.Struct):
     map: str
     made_by: dict[str, Any]
     keys: msgspec.Raw
-    moves: msgspec.Raw
+    actions: msgspec.Raw
 
 
 class Entry(NamedTuple):
     """An information set with the probabilities of its moves."""
 
     key: str
-    moves: tuple[str, ...]
+    actions: tuple[str, ...]
     probabilities: list[float]
 
 
@@ -89,7 +89,7 @@ class TableFile:
             header = msgspec.json.decode(encoded, type=_Header)
             check_schema("policy", header.schema, SCHEMA)
             keys = msgspec.json.decode(header.keys, type=list[list[str]])
-            rows = [_pieces(part) for part in msgspec.json.decode(header.moves, type=list[msgspec.Raw])]
+            rows = [_pieces(part) for part in msgspec.json.decode(header.actions, type=list[msgspec.Raw])]
             numbers = {text: k for k, text in enumerate(dict.fromkeys(chain.from_iterable(rows)))}
             action_set = np.fromiter(map(numbers.__getitem__, chain.from_iterable(rows)), dtype=np.int32)
             action_sets = [tuple(msgspec.json.decode(b"[" + text + b"]", type=list[str])) for text in numbers]
@@ -133,7 +133,7 @@ class TableFile:
     def policy(self) -> TabularPolicy:
         """Return the table as a ``TabularPolicy``, with dictionaries."""
         tables = tuple(
-            {entry.key: dict(zip(entry.moves, entry.probabilities, strict=True)) for entry in self.entries(player)}
+            {entry.key: dict(zip(entry.actions, entry.probabilities, strict=True)) for entry in self.entries(player)}
             for player in range(len(self.players))
         )
         return TabularPolicy(self.game, self.players, tables, self.map_name, self.made_by)
@@ -214,13 +214,13 @@ class TableFile:
         row = self.find(player, key)
         return None if row is None else self.at(player, row)
 
-    def probabilities_of(self, player: int, key: str, moves: Sequence[str]) -> list[float] | None:
+    def probabilities_of(self, player: int, key: str, actions: Sequence[str]) -> list[float] | None:
         """Return the probabilities of these moves; ``None`` where the table does not cover the information set."""
         found = self.entry(player, key)
-        if found is None or not set(found.moves) <= set(moves):
+        if found is None or not set(found.actions) <= set(actions):
             return None
-        row = dict(zip(found.moves, found.probabilities, strict=True))
-        return [row.get(move, 0.0) for move in moves]
+        row = dict(zip(found.actions, found.probabilities, strict=True))
+        return [row.get(action, 0.0) for action in actions]
 
     @cached_property
     def sorted_rows(self) -> list[LongArray]:

@@ -37,7 +37,7 @@ from infoset.files import (
     policy_path,
     replace_file,
 )
-from infoset.names import is_number, move_words, policy_key
+from infoset.names import action_names, is_number, policy_key
 from infoset.policies.archive import SCHEMA, Header, read_archive, write_archive
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import behaviour, realisation
@@ -64,7 +64,7 @@ class PolicyRow(NamedTuple):
 
 @dataclass(frozen=True)
 class TabularPolicy:
-    """A policy as a table: ``tables[player][key][move]`` is a probability.
+    """A policy as a table: ``tables[player][key][action]`` is a probability.
 
     ``game`` is the name it was made for; it fits every game with the same information sets and moves, such as
     the same rules with other payoffs.  ``map_name`` is the information map of its keys ("" for the players'
@@ -113,18 +113,18 @@ class TabularPolicy:
         return int(player)
 
     def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
         """Return the probabilities at the player's information set; ``None`` where the table has no such set or moves.
 
         The keys of a policy for an information map (``.efg`` files, OpenSpiel) are the labels that players observe.
         """
-        row, words = self.tables[player].get(self.key(known), {}), move_words(legal_actions)
+        row, words = self.tables[player].get(self.key(infostate), {}), action_names(legal_actions)
         return [row.get(word, 0.0) for word in words] if row and row.keys() <= set(words) else None
 
-    def key(self, known: InformationState) -> str:
+    def key(self, infostate: InformationState) -> str:
         """Return the key of the information set in which a player with this information state moves."""
-        return policy_key(known, self.map_name)
+        return policy_key(infostate, self.map_name)
 
     def on(self, compiled: Compiled) -> TabularPolicy:
         """Return the policy itself.
@@ -157,10 +157,10 @@ class TabularPolicy:
             tree = compiled.tree if compiled.made_whole else Compiled(compiled.game, most).tree
         except BudgetError:
             raise PolicyError(f"the policy was made for {self.game}, this is {compiled.name}") from None
-        known = [set[str]() for _ in tree.players]
+        infostate = [set[str]() for _ in tree.players]
         for infoset, owner in enumerate(tree.infoset_player.tolist()):
-            known[owner].add(tree.key(infoset))
-        for name, table, keys in zip(self.players, self.tables, known, strict=True):
+            infostate[owner].add(tree.key(infoset))
+        for name, table, keys in zip(self.players, self.tables, infostate, strict=True):
             for key in table.keys() - keys:
                 raise PolicyError(
                     f"the policy was made for {self.game}, this is {compiled.name}: "
@@ -261,10 +261,10 @@ class TabularPolicy:
     def _check_game(self, game: SequenceForm | GameTree, sets: list[tuple[int, str, tuple[str, ...]]]) -> None:
         if len(self.tables) != len(game.players):
             raise self._other_game(game, f"it has {len(self.tables)} players, the game {len(game.players)}")
-        known = [set() for _ in game.players]  # type: list[set[str]]
+        infostate = [set() for _ in game.players]  # type: list[set[str]]
         for owner, key, _ in sets:
-            known[owner].add(key)
-        for name, table, keys in zip(game.players, self.tables, known, strict=True):
+            infostate[owner].add(key)
+        for name, table, keys in zip(game.players, self.tables, infostate, strict=True):
             for key in table.keys() - keys:
                 raise self._other_game(game, f"{name} has no information set {shorten(key)!r} with a choice")
 
@@ -302,7 +302,7 @@ class TabularPolicy:
                 map=self.map_name,
                 made_by=dict(self.made_by),
                 keys=[list(table) for table in self.tables],
-                moves=[[list(row) for row in table.values()] for table in self.tables],
+                actions=[[list(row) for row in table.values()] for table in self.tables],
             )
             flat = [p for table in self.tables for row in table.values() for p in row.values()]
             return write_archive(path, header, {"probabilities": np.array(flat, dtype=np.float64)})
@@ -346,7 +346,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 def largest_policy(form: SequenceForm) -> int:
     """Return the maximal unpacked size of a policy file for a game, in bytes; JSON may take six for one character."""
-    names = sum(map(len, form.keys)) + sum(len(move) for action_set in form.actions for move in action_set)
+    names = sum(map(len, form.keys)) + sum(len(action) for action_set in form.actions for action in action_set)
     return OTHER_BYTES + 6 * names + MARKS * form.num_infosets + (MARKS + ENTRY_BYTES) * form.num_sequences
 
 
@@ -355,7 +355,7 @@ class _Header(Header):
     map: str
     made_by: dict[str, Any]
     keys: list[list[str]]
-    moves: list[list[list[str]]]
+    actions: list[list[list[str]]]
 
 
 class _Json(msgspec.Struct):
@@ -379,22 +379,22 @@ def _from_json(path: Path, most: int | None) -> TabularPolicy:
 
 def _from_npz(path: Path, most: int | None) -> TabularPolicy:
     if others := archive_names(path) - ARRAYS:
-        kept = shorten(", ".join(sorted(others)))
+        array_names = shorten(", ".join(sorted(others)))
         raise PolicyError(
-            f"{path}: contains a policy of another kind, not a table (arrays: {kept}); infoset.Solution.load(FOLDER) "
-            "and infoset.policies.saved.load_policy read any kind"
+            f"{path}: contains a policy of another kind, not a table (arrays: {array_names}); infoset.Solution.load(FOLDER) "
+            "and infoset.policies.loading.load_policy read any kind"
         )
     header, arrays = read_archive(path, _Header, most)
     flat = arrays["probabilities"].astype(np.float64).ravel().tolist()
-    sizes = sum(len(row) for rows in header.moves for row in rows)
-    if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.moves) != len(header.players):
+    sizes = sum(len(row) for rows in header.actions for row in rows)
+    if sizes != len(flat) or len(header.keys) != len(header.players) or len(header.actions) != len(header.players):
         raise PolicyError(f"{path}: header and probabilities do not fit together")
-    for keys, rows in zip(header.keys, header.moves, strict=True):
+    for keys, rows in zip(header.keys, header.actions, strict=True):
         check_rows(keys, rows)
     supply = iter(flat)
     tables = tuple(
-        {key: {move: next(supply) for move in row} for key, row in zip(keys, rows, strict=True)}
-        for keys, rows in zip(header.keys, header.moves, strict=True)
+        {key: {action: next(supply) for action in row} for key, row in zip(keys, rows, strict=True)}
+        for keys, rows in zip(header.keys, header.actions, strict=True)
     )
     return TabularPolicy(header.game, tuple(header.players), tables, header.map, header.made_by)
 
@@ -403,7 +403,7 @@ def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, .
     """Return player, key and moves of each information set with a choice, in order of the players."""
     if isinstance(game, SequenceForm):
         return list(zip(game.infoset_player.tolist(), game.keys, game.actions, strict=True))
-    action_sets = [(k, move_words(game.action_set(k))) for k in range(len(game.infoset_player))]
+    action_sets = [(k, action_names(game.action_set(k))) for k in range(len(game.infoset_player))]
     sets = [
         (int(game.infoset_player[k]), game.key(k), action_set) for k, action_set in action_sets if len(action_set) > 1
     ]
@@ -411,7 +411,7 @@ def _sets_of(game: SequenceForm | GameTree) -> list[tuple[int, str, tuple[str, .
 
 
 def answer_of(
-    choose: Callable[[str, tuple[str, ...]], Mapping[str, float]], key: str, moves: tuple[str, ...]
+    choose: Callable[[str, tuple[str, ...]], Mapping[str, float]], key: str, actions: tuple[str, ...]
 ) -> Mapping[str, float]:
     """Call a user's function for the probabilities at an information set.
 
@@ -419,7 +419,7 @@ def answer_of(
     """
     name = getattr(choose, "__name__", "the function")
     try:
-        found = choose(key, moves)
+        found = choose(key, actions)
     except InfosetError:
         raise
     except Exception as error:
@@ -428,7 +428,7 @@ def answer_of(
     if not isinstance(found, Mapping) or not all(map(is_number, found.values())):
         raise PolicyError(
             f"{name} answers {one_line(repr(found))} at {shorten(repr(key))}; allowed: probabilities by moves, of "
-            f"{one_line(', '.join(moves))}"
+            f"{one_line(', '.join(actions))}"
         )
     return found
 
@@ -451,7 +451,7 @@ def _check_tables(policy: TabularPolicy) -> None:
 def _check_row(player: str, key: str, row: Mapping[str, float]) -> None:
     if not isinstance(key, str) or not isinstance(row, Mapping) or not all(map(is_number, row.values())):
         raise PolicyError(f"{player} at {shorten(str(key))!r}: {shorten(repr(row))} does not map moves to numbers")
-    if not all(isinstance(move, str) for move in row):
+    if not all(isinstance(action, str) for action in row):
         raise PolicyError(f"{player} at {shorten(key)!r}: {shorten(repr(row))} has a move that is no text")
     values = list(row.values())
     if not values or not all(0 <= v <= 1 + SUM_TOLERANCE for v in values):
@@ -492,8 +492,8 @@ def compare(one: TabularPolicy, other: TabularPolicy) -> Comparison:
         if table.keys() != second.keys():
             raise PolicyError(f"the policies of {name} are for different games: their information sets differ")
         for key, row in table.items():
-            moves = row.keys() | second[key].keys()
-            gap = sum(abs(row.get(m, 0.0) - second[key].get(m, 0.0)) for m in moves) / 2
+            actions = row.keys() | second[key].keys()
+            gap = sum(abs(row.get(m, 0.0) - second[key].get(m, 0.0)) for m in actions) / 2
             distances.append((gap, name, key))
     largest, player, key = max(distances, default=(0.0, "", ""))
     return Comparison(largest, sum(d[0] for d in distances) / max(len(distances), 1), player, key)

@@ -8,13 +8,13 @@ from weakref import finalize
 import numpy as np
 
 from infoset.base import Action, Game, Observation
-from infoset.errors import IllegalMoveError, ParameterError, UnsupportedGameError, one_line
+from infoset.errors import IllegalActionError, ParameterError, UnsupportedGameError, one_line
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import Seen, read_observation
 from infoset.pommerman.playground.agents import follow
 from infoset.pommerman.playground.constants import GameType
 from infoset.pommerman.playground.runner import DockerAgentRunner
-from infoset.pommerman.playground.spaces import action_space, read_move
+from infoset.pommerman.playground.spaces import action_space, parse_action
 from infoset.pommerman.simple import SimpleAgent
 from infoset.warm_up import ready
 
@@ -32,7 +32,7 @@ class PommermanPlayer:
         self.config, self.player = game.config, player
         self.seen: Seen | None = None
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         if isinstance(observation, tuple):
             self.seen = Seen(*observation)  # type: ignore[arg-type]  # a plain tuple if it came over a connection
 
@@ -67,7 +67,7 @@ class SimplePlayer(PommermanPlayer):
         self.agent = SimpleAgent(int(rng.integers(MAX_SEED)))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(self.agent.act(self.observation()), self.config)  # on the radio variants it sends no words
+        return parse_action(self.agent.act(self.observation()), self.config)  # on the radio variants it sends no words
 
 
 class PlaygroundAgent(PommermanPlayer):
@@ -118,8 +118,8 @@ class PlaygroundAgent(PommermanPlayer):
         else:
             answer = self.agent.act(observation, action_space=self.space)
         try:
-            return read_move(answer, self.config)
-        except IllegalMoveError:
+            return parse_action(answer, self.config)
+        except IllegalActionError:
             return answer  # type: ignore[no-any-return]  # left to the referee, which reports the error
 
     def end(self, returns: tuple[float, ...]) -> None:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, JointMove, Observation
-from infoset.errors import FormatError, GameRuleError, IllegalMoveError, UnsupportedGameError, shorten
-from infoset.games.rules import NotebookGame, check_moves, check_play
+from infoset.base import Action, JointAction, Observation
+from infoset.errors import FormatError, GameRuleError, IllegalActionError, UnsupportedGameError, shorten
+from infoset.games.rules import NotebookGame, check_actions, check_play
 from infoset.names import check_range
 from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, PREFIX, Config, GameType
@@ -127,28 +127,28 @@ class Undealt(NamedTuple):
         del player
         return ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointAction) -> tuple[tuple[Action, float], ...]:
         """Raise ``UnsupportedGameError``, as boards are too many to list: use ``draw``."""
         del moves
         raise UnsupportedGameError(f"{self.game.name}: boards are too many to list; give one: {PREFIX}NAME(seed=1)")
 
-    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action:
+    def draw(self, moves: JointAction, rng: np.random.Generator) -> Action:
         del moves
         return int(rng.integers(MAX_SEED))
 
-    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> PommermanStep:
-        check_moves(self, moves)
+    def play(self, moves: JointAction, chance_outcome: Action | None = None) -> PommermanStep:
+        check_actions(self, moves)
         if isinstance(chance_outcome, str):
             try:
                 return self.game.resume(read_state(chance_outcome, self.game.config, "chance's answer"))
             except FormatError as error:
-                raise IllegalMoveError(str(error)) from None
+                raise IllegalActionError(str(error)) from None
         if (
             isinstance(chance_outcome, bool)
             or not isinstance(chance_outcome, int)
             or not 0 <= chance_outcome < MAX_SEED
         ):
-            raise IllegalMoveError(
+            raise IllegalActionError(
                 f"chance cannot answer {shorten(repr(chance_outcome))}; possible: the seed of a board, below 2**53, "
                 "or a position as text"
             )
@@ -185,28 +185,28 @@ class PommermanState:
         lives = self.row[st.RESULT] == st.RUNNING and self.row[st.AGENTS + player * st.AGENT_FIELDS + st.ALIVE]
         return self.game.moves if lives else ()
 
-    def chance_outcomes(self, moves: JointMove) -> tuple[tuple[Action, float], ...]:
+    def chance_outcomes(self, moves: JointAction) -> tuple[tuple[Action, float], ...]:
         """Return no outcomes: only the board is drawn by chance."""
         del moves
         return ()
 
-    def draw(self, moves: JointMove, rng: np.random.Generator) -> Action | None:
+    def draw(self, moves: JointAction, rng: np.random.Generator) -> Action | None:
         del moves, rng
         return None
 
-    def play(self, moves: JointMove, chance_outcome: Action | None = None) -> PommermanStep:
+    def play(self, moves: JointAction, chance_outcome: Action | None = None) -> PommermanStep:
         if chance_outcome is not None or not self._on_offer(moves):
             check_play(self, moves, chance_outcome)
         return self.play_unchecked(moves)
 
-    def _on_offer(self, moves: JointMove) -> bool:
+    def _on_offer(self, moves: JointAction) -> bool:
         """Check moves as ``check_play`` does, in a fifth of its time; it leaves the error message to ``check_play``."""
         row, offer, count = self.row[: st.MESSAGES].tolist(), self.game.moves, self.game.config.num_agents
         if row[st.RESULT] != st.RUNNING or len(moves) != count:
             return False
         return all(move in offer if lives else move is None for move, lives in zip(moves, row[ALIVES], strict=False))
 
-    def play_unchecked(self, moves: JointMove, chance_outcome: Action | None = None) -> PommermanStep:
+    def play_unchecked(self, moves: JointAction, chance_outcome: Action | None = None) -> PommermanStep:
         del chance_outcome
         game, row = self.game, self.row.copy()
         if game.moves is MOVES:

@@ -29,7 +29,7 @@ class Begin(msgspec.Struct, tag=True):
 class Observe(msgspec.Struct, tag=True):
     """Pass on what the player did and observed."""
 
-    own_move: Any
+    own_action: Any
     observation: Any
 
 
@@ -64,7 +64,7 @@ class Answer(msgspec.Struct):
     """
 
     number: int
-    move: Any = None
+    action: Any = None
     error: str = ""
     refused: bool = False
     """Whether the agent does not play this game, or not with these settings."""
@@ -98,7 +98,7 @@ def read_tuple(value: Any) -> Observation:
     return tuple(map(read_tuple, value)) if isinstance(value, list) else value
 
 
-def read_move(value: Any) -> Action:
+def parse_action(value: Any) -> Action:
     """Read a move; return anything else as its ``repr``, so that the referee's error message shows it."""
     try:
         return read_action(value)

@@ -44,21 +44,21 @@ def place_of(address: str) -> str:
     return str(found.ipv4_mapped or ip_network((found, _DEPTH), strict=False))
 
 
-class Doorway:
+class ConnectionLimiter:
     """All connections of one server."""
 
     def __init__(self, most: int | None = None, share: int | None = None) -> None:
         """Limit the number of connections at once to ``most``, and of one address to ``share``."""
         self.most = min(most or MAX_CONNECTIONS, int(_files() * ROOM))
         self.share = min(share or SHARE, self.most * 3 // 4)
-        self.lines: list[Line] = []
+        self.lines: list[LimitedConnection] = []
 
-    def admit(self, line: Line) -> str:
+    def admit(self, line: LimitedConnection) -> str:
         """Admit a connection and return an empty string, or return why it is refused.
 
         An idle connection may be closed for it.
         """
-        self.lines = [other for other in self.lines if not other.gone]
+        self.lines = [other for other in self.lines if not other.is_closed]
         counts = Counter(other.place for other in self.lines)
         here = counts[line.place] >= self.share
         if here or len(self.lines) >= self.most:
@@ -83,10 +83,10 @@ def _files() -> float:
     return MAX_CONNECTIONS / ROOM if soft == resource.RLIM_INFINITY else soft
 
 
-class Line(HttpToolsProtocol):
+class LimitedConnection(HttpToolsProtocol):
     """A connection of uvicorn with limits on the head of a request and on the time of each phase."""
 
-    def __init__(self, doorway: Doorway, **options: Any) -> None:
+    def __init__(self, doorway: ConnectionLimiter, **options: Any) -> None:
         super().__init__(**options)
         self.doorway = doorway
         self.place = ""
@@ -98,7 +98,7 @@ class Line(HttpToolsProtocol):
         self.reading: asyncio.TimerHandle | None = None  # when the client must have read more
 
     @property
-    def gone(self) -> bool:
+    def is_closed(self) -> bool:
         """Whether the connection is over, and its socket closed."""
         found = self.transport.get_extra_info("socket")
         return found is None or found.fileno() < 0
@@ -216,7 +216,7 @@ _TOO_LARGE = (
 )
 
 
-class Bounded:
+class SizeLimiter:
     """An application that rejects requests whose address or headers are too large, over any connection."""
 
     def __init__(self, app: ASGI3Application) -> None:

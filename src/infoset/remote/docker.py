@@ -11,7 +11,7 @@ from weakref import finalize
 
 from infoset.base import Agent
 from infoset.errors import ParameterError, RemoteError, UnsupportedSystemError, one_line, shorten
-from infoset.match.apart import Elsewhere, ThreadLine
+from infoset.match.agent_proxy import AsyncAgentProxy, ThreadChannel
 from infoset.names import check_range, full_name
 from infoset.remote.http import PROTOCOLS, HttpAgent
 from infoset.remote.wire import StatusError, Wire
@@ -40,7 +40,7 @@ def docker(
     return Container(image, port, memory, cpus, protocol, name)
 
 
-class Container(Elsewhere):
+class Container(AsyncAgentProxy):
     """An agent and its container, which answers before the first clock starts."""
 
     def __init__(self, image: str, port: int, memory: int, cpus: float, protocol: str, name: str) -> None:
@@ -53,7 +53,7 @@ class Container(Elsewhere):
         address = command("port", self.container, f"{port}/tcp").splitlines()[0]
         url = f"http://{address}"
         self._wait(Wire(url))
-        super().__init__(ThreadLine(HttpAgent(url, protocol)), name)
+        super().__init__(ThreadChannel(HttpAgent(url, protocol)), name)
 
     def _wait(self, wire: Wire) -> None:
         """Wait until the server answers, if only that ``/ping`` is unknown.

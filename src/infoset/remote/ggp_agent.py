@@ -13,7 +13,7 @@ from infoset.base import Action, Game, Observation
 from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import Description, renamed_action
-from infoset.match.apart import Elsewhere, ThreadLine
+from infoset.match.agent_proxy import AsyncAgentProxy, ThreadChannel
 from infoset.names import full_name
 from infoset.remote.kif import (
     CONTENT_TYPE,
@@ -22,12 +22,12 @@ from infoset.remote.kif import (
     Abort,
     Joint,
     Message,
+    ObservedStep,
     Play,
     Seen,
     Start,
     Stop,
-    Told,
-    read_move,
+    parse_action,
 )
 from infoset.remote.scrambling import Scrambling
 from infoset.remote.wire import Wire
@@ -36,13 +36,13 @@ SECONDS_TO_REACH = 10.0
 SECONDS_TO_END = 2.0  # for an answer to STOP or ABORT, on which nothing depends
 
 
-class _Tongue(Protocol):
+class _MessageFormat(Protocol):
     """The vocabulary in which a player receives the rules, moves and percepts."""
 
     description: Description
 
-    def out(self, move: Action) -> Action: ...
-    def back(self, move: Action) -> Action: ...
+    def out(self, action: Action) -> Action: ...
+    def back(self, action: Action) -> Action: ...
 
 
 class _Plain:
@@ -51,33 +51,33 @@ class _Plain:
     def __init__(self, description: Description) -> None:
         self.description = description
 
-    def out(self, move: Action) -> Action:
-        return move
+    def out(self, action: Action) -> Action:
+        return action
 
-    def back(self, move: Action) -> Action:
-        return move
+    def back(self, action: Action) -> Action:
+        return action
 
 
-def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False) -> Elsewhere:
+def ggp(url: str = "", start_clock: float = 10.0, play_clock: float = 5.0, scramble: bool = False) -> AsyncAgentProxy:
     """Games in GDL: a player of the GGP protocol at an address (http://HOST:PORT); clocks in seconds."""
     name = full_name("ggp", ggp, url=url, start_clock=start_clock, play_clock=play_clock, scramble=scramble)
-    return Elsewhere(ThreadLine(GgpAgent(url, start_clock, play_clock, scramble)), name)
+    return AsyncAgentProxy(ThreadChannel(GgpAgent(url, start_clock, play_clock, scramble)), name)
 
 
-def _in_another_case(move: Action, legal_actions: tuple[Action, ...]) -> Action:
+def _in_another_case(action: Action, legal_actions: tuple[Action, ...]) -> Action:
     """Return the only legal move that equals the player's up to case.
 
     The player's move is returned where there is none, or several.
     """
-    folded = renamed_action(move, str.lower)
+    folded = renamed_action(action, str.lower)
     found = [other for other in legal_actions if renamed_action(other, str.lower) == folded]
-    return found[0] if len(found) == 1 else move
+    return found[0] if len(found) == 1 else action
 
 
-def give_up(agent: Elsewhere) -> None:
+def give_up(agent: AsyncAgentProxy) -> None:
     """Tell a player that an unfinished match will not be continued."""
     with suppress(TimeoutError):
-        agent.line.wait(agent.line.post("close"), monotonic() + SECONDS_TO_END)
+        agent.channel.wait(agent.channel.post("close"), monotonic() + SECONDS_TO_END)
 
 
 class GgpAgent:
@@ -121,7 +121,7 @@ class GgpAgent:
         self.turn, self.refusal = 0, ""
         self.last: tuple[Action | None, Observation] = None, None
         self.match = f"infoset.{int(rng.integers(1 << 48)):012x}"
-        self.tongue: _Tongue = Scrambling(rules.description, rng) if self.scramble else _Plain(rules.description)
+        self.tongue: _MessageFormat = Scrambling(rules.description, rng) if self.scramble else _Plain(rules.description)
         role = str(self.tongue.out(game.players[player]))
         start = Start(self.match, role, self.tongue.description, self.start_clock, self.play_clock)
         try:
@@ -133,24 +133,24 @@ class GgpAgent:
             self.refusal = f"{self.wire.url} did not begin; it answered {shorten(answer)!r}"
             raise RemoteError(self.refusal)
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
         """Keep the step for the next message; every role moves in every step, so each step has one message."""
-        if own_move is not None:
-            self.turn, self.last = self.turn + 1, (own_move, observation)
+        if own_action is not None:
+            self.turn, self.last = self.turn + 1, (own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         """Return the player's move.  A player that did not accept the match is not asked."""
         if self.refusal:
             raise RemoteError(self.refusal)
-        answer = self._ask(Play(self.match, self._told(self.offered)), self.play_clock, deadline)
-        move = self.tongue.back(read_move(answer, self.tongue.description.spelling))
-        return move if move in legal_actions else _in_another_case(move, legal_actions)
+        answer = self._ask(Play(self.match, self._observed(self.offered)), self.play_clock, deadline)
+        action = self.tongue.back(parse_action(answer, self.tongue.description.spelling))
+        return action if action in legal_actions else _in_another_case(action, legal_actions)
 
     def end(self, returns: tuple[float, ...]) -> None:
         """Send the last step."""
         match, self.match = self.match, ""
         if not self.refusal:
-            self._ask(Stop(match, self._told(False)), SECONDS_TO_END, None)
+            self._ask(Stop(match, self._observed(False)), SECONDS_TO_END, None)
 
     def close(self) -> None:
         """Abort an unfinished match, and close the connection."""
@@ -160,17 +160,17 @@ class GgpAgent:
                 self._ask(Abort(match), SECONDS_TO_END, None)
         self.wire.close()
 
-    def _told(self, offered: bool) -> Told:
+    def _observed(self, offered: bool) -> ObservedStep:
         """Return the last step as a message.
 
         ``offered``: whether the game adds the legal moves to the percepts, which players do not receive.
         """
-        move, observation = self.last
+        action, observation = self.last
         seen = cast("tuple[Action, ...]", observation or ())
         if self.open:
             return Joint(tuple(map(self.tongue.out, seen)))
         percepts = seen[:-1] if offered else seen
-        own = None if move is None else self.tongue.out(move)
+        own = None if action is None else self.tongue.out(action)
         return Seen(self.turn, own, tuple(map(self.tongue.out, percepts)))
 
     def _ask(self, message: Message, seconds: float, deadline: float | None) -> str:

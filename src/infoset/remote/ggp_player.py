@@ -1,6 +1,6 @@
-"""A player of the GGP protocol without its network: a ``Desk`` answers each message before its deadline.
+"""A player of the GGP protocol without its network: a ``GgpSession`` answers each message before its deadline.
 
-Behind it a ``Mind`` reads the rules, keeps track of the match and asks an agent.  The mind and the agent each work in a
+Behind it a ``GgpPlayer`` reads the rules, keeps track of the match and asks an agent.  The mind and the agent each work in a
 thread of their own, so that neither rules that take long nor an agent that hangs delay an answer.
 """
 
@@ -26,12 +26,12 @@ from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.rules import RANDOM, Evaluator, GdlRules, rules_of
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Description, Spelling
+from infoset.match.agent_proxy import ThreadChannel
 from infoset.match.agents import load_agent
-from infoset.match.apart import ThreadLine
 from infoset.match.match import FAULTS
 from infoset.remote import kif
 from infoset.remote.kif import Abort, Info, Joint, Play, Preview, Seen, Start, Stop, read_message
-from infoset.remote.tracking import Passed, Told, Tracking
+from infoset.remote.tracking import HistoryStep, ObservedStep, Tracking
 
 MARGIN, LEAST_MARGIN, MOST_MARGIN = 0.05, 0.1, 0.5  # share of a clock, seconds, seconds: for the network's delay
 GROUNDING, TRACKING = 0.3, 0.3  # shares of the start clock and of the play clock
@@ -71,12 +71,12 @@ class _Seat:
     """The number of steps before the last answer, and its move."""
 
 
-class Mind:
+class GgpPlayer:
     """Plays one match after another with the agent of that name; ``say`` receives messages on errors."""
 
     def __init__(self, agent: str, seed: int, say: Say) -> None:
         self.agent, self.seed, self.say = agent, seed, say
-        self.line = ThreadLine(load_agent(agent))
+        self.channel = ThreadChannel(load_agent(agent))
         self.folder = TemporaryDirectory(prefix="infoset-", ignore_cleanup_errors=True)
         self.rules: tuple[Description, Budget] | None = None
         self.seat: _Seat | None = None
@@ -114,9 +114,9 @@ class Mind:
         mine, yours = np.random.default_rng([self.seed, self.matches]).spawn(2)
         tracking = Tracking(own_evaluator(rules), rules.seats[player], mine)
         self.seat = seat = _Seat(rules, player, tracking, mine)
-        posted = self.line.post("begin", game, player, yours, deadline)
+        posted = self.channel.post("begin", game, player, yours, deadline)
         try:
-            self.line.wait(posted, deadline)
+            self.channel.wait(posted, deadline)
         except TimeoutError:
             self._note("begin", "no answer in time")
         except FAULTS as error:
@@ -133,8 +133,8 @@ class Mind:
         others = self.rules not in (None, wanted)
         if others:
             rules_of.cache_clear()
-        if others or self.line.busy:
-            self.line = ThreadLine(load_agent(self.agent))
+        if others or self.channel.busy:
+            self.channel = ThreadChannel(load_agent(self.agent))
         text = str(start.rules)
         file = Path(self.folder.name) / f"{crc32(text.encode(errors='replace')):08x}.gdl"
         game = GdlGame(start.rules, str(file), wanted[1])
@@ -142,7 +142,7 @@ class Mind:
         self.rules = wanted
         return game
 
-    def play(self, told: kif.Told, arrived: float, deadline: float) -> Action:
+    def play(self, observed: kif.ObservedStep, arrived: float, deadline: float) -> Action:
         """Return the agent's move, or a random legal one where there is no legal answer by ``deadline``.
 
         Raises ``ParameterError`` for an inconsistent turn, ``GameRuleError`` for one after the end.
@@ -150,21 +150,21 @@ class Mind:
         if self.seat is None:
             raise GameRuleError(self.refusal)
         seat = self.seat
-        if seat.answered and _asked_again(seat, seat.answered[0], told):
+        if seat.answered and _asked_again(seat, seat.answered[0], observed):
             return seat.answered[1]
-        self._learn(seat, told, False, arrived + TRACKING * (deadline - arrived))
+        self._learn(seat, observed, False, arrived + TRACKING * (deadline - arrived))
         legal_actions = seat.tracking.legal_actions()
         if not legal_actions:
             raise GameRuleError("the game is over by the rules, or there is no legal move")
         self.fallback = legal_actions[int(seat.rng.integers(len(legal_actions)))]
         move = self.fallback if seat.refused else self._ask(legal_actions, deadline)
-        seat.answered = len(seat.tracking.told), move
+        seat.answered = len(seat.tracking.observed), move
         return move
 
     def _ask(self, legal_actions: tuple[Action, ...], deadline: float) -> Action:
         """Return the agent's move, or the fallback."""
         try:
-            move = self.line.wait(self.line.post("act", legal_actions, deadline), deadline)[0]
+            move = self.channel.wait(self.channel.post("act", legal_actions, deadline), deadline)[0]
             if move in legal_actions:
                 return legal_actions[legal_actions.index(move)]
             self._note("act", f"{move!r} is not legal")
@@ -175,88 +175,90 @@ class Mind:
         assert self.fallback is not None
         return self.fallback
 
-    def end(self, told: kif.Told | None) -> None:
-        """End the match; ``told`` is ``None`` where it was aborted."""
+    def end(self, observed: kif.ObservedStep | None) -> None:
+        """End the match; ``observed`` is ``None`` where it was aborted."""
         seat, self.seat = self.seat, None
         if seat is None:
             return
         until = monotonic() + SECONDS_TO_END / 2
-        if told is not None:
+        if observed is not None:
             with suppress(InfosetError):
-                self._learn(seat, told, True, until)
+                self._learn(seat, observed, True, until)
         goals = seat.tracking.goals()
         returns = tuple([goals[role] for role in seat.rules.seats])
         with suppress(*FAULTS):
-            self.line.wait(self.line.post("end", returns), until)
+            self.channel.wait(self.channel.post("end", returns), until)
 
-    def _learn(self, seat: _Seat, told: kif.Told, ended: bool, until: float) -> None:
+    def _learn(self, seat: _Seat, observed: kif.ObservedStep, ended: bool, until: float) -> None:
         """Take in the steps of a message, and pass them on to the agent."""
         sure = seat.tracking.sure
-        for step in _steps(seat, told, ended):
+        for step in _steps(seat, observed, ended):
             seat.tracking.advance(step, until)
         if sure and not seat.tracking.sure:
-            self.say(f"no play was found that is consistent with the messages up to step {len(seat.tracking.told)}")
+            self.say(f"no play was found that is consistent with the messages up to step {len(seat.tracking.observed)}")
         history = seat.tracking.history()
-        for passed, known in zip(history[seat.observed :], seat.tracking.told[seat.observed :], strict=True):
+        for passed, known in zip(history[seat.observed :], seat.tracking.observed[seat.observed :], strict=True):
             own = known.moves[seat.tracking.role]
             move = passed.moves[seat.tracking.role] if own is None else own
-            self.line.post("observe", move, _observation(seat, passed, known))
-        seat.observed = len(seat.tracking.told)
+            self.channel.post("observe", move, _observation(seat, passed, known))
+        seat.observed = len(seat.tracking.observed)
 
     def _note(self, what: str, went_wrong: str) -> None:
         self.say(f"{self.agent}: {what}: {shorten(' '.join(went_wrong.split()), 200)}")
 
 
-def _asked_again(seat: _Seat, turn: int, told: kif.Told) -> bool:
+def _asked_again(seat: _Seat, turn: int, observed: kif.ObservedStep) -> bool:
     """Return whether this is the request that was answered in that turn.
 
     One without a turn number is, if it repeats the last step with moves that cannot be played once more.
     """
-    known, evaluator = seat.tracking.told, seat.tracking.evaluator
+    known, evaluator = seat.tracking.observed, seat.tracking.evaluator
     if turn != len(known):
         return False
-    if isinstance(told, Seen):
-        return told.turn == turn
+    if isinstance(observed, Seen):
+        return observed.turn == turn
     if not known:
-        return not told.moves
+        return not observed.moves
     state = seat.tracking.found[0].state
-    again = told.moves == known[-1].moves
-    return again and any(move not in evaluator.legal_actions(state, role) for role, move in enumerate(told.moves))
+    again = observed.moves == known[-1].moves
+    return again and any(move not in evaluator.legal_actions(state, role) for role, move in enumerate(observed.moves))
 
 
-def _steps(seat: _Seat, told: kif.Told, ended: bool) -> list[Told]:
+def _steps(seat: _Seat, observed: kif.ObservedStep, ended: bool) -> list[ObservedStep]:
     """Return the steps that a message adds.  Raises ``ParameterError`` where it is inconsistent."""
-    roles, played = seat.tracking.evaluator.roles, len(seat.tracking.told)
-    if isinstance(told, Joint):
-        if not told.moves:
+    roles, played = seat.tracking.evaluator.roles, len(seat.tracking.observed)
+    if isinstance(observed, Joint):
+        if not observed.moves:
             if played and not ended:
                 raise ParameterError(f"NIL in place of the last moves, but {played} steps were played")
             return []
-        if len(told.moves) != len(roles):
-            raise ParameterError(f"{len(told.moves)} moves; the roles are {len(roles)}: {', '.join(roles)}")
-        return [Told(told.moves, None, ended)]
-    missed = told.turn - played - 1
-    if missed < 0 and not (told.turn == played and (played == 0 or ended)):
-        raise ParameterError(f"turn {told.turn} was played; now it is {played + 1}")
+        if len(observed.moves) != len(roles):
+            raise ParameterError(f"{len(observed.moves)} moves; the roles are {len(roles)}: {', '.join(roles)}")
+        return [ObservedStep(observed.moves, None, ended)]
+    missed = observed.turn - played - 1
+    if missed < 0 and not (observed.turn == played and (played == 0 or ended)):
+        raise ParameterError(f"turn {observed.turn} was played; now it is {played + 1}")
     if missed > MAX_MISSED:
-        raise ParameterError(f"turn {told.turn}; now it is {played + 1}")
+        raise ParameterError(f"turn {observed.turn}; now it is {played + 1}")
     if missed < 0:
         return []
-    nothing = Told((None,) * len(roles))
-    return [nothing] * missed + [_seen(seat, told, ended)]
+    nothing = ObservedStep((None,) * len(roles))
+    return [nothing] * missed + [_seen(seat, observed, ended)]
 
 
-def _seen(seat: _Seat, told: Seen, ended: bool) -> Told:
+def _seen(seat: _Seat, observed: Seen, ended: bool) -> ObservedStep:
     """Return one step from the form of GDL-II; in GDL-I its percepts, if any, are the moves of all roles."""
     roles, own = seat.tracking.evaluator.roles, seat.tracking.role
     if not seat.rules.open:
-        moves = tuple([told.move if role == own else None for role in range(len(roles))])
-        return Told(moves, frozenset(told.percepts), ended)
-    did = {p[1]: p[2] for p in told.percepts if isinstance(p, tuple) and len(p) == 3 and p[0] in TOLD}
-    return Told(tuple([told.move if role == own else did.get(name) for role, name in enumerate(roles)]), None, ended)
+        moves = tuple([observed.move if role == own else None for role in range(len(roles))])
+        return ObservedStep(moves, frozenset(observed.percepts), ended)
+    did = {p[1]: p[2] for p in observed.percepts if isinstance(p, tuple) and len(p) == 3 and p[0] in TOLD}
+    return ObservedStep(
+        tuple([observed.move if role == own else did.get(name) for role, name in enumerate(roles)]), None, ended
+    )
 
 
-def _observation(seat: _Seat, passed: Passed, known: Told) -> Observation:
+def _observation(seat: _Seat, passed: HistoryStep, known: ObservedStep) -> Observation:
     """Return the agent's observation of a step, in the form of ``GdlGame``."""
     if seat.rules.open:
         return passed.moves
@@ -277,11 +279,11 @@ class _Match:
     play_clock: float
     due: float
     """When it counts as abandoned, if no more messages come."""
-    begun: Any
+    started: Any
     """The posted call of its beginning."""
 
 
-class Desk:
+class GgpSession:
     """Answers the messages of managers, one match at a time; thread-safe."""
 
     def __init__(self, agent: str, seed: int = 0, say: Say = lambda _: None, grace: float = GRACE) -> None:
@@ -295,8 +297,8 @@ class Desk:
         self.match: _Match | None = None
         self.ended = ""
         """The match that was stopped or aborted last."""
-        called: Any = Mind(agent, seed, say)  # a line is typed for agents, but carries any calls
-        self.mind, self.line = called, ThreadLine(called)
+        called: Any = GgpPlayer(agent, seed, say)  # a line is typed for agents, but carries any calls
+        self.mind, self.channel = called, ThreadChannel(called)
 
     def close(self) -> None:
         """Free the resources; no more messages are answered."""
@@ -305,7 +307,7 @@ class Desk:
     @property
     def busy(self) -> bool:
         """Whether a match is being played, or the rules of an aborted one are still being read."""
-        return self.line.busy or (self.match is not None and monotonic() < self.match.due)
+        return self.channel.busy or (self.match is not None and monotonic() < self.match.due)
 
     def answer(self, text: str, arrived: float | None = None) -> str:
         """Return the answer to a message that ``arrived`` at a time of ``time.monotonic``, within its clock.
@@ -322,10 +324,10 @@ class Desk:
                 return kif.READY.upper()
             case Start() as start:
                 return self._start(start, arrived)
-            case Play(name, told):
-                return self._play(self._of(name), told, arrived)
-            case Stop(name, told):
-                self._end(name, told)
+            case Play(name, observed):
+                return self._play(self._of(name), observed, arrived)
+            case Stop(name, observed):
+                self._end(name, observed)
                 return kif.DONE.upper()
             case Abort(name):
                 self._end(name, None)
@@ -343,12 +345,12 @@ class Desk:
         deadline = arrived + start.start_clock - margin(start.start_clock)
         with self.lock:
             match = self.match
-            if match is None or match.name != start.match or match.begun.done():  # else it is a repetition
+            if match is None or match.name != start.match or match.started.done():  # else it is a repetition
                 match = self._seat(start, arrived, deadline)
             if match is None:
                 return kif.BUSY
         try:
-            self.line.wait(match.begun, deadline)
+            self.channel.wait(match.started, deadline)
         except TimeoutError:
             self.say(f"match {start.match}: not ready when the start clock ended")
         except BaseException:
@@ -360,39 +362,39 @@ class Desk:
 
     def _seat(self, start: Start, arrived: float, deadline: float) -> _Match | None:
         """Start the match and return it; ``None`` while another one is played."""
-        gone = self.match
-        if gone is not None and (gone.name == start.match or monotonic() >= gone.due):
+        previous = self.match
+        if previous is not None and (previous.name == start.match or monotonic() >= previous.due):
             self._leave(None)
         if self.busy:
             return None
         due = arrived + 2 * start.start_clock + self.grace
         self.match = _Match(
-            start.match, start.rules.spelling, start.play_clock, due, self.line.post("begin", start, deadline)
+            start.match, start.rules.spelling, start.play_clock, due, self.channel.post("begin", start, deadline)
         )
         return self.match
 
-    def _play(self, match: _Match, told: kif.Told, arrived: float) -> str:
+    def _play(self, match: _Match, observed: kif.ObservedStep, arrived: float) -> str:
         deadline = arrived + match.play_clock - margin(match.play_clock)
         match.due = arrived + 2 * match.play_clock + self.grace
         mind = self.mind
         try:
-            move = self.line.wait(self.line.post("play", told, arrived, deadline), deadline)[0]
+            move = self.channel.wait(self.channel.post("play", observed, arrived, deadline), deadline)[0]
         except TimeoutError:
             move = mind.fallback
         if move is None:
             raise RemoteError("no legal move is known yet: the rules are still being read")
         return kif.written(move, match.spelling)
 
-    def _end(self, name: str, told: kif.Told | None) -> None:
+    def _end(self, name: str, observed: kif.ObservedStep | None) -> None:
         with self.lock:
             if name == self.ended and (self.match is None or self.match.name != name):
                 return  # a repetition
             self._of(name)
-            self._leave(told)
+            self._leave(observed)
             self.ended = name
 
-    def _leave(self, told: kif.Told | None) -> None:
+    def _leave(self, observed: kif.ObservedStep | None) -> None:
         """End the match; the agent is informed, with a time limit."""
         self.match = None
         with suppress(Exception):
-            self.line.wait(self.line.post("end", told), monotonic() + SECONDS_TO_END)
+            self.channel.wait(self.channel.post("end", observed), monotonic() + SECONDS_TO_END)

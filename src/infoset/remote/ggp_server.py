@@ -1,4 +1,4 @@
-"""A player of the GGP protocol on the network: passes POST requests to a ``Desk`` (extra ``web``)."""
+"""A player of the GGP protocol on the network: passes POST requests to a ``GgpSession`` (extra ``web``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from infoset.errors import InfosetError, MissingExtraError, one_line
-from infoset.remote.ggp_player import Desk
+from infoset.remote.ggp_player import GgpSession
 from infoset.remote.kif import CONTENT_TYPE
 from infoset.remote.serving import Refusal, listening, read_body, web_server
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_BODY = 4 << 20  # bytes
 
 
-def application(desk: Desk) -> Starlette:
+def application(desk: GgpSession) -> Starlette:
     """Return the web application: every POST is a message, whatever its path.
 
     Raises ``MissingExtraError``.
@@ -46,7 +46,7 @@ def application(desk: Desk) -> Starlette:
     return Starlette(routes=[Route("/{path:path}", post, methods=["POST"])])
 
 
-def _reply(desk: Desk, body: bytes, arrived: float) -> tuple[HTTPStatus, str]:
+def _reply(desk: GgpSession, body: bytes, arrived: float) -> tuple[HTTPStatus, str]:
     """Return the status and the text of an answer; an error is one line."""
     try:
         return HTTPStatus.OK, desk.answer(body.decode(errors="replace"), arrived)
@@ -59,7 +59,7 @@ def _reply(desk: Desk, body: bytes, arrived: float) -> tuple[HTTPStatus, str]:
     return status, line
 
 
-def server(desk: Desk) -> uvicorn.Server:
+def server(desk: GgpSession) -> uvicorn.Server:
     """Return the web server, see ``serving``.  Raises ``MissingExtraError``."""
     return web_server(application(desk))
 
@@ -70,7 +70,7 @@ def serve(agent: str, host: str, port: int, seed: int, say: Callable[[str], obje
     Raises ``MissingExtraError``, ``ParameterError``, or the errors of ``load_agent``.
     """
     with listening(host, port) as where:
-        desk = Desk(agent, seed, say)
+        desk = GgpSession(agent, seed, say)
         try:
             running = server(desk)
             say(f"{agent} plays on http://{host}:{where.getsockname()[1]}")

@@ -15,11 +15,11 @@ import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation
 from infoset.errors import ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
+from infoset.match.agent_proxy import PATIENCE, AsyncAgentProxy, ThreadChannel
 from infoset.match.agents import Delegating, common_stream
-from infoset.match.apart import PATIENCE, Elsewhere, ThreadLine
 from infoset.names import full_name
 from infoset.registry import own_name
-from infoset.remote.calls import read_move
+from infoset.remote.calls import parse_action
 from infoset.remote.wire import StatusError, Wire
 
 PROTOCOL = 1
@@ -68,7 +68,7 @@ class Act(msgspec.Struct):
     match: str
     number: int
     """Number of the request, from 1; the answer repeats it."""
-    told: int
+    sent: int
     """How many steps were sent before; those of requests without an answer are not counted."""
     seen: list[tuple[Any, Any]]
     """[own move or null, observation] for each step since."""
@@ -80,14 +80,14 @@ class Move(msgspec.Struct):
     """The answer to ``/act``."""
 
     number: int
-    move: Any
+    action: Any
 
 
 class End(msgspec.Struct):
     """``POST /end``: the game is over, or aborted."""
 
     match: str
-    told: int
+    sent: int
     seen: list[tuple[Any, Any]]
     returns: tuple[float, ...]
 
@@ -105,7 +105,7 @@ def http(url: str = "", protocol: str = "auto") -> Agent:
     if protocol not in PROTOCOLS:
         raise ParameterError(f"http: protocol={shorten(protocol)} is unknown; allowed: {', '.join(PROTOCOLS)}")
     name = full_name("http", http, url=url, protocol=protocol)
-    return Elsewhere(ThreadLine(HttpAgent(url, protocol)), name)
+    return AsyncAgentProxy(ThreadChannel(HttpAgent(url, protocol)), name)
 
 
 class HttpAgent(Delegating):
@@ -164,7 +164,7 @@ class AskedAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.match = str(uuid4())  # not derived from the seed: other clients may use the same one
-        self.number, self.told, self.seen = 0, 0, list[tuple[Any, Any]]()
+        self.number, self.sent, self.seen = 0, 0, list[tuple[Any, Any]]()
         common = int(common_stream(rng).integers(SEED_BITS))
         seed = int(rng.integers(SEED_BITS))
         name = own_name(game) or game.name
@@ -173,20 +173,20 @@ class AskedAgent:
         if done.refused:
             raise UnsupportedGameError(f"{self.wire.url}: {one_line(done.refused, 200)}")
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.seen.append((own_move, observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self.seen.append((own_action, observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         self.number += 1
-        question = Act(self.match, self.number, self.told, self.seen, list(legal_actions), _left(deadline))
-        move = self._ask("/act", question, Move, deadline)
-        self.told, self.seen = self.told + len(self.seen), []
-        if move.number != self.number:
-            raise RemoteError(f"{self.wire.url}: the answer to question {move.number} came for {self.number}")
-        return read_move(move.move)
+        question = Act(self.match, self.number, self.sent, self.seen, list(legal_actions), _left(deadline))
+        action = self._ask("/act", question, Move, deadline)
+        self.sent, self.seen = self.sent + len(self.seen), []
+        if action.number != self.number:
+            raise RemoteError(f"{self.wire.url}: the answer to question {action.number} came for {self.number}")
+        return parse_action(action.action)
 
     def end(self, returns: tuple[float, ...]) -> None:
-        self._ask("/end", End(self.match, self.told, self.seen, returns), Done, None)
+        self._ask("/end", End(self.match, self.sent, self.seen, returns), Done, None)
 
     def _ask(self, path: str, question: Any, kind: type[T], deadline: float | None) -> T:
         deadline = monotonic() + PATIENCE if deadline is None else deadline

@@ -23,8 +23,8 @@ from infoset.base import Agent, Game
 from infoset.catalog import load
 from infoset.clock import seconds_to_make
 from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
+from infoset.match.agent_proxy import AgentProxy
 from infoset.match.agents import SECONDS_TO_MAKE, check_agent, check_elsewhere, is_foreign_code, load_agent
-from infoset.match.apart import Apart
 from infoset.match.match import error_text
 from infoset.names import Name, Value, check_range, full_name
 from infoset.processes import (
@@ -48,7 +48,7 @@ from infoset.remote.calls import (
     Observe,
     Posted,
     generator,
-    read_move,
+    parse_action,
     read_tuple,
     stream_of,
 )
@@ -73,10 +73,10 @@ def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 6
         check_range(key, value, 0, MAX_LIMIT)
     limits = Limits(memory, cpu, files, processes)
     whole = full_name("isolated", isolated, agent=agent, memory=memory, cpu=cpu, files=files, processes=processes)
-    return Apart(ProcessLine(name, limits), whole, SECONDS_TO_END)
+    return AgentProxy(ProcessChannel(name, limits), whole, SECONDS_TO_END)
 
 
-class Lines:
+class MessageStream:
     """One end of a connection between processes: messages are lines of JSON, and waiting for one has a time limit."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -114,7 +114,7 @@ class Lines:
         self.end.close()
 
 
-class ProcessLine:
+class ProcessChannel:
     """A line to an agent in a process of its own, which is kept from the first game to the last.
 
     An agent that hangs or ends its process while it is made is missing: that counts as its fault in every game.
@@ -140,20 +140,20 @@ class ProcessLine:
         """Start the process; return when the agent is made, or is known not to be."""
         self.failure, self.open = "", set[int]()
         check_shared_files("an agent in a process of its own")
-        ours, theirs = socket.socketpair()
+        ours, other_end = socket.socketpair()
         self.printed = TemporaryFile()  # noqa: SIM115  # closed with the process
-        with theirs:
+        with other_end:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "infoset.remote.isolated", str(theirs.fileno()), self.name,
+                [sys.executable, "-P", "-m", "infoset.remote.isolated", str(other_end.fileno()), self.name,
                  msgspec.json.encode(self.limits).decode()],
-                pass_fds=[theirs.fileno()],
+                pass_fds=[other_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=self.printed,
                 stderr=self.printed,
                 env=environment(),
                 **own_group(),
             )  # fmt: skip
-        self.link = Lines(ours)
+        self.link = MessageStream(ours)
         self.open.add(MADE)
         self.crowded = Event()
         if most := self.limits.processes:
@@ -235,7 +235,7 @@ class ProcessLine:
             raise UnsupportedGameError(answer.error)
         if answer.error:
             raise RemoteError(answer.error)
-        return read_move(answer.move) if answer.move is not None else None, monotonic()
+        return parse_action(answer.action) if answer.action is not None else None, monotonic()
 
     def _receive(self, number: int, deadline: float | None) -> Answer:
         """Return the answer to a call; late answers to earlier calls are dropped."""
@@ -263,8 +263,8 @@ class ProcessLine:
 
 def environment() -> dict[str, str]:
     """Return the environment of an agent's process."""
-    kept = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT or k.startswith(KEPT_PREFIXES)}
-    return kept | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    passed_on = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT or k.startswith(KEPT_PREFIXES)}
+    return passed_on | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def _call(method: str, arguments: tuple[Any, ...]) -> Begin | Observe | Act | End:
@@ -308,8 +308,8 @@ class Host:
                 if self.game is None or self.game[0] != name:
                     self.game = name, load(name)
                 return self.agent.begin(self.game[1], player, generator(stream), deadline)
-            case Observe(own_move, observation):
-                own: Any = read_tuple(own_move)
+            case Observe(own_action, observation):
+                own: Any = read_tuple(own_action)
                 return self.agent.observe(own, read_tuple(observation))
             case Act(legal_actions, deadline):
                 if deadline is not None and (stale or monotonic() >= deadline):
@@ -319,7 +319,7 @@ class Host:
                 return self.agent.end(returns)
 
 
-def serve(link: Lines, name: str, missed: str) -> None:
+def serve(link: MessageStream, name: str, missed: str) -> None:
     """Report the start, then answer calls until the line ends, which raises ``EOFError``.
 
     ``missed``: the limits that could not be set.
@@ -340,7 +340,7 @@ def serve(link: Lines, name: str, missed: str) -> None:
             body = msgspec.json.encode(answer)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             body = msgspec.json.encode(
-                Answer(posted.number, move=shorten(f"{type(answer.move).__name__}: {error}", 200))
+                Answer(posted.number, action=shorten(f"{type(answer.action).__name__}: {error}", 200))
             )
         link.send(body)
 
@@ -354,7 +354,7 @@ def main() -> None:
     Thread(target=end_with, args=(int(number),), daemon=True).start()
     missed = limit(msgspec.json.decode(limits, type=Limits))
     with suppress(OSError, EOFError):
-        serve(Lines(socket.socket(fileno=int(number))), name, missed)
+        serve(MessageStream(socket.socket(fileno=int(number))), name, missed)
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class Seen(NamedTuple):
         return f"{self.turn} {'NIL' if self.move is None else written(self.move)} {_listed(self.percepts)}"
 
 
-Told: TypeAlias = Joint | Seen
+ObservedStep: TypeAlias = Joint | Seen
 
 
 class Info(NamedTuple):
@@ -82,20 +82,20 @@ class Play(NamedTuple):
     """Asks for a move."""
 
     match: str
-    told: Told
+    observed: ObservedStep
 
     def __str__(self) -> str:
-        return f"(PLAY {self.match} {self.told})"
+        return f"(PLAY {self.match} {self.observed})"
 
 
 class Stop(NamedTuple):
     """A match is over."""
 
     match: str
-    told: Told
+    observed: ObservedStep
 
     def __str__(self) -> str:
-        return f"(STOP {self.match} {self.told})"
+        return f"(STOP {self.match} {self.observed})"
 
 
 class Abort(NamedTuple):
@@ -138,7 +138,7 @@ def read_message(text: str, spelling: Spelling = FOLDED) -> Message:
     return reader.alone(reader.message)
 
 
-def read_move(text: str, spelling: Spelling = FOLDED) -> Action:
+def parse_action(text: str, spelling: Spelling = FOLDED) -> Action:
     """Read a player's answer to PLAY; ``spelling`` is that of the rules of the match.
 
     Raises ``FormatError``.
@@ -201,7 +201,7 @@ class _Messages(Kif):
             raise self.fail("a clock of more than 0 seconds", place, repr(word))
         return min(value, MAX_CLOCK)
 
-    def told(self) -> Told:
+    def observed(self) -> ObservedStep:
         """Read a step in either form; a number marks the second."""
         if self.token == "(" or self.token.lower() == NIL:
             return Joint(self.actions())
@@ -238,7 +238,7 @@ _READERS: dict[str, Callable[[_Messages], Message]] = {
     "info": lambda _: Info(),
     "preview": lambda reader: Preview(reader.description(), reader.clock()),
     "start": _Messages.start,
-    "play": lambda reader: Play(reader.match(), reader.told()),
-    "stop": lambda reader: Stop(reader.match(), reader.told()),
+    "play": lambda reader: Play(reader.match(), reader.observed()),
+    "stop": lambda reader: Stop(reader.match(), reader.observed()),
     "abort": lambda reader: Abort(reader.match()),
 }

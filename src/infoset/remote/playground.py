@@ -13,11 +13,11 @@ import numpy as np
 
 from infoset.base import Action, Agent, Game
 from infoset.errors import FormatError, RemoteError, one_line, shorten
-from infoset.match.apart import PATIENCE
+from infoset.match.agent_proxy import PATIENCE
 from infoset.pommerman.agents import PommermanPlayer
 from infoset.pommerman.game import Pommerman
 from infoset.pommerman.observation import LOW_BITS, MAPS, Seen
-from infoset.pommerman.playground.spaces import action_space, read_move
+from infoset.pommerman.playground.spaces import action_space, parse_action
 from infoset.remote.wire import Wire
 
 
@@ -40,7 +40,7 @@ class AskedPlayer(PommermanPlayer):
         if "action" not in answer:
             what = f"an answer without an action: {one_line(str(answer))}; another protocol? protocol=infoset"
             raise RemoteError(f"{self.wire.url}: {what}")
-        return read_move(answer["action"], self.config)
+        return parse_action(answer["action"], self.config)
 
     def end(self, returns: tuple[float, ...]) -> None:
         self._ask("/episode_end", {"reward": int(returns[self.player])}, None)

@@ -57,7 +57,7 @@ class Played:
 
     agent: Agent
     game: Game
-    told: int = 0
+    sent: int = 0
     """How many steps the agent has received."""
     asked: float = field(default_factory=monotonic)
     """Time of the last request."""
@@ -168,9 +168,9 @@ class Matches:
 
     def _tell(self, played: Played, question: Act | End) -> None:
         """Pass on the steps that the agent has not received; it may have received those of a request answered late."""
-        for own_move, observation in question.seen[max(played.told - question.told, 0) :]:
-            played.told += 1
-            own: Any = read_tuple(own_move)
+        for own_action, observation in question.seen[max(played.sent - question.sent, 0) :]:
+            played.sent += 1
+            own: Any = read_tuple(own_action)
             played.agent.observe(own, read_tuple(observation))
 
 

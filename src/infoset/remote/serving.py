@@ -41,16 +41,16 @@ class Complaints:
     """
 
     def __init__(self) -> None:
-        self.begun, self.said, self.kept = -inf, 0, 0
+        self.started_at, self.said, self.suppressed = -inf, 0, 0
 
     def say(self, line: str) -> None:
-        if monotonic() - self.begun >= SECONDS_FOR_LINES:
-            self.begun, self.said = monotonic(), 0
+        if monotonic() - self.started_at >= SECONDS_FOR_LINES:
+            self.started_at, self.said = monotonic(), 0
         if self.said == LINES:
-            self.kept += 1
+            self.suppressed += 1
             return
-        more = f" (and {self.kept:,} lines before it)" if self.kept else ""
-        self.said, self.kept = self.said + 1, 0
+        more = f" (and {self.suppressed:,} lines before it)" if self.suppressed else ""
+        self.said, self.suppressed = self.said + 1, 0
         sys.stderr.write(f"infoset: {one_line(line, LONGEST_LINE)}{more}\n")
         sys.stderr.flush()
 
@@ -104,24 +104,24 @@ def listening(host: str, port: int) -> socket.socket:
     return found
 
 
-def web_server(app: Starlette, kept_open: int = KEPT_OPEN, **options: Any) -> uvicorn.Server:
+def web_server(app: Starlette, keep_alive: int = KEPT_OPEN, **options: Any) -> uvicorn.Server:
     """Return a server: ``run(sockets=[listening(…)])``, until ``should_exit`` is set.
 
-    ``kept_open``: seconds between two requests on one connection; ``options`` are further ones of ``uvicorn.Config``.
+    ``keep_alive``: seconds between two requests on one connection; ``options`` are further ones of ``uvicorn.Config``.
     The limits on connections are set in ``connections``.  Raises ``MissingExtraError``.
     """
     try:
         import uvicorn
 
-        from infoset.remote.connections import Bounded, Doorway, Line
+        from infoset.remote.connections import ConnectionLimiter, LimitedConnection, SizeLimiter
     except ImportError:
         raise MissingExtraError("serving an agent", "web") from None
-    http: Any = partial(Line, Doorway())
-    application: Any = Bounded(app)  # type: ignore[arg-type]
+    http: Any = partial(LimitedConnection, ConnectionLimiter())
+    application: Any = SizeLimiter(app)  # type: ignore[arg-type]
     # only errors are logged: malformed requests of clients must not flood the screen
     settings: dict[str, Any] = {"lifespan": "off", "ws": "none", **options}
     config = uvicorn.Config(
-        application, http=http, log_level="error", access_log=False, timeout_keep_alive=kept_open,
+        application, http=http, log_level="error", access_log=False, timeout_keep_alive=keep_alive,
         timeout_graceful_shutdown=1, server_header=False, **settings,
     )  # fmt: skip
     return uvicorn.Server(config)

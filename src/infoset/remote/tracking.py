@@ -31,7 +31,7 @@ SHARE = 0.2  # share of the search time for finding more states once there is on
 TRIES = 200  # random continuations from which the closest are taken where none is consistent
 
 
-class Told(NamedTuple):
+class ObservedStep(NamedTuple):
     """What is known of one step."""
 
     moves: tuple[Action | None, ...]
@@ -42,10 +42,10 @@ class Told(NamedTuple):
     """Whether the game was over after it."""
 
 
-class Passed(NamedTuple):
+class HistoryStep(NamedTuple):
     """One step of a history."""
 
-    before: Passed | None
+    before: HistoryStep | None
     state: Any
     """The state after it, as the evaluator represents it."""
     moves: tuple[Action, ...] = ()
@@ -61,16 +61,18 @@ class _Layer:
     """
 
     def __init__(self) -> None:
-        self.ways: deque[Iterator[Passed | None]] = deque()
+        self.ways: deque[Iterator[HistoryStep | None]] = deque()
         self.seen: set[Any] = set()
 
-    def more(self, ways: list[Iterator[Passed | None]], width: int, enough: float, until: float) -> list[Passed]:
+    def more(
+        self, ways: list[Iterator[HistoryStep | None]], width: int, enough: float, until: float
+    ) -> list[HistoryStep]:
         """Return up to ``width`` states not found before, by new ``ways`` first.
 
         None are looked for after ``until``, and after ``enough`` only until the first one is found.
         """
         self.ways.extendleft(ways)
-        found: list[Passed] = []
+        found: list[HistoryStep] = []
         while self.ways and len(found) < width and monotonic() < (enough if found else until):
             way, more = self.ways.popleft(), False
             for step in islice(way, ROW):
@@ -89,13 +91,13 @@ class Tracking:
 
     def __init__(self, evaluator: Evaluator, role: int, rng: np.random.Generator) -> None:
         self.evaluator, self.role, self.rng = evaluator, role, rng
-        self.told: list[Told] = []
+        self.observed: list[ObservedStep] = []
         self.layers = [_Layer()]
-        self.found = [Passed(None, evaluator.start())]
+        self.found = [HistoryStep(None, evaluator.start())]
         """The states that the match may be in."""
         self.sure = True
 
-    def history(self) -> list[Passed]:
+    def history(self) -> list[HistoryStep]:
         """Return the steps that lead to the first of these states, one for each that was told."""
         steps, last = [], self.found[0]
         while last.before is not None:
@@ -121,25 +123,25 @@ class Tracking:
         found = [self.evaluator.goals(state, role) for role in range(len(self.evaluator.roles))]
         return [float(values[0]) if values else 0.0 for values in found]
 
-    def advance(self, told: Told, until: float) -> None:
+    def advance(self, observed: ObservedStep, until: float) -> None:
         """Advance by one step, searching until that time of ``time.monotonic``.
 
         Raises ``GameRuleError`` where the game is over by its rules and should go on, ``BudgetError`` where a step
         takes more than its evaluator allows; then nothing has changed.
         """
         here = self.found
-        self.told.append(told)
+        self.observed.append(observed)
         self.layers.append(_Layer())
         try:
-            found = self._search(self._onward(here, told) if self.sure else [], until)
-            self.found = found or self._closest(here, told)
+            found = self._search(self._onward(here, observed) if self.sure else [], until)
+            self.found = found or self._closest(here, observed)
         except BaseException:
-            self.told.pop()
+            self.observed.pop()
             self.layers.pop()
             raise
         self.sure = bool(found)
 
-    def _search(self, ways: list[Iterator[Passed | None]], until: float) -> list[Passed]:
+    def _search(self, ways: list[Iterator[HistoryStep | None]], until: float) -> list[HistoryStep]:
         """Return states consistent with everything: by these ways, and where they are too few, from earlier steps."""
         now = monotonic()
         enough, back = now + SHARE * (until - now), 1
@@ -149,38 +151,40 @@ class Tracking:
             left = [depth for depth, layer in enumerate(self.layers) if layer.ways]
             if not left:
                 break
-            depth = max([d for d in left if d <= len(self.told) - back], default=left[0])
+            depth = max([d for d in left if d <= len(self.observed) - back], default=left[0])
             found += self._onward_from(depth, enough if found else until, until)
-            back = 2 * back if back < len(self.told) else 1
+            back = 2 * back if back < len(self.observed) else 1
         return found
 
     def _forget(self) -> None:
         """Drop what is left of the first steps where too many states are kept."""
-        kept = sum(len(layer.seen) for layer in self.layers)
+        remaining = sum(len(layer.seen) for layer in self.layers)
         for depth, layer in enumerate(self.layers):
-            if kept <= KEPT:
+            if remaining <= KEPT:
                 break
-            kept -= len(layer.seen)
+            remaining -= len(layer.seen)
             self.layers[depth] = _Layer()
 
-    def _onward_from(self, depth: int, enough: float, until: float) -> list[Passed]:
+    def _onward_from(self, depth: int, enough: float, until: float) -> list[HistoryStep]:
         """Return states of the last step that follow from further states of step ``depth``."""
         found = self.layers[depth].more([], BEAM, enough, until)
-        while found and depth < len(self.told):
-            ways = self._onward(found, self.told[depth])
+        while found and depth < len(self.observed):
+            ways = self._onward(found, self.observed[depth])
             depth += 1
             found = self.layers[depth].more(ways, BEAM, enough, until)
         return found
 
-    def _onward(self, here: list[Passed], told: Told) -> list[Iterator[Passed | None]]:
-        return [self._ways(step, told) for step in here]
+    def _onward(self, here: list[HistoryStep], observed: ObservedStep) -> list[Iterator[HistoryStep | None]]:
+        return [self._ways(step, observed) for step in here]
 
-    def _ways(self, before: Passed, told: Told) -> Iterator[Passed | None]:
-        """Yield every continuation in random order; ``None`` for those that are not consistent with ``told``."""
+    def _ways(self, before: HistoryStep, observed: ObservedStep) -> Iterator[HistoryStep | None]:
+        """Yield every continuation in random order; ``None`` for those that are not consistent with ``observed``."""
         with suppress(BudgetError, GameRuleError):  # the rules cannot be evaluated from there on
-            for moves in product(*[self._choices(before.state, role, move) for role, move in enumerate(told.moves)]):
+            for moves in product(
+                *[self._choices(before.state, role, move) for role, move in enumerate(observed.moves)]
+            ):
                 step = self._step(before, moves)
-                yield step if self._agrees(step, told) else None
+                yield step if self._agrees(step, observed) else None
 
     def _choices(self, state: Any, role: int, move: Action | None) -> list[Action]:
         legal_actions = self.evaluator.legal_actions(state, role)
@@ -188,16 +192,16 @@ class Tracking:
             return [move] if move in legal_actions else []
         return [legal_actions[k] for k in self.rng.permutation(len(legal_actions))]
 
-    def _step(self, before: Passed, moves: tuple[Action, ...]) -> Passed:
+    def _step(self, before: HistoryStep, moves: tuple[Action, ...]) -> HistoryStep:
         after, percepts = self.evaluator.step(before.state, moves)
-        return Passed(before, after, moves, percepts[self.role])
+        return HistoryStep(before, after, moves, percepts[self.role])
 
-    def _agrees(self, step: Passed, told: Told) -> bool:
-        seen = told.percepts is None or told.percepts == frozenset(step.percepts)
-        return seen and self.evaluator.terminal(step.state) == told.ended
+    def _agrees(self, step: HistoryStep, observed: ObservedStep) -> bool:
+        seen = observed.percepts is None or observed.percepts == frozenset(step.percepts)
+        return seen and self.evaluator.terminal(step.state) == observed.ended
 
-    def _closest(self, here: list[Passed], told: Told) -> list[Passed]:
-        """Return the random steps closest to ``told``.
+    def _closest(self, here: list[HistoryStep], observed: ObservedStep) -> list[HistoryStep]:
+        """Return the random steps closest to ``observed``.
 
         First those that end the game, or do not, as told; of these the ones in which the fewest moves and percepts
         differ.
@@ -205,8 +209,8 @@ class Tracking:
         going = [step for step in here if self._goes_on(step.state)]
         if not going:
             raise GameRuleError("by the rules the game is over or a role has no legal move, but the match continues")
-        steps = [self._random(going[int(k)], told) for k in self.rng.integers(len(going), size=TRIES)]
-        far = [self._distance(step, told) for step in steps]
+        steps = [self._random(going[int(k)], observed) for k in self.rng.integers(len(going), size=TRIES)]
+        far = [self._distance(step, observed) for step in steps]
         once = {step.state: step for step, distance in zip(steps, far, strict=True) if distance == min(far)}
         return list(once.values())
 
@@ -214,16 +218,16 @@ class Tracking:
         roles = range(len(self.evaluator.roles))
         return not self.evaluator.terminal(state) and all(self.evaluator.legal_actions(state, role) for role in roles)
 
-    def _distance(self, step: Passed, told: Told) -> tuple[bool, int]:
-        moves = sum(move not in (None, played) for move, played in zip(told.moves, step.moves, strict=True))
-        percepts = 0 if told.percepts is None else len(told.percepts ^ set(step.percepts))
-        return self.evaluator.terminal(step.state) != told.ended, moves + percepts
+    def _distance(self, step: HistoryStep, observed: ObservedStep) -> tuple[bool, int]:
+        moves = sum(move not in (None, played) for move, played in zip(observed.moves, step.moves, strict=True))
+        percepts = 0 if observed.percepts is None else len(observed.percepts ^ set(step.percepts))
+        return self.evaluator.terminal(step.state) != observed.ended, moves + percepts
 
-    def _random(self, before: Passed, told: Told) -> Passed:
+    def _random(self, before: HistoryStep, observed: ObservedStep) -> HistoryStep:
         """Return a random step with the moves that are known, where they are legal."""
         action_sets = [
             self._choices(before.state, role, move) or self._choices(before.state, role, None)
-            for role, move in enumerate(told.moves)
+            for role, move in enumerate(observed.moves)
         ]
         return self._step(
             before, tuple([action_set[int(self.rng.integers(len(action_set)))] for action_set in action_sets])

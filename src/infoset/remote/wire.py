@@ -129,12 +129,12 @@ class Wire:
         is closed, so that a late answer is lost.
         """
         self.clock.deadline = inf if deadline is None else deadline
-        kept = self.connection is not None
+        reused = self.connection is not None
         try:
             try:
                 return self._ask(method, path, body, headers)
             except (ConnectionError, http.client.BadStatusLine):
-                if not kept:
+                if not reused:
                     raise
                 self.close()  # a server may close an idle connection just before it is used again
                 return self._ask(method, path, body, headers)

@@ -21,8 +21,8 @@ from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_range
 from infoset.policies.simple import AskedPolicy
 from infoset.search.agent import Search, SearchAgent
+from infoset.search.belief import BeliefTracker
 from infoset.search.models import Model, by_edge, model_of
-from infoset.search.ranges import Ranges
 from infoset.tree.graph import NO_RECORD, explore
 from infoset.warm_up import ready
 
@@ -57,7 +57,7 @@ class Adaptive:
 class _Hypothesis:
     """An opponent that may be met: its evidence, the beliefs against it, and the agent that answers it."""
 
-    def __init__(self, name: str, answer: Agent, ranges: Ranges) -> None:
+    def __init__(self, name: str, answer: Agent, ranges: BeliefTracker) -> None:
         self.name, self.answer, self.ranges = name, answer, ranges
         self.state, self.evidence = 0, 0.0
 
@@ -100,13 +100,13 @@ class AdaptiveAgent(Delegating):
         weight = np.exp(evidence - evidence.max())
         return dict(zip((h.name for h in self.hypotheses), (weight / weight.sum()).tolist(), strict=True))
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
         if self.waits:  # the initial observation is always the same
             self.waits = False
         elif record is not None:
             self._weigh(self.number.get(record, NO_RECORD))
-        super().observe(own_move, observation)
+        super().observe(own_action, observation)
 
     def _weigh(self, record: int) -> None:
         """Update everybody's evidence by a record; from the first record on that some hypothesis excludes, no more."""
@@ -116,7 +116,7 @@ class AdaptiveAgent(Delegating):
         for hypothesis in self.hypotheses:
             chance = hypothesis.ranges.chance(self.player, hypothesis.state, record)
             hypothesis.evidence += max(log(chance) if chance > 0 else -inf, IMPOSSIBLE)
-            hypothesis.state = hypothesis.ranges.behind(hypothesis.state, record)
+            hypothesis.state = hypothesis.ranges.successor(hypothesis.state, record)
             self.explained &= chance > 0
 
     def _chosen(self) -> _Hypothesis:
@@ -140,9 +140,9 @@ class AdaptiveAgent(Delegating):
         sound, found = SearchAgent(search), []
         sound.begin(game, 0, np.random.default_rng(0), _share(deadline, 1 + len(p.models)))
         for name in (SOUND, *dict.fromkeys(p.models)):
-            ranges = Ranges(graph, seed=p.seed)
+            ranges = BeliefTracker(graph, seed=p.seed)
             model = model_of(game, name) if name else _playing(game, sound)
-            ranges.moves = by_edge(model, graph, ranges.states)
+            ranges.actions = by_edge(model, graph, ranges.states)
             answer = SearchAgent(replace(search, exploit=name)) if name else sound
             found.append(_Hypothesis(name, answer, ranges))
         return found
@@ -153,12 +153,12 @@ def _playing(game: Game, sound: SearchAgent) -> Model:
 
     Raises ``UnsupportedGameError`` where it searches move by move.
     """
-    told = copy.copy(sound)
-    told.planned = {key: (copy.copy(agent), plan) for key, (agent, plan) in sound.planned.items()}
-    told.begin(game, 0, np.random.default_rng(0), None)
-    if not hasattr(told.inner, "report_probabilities"):
+    probe = copy.copy(sound)
+    probe.planned = {key: (copy.copy(agent), plan) for key, (agent, plan) in sound.planned.items()}
+    probe.begin(game, 0, np.random.default_rng(0), None)
+    if not hasattr(probe.inner, "report_probabilities"):
         raise UnsupportedGameError(f"{game.name} is searched move by move: {sound.plan}")
-    return AskedPolicy(game, told).action_probabilities
+    return AskedPolicy(game, probe).action_probabilities
 
 
 def _share(deadline: float | None, parts: int) -> float | None:

@@ -25,14 +25,18 @@ from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy
 from infoset.policies.public_policy import PublicPlay
-from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.policies.tabular import TabularPolicy
-from infoset.search.below import Values
+from infoset.search.belief import BeliefTracker
 from infoset.search.models import Model, by_number, model_of, response_to, uniform
 from infoset.search.monte_carlo import Budget, GraphAgent, IsMcts, Uct
 from infoset.search.pessimistic import Pessimistic
 from infoset.search.public_states import Horizon, PublicStates
-from infoset.search.range_search import (
+from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValues
+from infoset.search.state_values import informed_values, random_values
+from infoset.search.subgame import Values
+from infoset.search.subgame_agent import SubgameAgent
+from infoset.search.subgame_solver import (
     AVERAGE,
     KNOWN_ROOTS,
     MOST_STEPS,
@@ -40,13 +44,10 @@ from infoset.search.range_search import (
     ROOTS,
     STOPPING,
     Effort,
-    RangeSearch,
+    SubgameSearch,
     SubgameSolver,
 )
-from infoset.search.ranges import Ranges
-from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValues
-from infoset.search.state_values import informed_values, random_values
-from infoset.search.subgame_agent import SubgameAgent
+from infoset.solvers.job import Limits, Watcher, advance
 from infoset.solvers.method import Options
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
@@ -54,7 +55,6 @@ from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.solvers.tabular.cfr import for_products, pcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.solvers.tabular.solver import TabularMethod
-from infoset.solvers.work import Limits, Watcher, advance
 from infoset.tree.graph import GameGraph
 from infoset.tree.subgames import public_positions
 from infoset.warm_up import ready
@@ -159,10 +159,10 @@ class SearchAgent(Delegating):
 
     def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return its move probabilities.  Raises ``UnsupportedGameError`` where it searches move by move."""
-        told = getattr(self.inner, "report_probabilities", None)
-        if told is None:
+        report_probabilities = getattr(self.inner, "report_probabilities", None)
+        if report_probabilities is None:
             raise UnsupportedGameError(f"{self.name} does not report its action probabilities: {self.plan}")
-        found: Sequence[float] = told(legal_actions)
+        found: Sequence[float] = report_probabilities(legal_actions)
         return found
 
 
@@ -243,12 +243,12 @@ class _Planner:
         if len(public_positions(graph)) < 2:
             raise BudgetError("no position is common knowledge but the start")
         solution = solve_public(graph, self.oracle, compiled.max_histories)
-        worth = ", ".join(f"{value:.6g}" for value in solution.values)
+        values = ", ".join(f"{value:.6g}" for value in solution.values)
         how = f"answered best to {self.parameters.exploit}" if self.oracle else "solved"
         policy = solution.policy()
         assert policy is not None
         return PolicyAgent(PublicPlay(policy, graph), "search"), (
-            f"public: {solution.total} public positions; their subgames are {how}, values {worth}"
+            f"public: {solution.total} public positions; their subgames are {how}, values {values}"
         )
 
     def _sampling(self, compiled: Compiled) -> tuple[Agent, str]:
@@ -258,7 +258,7 @@ class _Planner:
         solver = PooledMccfr(partial(Mccfr, walk), self.parameters.seed)
         self._sample(solver)
         equal = f" ({walk.group.order} symmetries)" if walk.group.order > 1 else ""
-        return PolicyAgent(WalkPolicy(graph, walk, solver.policy(RARE)), "search"), (
+        return PolicyAgent(QuotientPolicy(graph, walk, solver.policy(RARE)), "search"), (
             f"sampling: {len(graph.player):,} positions fit{equal}, their histories do not; {solver.iteration:,} "
             f"iterations of external sampling met {solver.num_infosets:,} information sets"
         )
@@ -270,7 +270,7 @@ class _Planner:
         numbered = None if model is uniform else by_number(model, graph)
         solver = SampledResponse(walk, self.player, numbered, self.parameters.seed)
         self._sample(solver)
-        return PolicyAgent(WalkPolicy(graph, walk, solver.policy()), "search"), (
+        return PolicyAgent(QuotientPolicy(graph, walk, solver.policy()), "search"), (
             f"sampling: {len(graph.player):,} positions fit, their histories do not; {solver.iteration:,} plays "
             f"against {self.parameters.exploit} met {solver.num_infosets:,} information sets"
         )
@@ -289,12 +289,12 @@ class _Planner:
         p, graph = self.parameters, compiled.graph
         states = PublicStates(graph, Horizon(p.steps or AHEAD, p.stop_at_chance), p.max_histories)
         states.explore(self._until(MARGIN))
-        solver = ContinualResolving(Ranges(graph), states, PositionValues(self._worth(graph)))
-        return RangeSearch(
+        solver = ContinualResolving(BeliefTracker(graph), states, PositionValues(self._position_values(graph)))
+        return SubgameSearch(
             solver, p.seconds_per_move
         ), f"{RESOLVING}: from {len(states.states):,} public states, as asked"
 
-    def _worth(self, graph: GameGraph) -> Values:
+    def _position_values(self, graph: GameGraph) -> Values:
         """Return the values of positions at a horizon."""
         hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
         return (random_values(graph) if hurried else informed_values(graph)).__getitem__
@@ -309,10 +309,10 @@ class _Planner:
         if self.oracle:
             return self._subgame(why)  # raises an error
         effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
-        ranges = Ranges(graph, seed=p.seed)
-        solver = SubgameSolver(ranges, self._worth(graph), root, effort, p.consistent)
+        ranges = BeliefTracker(graph, seed=p.seed)
+        solver = SubgameSolver(ranges, self._position_values(graph), root, effort, p.consistent)
         plan = f"{root}: searched move by move on {len(graph.player):,} positions, {why}"
-        return RangeSearch(solver, p.seconds_per_move), plan
+        return SubgameSearch(solver, p.seconds_per_move), plan
 
     def _subgame(self, why: str) -> tuple[Agent, str]:
         p = self.parameters

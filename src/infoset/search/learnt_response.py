@@ -15,14 +15,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, Agent, FloatArray, Game, InformationState, Observation, Policy
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError
 from infoset.match.agents import PolicyAgent, agent_name
 from infoset.match.match import MAX_STEPS, Table
 from infoset.match.series import game_seed
-from infoset.policies.sampled_policy import WalkPolicy
+from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.search.models import by_number
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.sampling.sampled_response import SampledResponse
@@ -46,22 +46,22 @@ class LearningAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.player, self.rng = player, rng
-        self.known: InformationState = ()
+        self.infostate: InformationState = ()
         self.path: list[tuple[list[list[float]], int]] = []
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        if own_move is not None or observation is not None:
-            self.known = (*self.known, (own_move, () if observation is None else observation))
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        if own_action is not None or observation is not None:
+            self.infostate = (*self.infostate, (own_action, () if observation is None else observation))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:
             return legal_actions[0]
-        counts, sums = self.tried.setdefault(self.known, [[0.0] * len(legal_actions), [0.0] * len(legal_actions)])
+        counts, sums = self.tried.setdefault(self.infostate, [[0.0] * len(legal_actions), [0.0] * len(legal_actions)])
         if self.greedy:
             return legal_actions[max(range(len(legal_actions)), key=lambda k: (counts[k], sums[k]))]
-        move = self._promising(counts, sums)
-        self.path.append(([counts, sums], move))
-        return legal_actions[move]
+        action = self._promising(counts, sums)
+        self.path.append(([counts, sums], action))
+        return legal_actions[action]
 
     def _promising(self, counts: Sequence[float], sums: Sequence[float]) -> int:
         """Return the move by UCB1; a move without visits comes first."""
@@ -74,9 +74,9 @@ class LearningAgent:
     def end(self, returns: tuple[float, ...]) -> None:
         payoff = returns[self.player]
         self.low, self.high = min(self.low, payoff), max(self.high, payoff)
-        for (counts, sums), move in self.path:
-            counts[move] += 1.0
-            sums[move] += payoff
+        for (counts, sums), action in self.path:
+            counts[action] += 1.0
+            sums[action] += payoff
 
 
 def lower_bound(
@@ -91,9 +91,9 @@ def lower_bound(
     values, best = np.zeros(n), np.zeros(n)
     for player in range(n):
         began = time.monotonic()
-        with signs.during(f"learning a best response of {compiled.players[player]}"):
+        with status.during(f"learning a best response of {compiled.players[player]}"):
             response = _learnt(compiled, plays, player, began + LEARNING * each, seed)
-        with signs.during(f"playing the response of {compiled.players[player]}"):
+        with status.during(f"playing the response of {compiled.players[player]}"):
             own, against = _measured(compiled, plays, response, player, began + each, seed)
         difference = against - own[:, player]
         values += own.mean(axis=0) / n
@@ -129,15 +129,15 @@ def _learnt(compiled: Compiled, plays: Policy | Agent, player: int, until: float
 def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed: int) -> Agent:
     graph, walk = compiled.graph, compiled.plain_walk
 
-    def probabilities(player: int, known: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
-        return policy.action_probabilities(player, known, legal_actions) or [1 / len(legal_actions)] * len(
+    def probabilities(player: int, infostate: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
+        return policy.action_probabilities(player, infostate, legal_actions) or [1 / len(legal_actions)] * len(
             legal_actions
         )
 
-    work = SampledResponse(walk, player, by_number(probabilities, graph), seed)
-    while not work.iteration or time.monotonic() < until:
-        work.step(1000, until if work.iteration else math.inf)
-    return PolicyAgent(WalkPolicy(graph, walk, work.policy()), "learnt")
+    job = SampledResponse(walk, player, by_number(probabilities, graph), seed)
+    while not job.iteration or time.monotonic() < until:
+        job.step(1000, until if job.iteration else math.inf)
+    return PolicyAgent(QuotientPolicy(graph, walk, job.policy()), "learnt")
 
 
 def _measured(

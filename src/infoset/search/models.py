@@ -14,7 +14,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, Game, InformationState, LongArray
 from infoset.match.agents import load_agent
 from infoset.policies.simple import AskedPolicy, asked_everywhere
-from infoset.search.ranges import Moves
+from infoset.search.belief import Moves
 from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree
@@ -25,7 +25,7 @@ Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequenc
 """An opponent model: from player, information state and moves to probabilities that sum to one."""
 
 
-def uniform(player: int, known: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
+def uniform(player: int, infostate: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
     """Return equal probabilities for all moves."""
     return [1 / len(legal_actions)] * len(legal_actions)
 
@@ -40,8 +40,8 @@ def by_number(model: Model, graph: GameGraph) -> NumberedModel:
 
     def probabilities(player: int, records: list[int], action_set: int) -> Sequence[float]:
         start = graph.start_records[player]
-        known = tuple([graph.records[record] for record in ([] if start == NO_RECORD else [start]) + records])
-        return model(player, known, graph.action_sets[action_set])
+        infostate = tuple([graph.records[record] for record in ([] if start == NO_RECORD else [start]) + records])
+        return model(player, infostate, graph.action_sets[action_set])
 
     return probabilities
 
@@ -50,10 +50,10 @@ def by_edge(model: Model, graph: GameGraph, states: Any) -> Moves:
     """Return a model as ranges use it: a function of edges and of the movers' information states before them."""
     rows: dict[tuple[int, int], Sequence[float]] = {}
 
-    def probabilities(edges: LongArray, known: LongArray) -> FloatArray:
+    def probabilities(edges: LongArray, infostate: LongArray) -> FloatArray:
         source = np.searchsorted(graph.first_edge, edges, side="right") - 1
         found = np.ones(len(edges))
-        for k, (position, state) in enumerate(zip(source.tolist(), known.tolist(), strict=True)):
+        for k, (position, state) in enumerate(zip(source.tolist(), infostate.tolist(), strict=True)):
             action_set = int(graph.content[position])
             if (state, action_set) not in rows:
                 rows[state, action_set] = model(

@@ -22,13 +22,13 @@ from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.memory import free_memory
 from infoset.names import check_choice, check_range
-from infoset.search.beliefs import Beliefs, account
-from infoset.search.ranges import EDGES, Range, Ranges, drawn
+from infoset.search.belief import EDGES, Belief, BeliefTracker, drawn
+from infoset.search.belief_statistics import BeliefStatistics, account
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
 from infoset.statistics import draw
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.growing import NO_ACTION_SET, GrowingGraph
-from infoset.tree.rules_source import growing_graph
+from infoset.tree.lazy_graph import NO_ACTION_SET, LazyGraph
+from infoset.tree.rules_source import build_lazy_graph
 from infoset.warm_up import ready
 
 SPARE, SHARE, MOST_SHARE = 0.02, 0.03, 0.15  # seconds and share of a clock kept for a busy core; at most so much
@@ -43,10 +43,10 @@ MULTI, SINGLE = OBSERVERS = ("multi", "single")
 
 FULL = 0.5  # of the memory: no game begins on a graph that is fuller
 
-_graphs: weakref.WeakKeyDictionary[Any, dict[int, GrowingGraph]] = weakref.WeakKeyDictionary()
+_graphs: weakref.WeakKeyDictionary[Any, dict[int, LazyGraph]] = weakref.WeakKeyDictionary()
 
 
-def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, clock: Clock = ENDLESS) -> GrowingGraph:
+def shared_graph(game: Game, memory: int = 0, full: LazyGraph | None = None, clock: Clock = ENDLESS) -> LazyGraph:
     """Return the graph that all agents of this process share for a game and a memory limit in bytes.
 
     A third of the memory is the graph's own.  A new graph is made where the shared one is ``full`` or has used up more
@@ -59,7 +59,7 @@ def shared_graph(game: Game, memory: int = 0, full: GrowingGraph | None = None, 
     found = shared.get(memory)
     if found is None or found is full or found.nbytes > FULL * found.memory:
         shared.pop(memory, None)
-        found = shared[memory] = growing_graph(game, (memory or free_memory() // 4) // 3, clock)
+        found = shared[memory] = build_lazy_graph(game, (memory or free_memory() // 4) // 3, clock)
     return found
 
 
@@ -103,32 +103,32 @@ class GraphAgent:
         ready("growing")
         self.budget = budget
         self.faults: list[str] = []
-        self.beliefs, self.unknown = Beliefs(), 0
-        self.an_edge, self.begun = 0.0, False
+        self.beliefs, self.unknown = BeliefStatistics(), 0
+        self.an_edge, self.started = 0.0, False
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
-        self.begun = self.hurried = False
+        self.started = self.hurried = False
         self.seed = seed_of(self.budget.seed, int(rng.integers(2**31)))
         self.heard: deque[ObservationRecord] = deque()
         clock = Clock(inf if deadline is None else before(deadline))
         self.graph, self.state = shared_graph(game, self.budget.memory << 20, clock=clock), player
         self.check(self.graph)
         entries = self.graph.memory // 2 // (16 + 8 * len(game.players))
-        self.ranges = Ranges(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
+        self.ranges = BeliefTracker(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
         self.waits = self.graph.start_records[player] != NO_RECORD
         self.prepare()
-        self.begun = True
+        self.started = True
 
-    def check(self, graph: GrowingGraph) -> None:
+    def check(self, graph: LazyGraph) -> None:
         """Raise ``UnsupportedGameError`` for a game that the agent does not support."""
 
     def prepare(self) -> None:
         """Prepare for a game that begins, or that continues on a new graph."""
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
-        if not self.begun:
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
+        if not self.started:
             return
         if self.waits:  # the initial observation is always the same
             self.waits = False
@@ -139,7 +139,7 @@ class GraphAgent:
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         if len(legal_actions) == 1:
             return legal_actions[0]
-        if not self.begun:
+        if not self.started:
             self.faults.append("the start clock ran out before the game was analysed")
             self.unknown += 1
             return legal_actions[int(self.rng.random() * len(legal_actions))]
@@ -181,7 +181,7 @@ class GraphAgent:
         """Move the current belief to a new graph."""
         full = self.graph
         graph = shared_graph(self.game, self.budget.memory << 20, full, clock)
-        with full.held(clock), graph.held(clock):
+        with full.growing(clock), graph.growing(clock):
             self.state = self.ranges.move_to(graph, self.state)
         self.graph = graph
         self.prepare()
@@ -197,7 +197,7 @@ class GraphAgent:
         if roots is None:
             return None
         action_set = self.graph.action_set(int(roots.position[0]), self.player)
-        self.offered = np.array([move in legal_actions for move in action_set])
+        self.offered = np.array([action in legal_actions for action in action_set])
         probabilities = self.search(roots, len(action_set), until)
         if not probabilities.any():
             if self.full:
@@ -205,7 +205,7 @@ class GraphAgent:
             raise ClockError(f"the clock ran out before a leaf was valued, after {self.moved} moves")
         return by_name(action_set, probabilities, legal_actions)
 
-    def roots(self, legal_actions: tuple[Action, ...], until: float) -> Range | None:
+    def roots(self, legal_actions: tuple[Action, ...], until: float) -> Belief | None:
         """Return the histories in which it has ``legal_actions``; ``None`` where none explains its observations.
 
         The number of histories is sized to fit into a quarter of the remaining time.  Where that does not suffice, or
@@ -218,7 +218,7 @@ class GraphAgent:
         for attempt in range(1 + HURRIES):
             began, looked = time.monotonic(), self.ranges.looked
             try:
-                with self.graph.held(Clock((began + until) / 2)):
+                with self.graph.growing(Clock((began + until) / 2)):
                     found = self._offered(self._asked(), legal_actions)
                 if found is not None or self.state == NO_RECORD or self.ranges.relaxed:
                     break
@@ -239,7 +239,7 @@ class GraphAgent:
         self.beliefs.note(found, self.state not in self.ranges.thinned, self.state in self.ranges.near)
         return found
 
-    def _offered(self, found: Range | None, legal_actions: tuple[Action, ...]) -> Range | None:
+    def _offered(self, found: Belief | None, legal_actions: tuple[Action, ...]) -> Belief | None:
         """Return the histories in which the agent is offered these moves, reweighted to sum to one; ``None`` if none.
 
         Where no history explains the last observation, those whose moves are most alike are returned.
@@ -267,15 +267,15 @@ class GraphAgent:
         """Reduce the limit on histories."""
         self.ranges.most = max(LEAST_WORLDS, self.ranges.most // FEWER)
 
-    def _asked(self) -> Range | None:
+    def _asked(self) -> Belief | None:
         """Return the histories in which it has to move, after processing the observations that are pending."""
         while self.heard and self.state != NO_RECORD:
             number = self.graph.source.record_number(self.player, self.heard[0])
-            self.state = NO_RECORD if number == NO_RECORD else self.ranges.behind(self.state, number)
+            self.state = NO_RECORD if number == NO_RECORD else self.ranges.successor(self.state, number)
             self.heard.popleft()
         return self.ranges.asked(self.player, self.state) if self.state != NO_RECORD else None
 
-    def walk(self, search: TreeSearch, roots: Range, leaves: int, until: float) -> None:
+    def walk(self, search: TreeSearch, roots: Belief, leaves: int, until: float) -> None:
         """Let a search evaluate ``leaves`` leaves.
 
         Raises ``BudgetError`` where the graph is full, unless the result so far has to suffice: on a graph begun at
@@ -288,7 +288,7 @@ class GraphAgent:
                 raise
             self.full = str(error)
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         """Return the probabilities of ``size`` moves; all zero where no leaf was evaluated."""
         raise NotImplementedError
 
@@ -323,8 +323,8 @@ def by_name(
     """Return an action set's probabilities mapped to the legal moves; ``None`` where they are zero on all of them."""
     if action_set == legal_actions:
         return probabilities.tolist()  # type: ignore[no-any-return]
-    known = dict(zip(action_set, probabilities.tolist(), strict=True))
-    row = [known.get(move, 0.0) for move in legal_actions]
+    infostate = dict(zip(action_set, probabilities.tolist(), strict=True))
+    row = [infostate.get(action, 0.0) for action in legal_actions]
     total = sum(row)
     return [chance / total for chance in row] if total else None
 
@@ -341,7 +341,7 @@ def seed_of(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1)[0]) >> 1
 
 
-def most_visited(search: TreeSearch, roots: Range, offered: BoolArray) -> FloatArray:
+def most_visited(search: TreeSearch, roots: Belief, offered: BoolArray) -> FloatArray:
     """Return probability one for the most visited legal move (ties: the best mean payoff); zeros if none was visited.
 
     Proofs take precedence: a move proved to pay the maximum is played, and one proved to pay less than another is not.
@@ -349,10 +349,10 @@ def most_visited(search: TreeSearch, roots: Range, offered: BoolArray) -> FloatA
     key, size = search.key(roots), len(offered)
     visits, paid = search.seen(key, size)
     proved = search.proved(key, size)
-    known = ~np.isnan(proved)
-    if known.any():
-        paid = np.where(known, proved, paid)
-        visits[known & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
+    infostate = ~np.isnan(proved)
+    if infostate.any():
+        paid = np.where(infostate, proved, paid)
+        visits[infostate & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
         visits[paid >= search.rule.best] = np.inf
     visits, paid = np.where(offered, visits, 0.0), np.where(offered, paid, -np.inf)
     row = np.zeros(size)
@@ -374,7 +374,7 @@ class FlatMcAgent(GraphAgent):
 
     name = "flat-mc"
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         search = self.grown(SEARCHERS, 1e6, flat=True)
         self.walk(search, roots, self.leaves(), until)
         visits, paid = search.seen(search.key(roots), size)
@@ -405,18 +405,18 @@ class UctAgent(GraphAgent):
         super().__init__(budget)
         self.exploration = budget.exploration
 
-    def check(self, graph: GrowingGraph) -> None:
+    def check(self, graph: LazyGraph) -> None:
         if not graph.open:
             raise UnsupportedGameError(
                 f"uct is for games in which everybody sees everything, not for {graph.game.name}; is-mcts plays it"
             )
 
     def prepare(self) -> None:
-        self.kept = self.grown(STATE, self.exploration)
+        self.tree_search = self.grown(STATE, self.exploration)
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, self.offered)
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
+        self.walk(self.tree_search, roots, self.leaves(), until)
+        return most_visited(self.tree_search, roots, self.offered)
 
 
 @dataclass(frozen=True)
@@ -447,13 +447,13 @@ class IsMctsAgent(GraphAgent):
         self.by, self.exploration = OWN if budget.observers == MULTI else SEARCHERS, budget.exploration
 
     def prepare(self) -> None:
-        self.kept = self.grown(STATE if self.graph.open else self.by, self.exploration)
-        if self.kept.rule.by == OWN:
-            self.ranges.moves = self.kept.probabilities
+        self.tree_search = self.grown(STATE if self.graph.open else self.by, self.exploration)
+        if self.tree_search.rule.by == OWN:
+            self.ranges.actions = self.tree_search.probabilities
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
-        self.walk(self.kept, roots, self.leaves(), until)
-        return most_visited(self.kept, roots, self.offered)
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
+        self.walk(self.tree_search, roots, self.leaves(), until)
+        return most_visited(self.tree_search, roots, self.offered)
 
 
 @dataclass(frozen=True)
@@ -483,7 +483,7 @@ class PimcAgent(GraphAgent):
         super().__init__(budget)
         self.worlds, self.exploration = budget.worlds, budget.exploration
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         worlds = drawn(roots, self.worlds, np.random.default_rng(seed_of(self.seed, self.moved)))
         votes, began = np.zeros(size), time.monotonic()
         for k in range(worlds.size):

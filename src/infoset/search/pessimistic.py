@@ -22,8 +22,8 @@ from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct
 from infoset.names import check_range
+from infoset.search.belief import Belief, drawn
 from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
-from infoset.search.ranges import Range, drawn
 from infoset.tree.graph import CHANCE, TERMINAL, spread
 
 ROOM = 0.1  # share of the mean over the moves in a position's value; the rest is their maximum
@@ -52,10 +52,12 @@ class Pessimistic(Budget):
 class _Step(NamedTuple):
     """The result of one step of a scenario from the positions of a layer."""
 
-    behind: LongArray  # (K,) the distinct positions reached
-    worth: FloatArray  # (K,) values for the searcher: payoffs of terminal positions, else means of random playouts
+    reached: LongArray  # (K,) the distinct positions reached
+    reached_values: (
+        FloatArray  # (K,) values for the searcher: payoffs of terminal positions, else means of random playouts
+    )
     source: LongArray  # (E,) for each of its moves: the row of the layer that it leaves
-    target: LongArray  # (E,) the row of ``behind`` that it reaches
+    target: LongArray  # (E,) the row of ``reached`` that it reaches
 
 
 class _Doings:
@@ -65,12 +67,12 @@ class _Doings:
         self.rng, self.point = rng, float(rng.random())
         self.rank: dict[tuple[int, Action], float] = {}
 
-    def move(self, mover: int, moves: tuple[Action, ...]) -> int:
+    def action(self, mover: int, actions: tuple[Action, ...]) -> int:
         """Return which of the moves is made; all are equally likely."""
-        for move in moves:
-            if (mover, move) not in self.rank:
-                self.rank[mover, move] = float(self.rng.random())
-        return max(range(len(moves)), key=lambda k: self.rank[mover, moves[k]])
+        for action in actions:
+            if (mover, action) not in self.rank:
+                self.rank[mover, action] = float(self.rng.random())
+        return max(range(len(actions)), key=lambda k: self.rank[mover, actions[k]])
 
     def answer(self, probabilities: FloatArray) -> int:
         """Return which of chance's outcomes occurs, by their probabilities."""
@@ -86,13 +88,13 @@ class PessimisticAgent(GraphAgent):
         super().__init__(budget)
         self.steps, self.pessimism = budget.steps, budget.pessimism
 
-    def search(self, roots: Range, size: int, until: float) -> FloatArray:
+    def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         rng = np.random.default_rng(seed_of(self.seed, self.moved))
         total, self.valued, scenarios = np.zeros(size), 0, 0
         while not self.valued or not self.budget.nodes or self.valued < self.budget.nodes:
             world = drawn(roots, 1, rng).position
             try:
-                with self.graph.held(Clock(until)):
+                with self.graph.growing(Clock(until)):
                     scenarios += 1  # the first ones are short, so that there is a result early
                     total += self._scenario(world, min(scenarios, self.steps), rng)
             except ClockError:
@@ -107,17 +109,19 @@ class PessimisticAgent(GraphAgent):
 
     def _scenario(self, world: LongArray, steps: int, rng: np.random.Generator) -> FloatArray:
         """Return the values of its moves in one scenario, scaled to the payoffs' range and shifted to be above 0."""
-        step, worth = self._look(world, steps, rng)
+        step, reached_values = self._look(world, steps, rng)
         low, high = self.graph.source.bounds
-        return 1e-6 + (worth[step.target] - low) / (high - low if high > low else 1.0)
+        return 1e-6 + (reached_values[step.target] - low) / (high - low if high > low else 1.0)
 
     def _look(self, layer: LongArray, steps: int, rng: np.random.Generator) -> tuple[_Step, FloatArray]:
         """Return the worst of several steps for a layer, and the values of the positions that it reaches."""
-        step = min((self._step(layer, rng) for _ in range(self.pessimism)), key=lambda each: float(each.worth.mean()))
-        alive = np.flatnonzero(self.graph.player[step.behind] != TERMINAL)
+        step = min(
+            (self._step(layer, rng) for _ in range(self.pessimism)), key=lambda each: float(each.reached_values.mean())
+        )
+        alive = np.flatnonzero(self.graph.player[step.reached] != TERMINAL)
         if steps > 1 and 0 < len(alive) <= WIDEST:
-            step.worth[alive] = _best(*self._look(step.behind[alive], steps - 1, rng), len(alive))
-        return step, step.worth
+            step.reached_values[alive] = _best(*self._look(step.reached[alive], steps - 1, rng), len(alive))
+        return step, step.reached_values
 
     def _step(self, layer: LongArray, rng: np.random.Generator) -> _Step:
         """Make one step of a scenario: all own moves, with one choice of the others' and of chance's moves."""
@@ -131,10 +135,10 @@ class PessimisticAgent(GraphAgent):
             ended.append(child[over])
             sources.append(source[at[over]])
             now, source = child[~over], source[at[~over]]
-        behind, target = distinct(np.concatenate(ended))
-        worth = graph.worth(behind, self.budget.playouts, int(rng.integers(2**31)))[:, self.player]
-        self.valued += len(behind)
-        return _Step(behind, worth, np.concatenate(sources), target)
+        reached, target = distinct(np.concatenate(ended))
+        reached_values = graph.estimate_values(reached, self.budget.playouts, int(rng.integers(2**31)))[:, self.player]
+        self.valued += len(reached)
+        return _Step(reached, reached_values, np.concatenate(sources), target)
 
     def _edges(self, now: LongArray, doings: _Doings) -> tuple[LongArray, LongArray]:
         """Return the edges out of positions (all at own moves, else one), and the rows of ``now`` that they leave."""
@@ -149,16 +153,16 @@ class PessimisticAgent(GraphAgent):
             alike = np.flatnonzero(action_set == number)
             at = int(alike[0])
             if mover[at] not in (CHANCE, self.player) and size[at] > 1:
-                chosen[alike] = doings.move(int(mover[at]), graph.moves(int(now[at])))
+                chosen[alike] = doings.action(int(mover[at]), graph.actions(int(now[at])))
         own = mover == self.player
         edges, source = spread(graph, now)
-        kept = own[source] | (edges == (first + chosen)[source])
-        return edges[kept], source[kept]
+        remaining = own[source] | (edges == (first + chosen)[source])
+        return edges[remaining], source[remaining]
 
 
-def _best(step: _Step, worth: FloatArray, size: int) -> FloatArray:
+def _best(step: _Step, reached_values: FloatArray, size: int) -> FloatArray:
     """Return the values (size,) of the positions of a layer from those of their successors."""
-    found, best = worth[step.target], np.full(size, -np.inf)
+    found, best = reached_values[step.target], np.full(size, -np.inf)
     np.maximum.at(best, step.source, found)
     mean = np.bincount(step.source, found, size) / np.bincount(step.source, minlength=size)
     return np.asarray((1 - ROOM) * best + ROOM * mean)

@@ -17,8 +17,8 @@ import numpy as np
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.names import check_range
-from infoset.search.below import Below
-from infoset.search.ranges import Range, whole
+from infoset.search.belief import Belief, whole
+from infoset.search.subgame import Subgame
 from infoset.sizes import SEARCHED_WHOLE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
@@ -205,7 +205,7 @@ class PublicStates:
             cut.append(positions)
             return np.zeros((len(positions), len(graph.players)))
 
-        below = Below(graph, Range(*state), rests=rests)
+        below = Subgame(graph, Belief(*state), rests=rests)
         while below.goes_on and len(below.steps) < steps:
             below.grow(self.max_histories)
         bare = below.game(nothing)
@@ -217,24 +217,26 @@ class PublicStates:
 
     def _leaves(self, tree: GameTree, form: SequenceForm, cut: LongArray) -> tuple[Leaves, dict[int, Exit]]:
         n = len(self.graph.players)
-        content, known, held, reach = _ends(tree, form, len(self.graph.payoffs), len(cut))
+        content, infostate, sequence_at, reach = _ends(tree, form, len(self.graph.payoffs), len(cut))
         rows, first, inverse = np.unique(
-            np.column_stack([known, cut[content]]), axis=0, return_index=True, return_inverse=True
+            np.column_stack([infostate, cut[content]]), axis=0, return_index=True, return_inverse=True
         )
         chance = np.asarray(np.bincount(inverse.ravel(), reach, minlength=len(rows)), dtype=np.float64)
-        known, position = rows[:, :n], rows[:, n]
-        parts = connected(list(np.ascontiguousarray(known.T)))  # worlds that somebody cannot tell apart are one part
+        infostate, position = rows[:, :n], rows[:, n]
+        parts = connected(
+            list(np.ascontiguousarray(infostate.T))
+        )  # worlds that somebody cannot tell apart are one part
         child = np.unique(parts, return_inverse=True)[1].astype(np.int64)
-        place, state, scale = np.zeros_like(known), [], []
+        place, state, scale = np.zeros_like(infostate), [], []
         exits: dict[int, Exit] = {}
         leads = []
         for j in range(int(child.max(initial=-1)) + 1):
             rows_of = np.flatnonzero(child == j)
             lead = []
             for p in range(n):
-                states, at, place[rows_of, p] = np.unique(known[rows_of, p], return_index=True, return_inverse=True)
-                exits |= {known_state: Exit(j, p, i) for i, known_state in enumerate(states.tolist())}
-                lead.append(held[first[rows_of[at]], p])
+                states, at, place[rows_of, p] = np.unique(infostate[rows_of, p], return_index=True, return_inverse=True)
+                exits |= {infostate_number: Exit(j, p, i) for i, infostate_number in enumerate(states.tolist())}
+                lead.append(sequence_at[first[rows_of[at]], p])
             leads.append(lead)
             scale.append(chance[rows_of].sum())
             state.append(self.number(PublicState(position[rows_of], place[rows_of], chance[rows_of] / scale[-1])))
@@ -243,7 +245,7 @@ class PublicStates:
         for j, lead in enumerate(leads):
             for p, part in enumerate(lead):
                 padded[j, p, : len(part)] = part
-        sequence = held[first].astype(np.int64).reshape(-1, n)
+        sequence = sequence_at[first].astype(np.int64).reshape(-1, n)
         found = Leaves(
             position, chance, sequence, child, place, np.array(state, dtype=np.int64), np.array(scale), padded
         )
@@ -306,9 +308,9 @@ def _gates(
     number = _infosets(tree, form)
     gates, starts = [], []
     for player, places in enumerate(state.places):
-        told = [tree.states.find(player, labels + place) for place in range(places)]
-        gates.append(np.array([number[known] for known in told], dtype=np.int64))
-        starts.append(np.array([tree.states.find(known, follow) for known in told], dtype=np.int64))
+        entry_states = [tree.states.find(player, labels + place) for place in range(places)]
+        gates.append(np.array([number[infostate] for infostate in entry_states], dtype=np.int64))
+        starts.append(np.array([tree.states.find(infostate, follow) for infostate in entry_states], dtype=np.int64))
     return tuple(gates), tuple(starts)
 
 
@@ -318,17 +320,17 @@ def _ends(
     """Return for each cut history its cut, everybody's information state and sequence, and chance's reach."""
     graph, n = tree.graph, len(tree.players)
     first_of = first_sequences(tree, form)
-    known = np.arange(n, dtype=np.int64)[None]
-    held, reach = form.arrays.sequences[None, :n].astype(np.int32), np.ones(1)
+    infostate = np.arange(n, dtype=np.int64)[None]
+    sequence_at, reach = form.arrays.sequences[None, :n].astype(np.int32), np.ones(1)
     parts = []
     for above, begin, end in zip([0, *tree.levels], tree.levels[:-1], tree.levels[1:], strict=False):
         nodes = np.arange(begin, end, dtype=np.int32)
         if begin:
-            known = tree.states.behind(known[tree.parent[nodes] - above], graph.record[tree.edges(nodes)])
-            held, reach = descend(tree, nodes, held, reach, first_of)
+            infostate = tree.states.successor(infostate[tree.parent[nodes] - above], graph.record[tree.edges(nodes)])
+            sequence_at, reach = descend(tree, nodes, sequence_at, reach, first_of)
         position = tree.position[begin:end]
         content = graph.content[position] - payoffs
         over = (graph.player[position] == TERMINAL) & (content >= 0) & (content < cuts)
-        parts.append((content[over], known[over], held[over], reach[over]))
-    content, known, held, reach = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return content.astype(np.int64), known, held.astype(np.int64), reach
+        parts.append((content[over], infostate[over], sequence_at[over], reach[over]))
+    content, infostate, sequence_at, reach = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return content.astype(np.int64), infostate, sequence_at.astype(np.int64), reach

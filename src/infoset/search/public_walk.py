@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import NamedTuple
 
-from infoset.base import Action, Game, InformationState, JointMove, Mapped, ObservationRecord, State
+from infoset.base import Action, Game, InformationState, JointAction, Mapped, ObservationRecord, State
 from infoset.errors import BudgetError
-from infoset.names import format_action, information_key, move_words
+from infoset.names import action_names, format_action, information_key
 
 CHANCE_OUTCOME = -1
 SEVERAL = -2
@@ -36,7 +36,7 @@ class World(NamedTuple):
     """A possible state, and each player's information state there."""
 
     state: State
-    known: tuple[InformationState, ...]
+    infostate: tuple[InformationState, ...]
 
 
 class Cause(NamedTuple):
@@ -44,7 +44,7 @@ class Cause(NamedTuple):
 
     movers: tuple[int, ...]
     """The players who had a choice."""
-    moves: tuple[Action | None, ...]
+    actions: tuple[Action | None, ...]
     chance_outcome: Action | None
     records: tuple[object, ...]
     """Each player's observation."""
@@ -56,8 +56,8 @@ class InfosetHere:
 
     player: int
     key: str
-    known: InformationState
-    moves: tuple[str, ...]
+    infostate: InformationState
+    actions: tuple[str, ...]
     probabilities: list[float] | None
     """``None`` where the policy gives none: then all moves are equally likely."""
     reach: float = 0.0
@@ -84,12 +84,12 @@ class PublicNode:
         self.reach = sum(worlds.values())
         self.infosets: dict[tuple[int, str], InfosetHere] = {}
         self._members: dict[World, None] = {}
-        self._behind: dict[World, tuple[float, Cause]] = {}
+        self._pending: dict[World, tuple[float, Cause]] = {}
         self._over: dict[tuple[object, ...], tuple[float, Cause]] = {}
         self._until = time.monotonic() + MAX_SECONDS
         self._grow(worlds)
         self.branches = self._branches()
-        self._members, self._behind, self._over = {}, {}, {}
+        self._members, self._pending, self._over = {}, {}, {}
 
     def _grow(self, worlds: dict[World, float]) -> None:
         """Follow the game until everybody has learnt something; worlds that are joined to earlier ones stay inside."""
@@ -100,27 +100,27 @@ class PublicNode:
             for world, weight in todo.items():
                 self._check()
                 self._members[world] = None
-                for player, known in enumerate(world.known):
-                    beginnings[player].update(known[:k] for k in range(len(known) + 1))
+                for player, infostate in enumerate(world.infostate):
+                    beginnings[player].update(infostate[:k] for k in range(len(infostate) + 1))
                 for after, share, cause in self._steps(world, weight):
                     if after.state.terminal:
                         key = (
-                            (cause.movers, cause.moves)
+                            (cause.movers, cause.actions)
                             if cause.chance_outcome is None
                             else (cause.movers, cause.chance_outcome)
                         )
                         self._over[key] = (self._over.get(key, (0.0, cause))[0] + share, cause)
-                    elif any(a is b for a, b in zip(after.known, world.known, strict=True)):
+                    elif any(a is b for a, b in zip(after.infostate, world.infostate, strict=True)):
                         fresh[after] = fresh.get(after, 0.0) + share
                     else:
-                        before = self._behind.get(after, (0.0, cause))[0]
-                        self._behind[after] = (before + share, cause)
-            for after in [w for w in self._behind if any(k in beginnings[p] for p, k in enumerate(w.known))]:
-                fresh[after] = fresh.get(after, 0.0) + self._behind.pop(after)[0]
+                        before = self._pending.get(after, (0.0, cause))[0]
+                        self._pending[after] = (before + share, cause)
+            for after in [w for w in self._pending if any(k in beginnings[p] for p, k in enumerate(w.infostate))]:
+                fresh[after] = fresh.get(after, 0.0) + self._pending.pop(after)[0]
             todo = fresh
 
     def _check(self) -> None:
-        size = len(self._members) + len(self._behind)
+        size = len(self._members) + len(self._pending)
         if size > MAX_WORLDS or time.monotonic() > self._until:
             raise BudgetError(
                 f"{self.walk.game.name}: too much is hidden to compute the public state "
@@ -128,7 +128,7 @@ class PublicNode:
             )
 
     def _steps(self, world: World, weight: float) -> Iterator[tuple[World, float, Cause]]:
-        state, players = world.state, range(len(world.known))
+        state, players = world.state, range(len(world.infostate))
         movers = tuple([p for p in players if state.legal_actions(p)])
         action_sets = [state.legal_actions(p) for p in movers]
         probabilities = [
@@ -136,53 +136,53 @@ class PublicNode:
         ]
         choosing = tuple([p for p, action_set in zip(movers, action_sets, strict=True) if len(action_set) > 1])
         for picks in product(*[range(len(action_set)) for action_set in action_sets]):
-            moves: list[Action | None] = [None] * len(world.known)
+            actions: list[Action | None] = [None] * len(world.infostate)
             share = weight
             for p, action_set, row, k in zip(movers, action_sets, probabilities, picks, strict=True):
-                moves[p] = action_set[k]
+                actions[p] = action_set[k]
                 share *= row[k]
-            for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
-                yield self._after(world, choosing, moves, answer, share * probability)
+            for answer, probability in state.chance_outcomes(actions) or ((None, 1.0),):
+                yield self._after(world, choosing, actions, answer, share * probability)
 
     def _after(
-        self, world: World, choosing: tuple[int, ...], moves: JointMove, answer: Action | None, share: float
+        self, world: World, choosing: tuple[int, ...], actions: JointAction, answer: Action | None, share: float
     ) -> tuple[World, float, Cause]:
-        step = world.state.play(moves, answer)
-        seen = [step.observation(p) for p in range(len(world.known))]
-        for move, what in zip(moves, seen, strict=True):
-            self.walk.rank.setdefault((move, () if what is None else what), len(self.walk.rank))
-        known = tuple([
-            k if move is None and what is None else (*k, (move, () if what is None else what))
-            for k, move, what in zip(world.known, moves, seen, strict=True)
+        step = world.state.play(actions, answer)
+        seen = [step.observation(p) for p in range(len(world.infostate))]
+        for action, what in zip(actions, seen, strict=True):
+            self.walk.rank.setdefault((action, () if what is None else what), len(self.walk.rank))
+        infostate = tuple([
+            k if action is None and what is None else (*k, (action, () if what is None else what))
+            for k, action, what in zip(world.infostate, actions, seen, strict=True)
         ])  # fmt: skip
-        done = tuple([moves[p] for p in choosing])
-        return World(step.state, known), share, Cause(choosing, done, answer, tuple(seen))
+        done = tuple([actions[p] for p in choosing])
+        return World(step.state, infostate), share, Cause(choosing, done, answer, tuple(seen))
 
     def _probabilities(
         self, player: int, world: World, action_set: tuple[Action, ...], weight: float
     ) -> Sequence[float]:
         if len(action_set) == 1:
             return [1.0]
-        known = world.known[player]
+        infostate = world.infostate[player]
         key = self.walk.key(player, world)
         here = self.infosets.get((player, key))
         if here is None:
-            row = self.walk.row(player, known, key, action_set)
-            here = InfosetHere(player, key, known, move_words(action_set), None if row is None else list(row))
+            row = self.walk.row(player, infostate, key, action_set)
+            here = InfosetHere(player, key, infostate, action_names(action_set), None if row is None else list(row))
             self.infosets[player, key] = here
         here.reach += weight
         return here.probabilities or [1 / len(action_set)] * len(action_set)
 
     def _branches(self) -> list[Branch]:
         found: list[Branch] = []
-        for group in self._joined(list(self._behind)):
-            worlds = {world: self._behind[world][0] for world in group}
-            label, by = self._told([self._behind[world][1] for world in group])
+        for group in self._joined(list(self._pending)):
+            worlds = {world: self._pending[world][0] for world in group}
+            label, by = self._label_of([self._pending[world][1] for world in group])
             found.append(Branch(label, by, sum(worlds.values()), False, worlds))
         ends: dict[tuple[str, int], float] = {}
         for share, cause in self._over.values():
-            told = self._told([cause])
-            ends[told] = ends.get(told, 0.0) + share
+            label_of_cause = self._label_of([cause])
+            ends[label_of_cause] = ends.get(label_of_cause, 0.0) + share
         found += [Branch(label, by, reach, True, {}) for (label, by), reach in ends.items()]
         count: dict[tuple[str, bool], int] = {}
         branches = self._in_order(found)
@@ -204,40 +204,40 @@ class PublicNode:
         for player in range(len(self.walk.game.players)):
             first: dict[InformationState, int] = {}
             for k, world in enumerate(worlds):
-                parent[root(k)] = root(first.setdefault(world.known[player], k))
-            shortest = min((len(known) for known in first), default=0)
-            for known, k in first.items():
-                for length in range(shortest, len(known)):
-                    if known[:length] in first:
-                        parent[root(k)] = root(first[known[:length]])
+                parent[root(k)] = root(first.setdefault(world.infostate[player], k))
+            shortest = min((len(infostate) for infostate in first), default=0)
+            for infostate, k in first.items():
+                for length in range(shortest, len(infostate)):
+                    if infostate[:length] in first:
+                        parent[root(k)] = root(first[infostate[:length]])
         groups: dict[int, list[World]] = {}
         for k, world in enumerate(worlds):
             groups.setdefault(root(k), []).append(world)
         return list(groups.values())
 
-    def _told(self, causes: list[Cause]) -> tuple[str, int]:
+    def _label_of(self, causes: list[Cause]) -> tuple[str, int]:
         """Return a label of what happened, as far as it is public, and who did it."""
         movers = {cause.movers for cause in causes}
         alone = next(iter(movers)) if len(movers) == 1 else (0, 0)
         by = SEVERAL if len(alone) > 1 else alone[0] if alone else CHANCE_OUTCOME
-        for what in ({(cause.moves, cause.chance_outcome) for cause in causes}, {(c.moves, None) for c in causes}):
+        for what in ({(cause.actions, cause.chance_outcome) for cause in causes}, {(c.actions, None) for c in causes}):
             if len(what) == 1:
-                moves, chance_outcome = next(iter(what))
+                actions, chance_outcome = next(iter(what))
                 if words := [
-                    format_word(part) for part in (*moves, *([] if chance_outcome is None else [chance_outcome]))
+                    format_word(part) for part in (*actions, *([] if chance_outcome is None else [chance_outcome]))
                 ]:
                     return " · ".join(words), by
         for player in range(len(self.walk.game.players)):
             seen = {cause.records[player] for cause in causes}
             if len(seen) == 1 and (one := next(iter(seen))) not in (None, ()):
                 return format_word(one), by
-        words = sorted({" · ".join(map(format_word, cause.moves)) for cause in causes} - {""})
+        words = sorted({" · ".join(map(format_word, cause.actions)) for cause in causes} - {""})
         return (" / ".join(words) if 0 < len(words) <= SHOWN_WORDS else HIDDEN), by
 
     def _in_order(self, branches: list[Branch]) -> list[Branch]:
         """Return the branches in the order of the moves in the action sets."""
-        order = [move for here in self.infosets.values() for move in here.moves]
-        place = {move: k for k, move in reversed(list(enumerate(order)))}
+        order = [action for here in self.infosets.values() for action in here.actions]
+        place = {action: k for k, action in reversed(list(enumerate(order)))}
         return sorted(branches, key=lambda branch: (place.get(branch.label, len(order)), branch.ends))
 
     def rows(self) -> list[InfosetHere]:
@@ -245,10 +245,10 @@ class PublicNode:
         rank = self.walk.rank
         return sorted(
             self.infosets.values(),
-            key=lambda here: (here.player, [rank.get(record, 0) for record in here.known]),
+            key=lambda here: (here.player, [rank.get(record, 0) for record in here.infostate]),
         )
 
-    def behind(self, number: int) -> PublicNode:
+    def successor(self, number: int) -> PublicNode:
         """Return the position that a branch leads to, made at the first request.  Raises ``BudgetError``."""
         branch = self.branches[number]
         if branch.node is None:
@@ -260,12 +260,12 @@ class PublicWalk:
     """The public positions of a game in which everybody plays by ``row``.
 
     >>> from infoset.search.public_walk import PublicWalk
-    >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, known, key, moves: None)
+    >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, infostate, key, actions: None)
     >>> sorted(key for player, key in walk.start.infosets)          # P1, whatever card it holds
     ['J', 'K', 'Q']
     >>> [branch.label for branch in walk.start.branches]
     ['pass', 'bet']
-    >>> sorted(key for player, key in walk.start.behind(1).infosets)
+    >>> sorted(key for player, key in walk.start.successor(1).infosets)
     ['J bet', 'K bet', 'Q bet']
     """
 
@@ -274,16 +274,16 @@ class PublicWalk:
         self.rank: dict[ObservationRecord, int] = {}
         self.map = game.information_map if isinstance(game, Mapped) else None
         step = game.start()
-        known = []
+        infostate = []
         for player in range(len(game.players)):
             seen = step.observation(player)
-            known.append(() if seen is None else ((None, seen),))
-        self.start = PublicNode(self, {World(step.state, tuple(known)): 1.0})
+            infostate.append(() if seen is None else ((None, seen),))
+        self.start = PublicNode(self, {World(step.state, tuple(infostate)): 1.0})
 
     def key(self, player: int, world: World) -> str:
         """Return the readable name of the information set in which a player moves."""
         if self.map is None:
-            return information_key(world.known[player])
+            return information_key(world.infostate[player])
         label: Hashable = self.map.key(world.state, player)
         return label if isinstance(label, str) else format_action(label)
 

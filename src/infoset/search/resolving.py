@@ -19,10 +19,10 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.jit import kernel
 from infoset.names import check_range
-from infoset.search.below import Values
+from infoset.search.belief import BeliefTracker
 from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, PublicStates
-from infoset.search.range_search import MARGIN
-from infoset.search.ranges import Ranges
+from infoset.search.subgame import Values
+from infoset.search.subgame_solver import MARGIN
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.loop import LoopSolver
 from infoset.tree.kernels import expect_up, gradient
@@ -99,19 +99,19 @@ class Resolving:
             return
         numbers = np.arange(solver.iteration + 1.0, solver.iteration + iterations + 1.0)
         for discount in METHOD.schedule(numbers)[:, 0]:
-            worth = self._ask(solver.state.plan)
+            leaf_values = self._ask(solver.state.plan)
             self.weight = self.weight * discount + 1.0
-            self.promised += (worth - self.promised) / self.weight
+            self.promised += (leaf_values - self.promised) / self.weight
             solver.step()
 
     def _ask(self, plan: FloatArray) -> FloatArray:
         """Return the leaves' counterfactual values (L, n) under a plan, and set them as the solver's leaf values."""
         leaves = self.ahead.leaves
-        worth = self.values(leaves, leaf_ranges(leaves, plan))
-        weigh(leaves.sequence, leaves.chance, plan, worth)
+        leaf_values = self.values(leaves, leaf_ranges(leaves, plan))
+        weigh(leaves.sequence, leaves.chance, plan, leaf_values)
         self.solver.promised[:] = self.promise
-        np.add.at(self.solver.promised, leaves.sequence, worth)
-        return worth
+        np.add.at(self.solver.promised, leaves.sequence, leaf_values)
+        return leaf_values
 
     @property
     def iteration(self) -> int:
@@ -142,15 +142,15 @@ class Resolving:
 
 
 @kernel
-def weigh(sequence: LongArray, chance: FloatArray, plan: FloatArray, worth: FloatArray) -> None:
+def weigh(sequence: LongArray, chance: FloatArray, plan: FloatArray, leaf_values: FloatArray) -> None:
     """Turn payoffs at leaves into counterfactual values: multiply by chance's and the others' reach probabilities."""
     n = sequence.shape[1]
     for k in range(len(sequence)):
         for p in range(n):
-            worth[k, p] *= chance[k]
+            leaf_values[k, p] *= chance[k]
             for q in range(n):
                 if q != p:
-                    worth[k, p] *= plan[sequence[k, q]]
+                    leaf_values[k, p] *= plan[sequence[k, q]]
 
 
 def leaf_ranges(leaves: Leaves, plan: FloatArray) -> FloatArray:
@@ -167,7 +167,9 @@ class ContinualResolving:
 
     root = RESOLVING
 
-    def __init__(self, ranges: Ranges, states: PublicStates, values: LeafValues, iterations: int = ITERATIONS) -> None:
+    def __init__(
+        self, ranges: BeliefTracker, states: PublicStates, values: LeafValues, iterations: int = ITERATIONS
+    ) -> None:
         check_range("iterations", iterations, 1, 2**31)
         self.ranges, self.states, self.values, self.iterations = ranges, states, values, iterations
         self.found: OrderedDict[tuple[int, tuple[int, ...]], Resolving] = OrderedDict()
@@ -180,38 +182,38 @@ class ContinualResolving:
     def strategy_at(self, player: int, state: int) -> list[float] | None:
         """Return the player's row at an information state of ``ranges``; ``None`` where there is none."""
         way: tuple[int, ...] = ()
-        work = self._resolved(player, way)
-        at = int(work.ahead.starts[player][0])
+        job = self._resolved(player, way)
+        at = int(job.ahead.starts[player][0])
         for record in [
             None,
             *self.ranges.states.path(state)[1],
         ]:  # a player that observes nothing may be at the horizon before its first record
-            at = at if record is None else work.ahead.tree.states.find(at, record)
-            while at in work.ahead.exits:
-                way = (*way, work.ahead.exits[at].child)
-                place, work = work.ahead.exits[at].place, self._resolved(player, way)
-                at = int(work.ahead.starts[player][place])
-        return _row(work.solved(), at)
+            at = at if record is None else job.ahead.tree.states.find(at, record)
+            while at in job.ahead.exits:
+                way = (*way, job.ahead.exits[at].child)
+                place, job = job.ahead.exits[at].place, self._resolved(player, way)
+                at = int(job.ahead.starts[player][place])
+        return _row(job.solved(), at)
 
     def _resolved(self, player: int, way: tuple[int, ...]) -> Resolving:
         """Return the solution after the leaves that were passed; one that the clock cut short is continued."""
         key = player, way
         if key not in self.found:
-            self.found[key] = self._begun(player, way)
+            self.found[key] = self._start_resolving(player, way)
         self.found.move_to_end(key)
         while len(self.found) > MAX_KEPT:
             self.found.popitem(last=False)
-        work = self.found[key]
-        if work.iteration < self.iterations:
-            while work.iteration < self.iterations:
-                work.step(min(CHUNK, self.iterations - work.iteration))
+        job = self.found[key]
+        if job.iteration < self.iterations:
+            while job.iteration < self.iterations:
+                job.step(min(CHUNK, self.iterations - job.iteration))
                 if time.monotonic() > self.until:
                     break
             for below in [k for k in self.found if k[0] == player and len(k[1]) > len(way) and k[1][: len(way)] == way]:
                 del self.found[below]  # they were solved for promises that have changed
-        return work
+        return job
 
-    def _begun(self, player: int, way: tuple[int, ...]) -> Resolving:
+    def _start_resolving(self, player: int, way: tuple[int, ...]) -> Resolving:
         if not way:
             return Resolving(self.states.ahead(0), start(len(self.ranges.graph.players)), self.values)
         above = self._resolved(player, way[:-1]).solved()

@@ -8,12 +8,12 @@ from math import inf
 import numpy as np
 
 from infoset.errors import BudgetError
-from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.belief import Belief, BeliefTracker, drawn
 
 
 def order_two(
-    ranges: Ranges, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
-) -> Range:
+    ranges: BeliefTracker, player: int, state: int, sets: int, others: int, rng: np.random.Generator, until: float = inf
+) -> Belief:
     """Return worlds of the player's belief, and of the others' beliefs there, in which the player knows something else.
 
     At most ``sets`` worlds of the player's belief are drawn, and ``others`` for each information set of another.  The
@@ -22,11 +22,11 @@ def order_two(
     no world is added.
 
     >>> import numpy as np
-    >>> from infoset.search.ranges import Ranges
+    >>> from infoset.search.belief import BeliefTracker
     >>> from infoset.search.roots import order_two
     >>> from infoset.tree.graph import explore
-    >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
-    >>> king = ranges.behind(0, ranges.graph.records.index((None, "K")))
+    >>> ranges = BeliefTracker(explore(infoset.load("kuhn_poker")))
+    >>> king = ranges.successor(0, ranges.graph.records.index((None, "K")))
     >>> root = order_two(ranges, 0, king, sets=2, others=2, rng=np.random.default_rng(1))
     >>> len(root.weight) > len(ranges.asked(0, king).weight)
     True
@@ -35,25 +35,25 @@ def order_two(
     if not mine.size:
         return mine
     parts = [mine]
-    for p in range(mine.known.shape[1]):
-        for k in dict.fromkeys(mine.known[:, p].tolist()) if p != player else []:
-            theirs = ranges.until(ranges.of(p, k), player, p)
-            here = (theirs.known[:, player] == state) & np.isin(theirs.position, mine.position)
-            if (share := float(theirs.weight[here].sum())) <= 0.0 or time.monotonic() > until:
+    for p in range(mine.infostate.shape[1]):
+        for k in dict.fromkeys(mine.infostate[:, p].tolist()) if p != player else []:
+            opponents_belief = ranges.until(ranges.of(p, k), player, p)
+            here = (opponents_belief.infostate[:, player] == state) & np.isin(opponents_belief.position, mine.position)
+            if (share := float(opponents_belief.weight[here].sum())) <= 0.0 or time.monotonic() > until:
                 continue
-            scale = mine.weight[mine.known[:, p] == k].sum() / share
-            away = theirs.take(np.flatnonzero(~here))
+            scale = mine.weight[mine.infostate[:, p] == k].sum() / share
+            away = opponents_belief.take(np.flatnonzero(~here))
             total = away.weight.sum()
             if total > 0.0:
                 away = drawn(away._replace(weight=away.weight / total), others, rng)
                 parts.append(away._replace(weight=away.weight * total * scale))
-    found = Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
-    rows, first = np.unique(np.column_stack([found.position, found.known]), axis=0, return_index=True)
+    found = Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
+    rows, first = np.unique(np.column_stack([found.position, found.infostate]), axis=0, return_index=True)
     found = found.take(np.sort(first)) if len(rows) < found.size else found
     return found._replace(weight=found.weight / found.weight.sum())
 
 
-def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
+def common_root(ranges: BeliefTracker, player: int, state: int, most: int) -> Belief:
     """Return all worlds that common knowledge allows: those of anybody's beliefs in any of them.
 
     A world's weight is its probability by chance's and everybody's moves, relative to the others.  Raises
@@ -71,8 +71,8 @@ def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
             if (p, k) in asked:
                 continue
             asked.add((p, k))
-            theirs = ranges.until(ranges.of(p, k), player, p)
-            weights = dict(zip(map(tuple, _rows(theirs)), theirs.weight.tolist(), strict=True))
+            opponents_belief = ranges.until(ranges.of(p, k), player, p)
+            weights = dict(zip(map(tuple, _rows(opponents_belief)), opponents_belief.weight.tolist(), strict=True))
             here = [row for row in weights if row in found]
             if not here:
                 continue
@@ -84,9 +84,9 @@ def common_root(ranges: Ranges, player: int, state: int, most: int) -> Range:
                 raise BudgetError(f"common knowledge allows more than {most:,} worlds")
     worlds = np.array(list(found), dtype=np.int64)
     weight = np.array(list(found.values()))
-    return Range(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
+    return Belief(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
 
 
-def _rows(found: Range) -> list[list[int]]:
-    rows: list[list[int]] = np.column_stack([found.position, found.known]).tolist()
+def _rows(found: Belief) -> list[list[int]]:
+    rows: list[list[int]] = np.column_stack([found.position, found.infostate]).tolist()
     return rows

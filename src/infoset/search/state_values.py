@@ -6,7 +6,7 @@ import numpy as np
 
 from infoset.base import FloatArray, IntArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
-from infoset.search.ranges import Movers
+from infoset.search.belief import Movers
 from infoset.solvers.tabular.updates import normalise
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
 
@@ -21,16 +21,21 @@ def random_values(graph: GameGraph) -> FloatArray:
     >>> round(float(random_values(explore(infoset.load("gdl:monty_hall")))[0, 0]), 6)
     50.0
     """
-    worth = np.zeros((len(graph.player), len(graph.players)))
+    position_values = np.zeros((len(graph.player), len(graph.players)))
     ends = graph.player == TERMINAL
-    worth[ends] = graph.payoffs[graph.content[ends]]
-    _average_up(graph.order, graph.player, graph.first_edge, graph.child, graph.probability, worth)
-    return worth
+    position_values[ends] = graph.payoffs[graph.content[ends]]
+    _average_up(graph.order, graph.player, graph.first_edge, graph.child, graph.probability, position_values)
+    return position_values
 
 
 @kernel
 def _average_up(
-    order: IntArray, player: Movers, first_edge: IntArray, child: IntArray, probability: FloatArray, worth: FloatArray
+    order: IntArray,
+    player: Movers,
+    first_edge: IntArray,
+    child: IntArray,
+    probability: FloatArray,
+    position_values: FloatArray,
 ) -> None:
     for k in range(len(order) - 1, -1, -1):
         p = order[k]
@@ -38,8 +43,8 @@ def _average_up(
             size = first_edge[p + 1] - first_edge[p]
             for e in range(first_edge[p], first_edge[p + 1]):
                 share = probability[e] if player[p] == CHANCE else 1.0 / size
-                for i in range(worth.shape[1]):
-                    worth[p, i] += share * worth[child[e], i]
+                for i in range(position_values.shape[1]):
+                    position_values[p, i] += share * position_values[child[e], i]
 
 
 def informed_values(graph: GameGraph) -> FloatArray:
@@ -53,20 +58,20 @@ def informed_values(graph: GameGraph) -> FloatArray:
     >>> round(float(informed_values(explore(infoset.load("gdl:monty_hall")))[0, 0]), 6)
     100.0
     """
-    worth = np.zeros((len(graph.player), len(graph.players)))
+    position_values = np.zeros((len(graph.player), len(graph.players)))
     ends = graph.player == TERMINAL
-    worth[ends] = graph.payoffs[graph.content[ends]]
+    position_values[ends] = graph.payoffs[graph.content[ends]]
     begins = np.zeros(len(graph.player), dtype=np.bool_)
     begins[0] = True
     begins[graph.child[graph.completes]] = True
     arrays = graph.player, graph.first_edge, graph.child, graph.probability, graph.completes
-    _solve_up(graph.order, *arrays, begins, worth)
-    return worth
+    _solve_up(graph.order, *arrays, begins, position_values)
+    return position_values
 
 
 @kernel
-def _solve_up(order, player, first_edge, child, probability, completes, begins, worth):
-    n = worth.shape[1]
+def _solve_up(order, player, first_edge, child, probability, completes, begins, position_values):
+    n = position_values.shape[1]
     sizes, movers = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for k in range(len(order) - 1, -1, -1):
         p = order[k]
@@ -75,13 +80,13 @@ def _solve_up(order, player, first_edge, child, probability, completes, begins, 
         if player[p] == CHANCE:
             for e in range(first_edge[p], first_edge[p + 1]):
                 for i in range(n):
-                    worth[p, i] += probability[e] * worth[child[e], i]
+                    position_values[p, i] += probability[e] * position_values[child[e], i]
             continue
         count = _movers(player, first_edge, child, completes, p, sizes, movers)
         if count == 1 or not begins[p]:
-            _choose_best(first_edge, child, p, player[p], worth)
+            _choose_best(first_edge, child, p, player[p], position_values)
         else:
-            _match(first_edge, child, p, count, sizes, movers, worth)
+            _match(first_edge, child, p, count, sizes, movers, position_values)
 
 
 @linked_kernel
@@ -98,12 +103,12 @@ def _movers(player, first_edge, child, completes, p, sizes, movers):
 
 
 @linked_kernel
-def _choose_best(first_edge, child, p, mover, worth):
+def _choose_best(first_edge, child, p, mover, position_values):
     best = first_edge[p]
     for e in range(first_edge[p], first_edge[p + 1]):
-        if worth[child[e], mover] > worth[child[best], mover]:
+        if position_values[child[e], mover] > position_values[child[best], mover]:
             best = e
-    worth[p] = worth[child[best]]
+    position_values[p] = position_values[child[best]]
 
 
 @linked_kernel
@@ -119,7 +124,7 @@ def _end_of(first_edge, child, p, count, sizes, joint):
 
 
 @inner_kernel
-def _match(first_edge, child, p, count, sizes, movers, worth):
+def _match(first_edge, child, p, count, sizes, movers, position_values):
     """Write the mean payoffs of regret matching+ with linear weights in the matrix game of one step."""
     joints, widest = 1, 0
     for m in range(count):
@@ -139,7 +144,7 @@ def _match(first_edge, child, p, count, sizes, movers, worth):
             normalise(0, sizes[m], total, strategy[m])
         gain[:] = 0.0
         for j in range(joints):
-            _add_gains(j, count, sizes, movers, strategy, worth[ends[j]], gain)
+            _add_gains(j, count, sizes, movers, strategy, position_values[ends[j]], gain)
         for m in range(count):
             expected = 0.0
             for a in range(sizes[m]):
@@ -150,11 +155,11 @@ def _match(first_edge, child, p, count, sizes, movers, worth):
     for m in range(count):
         average[m] /= average[m].sum()
     for j in range(joints):
-        _add_worth(j, count, sizes, average, worth[ends[j]], worth[p])
+        _add_values(j, count, sizes, average, position_values[ends[j]], position_values[p])
 
 
 @linked_kernel
-def _add_worth(joint, count, sizes, strategy, paid, total):
+def _add_values(joint, count, sizes, strategy, paid, total):
     """Add a joint move's share of the expected payoffs to ``total``."""
     weight = 1.0
     for m in range(count - 1, -1, -1):
@@ -170,10 +175,10 @@ def _add_gains(joint, count, sizes, movers, strategy, paid, gain):
     for m in range(count):
         weight, rest, own = 1.0, joint, 0
         for other in range(count - 1, -1, -1):
-            move = rest % sizes[other]
+            action = rest % sizes[other]
             rest //= sizes[other]
             if other == m:
-                own = move
+                own = action
             else:
-                weight *= strategy[other, move]
+                weight *= strategy[other, action]
         gain[m, own] += weight * paid[movers[m]]

@@ -10,7 +10,7 @@ from math import inf
 from infoset.base import Action, FloatArray, LongArray
 from infoset.errors import ClockError
 from infoset.search.monte_carlo import Budget, GraphAgent
-from infoset.search.range_search import Effort, SubgameSolver
+from infoset.search.subgame_solver import Effort, SubgameSolver
 
 
 class SubgameAgent(GraphAgent):
@@ -26,7 +26,7 @@ class SubgameAgent(GraphAgent):
 
     def prepare(self) -> None:
         self.ranges.seed = self.budget.seed
-        self.solver = SubgameSolver(self.ranges, self._worth, self.root, self.effort)
+        self.solver = SubgameSolver(self.ranges, self._leaf_values, self.root, self.effort)
 
     def compute_probabilities(self, legal_actions: tuple[Action, ...], until: float) -> list[float] | None:
         """Return the probabilities of the deepest subgame that was solved in time."""
@@ -43,6 +43,6 @@ class SubgameAgent(GraphAgent):
             raise ClockError(f"the clock ran out before a subgame was solved, after {self.moved} moves")
         return row
 
-    def _worth(self, positions: LongArray) -> FloatArray:
+    def _leaf_values(self, positions: LongArray) -> FloatArray:
         """Return values by random playouts, while the graph's clock runs."""
-        return self.graph.worth(positions, self.budget.playouts, self.plays)
+        return self.graph.estimate_values(positions, self.budget.playouts, self.plays)

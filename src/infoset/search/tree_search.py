@@ -30,9 +30,9 @@ from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct, hash_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below, next_word
-from infoset.search.ranges import Range
+from infoset.search.belief import Belief
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
-from infoset.tree.growing import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, GrowingGraph, Growth, enter, grown
+from infoset.tree.lazy_graph import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, LazyArrays, LazyGraph, enter, grown
 
 NO_NODE = -1
 DEEPEST = 256  # edges of a walk, at most
@@ -72,13 +72,13 @@ class Tree(NamedTuple):
         a, b, c, d = (np.zeros(0) for _ in range(4))
         return cls(np.zeros(0, np.int64), a, b, c, d, np.zeros(0, np.int32), np.zeros(1, np.int64))
 
-    def with_room(self, keys: int, moves: int) -> Tree:
-        """Return the tree with room for ``keys`` keys and ``moves`` more moves."""
+    def with_room(self, keys: int, actions: int) -> Tree:
+        """Return the tree with room for ``keys`` keys and ``actions`` more moves."""
         node, had = longer(self.node, keys), len(self.node)
         node[had:] = NO_NODE
         size = int(self.size[0])
-        visits, total, prior = (longer(each, size + moves) for each in (self.visits, self.total, self.prior))
-        return Tree(node, longer(self.times, keys), visits, total, prior, longer(self.proof, size + moves), self.size)
+        visits, total, prior = (longer(each, size + actions) for each in (self.visits, self.total, self.prior))
+        return Tree(node, longer(self.times, keys), visits, total, prior, longer(self.proof, size + actions), self.size)
 
     @property
     def nbytes(self) -> int:
@@ -86,16 +86,16 @@ class Tree(NamedTuple):
         return 16 * len(self.node) + 28 * int(self.size[0])
 
 
-class Walks(NamedTuple):
+class Simulations(NamedTuple):
     """A batch of walks: the position of each, and the moves that led there."""
 
     position: LongArray  # (B,)
     edge: LongArray  # (B,) the edge that must be asked for before the walk continues, or OPEN
-    known: LongArray  # (B, n)
+    infostate: LongArray  # (B, n)
     fresh: BoolArray  # (B,) whether the walk ends with this step
     over: BoolArray  # (B,)
     key: LongArray  # (B, DEEPEST) nodes
-    move: LongArray  # (B, DEEPEST) moves of nodes
+    action: LongArray  # (B, DEEPEST) moves of nodes
     mover: IntArray  # (B, DEEPEST)
     alone: BoolArray  # (B, DEEPEST) whether nobody else, nor chance, had a choice before the next of these moves
     length: LongArray  # (B,)
@@ -104,7 +104,7 @@ class Walks(NamedTuple):
     stream: Words  # (B, 1) random numbers of each walk, so that the order in which edges are asked for does not matter
 
     @classmethod
-    def of(cls, batch: int, players: int) -> Walks:
+    def of(cls, batch: int, players: int) -> Simulations:
         return cls(
             np.zeros(batch, np.int64), np.full(batch, OPEN, np.int64), np.zeros((batch, players), np.int64),
             np.zeros(batch, np.bool_), np.zeros(batch, np.bool_),
@@ -121,7 +121,7 @@ class Need(NamedTuple):
     positions: int
     edges: int
     states: int  # everybody receives one record at most; others move by nodes of the searcher's information state
-    moves: int  # of nodes
+    actions: int  # of nodes
 
 
 class Rule(NamedTuple):
@@ -208,8 +208,8 @@ def _guided(g, tree, first, size, times, rule, mover):
         if tree.proof[k] != OPEN:
             bound = (g.payoffs[g.content[tree.proof[k]], mover] - low) / span
         else:
-            worth = (tree.total[k] / visits - low) / span if visits else mean
-            bound = worth + reach * tree.prior[k] / (1.0 + visits)
+            leaf_values = (tree.total[k] / visits - low) / span if visits else mean
+            bound = leaf_values + reach * tree.prior[k] / (1.0 + visits)
         if bound > best:
             best, found = bound, k
     return found
@@ -217,21 +217,21 @@ def _guided(g, tree, first, size, times, rule, mover):
 
 @kernel
 @borrowing
-def _begin(roots, known, cumulative, seed, made, walks):
+def _begin(roots, infostate, cumulative, seed, made, walks):
     """Begin walks number ``made`` and following, each in a world drawn by its weight."""
     for b in range(len(walks.over)):
         walks.stream[b, 0] = hash_pair(seed, made + b)
         world = _drawn(cumulative, walks.stream[b])
         walks.position[b] = roots[world]
-        for i in range(known.shape[1]):
-            walks.known[b, i] = known[world, i]
+        for i in range(infostate.shape[1]):
+            walks.infostate[b, i] = infostate[world, i]
 
 
 @linked_kernel
 @borrowing
-def _key(g, rule, p, mover, known):
+def _key(g, rule, p, mover, infostate):
     """Return the key of the mover's node at a position; not for other movers where nodes are the searcher's."""
-    return np.int64(g.state[p]) * len(known) + mover if rule.by == STATE else known[mover]
+    return np.int64(g.state[p]) * len(infostate) + mover if rule.by == STATE else infostate[mover]
 
 
 @linked_kernel
@@ -256,11 +256,11 @@ def _ends(g, walks, b, p):
 
 @linked_kernel
 @borrowing
-def _goes_by(tree, walks, b, key, move, mover, alone):
+def _goes_by(tree, walks, b, key, action, mover, alone):
     """Record that a walk makes a move of a node."""
-    tree.visits[move] += 1.0
+    tree.visits[action] += 1.0
     last = walks.length[b]
-    walks.key[b, last], walks.move[b, last], walks.mover[b, last], walks.alone[b, last] = key, move, mover, alone
+    walks.key[b, last], walks.action[b, last], walks.mover[b, last], walks.alone[b, last] = key, action, mover, alone
     walks.length[b] = last + 1
 
 
@@ -273,7 +273,7 @@ def _reply(g, offered, states, tree, rule, walks, b, p):
     world (subset-armed bandits, Cowling et al. 2012).
     """
     mover, size, first = g.player[p], g.size[p], offered.begin[g.content[p]]
-    here = grown(states, walks.known[b, rule.searcher], NO_RECORD - 1 - mover)
+    here = grown(states, walks.infostate[b, rule.searcher], NO_RECORD - 1 - mover)
     if tree.node[here] == NO_NODE:
         _make_node(tree, here, 0)
         if _ends(g, walks, b, p):
@@ -286,10 +286,10 @@ def _reply(g, offered, states, tree, rule, walks, b, p):
         if tree.node[key] == NO_NODE:
             _make_node(tree, key, 1)
         tree.times[key] += 1.0
-        move, bound = tree.node[key], np.inf
-        if tree.visits[move]:
-            reach = np.sqrt(np.log(tree.times[key] + 1.0) / tree.visits[move])
-            bound = (tree.total[move] / tree.visits[move] - low) / span + rule.exploration * reach
+        action, bound = tree.node[key], np.inf
+        if tree.visits[action]:
+            reach = np.sqrt(np.log(tree.times[key] + 1.0) / tree.visits[action])
+            bound = (tree.total[action] / tree.visits[action] - low) / span + rule.exploration * reach
         if taken == OPEN or (bound > best and not walks.fresh[b]):
             best, found, taken = bound, k, key
     _goes_by(tree, walks, b, taken, tree.node[taken], mover, False)
@@ -308,7 +308,7 @@ def _decide(g, offered, states, tree, rule, walks, b, p):
         return np.int64(g.first[p]) + below(walks.stream[b], size)
     if rule.by == SEARCHERS and mover != rule.searcher:
         return _reply(g, offered, states, tree, rule, walks, b, p)
-    key = _key(g, rule, p, mover, walks.known[b])
+    key = _key(g, rule, p, mover, walks.infostate[b])
     if tree.node[key] == NO_NODE:
         _make_node(tree, key, size)
         walks.place[b], walks.made[b, mover] = g.at[g.state[p]], tree.node[key]
@@ -336,7 +336,7 @@ def _decide(g, offered, states, tree, rule, walks, b, p):
 @borrowing
 def _goes_on(g, walks, b, p):
     """Return whether a walk has another decision to make."""
-    if g.player[p] == TERMINAL or walks.length[b] >= DEEPEST - walks.known.shape[1]:
+    if g.player[p] == TERMINAL or walks.length[b] >= DEEPEST - walks.infostate.shape[1]:
         return False
     return not walks.fresh[b] or g.via[p] != OUTSIDE
 
@@ -346,10 +346,10 @@ def _goes_on(g, walks, b, p):
 def _cross(g, states, rule, walks, b):
     """Move a walk to the end of the edge before which it stands."""
     edge = walks.edge[b]
-    for i in range(walks.known.shape[1]):
-        told = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
-        if told and g.record[edge, i] != NO_RECORD:
-            walks.known[b, i] = grown(states, walks.known[b, i], g.record[edge, i])
+    for i in range(walks.infostate.shape[1]):
+        sees_action = rule.by == OWN or (rule.by == SEARCHERS and i == rule.searcher)
+        if sees_action and g.record[edge, i] != NO_RECORD:
+            walks.infostate[b, i] = grown(states, walks.infostate[b, i], g.record[edge, i])
     walks.position[b], walks.edge[b] = g.child[edge], OPEN
 
 
@@ -370,11 +370,11 @@ def _step(g, offered, states, tree, rule, walks, b):
         if edge == OPEN:
             walks.over[b] = True
             return False
-        behind = enter(g, edge)
-        if behind == OPEN or g.player[behind] < 0 or g.via[behind] == OUTSIDE:
+        target = enter(g, edge)
+        if target == OPEN or g.player[target] < 0 or g.via[target] == OUTSIDE:
             walks.edge[b] = edge
-            return behind == OPEN
-        walks.position[b] = behind
+            return target == OPEN
+        walks.position[b] = target
 
 
 @linked_kernel
@@ -389,7 +389,7 @@ def _has_room(g, states, tree, rule, need):
         and states.size[0] + need.states < len(states.begin)
         and 2 * (states.size[0] + need.states) <= min(len(states.data), len(states.slots))
         and keys <= len(tree.node)
-        and tree.size[0] + need.moves <= len(tree.visits)
+        and tree.size[0] + need.actions <= len(tree.visits)
     )
 
 
@@ -440,19 +440,19 @@ def _prove(g, tree, rule, walks, b):
     for k in range(walks.length[b] - 1, -1, -1):
         if end == OPEN or not walks.alone[b, k]:
             return
-        tree.proof[walks.move[b, k]] = end
+        tree.proof[walks.action[b, k]] = end
         end = _best_proof(g, tree, rule, walks.key[b, k], end)
 
 
 @kernel
 @borrowing
-def _learn(g, tree, rule, walks, leaf, worth):
+def _learn(g, tree, rule, walks, leaf, leaf_values):
     """Update all nodes on the walks' ways with the values of their leaves."""
     for b in range(len(leaf)):
         if rule.proves:
             _prove(g, tree, rule, walks, b)
         for k in range(walks.length[b]):
-            tree.total[walks.move[b, k]] += worth[leaf[b], walks.mover[b, k]]
+            tree.total[walks.action[b, k]] += leaf_values[leaf[b], walks.mover[b, k]]
 
 
 @kernel
@@ -488,14 +488,14 @@ def _undo(tree, walks):
     """Undo the moves of walks from which nothing was learnt; others' counts of legal moves stay."""
     for b in range(len(walks.over)):
         for k in range(walks.length[b]):
-            tree.visits[walks.move[b, k]] -= 1.0
+            tree.visits[walks.action[b, k]] -= 1.0
             tree.times[walks.key[b, k]] -= 1.0
 
 
 class RandomPlays:
     """The evaluation of leaves by the mean payoff of ``each`` random playouts, without priors."""
 
-    def __init__(self, graph: GrowingGraph, each: int, seed: int) -> None:
+    def __init__(self, graph: LazyGraph, each: int, seed: int) -> None:
         self.graph, self.each, self.seed = graph, each, seed
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
@@ -510,7 +510,7 @@ class TreeSearch:
     """A search from beliefs on a graph; what it has learnt stays until ``forget`` is called."""
 
     def __init__(
-        self, graph: GrowingGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
+        self, graph: LazyGraph, leaves: Leaves, by: int, searcher: int, exploration: float = 0.7,
         seed: int = 0, flat: bool = False, guided: bool = False,
     ) -> None:  # fmt: skip
         """Make a search without nodes.
@@ -526,7 +526,7 @@ class TreeSearch:
         self.tree, self.seed = Tree.empty(), seed
         self.walks = 0
 
-    def run(self, roots: Range, nodes: int, until: float = inf) -> None:
+    def run(self, roots: Belief, nodes: int, until: float = inf) -> None:
         """Walk until ``nodes`` leaves were evaluated or the time ``until`` has come.
 
         The last batch is sized to fit into the remaining time; if it is late nevertheless, it leaves no trace.  Raises
@@ -540,79 +540,79 @@ class TreeSearch:
             if not batch:
                 break
             try:
-                with self.graph.held(clock):
+                with self.graph.growing(clock):
                     self._batch(roots, cumulative, batch)
             except ClockError:
                 break
             made += batch
 
-    def _batch(self, roots: Range, cumulative: FloatArray, batch: int) -> None:
+    def _batch(self, roots: Belief, cumulative: FloatArray, batch: int) -> None:
         """Make ``batch`` walks; undo them all where they are interrupted."""
-        walks = Walks.of(batch, len(self.graph.players))
+        walks = Simulations.of(batch, len(self.graph.players))
         try:
             self._go(walks, roots, cumulative)
         except BaseException:
             _undo(self.tree, walks)
             raise
 
-    def _go(self, walks: Walks, roots: Range, cumulative: FloatArray) -> None:
+    def _go(self, walks: Simulations, roots: Belief, cumulative: FloatArray) -> None:
         graph, batch, n = self.graph, len(walks.over), len(self.graph.players)
-        _begin(roots.position, roots.known, cumulative, self.seed, self.walks, walks)
+        _begin(roots.position, roots.infostate, cumulative, self.seed, self.walks, walks)
         asked = np.zeros(batch, dtype=np.int64)
         while not walks.over.all():
             widest = graph.widest()
-            known = batch * n * (2 + widest if self.rule.by == SEARCHERS else 1)
-            need = Need(batch * n * ROUND, batch * n * ROUND * widest, known, batch * n * widest)
+            infostate = batch * n * (2 + widest if self.rule.by == SEARCHERS else 1)
+            need = Need(batch * n * ROUND, batch * n * ROUND * widest, infostate, batch * n * widest)
             g = graph.room(need.positions, need.edges)
             states, offered = graph.states.room(need.states), graph.source.offered
-            self.tree = self._room(g, need.states, need.moves)
+            self.tree = self._room(g, need.states, need.actions)
             if count := _walk(g, offered, states, self.tree, self.rule, walks, need, asked):
                 graph.ask(asked[:count])
         self.walks += batch
         decided = walks.place != OPEN if self.rule.guided else np.zeros(batch, np.bool_)
         points = np.concatenate([walks.position, walks.place[decided]])
         leaf, row = distinct(points)  # in the order of the walks: numbers depend on earlier queries
-        worth, prior = self._worth(leaf)
-        _learn(self.graph.arrays, self.tree, self.rule, walks, row[:batch], worth)
+        leaf_values, prior = self._leaf_values(leaf)
+        _learn(self.graph.arrays, self.tree, self.rule, walks, row[:batch], leaf_values)
         if prior is not None:
             made = np.zeros(batch, dtype=np.int64)
             made[decided] = row[batch:]
             _set_priors(self.graph.arrays, self.tree, walks, made, prior)
 
-    def _room(self, g: Growth, states: int, moves: int) -> Tree:
+    def _room(self, g: LazyArrays, states: int, actions: int) -> Tree:
         """Return the tree with room for that many more information states and moves."""
         if self.tree.nbytes > (most := self.graph.memory // 2):
             raise BudgetError(f"{self.graph.game.name}: the tree of a search takes more than {most:,} bytes")
         keys = len(self.graph.states) + states
         if self.rule.by == STATE:
             keys = int(g.filled[STATES]) * len(self.graph.players)
-        return self.tree.with_room(keys, moves)
+        return self.tree.with_room(keys, actions)
 
-    def _worth(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
+    def _leaf_values(self, points: LongArray) -> tuple[FloatArray, FloatArray | None]:
         g, prior = self.graph.arrays, None
         ends = g.player[points] == TERMINAL
-        worth = np.zeros((len(points), len(self.graph.players)))
-        worth[ends] = g.payoffs[g.content[points[ends]]]
+        leaf_values = np.zeros((len(points), len(self.graph.players)))
+        leaf_values[ends] = g.payoffs[g.content[points[ends]]]
         if not ends.all():
-            worth[~ends], said = self.leaves(points[~ends])
+            leaf_values[~ends], said = self.leaves(points[~ends])
             if said is not None:
                 prior = np.zeros((len(points), *said.shape[1:]))
                 prior[~ends] = said
-        return worth, prior
+        return leaf_values, prior
 
     def mix(self, key: int, probabilities: FloatArray, share: float) -> None:
         """Mix other probabilities into the prior of a node, with weight ``share``."""
         node = slice(int(self.tree.node[key]), int(self.tree.node[key]) + len(probabilities))
         self.tree.prior[node] = (1.0 - share) * self.tree.prior[node] + share * probabilities
 
-    def guide(self, roots: Range, movers: LongArray, until: float = inf) -> None:
+    def guide(self, roots: Belief, movers: LongArray, until: float = inf) -> None:
         """Give the nodes of ``movers`` (K,), to whose beliefs these worlds belong, the mean prior of their worlds.
 
         The weights of the worlds of one node sum to one.  Raises ``ClockError`` where the graph is in use by another
         until then.
         """
         graph = self.graph
-        with graph.held(Clock(until)):
+        with graph.growing(Clock(until)):
             positions, inverse = distinct(roots.position)
             prior = self.leaves.priors(positions)
             assert prior is not None
@@ -622,18 +622,18 @@ class TreeSearch:
             self.tree = self._room(g, 0, int(sizes.sum()))
             _mean_priors(self.tree, keys, movers, sizes, roots.weight, prior[inverse])
 
-    def keys(self, roots: Range, movers: LongArray) -> LongArray:
+    def keys(self, roots: Belief, movers: LongArray) -> LongArray:
         """Return the nodes of movers (K,) in worlds; where nodes are the searcher's, only for the searcher."""
         if self.rule.by == STATE:
             return self.graph.arrays.state[roots.position].astype(np.int64) * len(self.graph.players) + movers
-        return np.asarray(roots.known[np.arange(roots.size), movers])
+        return np.asarray(roots.infostate[np.arange(roots.size), movers])
 
-    def key(self, roots: Range) -> int:
+    def key(self, roots: Belief) -> int:
         """Return the searcher's node in the step that begins in these worlds."""
         return int(self.keys(roots.take(np.zeros(1, np.int64)), np.array([self.rule.searcher]))[0])
 
-    def probabilities(self, edges: LongArray, known: LongArray) -> FloatArray:
-        """Return the probabilities of edges (K,) by the searches' visit counts, for movers who know ``known`` (K,).
+    def probabilities(self, edges: LongArray, infostate: LongArray) -> FloatArray:
+        """Return the probabilities of edges (K,) by the searches' visit counts, for movers who know ``infostate`` (K,).
 
         They are close to uniform where there were few visits.  Requires a node for each mover's information state
         (``OWN``).
@@ -642,12 +642,12 @@ class TreeSearch:
         at = g.source[edges]
         size = g.size[at]
         found = np.asarray(1.0 / size)
-        met = np.flatnonzero(known < len(tree.node))
-        met = met[tree.node[known[met]] != NO_NODE]
-        times = tree.times[known[met]]
-        move = tree.node[known[met]] + (edges - g.first[at])[met]
+        met = np.flatnonzero(infostate < len(tree.node))
+        met = met[tree.node[infostate[met]] != NO_NODE]
+        times = tree.times[infostate[met]]
+        action = tree.node[infostate[met]] + (edges - g.first[at])[met]
         trust = TRUST * times / (times + DOUBT * size[met])
-        found[met] += trust * (tree.visits[move] / np.maximum(times, 1.0) - found[met])
+        found[met] += trust * (tree.visits[action] / np.maximum(times, 1.0) - found[met])
         return found
 
     def seen(self, key: int, size: int) -> tuple[FloatArray, FloatArray]:

@@ -10,10 +10,10 @@ from typing import ClassVar, NamedTuple
 from infoset import sizes
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
+from infoset.solvers.job import Job, Limits
 from infoset.solvers.method import METHODS, OPTIONS, AnyMethod, Checked, Options, parse_method
 from infoset.solvers.tabular.backward_induction import perfect_information
 from infoset.solvers.tabular.cfr import for_products
-from infoset.solvers.work import Limits, Work
 from infoset.tree.subgames import public_positions
 
 SOON = 5.0  # seconds that suffice for the exact methods on the other games for which they are chosen
@@ -38,9 +38,9 @@ class Auto(Checked):
 
     name: ClassVar[str] = "auto"
 
-    def work(self, compiled: Compiled, options: Options) -> Work:
+    def job(self, compiled: Compiled, options: Options) -> Job:
         """Return the work of the chosen method on a game."""
-        return choose(compiled, options).method.work(compiled, options)
+        return choose(compiled, options).method.job(compiled, options)
 
 
 def choose(compiled: Compiled, options: Options) -> Choice:
@@ -119,7 +119,7 @@ def _two_teams(compiled: Compiled, options: Options) -> Choice | str:
         return ""
     why = " and ".join("+".join(compiled.players[seat] for seat in team) for team in teams) + " play against each other"
     try:
-        TeamMaxmin().work(compiled, options)
+        TeamMaxmin().job(compiled, options)
     except (BudgetError, UnsupportedGameError) as error:
         return _chosen("progressive-hiding", options, f"{why}; no proof: {error}")
     return _chosen("team-maxmin", options, f"{why}, and small enough for a proof of optimality")
@@ -202,13 +202,13 @@ def _tree(compiled: Compiled, options: Options) -> Choice | str:
 
 def _portfolio(compiled: Compiled, options: Options, size: str) -> Choice:
     """Choose the method of the portfolio that comes closest to an equilibrium in the same number of iterations."""
-    solvers = {name: parse_method(name).work(compiled, options) for name in PORTFOLIO}
+    solvers = {name: parse_method(name).job(compiled, options) for name in PORTFOLIO}
     began, done = time.monotonic(), 0
     while done < TRIAL and (not done or time.monotonic() - began < TRIAL_SECONDS):
         for solver in solvers.values():
             solver.step(1)
         done += 1
-    scores = {name: found.exploitability for name, work in solvers.items() if (found := work.evaluation())}
+    scores = {name: found.exploitability for name, job in solvers.items() if (found := job.evaluation())}
     best = min(scores, key=scores.__getitem__)
     compared = ", ".join(f"{name} at {score:.2g}" for name, score in scores.items())
     return _chosen(best, options, f"{size}; after {done} iterations {compared}")

@@ -11,7 +11,7 @@ from infoset.compiled import Compiled
 from infoset.errors import ParameterError, one_line, shorten
 from infoset.names import check_choice, check_range, parse_name
 from infoset.registry import PYTHON, Registry, find_python
-from infoset.solvers.work import Limits, Work
+from infoset.solvers.job import Job, Limits
 
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -77,7 +77,7 @@ class AnyMethod(Protocol):
         """Raise ``ParameterError`` for values of the options that the method does not allow, before any slow work."""
         ...
 
-    def work(self, compiled: Compiled, options: Options) -> Work:
+    def job(self, compiled: Compiled, options: Options) -> Job:
         """Return work on a game, not yet begun.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
         ...
 

@@ -21,7 +21,7 @@ from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm
 
 if TYPE_CHECKING:
-    from infoset.policies.saved import SavedPolicy
+    from infoset.policies.loading import SavedPolicy
     from infoset.tree.factored_form import FactoredForm
 
 
@@ -100,16 +100,16 @@ def player_gains(form: SequenceForm, plan: FloatArray) -> FloatArray:
 def _shifted_values(form: SequenceForm, plan: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return each player's payoff (n,) and that of its best response (n,), both less the form's ``offsets``."""
     n = form.num_players
-    values, best, worth = np.empty(n), np.empty(n), np.empty(form.num_sequences)
+    values, best, sequence_values = np.empty(n), np.empty(n), np.empty(form.num_sequences)
     if form.halves is None:
-        root_values(form.arrays, plan, worth, values, best)
+        root_values(form.arrays, plan, sequence_values, values, best)
         return values, best
     for player in range(n):
         own = form.player_sequences(player)
-        form.halves.gradient(player, plan, worth)
-        values[player] = plan[own] @ worth[own]
-        best_up(form.arrays, player, worth)
-        best[player] = worth[own.start]
+        form.halves.gradient(player, plan, sequence_values)
+        values[player] = plan[own] @ sequence_values[own]
+        best_up(form.arrays, player, sequence_values)
+        best[player] = sequence_values[own.start]
     return values, best
 
 
@@ -118,26 +118,26 @@ def evaluate_images(factored: FactoredForm, probabilities: FloatArray) -> Evalua
     if factored.group.order == 1:
         return evaluate_plan(factored.form, realisation(factored.form, probabilities[:, 0].copy()))
     arrays, images, n = factored.form.arrays, Images.of(factored), len(factored.rules.players)
-    plan, worth = np.empty_like(probabilities), np.empty_like(probabilities)
+    plan, sequence_values = np.empty_like(probabilities), np.empty_like(probabilities)
     plan_images(arrays, images, probabilities, plan)
-    gradient_images(arrays, images, plan, worth)
+    gradient_images(arrays, images, plan, sequence_values)
     values, best = np.empty(n), np.empty(n)
     for player in range(n):
         own = factored.form.player_sequences(player)
-        values[player] = np.vdot(plan[own], worth[own])
-        best_up_images(arrays, images, player, worth)
-        best[player] = worth[own.start].sum()
+        values[player] = np.vdot(plan[own], sequence_values[own])
+        best_up_images(arrays, images, player, sequence_values)
+        best[player] = sequence_values[own.start].sum()
     return Evaluation.of(values, best)
 
 
 def _evaluate_locked(form: SequenceForm, plan: FloatArray, fixed: FloatArray) -> Evaluation:
-    values, best, worth = np.empty(form.num_players), np.empty(form.num_players), np.zeros(form.num_sequences)
+    values, best, sequence_values = np.empty(form.num_players), np.empty(form.num_players), np.zeros(form.num_sequences)
     for player in range(form.num_players):
         own = form.player_sequences(player)
-        gradient(form.arrays, player, plan, worth)
-        values[player] = plan[own] @ worth[own]
-        best_where_free(form.arrays, player, fixed, worth)
-        best[player] = worth[own.start]
+        gradient(form.arrays, player, plan, sequence_values)
+        values[player] = plan[own] @ sequence_values[own]
+        best_where_free(form.arrays, player, fixed, sequence_values)
+        best[player] = sequence_values[own.start]
     found = Evaluation.of(values, best, form.offsets)
     free = sum(bool((fixed[form.arrays.first[list(form.player_infosets(p))]] < 0).any()) for p in range(len(values)))
     return replace(found, exploitability=found.nash_conv / max(free, 1))

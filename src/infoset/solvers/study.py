@@ -24,10 +24,10 @@ from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
 
-class Move(NamedTuple):
+class ActionValue(NamedTuple):
     """One move at an information set; ``value`` is ``None`` where the others never let the set be reached."""
 
-    move: str
+    action: str
     chance: float
     value: float | None
     """The owner's expected payoff after the move when all continue by the profile."""
@@ -42,7 +42,7 @@ class Study:
     other players never reach the set.  Units are those of payoffs.
 
     >>> study = infoset.Study.of("kuhn_poker", infoset.solve("kuhn_poker", "pcfr+").policy)
-    >>> [(move, round(chance, 3), round(value, 3)) for move, chance, value in study.moves("P2", "K bet")]
+    >>> [(action, round(chance, 3), round(value, 3)) for action, chance, value in study.actions("P2", "K bet")]
     [('pass', 0.0, -1.0), ('bet', 1.0, 2.0)]
     """
 
@@ -77,12 +77,12 @@ class Study:
         own, others = reaches(tree, form, strategy)
         above = sums(tree.infoset[tree.infoset >= 0], others, len(tree.infoset_player))[form.tree_infoset]
         values, best = np.zeros(form.num_sequences), np.zeros(form.num_sequences)
-        worth = np.zeros(form.num_infosets)
+        infoset_values = np.zeros(form.num_infosets)
         for player in range(form.num_players):
             gradient(form.arrays, player, plan, values)
             part = form.player_sequences(player)
             best[part] = values[part]
-            expect_up(form.arrays, player, strategy, values, worth)
+            expect_up(form.arrays, player, strategy, values, infoset_values)
             best_where_free(form.arrays, player, fixed, best)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(above > 0, 1 / above, np.nan)
@@ -97,7 +97,7 @@ class Study:
         )  # fmt: skip
 
     @cached_property
-    def worth(self) -> FloatArray:
+    def infoset_values(self) -> FloatArray:
         """(I,) the owner's expected payoff once the set is reached."""
         inside = self.form.infoset_of >= 0
         paid = (self.behaviour * self.values)[inside]
@@ -108,7 +108,7 @@ class Study:
         """(S,) the value of a move less that of its information set; 0 at empty sequences."""
         found = np.zeros(self.form.num_sequences)
         inside = self.form.infoset_of >= 0
-        found[inside] = self.values[inside] - self.worth[self.form.infoset_of[inside]]
+        found[inside] = self.values[inside] - self.infoset_values[self.form.infoset_of[inside]]
         return found
 
     def number(self, player: int | str, key: str) -> int:
@@ -124,13 +124,13 @@ class Study:
         return found
 
     @checks_arguments
-    def moves(self, player: int | str, key: str) -> list[Move]:
+    def actions(self, player: int | str, key: str) -> list[ActionValue]:
         """Return the moves of one information set.  Raises ``UnknownNameError``."""
         k = self.number(player, key)
         first = int(self.form.arrays.first[k])
         return [
-            Move(move, float(self.behaviour[q]), None if np.isnan(self.values[q]) else float(self.values[q]))
-            for q, move in enumerate(self.form.actions[k], start=first)
+            ActionValue(action, float(self.behaviour[q]), None if np.isnan(self.values[q]) else float(self.values[q]))
+            for q, action in enumerate(self.form.actions[k], start=first)
         ]
 
 

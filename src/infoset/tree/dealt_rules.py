@@ -31,7 +31,7 @@ class _Edges(NamedTuple):
 
     cell: LongArray
     place: LongArray
-    move: int
+    action: int
     record: int
 
 
@@ -66,7 +66,7 @@ class AskedDealt:
         self.pieces: dict[Hashable, Pieces] = {}
         self.listed: dict[Hashable, tuple[LongArray, LongArray]] = {}
         self.payoffs: set[tuple[float, ...]] = set()
-        self.held: dict[int, tuple[bytes, ...]] = {}  # the hands at each core
+        self.hands_at: dict[int, tuple[bytes, ...]] = {}  # the hands at each core
         self.together: dict[tuple[bytes, ...], int] = {}  # number of compatible pairs, by the hands of both players
         self.cells = self.edges = 0
 
@@ -95,7 +95,7 @@ class AskedDealt:
         """Return the numbers of histories and ends; a core has one per path to it and pair of compatible hands."""
         first, reached = arrays.event_first, arrays.event_core
         ways = ways_to(self.game.name, arrays)
-        here = ways * np.array([self.together.get(self.held.get(number, ()), 0) for number in range(len(ways))])
+        here = ways * np.array([self.together.get(self.hands_at.get(number, ()), 0) for number in range(len(ways))])
         over = arrays.mover[reached] == TERMINAL
         ended = float(np.repeat(here, np.diff(first))[over].sum())
         return 1.0 + float(self.fits.any(axis=1).sum()) + float(here.sum()) + ended, ended
@@ -111,15 +111,18 @@ class AskedDealt:
         reached = np.array([self._core(self.start, (one, two)), NOTHING])
         sides = []
         for own, seen, share in zip((one, two), self.seen, self.shares, strict=True):
-            nothing, records = np.zeros(len(own), np.int64), np.array([self._record(None, told) for told in seen])
+            nothing, records = (
+                np.zeros(len(own), np.int64),
+                np.array([self._record(None, seen_record) for seen_record in seen]),
+            )
             action_set = np.full(1, NOTHING)
             sides.append(
                 Side.of(action_set, reached, nothing, nothing, own, np.full(len(own), NOTHING), records, share)
             )
         return Decided(CHANCE, reached[:1], np.array([1 / together]), sides)
 
-    def _record(self, move: Action | None, observation: Any) -> int:
-        record = own_record(move, observation)
+    def _record(self, action: Action | None, observation: Any) -> int:
+        record = own_record(action, observation)
         return NO_RECORD if record is None else self.records(record)
 
     def _core(self, core: Hashable, hands: Hands) -> int:
@@ -127,16 +130,16 @@ class AskedDealt:
 
         Raises ``GameRuleError`` where a known core is reached with other hands.
         """
-        held = (hands[0].tobytes(), hands[1].tobytes())
+        hands_at = (hands[0].tobytes(), hands[1].tobytes())
         if core not in self.number:
             self.number[core] = len(self.cores)
             self.cores.append(None)
             self.todo.append((self.number[core], core, hands))
             self.cells += sum(map(len, hands))
-            self.held[self.number[core]] = held
-            if held not in self.together:
-                self.together[held] = int(self.fits[np.ix_(*hands)].sum())
-        if self.held[self.number[core]] != held:
+            self.hands_at[self.number[core]] = hands_at
+            if hands_at not in self.together:
+                self.together[hands_at] = int(self.fits[np.ix_(*hands)].sum())
+        if self.hands_at[self.number[core]] != hands_at:
             raise GameRuleError(
                 f"{self.game.name}: other hands are left at the core {shorten(repr(core))} on another way there; it "
                 "must tell which cards lie open"
@@ -170,7 +173,7 @@ class AskedDealt:
                 f"{self.game.name}: after the deal exactly one player must move, but not at {shorten(repr(state))}"
             )
         mover = movers[0] if movers else CHANCE
-        events = list(self._moves(core, hands, state, mover) if movers else self._chance(core, hands, pair))
+        events = list(self._actions(core, hands, state, mover) if movers else self._chance(core, hands, pair))
         reached = np.array([*[event.reached for event in events], NOTHING])
         sides = []
         for p, own in enumerate(hands):
@@ -180,35 +183,35 @@ class AskedDealt:
             action_set = np.full(len(own), self.action_sets(state.legal_actions(p)) if p == mover else NOTHING)
             cell = np.concatenate([some.cell for some in edges])
             place = np.concatenate([some.place for some in edges]).astype(np.int32)  # there are many
-            event, move, record = (
+            event, action, record = (
                 np.repeat(some, sizes)
-                for some in (np.arange(len(edges)), [some.move for some in edges], [some.record for some in edges])
+                for some in (np.arange(len(edges)), [some.action for some in edges], [some.record for some in edges])
             )
-            sides.append(Side.of(action_set, reached, cell, event, place, move, record, np.ones(len(cell))))
+            sides.append(Side.of(action_set, reached, cell, event, place, action, record, np.ones(len(cell))))
         if self.edges > MOST_EDGES:
             raise BudgetError(
                 f"{self.game.name}: more than {MOST_EDGES:,} edges; it is too large for the factored form"
             )
         return Decided(mover, reached[:-1], np.array([event.chance for event in events]), sides)
 
-    def _moves(self, core: Hashable, hands: Hands, state: State, mover: int) -> Iterator[_Event]:
+    def _actions(self, core: Hashable, hands: Hands, state: State, mover: int) -> Iterator[_Event]:
         """Yield the events of public moves, which continue or end the game whatever the hands."""
-        for k, move in enumerate(state.legal_actions(mover)):
-            moves: list[Action | None] = [None, None]
-            moves[mover] = move
+        for k, action in enumerate(state.legal_actions(mover)):
+            actions: list[Action | None] = [None, None]
+            actions[mover] = action
             places = [k if p == mover else NOTHING for p in range(PLAYERS)]
-            step = self._play(state, moves, None)
+            step = self._play(state, actions, None)
             if step.state.terminal:
-                yield self._end(core, hands, moves, places)
+                yield self._end(core, hands, actions, places)
                 continue
             reached = self._core(self.game.split(step.state)[0], hands)
             yield _Event(reached, 1.0, tuple([
-                _Edges(np.arange(len(own)), np.arange(len(own)), place, self._record(moves[p], step.observation(p)))
+                _Edges(np.arange(len(own)), np.arange(len(own)), place, self._record(actions[p], step.observation(p)))
                 for p, (own, place) in enumerate(zip(hands, places, strict=True))
             ]))  # fmt: skip
 
-    def _play(self, state: Any, moves: list[Action | None], answer: Action | None) -> Any:
-        return getattr(state, "play_unchecked", state.play)(moves, answer)
+    def _play(self, state: Any, actions: list[Action | None], answer: Action | None) -> Any:
+        return getattr(state, "play_unchecked", state.play)(actions, answer)
 
     def _chance(self, core: Hashable, hands: Hands, pair: tuple[int, int]) -> Iterator[_Event]:
         """Yield the events of opened cards, which are equally likely for all pairs of hands without them."""
@@ -218,7 +221,7 @@ class AskedDealt:
                 answers |= dict(self._state(core, *other).chance_outcomes((None, None)))
         for answer, chance in answers.items():
             opened = frozenset(self.game.cards(answer))
-            kept = [
+            remaining_hands = [
                 np.flatnonzero([not self.cards[p][k] & opened for k in own.tolist()]) for p, own in enumerate(hands)
             ]
             found = self._pair(hands, opened)
@@ -235,18 +238,18 @@ class AskedDealt:
                 raise UnsupportedGameError(
                     f"{self.game.name}: chance ends the game, which the factored form does not support"
                 )
-            left = (hands[0][kept[0]], hands[1][kept[1]])
+            left = (hands[0][remaining_hands[0]], hands[1][remaining_hands[1]])
             reached = self._core(self.game.split(step.state)[0], left)
             yield _Event(reached, chance, tuple([
                 _Edges(own, np.arange(len(own)), NOTHING, self._record(None, step.observation(p)))
-                for p, own in enumerate(kept)
+                for p, own in enumerate(remaining_hands)
             ]))  # fmt: skip
 
-    def _end(self, core: Hashable, hands: Hands, moves: list[Action | None], places: list[int]) -> _Event:
+    def _end(self, core: Hashable, hands: Hands, actions: list[Action | None], places: list[int]) -> _Event:
         """Return the event of a move that ends the game: hands lead to the lists that contain them."""
         rows = [[self.hands[p][k] for k in own.tolist()] for p, own in enumerate(hands)]
         strength = [np.array([self.game.strength(core, own) for own in some], dtype=np.int64) for some in rows]
-        showdown = self._showdown(core, moves, rows, strength)
+        showdown = self._showdown(core, actions, rows, strength)
         key = (*[own.tobytes() for own in hands], *[own.tobytes() for own in strength], showdown.kind)
         if key not in self.pieces:
             cards = [[self.game.cards(own) for own in some] for some in rows]
@@ -275,7 +278,7 @@ class AskedDealt:
         return self.listed[key, player]
 
     def _showdown(
-        self, core: Hashable, moves: list[Action | None], rows: list[list[Hashable]], strength: list[LongArray]
+        self, core: Hashable, actions: list[Action | None], rows: list[list[Hashable]], strength: list[LongArray]
     ) -> Showdown:
         """Return the payoffs of one pair of each kind: the first hand stronger, both equal, the first one weaker."""
         one, two = (np.argsort(own, kind="stable") for own in strength)
@@ -287,7 +290,7 @@ class AskedDealt:
         ]
         paid = [
             None if pair is None else
-            tuple(map(float, self._play(self.game.join(core, (rows[0][pair[0]], rows[1][pair[1]])), moves, None).state
+            tuple(map(float, self._play(self.game.join(core, (rows[0][pair[0]], rows[1][pair[1]])), actions, None).state
                       .returns()))
             for pair in pairs
         ]  # fmt: skip

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, FloatArray, IndexArray, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.jit import borrowing, kernel
 from infoset.memory import check_room
-from infoset.names import move_words, policy_key
+from infoset.names import action_names, policy_key
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.factored_symmetry import no_symmetry
 from infoset.tree.factored_walk import (
@@ -44,11 +44,11 @@ from infoset.tree.factored_walk import (
     known_at,
     known_first,
 )
-from infoset.tree.halves import Halves
+from infoset.tree.parallel_gradient import ParallelGradient
 from infoset.tree.payoff_scale import constant_sum_of
+from infoset.tree.quotient_graph import find_owners, measure_depths
 from infoset.tree.sequence_form import FormArrays, SequenceForm
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import find_owners, measure_depths
 
 BYTES_AN_ENTRY = 6  # per entry, with where each list begins, if lists are short; there are fewer information states
 BYTES_A_WEIGHT = 2
@@ -74,7 +74,7 @@ class FactoredForm:
     form: SequenceForm
     elements: npt.NDArray[np.uint8] = field(repr=False)
     """(E,) for each entry the element that maps the board of its path to that of its sequence; (0,) where not kept."""
-    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    cache: dict[str, Any] = field(default_factory=dict, repr=False)
     """A cache of constant data that other modules derive from the form."""
 
     @property
@@ -130,7 +130,7 @@ class FactoredForm:
         elements = elements and group.order > 1
         _check_room(rules, group.order, elements)
         walked = PathWalk(rules, group, image, elements, progress)
-        with signs.during("walking the paths of the factored form"):
+        with status.during("walking the paths of the factored form"):
             walked.run()
         form = _form(rules, walked)
         return cls(rules, group, walked.states.walked(), form, walked.out.elements[: len(form.arrays.entries)])
@@ -154,7 +154,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
     _share(walked.group, s, owner, sequences, shares)
     codes, weights = _weights(out, entries)
     arrays = FormArrays(
-        _index(sequences), _index(infosets), _index(first), _index(size), _index(base + s.held[chosen]),
+        _index(sequences), _index(infosets), _index(first), _index(size), _index(base + s.sequence_at[chosen]),
         np.zeros((n, 0), np.uint32), np.zeros((n, max(n - 1, 1), 0), np.uint32), np.zeros((n, 0)),
         out.list_rows[: lists + 1], out.entries[:entries],
         codes, weights,
@@ -167,7 +167,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         lowest=payoffs.min(axis=0), highest=payoffs.max(axis=0), offsets=np.zeros(n),
         num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
         tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
-        halves=Halves(arrays) if entries >= MANY_ENTRIES else None,
+        halves=ParallelGradient(arrays) if entries >= MANY_ENTRIES else None,
     )  # fmt: skip
 
 
@@ -185,8 +185,8 @@ def _share(group, s, owner, sequences, shares):
     for state in range(len(owner)):
         if s.first[state] != NO_ROW:
             action_set, begin = s.action_set[state], sequences[owner[state]] + s.first[state]
-            for move in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
-                number, size = class_of(group, s.fixing[state], action_set, move)
+            for action in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
+                number, size = class_of(group, s.fixing[state], action_set, action)
                 shares[begin + number] = s.share[state] / size
 
 
@@ -231,7 +231,7 @@ def _owners(s: States) -> IntArray:
 def _names(rules: FactoredRules, s: States, chosen: LongArray) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return the keys and the moves of the information sets."""
     parent, record, start = s.parent.tolist(), s.record.tolist(), known_first(rules)
-    words = [move_words(action_set) for action_set in rules.action_sets]
+    words = [action_names(action_set) for action_set in rules.action_sets]
     keys = [policy_key(known_at(start, rules.records, parent, record, state), "") for state in chosen.tolist()]
     return keys, [words[action_set] for action_set in s.action_set[chosen].tolist()]
 

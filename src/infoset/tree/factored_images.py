@@ -61,11 +61,11 @@ def _find_same(group, fixing, action_set, first, same):
         if fixing[k] == 1:
             continue
         q, begin = first[k], group.first_entry[action_set[k]]
-        for move in range(group.first_entry[action_set[k] + 1] - begin):
-            if least_of(group, fixing[k], action_set[k], move) == move:
+        for action in range(group.first_entry[action_set[k] + 1] - begin):
+            if least_of(group, fixing[k], action_set[k], action) == action:
                 same[q] = 0
                 for h in range(len(group.inverse)):
-                    if fixing[k] >> h & 1 and group.entry[h, begin + move] == move:
+                    if fixing[k] >> h & 1 and group.entry[h, begin + action] == action:
                         same[q] |= np.int64(1) << h
                 q += ONE
 
@@ -98,14 +98,14 @@ def _sum_list(a, images, lane, number, base, plan, sums):
 
 @linked_kernel
 @borrowing
-def _add_list(a, images, lane, number, base, worth, values):
-    """Add ``worth`` (G,) to each sequence of a list; ``lane`` and ``values`` are flat."""
-    order = np.uint64(len(worth))
+def _add_list(a, images, lane, number, base, amount, values):
+    """Add ``amount`` (G,) to each sequence of a list; ``lane`` and ``values`` are flat."""
+    order = np.uint64(len(amount))
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
         weight = a.weights[a.codes[e]] if len(a.codes) else 1.0
         first, turn = (base + a.entries[e]) * order, np.uint64(images.elements[e]) * order
         for g in range(order):
-            values[first + lane[turn + g]] += weight * worth[g]
+            values[first + lane[turn + g]] += weight * amount[g]
 
 
 @kernel
@@ -117,27 +117,27 @@ def gradient_images(a: FormArrays, images: Images, plan: FloatArray, values: Flo
     if len(a.blocks) == 0:
         return
     most = np.int64(a.pattern_lists.max())
-    sums, worth = np.empty((n, most, order)), np.empty((n, most, order))
+    sums, amount = np.empty((n, most, order)), np.empty((n, most, order))
     number = np.int64(0)
     for b in range(len(a.blocks)):
         pattern, first = a.blocks[b], number
         for p in range(n):
             for k in range(a.pattern_lists[pattern, p]):
                 _sum_list(a, images, lane, np.uint64(number), np.uint64(a.sequences[p]), flat, sums[p, k])
-                worth[p, k] = 0.0
+                amount[p, k] = 0.0
                 number += 1
         for t in range(a.terms[pattern], a.terms[pattern + ONE]):
-            _pay_term(a, t, sums, worth)
+            _pay_term(a, t, sums, amount)
         for p in range(n):
             for k in range(a.pattern_lists[pattern, p]):
-                _add_list(a, images, lane, np.uint64(first), np.uint64(a.sequences[p]), worth[p, k], found)
+                _add_list(a, images, lane, np.uint64(first), np.uint64(a.sequences[p]), amount[p, k], found)
                 first += 1
     values /= order
 
 
 @inner_kernel
 @borrowing
-def _pay_term(a, t, sums, worth):
+def _pay_term(a, t, sums, amount):
     """Add the contribution of a term to the value of each player's list, on each image."""
     n, order = sums.shape[0], sums.shape[2]
     for p in range(n):
@@ -146,7 +146,7 @@ def _pay_term(a, t, sums, worth):
             for other in range(n):
                 if other != p:
                     paid *= sums[other, a.term_lists[other, t], g]
-            worth[p, a.term_lists[p, t], g] += paid
+            amount[p, a.term_lists[p, t], g] += paid
 
 
 @inner_kernel

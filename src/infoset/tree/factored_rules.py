@@ -118,7 +118,7 @@ class Edge(NamedTuple):
     """One move of a player from a private state, within an event."""
 
     cell: Own
-    move: int
+    action: int
     record: int
     chance: float
 
@@ -146,7 +146,7 @@ class Core:
     """The payoffs of an end, else ``None``."""
 
 
-class Asked:
+class CollectedRules:
     """The rules of a game, collected by asking from the start on."""
 
     def __init__(self, game: Any, progress: Callable[[int], object] | None) -> None:
@@ -186,8 +186,8 @@ class Asked:
         self._arrive(core, own)
         return core, own
 
-    def _record(self, move: Action | None, observation: Any) -> int:
-        record = own_record(move, observation)
+    def _record(self, action: Action | None, observation: Any) -> int:
+        record = own_record(action, observation)
         return NO_RECORD if record is None else self.records(record)
 
     def _arrive(self, core: Hashable, own: Sequence[Own]) -> None:
@@ -217,7 +217,7 @@ class Asked:
         at.events, at.excursions, at.action_sets = [], {}, {}
         if movers:
             at.mover = movers[0]
-            self._moves(core, at, one)
+            self._actions(core, at, one)
         else:
             at.mover = CHANCE
             self._chance(core, at, one, state)
@@ -231,11 +231,11 @@ class Asked:
             if k == len(own):
                 own = list(at.own[player])
 
-    def _play(self, state: State, player: int, move: Action | None, answer: Action | None = None) -> _Result:
-        moves: list[Action | None] = [None] * self.n
+    def _play(self, state: State, player: int, action: Action | None, answer: Action | None = None) -> _Result:
+        actions: list[Action | None] = [None] * self.n
         if player >= 0:
-            moves[player] = move
-        step = getattr(state, "play_unchecked", state.play)(moves, answer)
+            actions[player] = action
+        step = getattr(state, "play_unchecked", state.play)(actions, answer)
         if step.state.terminal:
             paid = tuple(map(float, step.state.returns()))
             plain = self.game.split(step.state) is not None
@@ -244,32 +244,32 @@ class Asked:
         records = self.silent
         for p in range(self.n):
             if p == player or seen[p] is not None:
-                records = (*records[:p], self._record(moves[p], seen[p]), *records[p + 1 :])
+                records = (*records[:p], self._record(actions[p], seen[p]), *records[p + 1 :])
         core, own = self.game.split(step.state)
         return _Result(core, own, records, None)
 
-    def _moves(self, core: Hashable, at: Core, one: list[Own]) -> None:
+    def _actions(self, core: Hashable, at: Core, one: list[Own]) -> None:
         """Collect the mover's moves: excursions, events, ends."""
         mover, others = at.mover, [p for p in range(self.n) if p != at.mover]
         made: dict[Action, dict[Own, _Result]] = {}
         for own, state in self._beside(core, at, one, mover):
             at.action_sets[own] = action_set = state.legal_actions(mover)
-            for k, move in enumerate(action_set):
-                found = self._play(state, mover, move)
+            for k, action in enumerate(action_set):
+                found = self._play(state, mover, action)
                 if found.core == core and all(
                     found.own[p] == one[p] and found.records[p] == NO_RECORD for p in others
                 ):  # fmt: skip
                     if found.own[mover] == own:
-                        raise GameRuleError(f"{self.game.name}: {move!r} changes nothing at {shorten(repr(state))}")
+                        raise GameRuleError(f"{self.game.name}: {action!r} changes nothing at {shorten(repr(state))}")
                     if found.own[mover] not in at.own[mover]:
                         at.own[mover][found.own[mover]] = len(at.own[mover])
                         self.count += 1
                     edge = Edge(found.own[mover], k, found.records[mover], 1.0)
                     at.excursions.setdefault(own, []).append(edge)
                 else:
-                    made.setdefault(move, {})[own] = found
-        for move, results in made.items():
-            self._one_move(core, at, one, (move, results))
+                    made.setdefault(action, {})[own] = found
+        for action, results in made.items():
+            self._one_move(core, at, one, (action, results))
 
     def _one_term(self, paid: tuple[float, ...]) -> Terms:
         """Return the terms of an end whose payoffs do not depend on private states."""
@@ -278,13 +278,13 @@ class Asked:
 
     def _one_move(self, core: Hashable, at: Core, one: list[Own], made: tuple[Action, dict[Own, _Result]]) -> None:
         """Collect the events of one move."""
-        (move, results), mover = made, at.mover
+        (action, results), mover = made, at.mover
         own = next(iter(results))
         beside: list[dict[Own, _Result]] = [{} for _ in range(self.n)]
         here = [*one[:mover], own, *one[mover + 1 :]]
         for p in range(self.n):
             if p != mover:
-                beside[p] = {o: self._play(s, mover, move) for o, s in self._beside(core, at, here, p)}
+                beside[p] = {o: self._play(s, mover, action) for o, s in self._beside(core, at, here, p)}
         every = [*results.values(), *[found for player in beside for found in player.values()]]
         mixed = any(found.paid is not None for found in every)
         if mixed:
@@ -295,19 +295,19 @@ class Asked:
 
     def _end(self, core: Hashable, at: Core, made: tuple[Action, dict[Own, _Result]]) -> None:
         """Add the end to which a move leads where its payoffs depend on private states."""
-        move, results = made
+        action, results = made
         rows = [list(results) if p == at.mover else list(at.own[p]) for p in range(self.n)]
-        paid, kinds = self._paid(core, at, rows, move)
+        paid, kinds = self._paid(core, at, rows, action)
         end = Core([{k: k for k in range(paid.shape[p])} for p in range(self.n)], terms=Terms.of(paid))
         edges: list[dict[Own, list[Edge]]] = []
         for p in range(self.n):
-            places = [at.action_sets[own].index(move) if p == at.mover else NOTHING for own in rows[p]]
+            places = [at.action_sets[own].index(action) if p == at.mover else NOTHING for own in rows[p]]
             found = zip(rows[p], kinds[p], places, strict=True)
             edges.append({own: [Edge(kind, place, NO_RECORD, 1.0)] for own, kind, place in found})
         at.events.append(Event(end, 1.0, edges))
 
     def _paid(
-        self, core: Hashable, at: Core, rows: list[list[Own]], move: Action
+        self, core: Hashable, at: Core, rows: list[list[Own]], action: Action
     ) -> tuple[FloatArray, list[list[int]]]:
         """Return the payoffs of a move for all private states, 0 where it does not end the game, and each one's class.
 
@@ -316,7 +316,7 @@ class Asked:
         paid, kinds = np.zeros((*map(len, rows), self.n)), []
         for index in product(*map(range, map(len, rows))):
             state = self.game.join(core, tuple([rows[p][k] for p, k in enumerate(index)]))
-            found = self._play(state, at.mover, move)
+            found = self._play(state, at.mover, action)
             if found.paid is not None or isinstance(found.core, _End):
                 paid[index] = found.paid or found.core.paid
         self.payoffs |= set(map(tuple, paid.reshape(-1, self.n).tolist()))
@@ -332,7 +332,7 @@ class Asked:
         beside: list[dict[Own, _Result]], reached: Hashable,
     ) -> None:  # fmt: skip
         """Collect the effect of one move where it leads to the core ``reached``."""
-        (move, results), mover = made, at.mover
+        (action, results), mover = made, at.mover
         edges: list[dict[Own, list[Edge]]] = [{} for _ in range(self.n)]
         with_ = list(here)
         for p, found in enumerate(beside):
@@ -345,9 +345,9 @@ class Asked:
             result = beside_one
             if result.core != reached:  # combined with private states of the others for which it leads there
                 state = self.game.join(core, (*with_[:mover], own, *with_[mover + 1 :]))
-                result = self._play(state, mover, move)
+                result = self._play(state, mover, action)
             if result.core == reached:
-                place = at.action_sets[own].index(move)
+                place = at.action_sets[own].index(action)
                 edges[mover][own] = [Edge(result.own[mover], place, result.records[mover], 1.0)]
         if not self._joins(at, reached, edges):
             self._lead(at, reached, 1.0, edges)
@@ -425,7 +425,7 @@ class Asked:
             self._lead(at, reached, 1.0 if telling else sum(c for c, _ in group), merged)
 
 
-def _rules(asked: Asked, start: Core, own: Sequence[Own], start_records: tuple[int, ...]) -> FactoredRules:
+def _rules(asked: CollectedRules, start: Core, own: Sequence[Own], start_records: tuple[int, ...]) -> FactoredRules:
     """Return everything that was found, with cores numbered and each core's cells ordered by player."""
     n, cores = asked.n, list(asked.cores.values())
     shared = set(map(id, cores))
@@ -455,21 +455,21 @@ def _rules(asked: Asked, start: Core, own: Sequence[Own], start_records: tuple[i
 
 def _side(core: Core, player: int, reached: LongArray, action_sets: Interner[tuple[Action, ...]]) -> Side:
     """Return a player's part of a core; excursions stay in the core."""
-    known, moves = core.own[player], core.mover == player
-    sources = [(-1, core, core.excursions)] if moves else []
+    known, actions = core.own[player], core.mover == player
+    sources = [(-1, core, core.excursions)] if actions else []
     sources += [(k, e.core, e.edges[player]) for k, e in enumerate(core.events)]
     rows: list[tuple[Any, ...]] = []
     for event, to, edges in sources:
         there = to.own[player]
         for has, found in edges.items():
             cell = known[has]
-            rows += [(cell, event, there[e.cell], e.move, e.record, e.chance) for e in found]
+            rows += [(cell, event, there[e.cell], e.action, e.record, e.chance) for e in found]
     columns = zip(*rows, strict=True) if rows else [()] * 6
     *whole, chance = (np.array(column) for column in columns)
-    cells, events, place, move, record = (column.astype(np.int64) for column in whole)
-    action_set = [action_sets(core.action_sets[has]) if moves else NOTHING for has in known]
+    cells, events, place, action, record = (column.astype(np.int64) for column in whole)
+    action_set = [action_sets(core.action_sets[has]) if actions else NOTHING for has in known]
     to_core = np.append(reached, core.number)
-    return Side.of(np.array(action_set), to_core, cells, events, place, move, record, chance.astype(np.float64))
+    return Side.of(np.array(action_set), to_core, cells, events, place, action, record, chance.astype(np.float64))
 
 
 def _count_below(a: RuleArrays) -> None:

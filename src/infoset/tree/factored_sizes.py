@@ -98,11 +98,11 @@ class _Count:
         r, place = self.rules.arrays, event - int(self.rules.arrays.event_first[core]) + 1
         for p in range(self.n):
             first = int(self.rules.first_cell[core, p])
-            moves = np.zeros(int(r.cells[core, p]))
-            for k in range(len(moves)):
+            actions = np.zeros(int(r.cells[core, p]))
+            for k in range(len(actions)):
                 slot = r.slot[first + k] + place  # several edges of a cell by the same move count once
-                moves[k] = len(set(r.edge_move[r.edge_first[slot] : r.edge_first[slot + 1]].tolist()))
-            here = np.tensordot(moves, here, (0, 0))
+                actions[k] = len(set(r.edge_action[r.edge_first[slot] : r.edge_first[slot + 1]].tolist()))
+            here = np.tensordot(actions, here, (0, 0))
         return float(here)
 
     def _add_excursions(self, first: int, ways: FloatArray) -> None:
@@ -134,8 +134,8 @@ def _lead_lists(r, first_cell, core, lists):
                     lists[r.edge_cell[edge]] += lists[q]
             if not ends or not paid:
                 continue
-            moves = r.mover[core] == p or r.mover[core] == EVERYBODY
-            if moves or r.cells[to, p] > 1 or edges < r.cells[core, p]:
+            actions = r.mover[core] == p or r.mover[core] == EVERYBODY
+            if actions or r.cells[to, p] > 1 or edges < r.cells[core, p]:
                 entries += found
             else:
                 whole[p] = max(whole[p], found)

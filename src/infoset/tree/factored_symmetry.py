@@ -29,26 +29,26 @@ def find_symmetry(rules: NumberedRules) -> tuple[Group, IntArray]:
     >>> find_symmetry(factor_game(infoset.load("dark_hex(rows=2,columns=2)")))[0].order        # turned by half
     2
     """
-    moves = Moves(rules.action_sets)
-    if not moves.ordered:
+    actions = Moves(rules.action_sets)
+    if not actions.ordered:
         return no_symmetry(rules)
     found = [
-        _follow(rules, moves, renamed)
-        for names in relabellings(moves.distinct)
-        if (renamed := moves.renamed(names)) is not None
+        _follow(rules, actions, renamed)
+        for names in relabellings(actions.distinct)
+        if (renamed := actions.renamed(names)) is not None
     ]
-    return _group(rules, moves, [element for element in found if element is not None])
+    return _group(rules, actions, [element for element in found if element is not None])
 
 
-def _group(rules: NumberedRules, moves: Moves, generators: list[Element]) -> tuple[Group, IntArray]:
+def _group(rules: NumberedRules, actions: Moves, generators: list[Element]) -> tuple[Group, IntArray]:
     r = rules.arrays
     cores, events = len(r.mover), len(r.event_core)
-    elements = closure((len(moves.distinct), cores + events + len(r.action_set), len(rules.records)), generators)
+    elements = closure((len(actions.distinct), cores + events + len(r.action_set), len(rules.records)), generators)
     image = np.stack([element.position[cores : cores + events] - cores for element in elements])
-    return group_of(moves, elements), image.astype(np.int32)
+    return group_of(actions, elements), image.astype(np.int32)
 
 
-def _follow(rules: NumberedRules, moves: Moves, move: IntArray) -> Element | None:
+def _follow(rules: NumberedRules, actions: Moves, action: IntArray) -> Element | None:
     """Return the symmetry that a relabelling induces, or ``None``."""
     r = rules.arrays
     images = [np.full(len(size), UNSEEN, np.int32) for size in (r.mover, r.event_core, r.action_set, rules.records)]
@@ -60,7 +60,9 @@ def _follow(rules: NumberedRules, moves: Moves, move: IntArray) -> Element | Non
         if start != NO_RECORD:
             record[start] = start
     first_cell = np.concatenate([[0], np.cumsum(r.cells.ravel())]).astype(np.int64)
-    while (found := _follow_once(r, first_cell, moves.first, moves.flat, move, core, event, cell, record)) == CHANGED:
+    while (
+        found := _follow_once(r, first_cell, actions.first, actions.flat, action, core, event, cell, record)
+    ) == CHANGED:
         pass
     if found == BROKEN or any(len(np.unique(image)) < len(image) or image.min(initial=0) < 0 for image in images[:3]):
         return None
@@ -69,12 +71,12 @@ def _follow(rules: NumberedRules, moves: Moves, move: IntArray) -> Element | Non
         return None
     offsets = (0, len(core), len(core) + len(event))
     position = list(chain.from_iterable((image + by).tolist() for image, by in zip(images[:3], offsets, strict=True)))
-    return Element(move, np.array(position, np.int32), record)
+    return Element(action, np.array(position, np.int32), record)
 
 
 @kernel
 @borrowing
-def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, record):
+def _follow_once(r, first_cell, first_action, actions, action, core, event, cell, record):
     """Make one pass over the cores with known images: derive what follows from them, and check that it fits."""
     n, before = r.cells.shape[1], _known(core) + _known(event) + _known(cell) + _known(record)
     for c in range(len(core)):
@@ -89,7 +91,7 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, reco
         if r.mover[c] == TERMINAL and not _pays_alike(r, first_cell, cell, c, d):
             return BROKEN
         if r.mover[c] == EVERYBODY:
-            if not _follow_together(r, first_cell, first_move, moves, move, core, event, cell, record, c, d):
+            if not _follow_together(r, first_cell, first_action, actions, action, core, event, cell, record, c, d):
                 return BROKEN
             continue
         if r.mover[c] == CHANCE:
@@ -100,7 +102,7 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, reco
             p = (max(r.mover[c], 0) + turn) % n
             for q in range(first_cell[c * n + p], first_cell[c * n + p + 1]):
                 if cell[q] != UNSEEN and not _cell_alike(
-                    r, first_move, moves, move, core, event, cell, record, c, d, q, p == r.mover[c]
+                    r, first_action, actions, action, core, event, cell, record, c, d, q, p == r.mover[c]
                 ):
                     return BROKEN
     return CHANGED if _known(core) + _known(event) + _known(cell) + _known(record) > before else SETTLED
@@ -108,7 +110,7 @@ def _follow_once(r, first_cell, first_move, moves, move, core, event, cell, reco
 
 @inner_kernel
 @borrowing
-def _follow_together(r, first_cell, first_move, moves, move, core, event, cell, record, c, d):
+def _follow_together(r, first_cell, first_action, actions, action, core, event, cell, record, c, d):
     """Do the same for one core in which all players move; return whether it fits.
 
     An event is mapped to the only one that fits; where several do, records have to be known first.
@@ -119,20 +121,20 @@ def _follow_together(r, first_cell, first_move, moves, move, core, event, cell, 
             begin, end = found, found + 1
         count = 0
         for f in range(begin, end):
-            if _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d, e, f, False):
+            if _event_fits(r, first_cell, first_action, actions, action, core, cell, record, c, d, e, f, False):
                 found = f
                 count += 1
         if count == 0:
             return False
         if count == 1:
             event[e], core[r.event_core[e]] = found, r.event_core[found]
-            _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d, e, found, True)
+            _event_fits(r, first_cell, first_action, actions, action, core, cell, record, c, d, e, found, True)
     return True
 
 
 @inner_kernel
 @borrowing
-def _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d, e, f, settle):
+def _event_fits(r, first_cell, first_action, actions, action, core, cell, record, c, d, e, f, settle):
     """Return whether event ``f`` of core ``d`` may be the image of ``e`` of ``c``.
 
     With ``settle`` it is, and the images that follow from that are recorded.
@@ -151,9 +153,9 @@ def _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d
         if last - first != r.edge_first[r.slot[image] + at + 1] - r.edge_first[r.slot[image] + at]:
             return False
         for edge in range(first, last):
-            wanted, found, count = move[moves[first_move[r.action_set[q]] + r.edge_move[edge]]], -1, 0
+            wanted, found, count = action[actions[first_action[r.action_set[q]] + r.edge_action[edge]]], -1, 0
             for other in range(r.edge_first[r.slot[image] + at], r.edge_first[r.slot[image] + at + 1]):
-                if moves[first_move[r.action_set[image]] + r.edge_move[other]] == wanted and _edges_fit(
+                if actions[first_action[r.action_set[image]] + r.edge_action[other]] == wanted and _edges_fit(
                     r, cell, record, edge, other
                 ):
                     found = other
@@ -171,10 +173,10 @@ def _event_fits(r, first_cell, first_move, moves, move, core, cell, record, c, d
 @borrowing
 def _edges_fit(r, cell, record, edge, other):
     """Return whether the known images are consistent with ``other`` as the image of an edge."""
-    told, seen = r.edge_record[edge], r.edge_record[other]
-    if (told == NO_RECORD) != (seen == NO_RECORD) or abs(r.edge_chance[edge] - r.edge_chance[other]) > SAME:
+    one_record, seen = r.edge_record[edge], r.edge_record[other]
+    if (one_record == NO_RECORD) != (seen == NO_RECORD) or abs(r.edge_chance[edge] - r.edge_chance[other]) > SAME:
         return False
-    if told != NO_RECORD and record[told] != UNSEEN and record[told] != seen:
+    if one_record != NO_RECORD and record[one_record] != UNSEEN and record[one_record] != seen:
         return False
     known = cell[r.edge_cell[edge]]
     return known == UNSEEN or known == r.edge_cell[other]
@@ -255,17 +257,17 @@ def _edge_alike(r, cell, record, e, f):
 
 @inner_kernel
 @borrowing
-def _cell_alike(r, first_move, moves, move, core, event, cell, record, c, d, q, moving):
+def _cell_alike(r, first_action, actions, action, core, event, cell, record, c, d, q, moving):
     """Return whether the moves and records at a cell map to those at its image."""
     image, count = cell[q], r.event_first[c + 1] - r.event_first[c]
     for place in range(count + 1):
         for e in range(r.edge_first[r.slot[q] + place], r.edge_first[r.slot[q] + place + 1]):
             f, at = -1, -1
             if moving:
-                wanted = move[moves[first_move[r.action_set[q]] + r.edge_move[e]]]
+                wanted = action[actions[first_action[r.action_set[q]] + r.edge_action[e]]]
                 f = r.edge_first[r.slot[image]]
                 last = r.edge_first[r.slot[image] + count + 1]
-                while f < last and moves[first_move[r.action_set[image]] + r.edge_move[f]] != wanted:
+                while f < last and actions[first_action[r.action_set[image]] + r.edge_action[f]] != wanted:
                     f += 1
                 if f == last:
                     return False

@@ -19,9 +19,9 @@ from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.names import policy_key
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.graph import CHANCE, EVERYBODY, NO_RECORD, TERMINAL
+from infoset.tree.quotient_graph import canonical, everything, same_orbit, still_fixing
 from infoset.tree.rule_arrays import NOTHING
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import canonical, everything, same_orbit, still_fixing
 
 NO_ROW = -1
 DONE, MORE, BROKEN = range(3)
@@ -39,15 +39,15 @@ ALONE = -1  # an event that is not an end, or an end with no payoffs
 class States(NamedTuple):
     """Information states: a tree of records in which player p starts in state p, with one state of each orbit."""
 
-    slots: LongArray  # (a power of two, 2) key and number of the states that are not found through ``behind``
-    behind: IntArray  # successors of a state with places here, for each move and each record of that move; 0: none
-    place: LongArray  # where a state's places in ``behind`` begin, or NOTHING
+    slots: LongArray  # (a power of two, 2) key and number of the states that are not found through ``successors``
+    successors: IntArray  # successors of a state with places here, for each move and each record of that move; 0: none
+    place: LongArray  # where a state's places in ``successors`` begin, or NOTHING
     parent: IntArray
     record: IntArray
     fixing: LongArray  # the symmetries that leave the state unchanged, as bits
     first: IntArray  # its first sequence, numbered within its player's, or NO_ROW without a choice
     action_set: IntArray  # the action set of these moves
-    held: IntArray  # the player's sequence that leads to the state
+    sequence_at: IntArray  # the player's sequence that leads to the state
     turn: IntArray  # the element that maps the state's board to that of this sequence
     share: FloatArray  # the state's share of its orbit's realisation weight
     filled: LongArray  # (SEQUENCES + n,)
@@ -62,14 +62,16 @@ class States(NamedTuple):
         for p in range(n):
             states.place[p] = NOTHING
             states.parent[p], states.record[p], states.fixing[p] = EMPTY, p, everything(group)
-            states.first[p], states.action_set[p], states.held[p], states.share[p] = NO_ROW, NOTHING, 0, 1.0
+            states.first[p], states.action_set[p], states.sequence_at[p], states.share[p] = NO_ROW, NOTHING, 0, 1.0
         filled[STATES] = n
         return states
 
     def walked(self) -> States:
         """Return the states without the tables that only the walk needs."""
         nothing = np.zeros(0, np.int64)
-        return self._replace(slots=np.full((1, 2), EMPTY, dtype=np.int64), behind=np.zeros(0, np.int32), place=nothing)
+        return self._replace(
+            slots=np.full((1, 2), EMPTY, dtype=np.int64), successors=np.zeros(0, np.int32), place=nothing
+        )
 
     def with_room(self, more: int, places: int) -> States:
         """Return the states with capacity for ``more`` states and ``places`` places, doubling it where needed."""
@@ -79,7 +81,7 @@ class States(NamedTuple):
             slots = np.full((1 << int((hashed + more) * SPARE).bit_length(), 2), EMPTY, dtype=np.int64)
             _place_again(self.slots, slots)
         columns = [longer(column, known + more) for column in self[2:-1]]
-        return States(slots, longer(self.behind, placed + places), *columns, self.filled)  # type: ignore[arg-type, call-arg]
+        return States(slots, longer(self.successors, placed + places), *columns, self.filled)  # type: ignore[arg-type, call-arg]
 
 
 class Stack(NamedTuple):
@@ -180,13 +182,13 @@ def _count_orbits(group, fixing, action_set, end):
 
 @inner_kernel
 @borrowing
-def class_of(group, fixing, action_set, move):
-    """Return the number of the orbit of ``move`` among those of an action set's moves, and the size of the orbit."""
+def class_of(group, fixing, action_set, action):
+    """Return the number of the orbit of ``action`` among those of an action set's moves, and the size of the orbit."""
     if fixing == 1:
-        return move, 1
-    least, size = move, 0
+        return action, 1
+    least, size = action, 0
     for k in range(group.first_entry[action_set + 1] - group.first_entry[action_set]):
-        if same_orbit(group, fixing, action_set, k, move):
+        if same_orbit(group, fixing, action_set, k, action):
             least = min(least, k)
             size += 1
     return _count_orbits(group, fixing, action_set, least), size
@@ -210,7 +212,7 @@ def _add_state(s, group, state, record):
     s.parent[found], s.record[found], s.first[found], s.action_set[found] = state, record, NO_ROW, NOTHING
     s.place[found] = NOTHING
     s.fixing[found] = still_fixing(group, s.fixing[state], record)
-    s.held[found], s.turn[found], s.share[found] = s.held[state], s.turn[state], s.share[state]
+    s.sequence_at[found], s.turn[found], s.share[found] = s.sequence_at[state], s.turn[state], s.share[state]
     s.filled[STATES] = found + 1
     return found
 
@@ -230,36 +232,36 @@ def _observe(s, group, state, element, record):
 
 @inner_kernel
 @borrowing
-def turn_to_least(group, fixing, action_set, move):
+def turn_to_least(group, fixing, action_set, action):
     """Return the element that maps a move to the least of its orbit."""
-    least = least_of(group, fixing, action_set, move)
+    least = least_of(group, fixing, action_set, action)
     for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + move] == least:
+        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + action] == least:
             return h
     return 0
 
 
 @inner_kernel
 @borrowing
-def least_of(group, fixing, action_set, move):
+def least_of(group, fixing, action_set, action):
     """Return the least move of the orbit of an action set's move."""
-    for k in range(move):
-        if same_orbit(group, fixing, action_set, k, move):
+    for k in range(action):
+        if same_orbit(group, fixing, action_set, k, action):
             return k
-    return move
+    return action
 
 
 @inner_kernel
 @borrowing
-def _move(s, group, state, element, action_set, move, record):
+def _action(s, group, state, element, action_set, action, record):
     """Return the state that follows by an own move and its record, and the element that maps to its board."""
-    place = group.entry[element, group.first_entry[action_set] + move]
+    place = group.entry[element, group.first_entry[action_set] + action]
     number, size = class_of(group, s.fixing[state], group.action_set[element, action_set], place)
     found, turned = _observe(s, group, state, element, record)
     s.share[found] = s.share[state] / size
     if s.first[state] != NO_ROW:
-        s.held[found] = s.first[state] + number
-        place = group.entry[turned, group.first_entry[action_set] + move]
+        s.sequence_at[found] = s.first[state] + number
+        place = group.entry[turned, group.first_entry[action_set] + action]
         s.turn[found] = turn_to_least(group, s.fixing[state], group.action_set[turned, action_set], place)
     return found, turned
 
@@ -267,25 +269,25 @@ def _move(s, group, state, element, action_set, move, record):
 @linked_kernel
 @borrowing
 def _move_alone(s, group, rank, state, element, place, record):
-    """Return the state after an own move where only the identity fixes the state, by its place in ``behind``."""
+    """Return the state after an own move where only the identity fixes the state, by its place in ``successors``."""
     record = group.record[element, record]
     at = s.place[state] + place * (rank[len(rank) - 1] + 1) + rank[record]
-    found = np.int64(s.behind[at])
+    found = np.int64(s.successors[at])
     if found == 0:
         found = _add_state(s, group, state, record)
-        s.behind[at] = found
+        s.successors[at] = found
         if s.first[state] != NO_ROW:
-            s.held[found], s.turn[found] = s.first[state] + place, 0
+            s.sequence_at[found], s.turn[found] = s.first[state] + place, 0
     return found
 
 
 @linked_kernel
 @borrowing
-def _choose(s, group, state, element, action_set, move):
+def _choose(s, group, state, element, action_set, action):
     """Return the sequence of a move at a state."""
     if s.first[state] == NO_ROW:
-        return np.int64(s.held[state])
-    place = np.int64(group.entry[element, group.first_entry[action_set] + move])
+        return np.int64(s.sequence_at[state])
+    place = np.int64(group.entry[element, group.first_entry[action_set] + action])
     if s.fixing[state] != 1:
         place = class_of(group, s.fixing[state], group.action_set[element, action_set], place)[0]
     return s.first[state] + place
@@ -293,17 +295,17 @@ def _choose(s, group, state, element, action_set, move):
 
 @linked_kernel
 @borrowing
-def _carry(r, s, group, rank, stack, k, edge, moves, to):
-    """Write to ``to`` the successor of stack element ``k`` by an edge; ``moves``: it is its player's own move."""
+def _carry(r, s, group, rank, stack, k, edge, actions, to):
+    """Write to ``to`` the successor of stack element ``k`` by an edge; ``actions``: it is its player's own move."""
     state, element, record = np.int64(stack.state[k]), np.int64(stack.element[k]), r.edge_record[edge]
     if record != NO_RECORD:
-        if moves:
-            action_set, move = r.action_set[stack.cell[k]], r.edge_move[edge]
+        if actions:
+            action_set, action = r.action_set[stack.cell[k]], r.edge_action[edge]
             if s.fixing[state] == 1:
-                place = group.entry[element, group.first_entry[action_set] + move]
+                place = group.entry[element, group.first_entry[action_set] + action]
                 state = _move_alone(s, group, rank, state, element, place, record)
             else:
-                state, element = _move(s, group, state, element, action_set, move, record)
+                state, element = _action(s, group, state, element, action_set, action, record)
         else:
             state, element = _observe(s, group, state, element, record)
     stack.state[to], stack.element[to], stack.cell[to] = state, element, r.edge_cell[edge]
@@ -377,12 +379,12 @@ def _add_row(r, s, group, rank, stack, k, mover):
     action_set = group.action_set[stack.element[k], r.action_set[stack.cell[k]]]
     if s.action_set[state] == NOTHING:
         s.action_set[state] = action_set
-        moves = group.first_entry[action_set + 1] - group.first_entry[action_set]
-        size = _count_orbits(group, s.fixing[state], action_set, moves)
+        actions = group.first_entry[action_set + 1] - group.first_entry[action_set]
+        size = _count_orbits(group, s.fixing[state], action_set, actions)
         if s.fixing[state] == 1:
             s.place[state] = s.filled[PLACES]
             s.filled[PLACES] += size * (rank[len(rank) - 1] + 1)
-        if moves > 1:
+        if actions > 1:
             s.first[state] = s.filled[SEQUENCES + mover]
             s.filled[SEQUENCES + mover] += size
     return s.action_set[state] == action_set
@@ -429,7 +431,7 @@ def _begin_lists(r, stack, out, number, frame, first, cells, player):
 
 @inner_kernel
 @borrowing
-def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, player, moves):
+def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, player, actions):
     """Write lists of the sequences that lead to each of the player's cells of an end; return the new number of lists.
 
     The ends that ``ends`` joins to the first of them lead to the same cells.
@@ -437,19 +439,21 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
     rows, begin, until, core = out.list_rows, frame[LISTS + 2 * player], frame[LISTS + 2 * player + 1], frame[CORE]
     cells = r.cells[r.event_core[r.event_first[core] + first], player]
     _begin_lists(r, stack, out, number, frame, first, cells, player)
-    for place in range(first, len(ends) if moves else first + 1):
+    for place in range(first, len(ends) if actions else first + 1):
         if ends[place] != first:
             continue
         for k in range(begin, until):
             state = stack.state[k]
-            slot, chosen = r.slot[stack.cell[k]] + place + 1, s.held[state]
+            slot, chosen = r.slot[stack.cell[k]] + place + 1, s.sequence_at[state]
             for edge in range(r.edge_first[slot], r.edge_first[slot + 1]):
                 kind = number + 1 + r.place[r.edge_cell[edge]]
-                if moves:
-                    chosen = _choose(s, group, state, stack.element[k], r.action_set[stack.cell[k]], r.edge_move[edge])
+                if actions:
+                    chosen = _choose(
+                        s, group, state, stack.element[k], r.action_set[stack.cell[k]], r.edge_action[edge]
+                    )
                 out.entries[rows[kind]] = chosen
                 if len(out.elements):
-                    out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, moves)
+                    out.elements[rows[kind]] = _leads(r, s, group, stack, k, edge, actions)
                 if len(out.codes) and out.weights.size[0] < MOST_WEIGHTS:
                     scratch.weight[0] = stack.weight[k] * r.edge_chance[edge]
                     out.codes[rows[kind]] = intern(out.weights, scratch.weight_bits)
@@ -459,15 +463,15 @@ def _write_lists(r, s, group, stack, out, scratch, number, frame, first, ends, p
 
 @inner_kernel
 @borrowing
-def _leads(r, s, group, stack, k, edge, moves):
+def _leads(r, s, group, stack, k, edge, actions):
     """Return the element that maps the board of the path to that of the sequence of a list's entry."""
     state, element = stack.state[k], stack.element[k]
-    if not moves or s.first[state] == NO_ROW:
+    if not actions or s.first[state] == NO_ROW:
         return group.product[s.turn[state], element]
     if s.fixing[state] == 1:
         return element
-    action_set, move = r.action_set[stack.cell[k]], r.edge_move[edge]
-    place = group.entry[element, group.first_entry[action_set] + move]
+    action_set, action = r.action_set[stack.cell[k]], r.edge_action[edge]
+    place = group.entry[element, group.first_entry[action_set] + action]
     return group.product[turn_to_least(group, s.fixing[state], group.action_set[element, action_set], place), element]
 
 
@@ -560,7 +564,7 @@ def _room_for_states(s, stack, need):
         need[ROOM_STACK] <= len(stack.state)
         and s.filled[STATES] + need[ROOM_STATES] <= len(s.parent)
         and (s.filled[HASHED] + need[ROOM_STATES]) * SPARE <= len(s.slots)
-        and s.filled[PLACES] + need[ROOM_PLACES] <= len(s.behind)
+        and s.filled[PLACES] + need[ROOM_PLACES] <= len(s.successors)
     )
 
 
@@ -691,10 +695,10 @@ def _ranks(records: list[ObservationRecord]) -> IntArray:
     """Return (T + 1,) each record's number among those with the same move, followed by the largest of these numbers."""
     met: dict[Action, int] = {}
     ranks = []
-    for move, _ in records:
-        ranks.append(0 if move is None else met.get(move, 0))
-        if move is not None:
-            met[move] = ranks[-1] + 1
+    for action, _ in records:
+        ranks.append(0 if action is None else met.get(action, 0))
+        if action is not None:
+            met[action] = ranks[-1] + 1
     return np.array([*ranks, max(ranks, default=0)], dtype=np.int32)
 
 

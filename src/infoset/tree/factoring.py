@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from infoset.base import Dealt, Factored, Game
 from infoset.errors import UnsupportedGameError
 from infoset.testing import check_game
-from infoset.tree.factored_rules import Asked, FactoredRules
+from infoset.tree.factored_rules import CollectedRules, FactoredRules
 from infoset.tree.graph import GameGraph
 from infoset.warm_up import ready
 
@@ -52,7 +52,7 @@ def factor_game(game: Game, progress: Callable[[int], object] | None = None) -> 
         from infoset.tree.dealt_rules import AskedDealt
 
         return AskedDealt(game, progress).rules()
-    return Asked(game, progress).rules()
+    return CollectedRules(game, progress).rules()
 
 
 def factor_positions(

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import Action, FloatArray, Game, InformationState, LongArray, Step, own_record
 from infoset.errors import GameRuleError, shorten
 from infoset.names import policy_key
@@ -38,9 +38,9 @@ class LastChoice(NamedTuple):
     The earlier moves are part of the information state.
     """
 
-    known: InformationState
+    infostate: InformationState
     action_set: tuple[Action, ...]
-    move: Action
+    action: Action
 
 
 Tuple: TypeAlias = "tuple[LastChoice | None, ...]"
@@ -61,7 +61,7 @@ def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, 
     >>> check_factored_form(game, FactoredForm.of(factor_game(game), symmetric=True), plays=20) > 20
     True
     """
-    with signs.during("comparing the factored form with the rules"):
+    with status.during("comparing the factored form with the rules"):
         rng = np.random.default_rng(seed)
         sampled = [_sample_tuple(game, rng) for _ in range(plays)]
         crossed = [(one[0], *other[1:]) for one, other in zip(sampled[1:], sampled, strict=False)]
@@ -75,7 +75,9 @@ def check_factored_form(game: Game, factored: FactoredForm, plays: int = PLAYS, 
     for (tuple_, by_rules), by_form, parts in zip(expected, paid, size, strict=True):
         tolerance = RELATIVE_TOLERANCE * max(parts, float(np.abs(by_rules).max()))
         if np.abs(by_rules - by_form).max() > tolerance:
-            where = ", ".join("nothing" if one is None else f"{policy_key(one.known, '')} {one.move}" for one in tuple_)
+            where = ", ".join(
+                "nothing" if one is None else f"{policy_key(one.infostate, '')} {one.action}" for one in tuple_
+            )
             raise GameRuleError(
                 f"{factored.rules.name}: the factored form pays {_round(by_form)} where the rules pay "
                 f"{_round(by_rules)}, after {shorten(where, 200)}; the cores declared by the game, or the form, are "
@@ -88,25 +90,25 @@ def _round(payoffs: FloatArray) -> str:
     return "(" + ", ".join(f"{paid:.6g}" for paid in payoffs) + ")"
 
 
-def _observe(known: InformationState, move: Action | None, step: Step, player: int) -> InformationState:
+def _observe(infostate: InformationState, action: Action | None, step: Step, player: int) -> InformationState:
     """Return a player's information state after one more step."""
-    record = own_record(move, step.observation(player))
-    return known if record is None else (*known, record)
+    record = own_record(action, step.observation(player))
+    return infostate if record is None else (*infostate, record)
 
 
 def _sample_tuple(game: Game, rng: np.random.Generator) -> Tuple:
     """Play at random, and return every player's sequence at the end."""
     step, n = game.start(), len(game.players)
-    known = [_observe((), None, step, p) for p in range(n)]
+    infostate = [_observe((), None, step, p) for p in range(n)]
     last: list[LastChoice | None] = [None] * n
     while not step.state.terminal:
         action_sets = [step.state.legal_actions(p) for p in range(n)]
-        moves = [action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets]
+        actions = [action_set[int(rng.integers(len(action_set)))] if action_set else None for action_set in action_sets]
         for p, action_set in enumerate(action_sets):
             if len(action_set) > 1:
-                last[p] = LastChoice(known[p], action_set, moves[p])  # type: ignore[arg-type]
-        step = step.state.play(moves, step.state.draw(moves, rng))
-        known = [_observe(known[p], moves[p], step, p) for p in range(n)]
+                last[p] = LastChoice(infostate[p], action_set, actions[p])  # type: ignore[arg-type]
+        step = step.state.play(actions, step.state.draw(actions, rng))
+        infostate = [_observe(infostate[p], actions[p], step, p) for p in range(n)]
     return tuple(last)
 
 
@@ -121,46 +123,46 @@ class _RulePlayer:
         total, first = np.zeros(self.n), self.game.start()
         todo = [(first, [_observe((), None, first, p) for p in range(self.n)], 1.0)]
         while todo:
-            step, known, chance = todo.pop()
+            step, infostate, chance = todo.pop()
             state = step.state
             if state.terminal:
-                if all(_is_complete(*one) for one in zip(tuple_, known, strict=True)):
+                if all(_is_complete(*one) for one in zip(tuple_, infostate, strict=True)):
                     total += chance * np.array(state.returns())
                 continue
-            action_sets = [_moves_along(tuple_[p], known[p], state.legal_actions(p)) for p in range(self.n)]
-            for moves in product(*action_sets):
-                for answer, probability in state.chance_outcomes(moves) or ((None, 1.0),):
-                    after = getattr(state, "play_unchecked", state.play)(moves, answer)
+            action_sets = [_moves_along(tuple_[p], infostate[p], state.legal_actions(p)) for p in range(self.n)]
+            for actions in product(*action_sets):
+                for answer, probability in state.chance_outcomes(actions) or ((None, 1.0),):
+                    after = getattr(state, "play_unchecked", state.play)(actions, answer)
                     self.steps += 1
-                    knows = [_observe(known[p], moves[p], after, p) for p in range(self.n)]
+                    knows = [_observe(infostate[p], actions[p], after, p) for p in range(self.n)]
                     if all(_fits(*one) for one in zip(tuple_, knows, strict=True)):
                         todo.append((after, knows, chance * probability))
         return total
 
 
 def _moves_along(
-    sequence: LastChoice | None, known: InformationState, action_set: tuple[Action, ...]
+    sequence: LastChoice | None, infostate: InformationState, action_set: tuple[Action, ...]
 ) -> tuple[Action | None, ...]:
     """Return the moves of an action set that keep to a sequence: all where there is no choice, else one or none."""
     if len(action_set) <= 1:
         return action_set or (None,)
-    if sequence is None or len(known) > len(sequence.known):
+    if sequence is None or len(infostate) > len(sequence.infostate):
         return ()
-    move = sequence.move if len(known) == len(sequence.known) else sequence.known[len(known)][0]
-    return (move,) if move in action_set else ()
+    action = sequence.action if len(infostate) == len(sequence.infostate) else sequence.infostate[len(infostate)][0]
+    return (action,) if action in action_set else ()
 
 
-def _fits(sequence: LastChoice | None, known: InformationState) -> bool:
+def _fits(sequence: LastChoice | None, infostate: InformationState) -> bool:
     """Return whether an information state leads to the sequence, or follows it."""
     if sequence is None:
         return True
-    shared = min(len(known), len(sequence.known))
-    return known[:shared] == sequence.known[:shared]
+    shared = min(len(infostate), len(sequence.infostate))
+    return infostate[:shared] == sequence.infostate[:shared]
 
 
-def _is_complete(sequence: LastChoice | None, known: InformationState) -> bool:
+def _is_complete(sequence: LastChoice | None, infostate: InformationState) -> bool:
     """Return whether all moves of a sequence were made."""
-    return sequence is None or len(known) > len(sequence.known)
+    return sequence is None or len(infostate) > len(sequence.infostate)
 
 
 def _images(factored: FactoredForm, sequence: LastChoice | None) -> list[LastChoice | None]:
@@ -168,22 +170,22 @@ def _images(factored: FactoredForm, sequence: LastChoice | None) -> list[LastCho
     if sequence is None or factored.group.order == 1:
         return [sequence]
     group, rules = factored.group, factored.rules
-    start, records = _split_start(factored, sequence.known)
+    start, records = _split_start(factored, sequence.infostate)
     action_set = rules.action_sets.index(sequence.action_set)
-    places = group.entry[:, group.first_entry[action_set] + sequence.action_set.index(sequence.move)].tolist()
+    places = group.entry[:, group.first_entry[action_set] + sequence.action_set.index(sequence.action)].tolist()
     images = []
     for element, place in enumerate(places):
-        known = [rules.records[record] for record in group.record[element, records].tolist()]
+        infostate = [rules.records[record] for record in group.record[element, records].tolist()]
         image = rules.action_sets[group.action_set[element, action_set]]
-        images.append(LastChoice((*start, *known), image, image[place]))
+        images.append(LastChoice((*start, *infostate), image, image[place]))
     return list(dict.fromkeys(images))
 
 
-def _split_start(factored: FactoredForm, known: InformationState) -> tuple[InformationState, LongArray]:
+def _split_start(factored: FactoredForm, infostate: InformationState) -> tuple[InformationState, LongArray]:
     """Return the records before the first step, and the numbers of the later ones; -1 for one that the form lacks."""
-    number = factored.kept.setdefault("record numbers", {record: k for k, record in enumerate(factored.rules.records)})
-    begin = 1 if known and known[:1] in known_first(factored.rules) else 0
-    return known[:begin], np.array([number.get(record, NO_RECORD) for record in known[begin:]], np.int64)
+    number = factored.cache.setdefault("record numbers", {record: k for k, record in enumerate(factored.rules.records)})
+    begin = 1 if infostate and infostate[:1] in known_first(factored.rules) else 0
+    return infostate[:begin], np.array([number.get(record, NO_RECORD) for record in infostate[begin:]], np.int64)
 
 
 def _pay_orbit(player: _RulePlayer, factored: FactoredForm, tuple_: Tuple) -> FloatArray:
@@ -204,7 +206,7 @@ def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]])
     parent, path = s.parent[n:count], {}
     at = {(p, sequence): (p, 0) for p, sequence in sequences}  # state, and the symmetry that leads to its board
     for key in at:
-        path[key] = _split_start(factored, key[1].known)[1]
+        path[key] = _split_start(factored, key[1].infostate)[1]
     for depth in range(max(map(len, path.values()), default=0)):
         going = [key for key in at if depth < len(path[key])]
         wanted, child = np.zeros(count, np.bool_), {}
@@ -220,11 +222,11 @@ def _locate(factored: FactoredForm, sequences: Iterable[tuple[int, LastChoice]])
     for (player, sequence), (state, element) in at.items():
         if s.first[state] == NO_ROW:
             continue
-        action_set, move = (
+        action_set, action = (
             factored.rules.action_sets.index(sequence.action_set),
-            sequence.action_set.index(sequence.move),
+            sequence.action_set.index(sequence.action),
         )
-        place = int(group.entry[element, group.first_entry[action_set] + move])
+        place = int(group.entry[element, group.first_entry[action_set] + action])
         begin, end = group.first_entry[s.action_set[state] : s.action_set[state] + 2].tolist()
         least = group.entry[_fixing(factored, state), begin:end].min(axis=0)
         numbers[player, sequence] = int(s.first[state]) + int(np.searchsorted(np.unique(least), least[place]))

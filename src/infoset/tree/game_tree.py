@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from infoset import displays, signs
+from infoset import displays, status
 from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
@@ -88,7 +88,7 @@ class GameTree:
                 f"{graph.name} has {histories:,.0f} histories (of {len(graph.player):,} distinct positions), more than "
                 f"the limit of {limit:,}. Raise it (max_histories, --max-histories) or choose smaller parameters"
             )
-        with signs.during("building the tree"):
+        with status.during("building the tree"):
             return _Unroller(graph, int(histories), progress).run()
 
     @property
@@ -239,24 +239,24 @@ class InformationStates:
         """Return the state that follows ``state`` by one record, or -1 where that record was never met there."""
         return self._number.get(state << RECORD_BITS | record, -1)
 
-    def behind(self, known: LongArray, records: IntArray) -> LongArray:
+    def successors(self, infostate: LongArray, records: IntArray) -> LongArray:
         """Return the players' information states (K, n) after they observe records (K, n), NO_RECORD for none."""
-        known = known.copy()
-        for p in range(known.shape[1]):
+        infostate = infostate.copy()
+        for p in range(infostate.shape[1]):
             grows = np.flatnonzero(records[:, p] != NO_RECORD)
-            keys = known[grows, p] << RECORD_BITS | records[grows, p]
+            keys = infostate[grows, p] << RECORD_BITS | records[grows, p]
             unique, inverse = np.unique(keys, return_inverse=True)
-            known[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
-        return known
+            infostate[grows, p] = np.array(self.extend(unique.tolist()), dtype=np.int64)[inverse]
+        return infostate
 
-    def behind_few(self, known: list[list[int]], records: list[list[int]]) -> None:
-        """Do the work of ``behind`` for a few nodes, in place of ``known``."""
-        for p in range(len(known[0]) if known else 0):
-            keys = {k: known[k][p] << RECORD_BITS | row[p] for k, row in enumerate(records) if row[p] != NO_RECORD}
+    def replace_by_successors(self, infostate: list[list[int]], records: list[list[int]]) -> None:
+        """Do the work of ``successors`` for a few nodes, in place of ``infostate``."""
+        for p in range(len(infostate[0]) if infostate else 0):
+            keys = {k: infostate[k][p] << RECORD_BITS | row[p] for k, row in enumerate(records) if row[p] != NO_RECORD}
             unique = sorted(set(keys.values()))
             number = dict(zip(unique, self.extend(unique), strict=True))
             for k, key in keys.items():
-                known[k][p] = number[key]
+                infostate[k][p] = number[key]
 
     def state(self, number: int) -> InformationState:
         """Return the records of a state in order."""
@@ -290,7 +290,7 @@ class _Unroller:
             levels.append(begin)
             if end >= report:
                 report = end + HISTORIES_A_REPORT
-                signs.detail(f"building the tree: {end:,} of {len(self.position):,} histories")
+                status.detail(f"building the tree: {end:,} of {len(self.position):,} histories")
                 if self.progress:
                     self.progress(end)
         first_child = np.ones(len(self.position) + 1, dtype=np.int32)
@@ -316,12 +316,12 @@ class _Unroller:
         self.position[end : end + total] = below
         informed, records = informed[source], graph.record[edges]
         alive = graph.player[below] != TERMINAL
-        return end + total, self.states.behind(informed, np.where(alive[:, None], records, NO_RECORD))
+        return end + total, self.states.successors(informed, np.where(alive[:, None], records, NO_RECORD))
 
     def _grow_narrow(self, begin: int, end: int, informed: list[list[int]]) -> tuple[int, list[list[int]]]:
         """Do the same as ``_grow_wide``, node by node."""
         graph, place, silent = self.graph, end, [NO_RECORD] * self.n
-        known: list[list[int]] = []
+        infostate: list[list[int]] = []
         records: list[list[int]] = []
         for node, knows in enumerate(informed, start=begin):
             position = self.position.item(node)
@@ -331,11 +331,11 @@ class _Unroller:
             for edge in range(graph.first_edge.item(position), graph.first_edge.item(position + 1)):
                 below = graph.child.item(edge)
                 self.parent[place], self.position[place] = node, below
-                known.append(knows.copy())
+                infostate.append(knows.copy())
                 records.append(silent if graph.player.item(below) == TERMINAL else graph.record[edge].tolist())
                 place += 1
-        self.states.behind_few(known, records)
-        return place, known
+        self.states.replace_by_successors(infostate, records)
+        return place, infostate
 
     def _infosets(self) -> tuple[IntArray, IntArray]:
         """Return the information set of every node, numbered by first appearance, and the first node of each set."""

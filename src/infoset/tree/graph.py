@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.base import (
     Action,
     BoolArray,
@@ -124,7 +124,7 @@ class GameGraph:
     def ask(self, edges: LongArray) -> None:
         """Do nothing: in this graph all edges are already explored."""
 
-    def moves(self, position: int) -> tuple[Action, ...]:
+    def actions(self, position: int) -> tuple[Action, ...]:
         """Return the moves of the mover at a position, or the chance outcomes."""
         return self.action_sets[int(self.content[position])]
 
@@ -270,7 +270,7 @@ def explore(
     '7,934 positions, 7.9e+28 histories'
     """
     try:
-        with signs.during("enumerating positions"):
+        with status.during("enumerating positions"):
             return _explore(game, _Watch(game, max_edges, BYTES_PER_POSITION, progress, measured), facts)
     except InfosetError:
         raise
@@ -329,7 +329,7 @@ class _Watch:
     def __call__(self, positions: int, edges: int) -> None:
         if edges > self.limit and not self._left(edges):
             raise too_large(self.game, self.limit, positions)
-        signs.detail(f"enumerating positions: {positions:,} so far")
+        status.detail(f"enumerating positions: {positions:,} so far")
         if self.progress:
             self.progress(positions)
 
@@ -431,13 +431,18 @@ class _Explorer:
         return True
 
     def _decide(
-        self, state: State, position: int, action_sets: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
+        self,
+        state: State,
+        position: int,
+        action_sets: list[tuple[Action, ...]],
+        mover: int,
+        actions: list[Action | None],
     ) -> None:
         """Fill ``position`` with the decision of the first player from ``mover`` on, or with the chance outcomes."""
         while mover < self.n and not action_sets[mover]:
             mover += 1
         if mover == self.n:
-            edges = self._answers(state, position, moves)
+            edges = self._answers(state, position, actions)
         else:
             legal_actions = action_sets[mover]
             if len(set(legal_actions)) < len(legal_actions) or None in legal_actions:
@@ -449,10 +454,10 @@ class _Explorer:
             if self.map is not None:
                 self.label[position] = self.labels((mover, self.map.key(state, mover)))
             edges = []
-            for move in legal_actions:
-                moves[mover] = move
-                edges.append(self._follow(state, action_sets, mover + 1, moves))
-            moves[mover] = None
+            for action in legal_actions:
+                actions[mover] = action
+                edges.append(self._follow(state, action_sets, mover + 1, actions))
+            actions[mover] = None
         self.edges[position] = edges
         self._count(len(edges))
 
@@ -464,20 +469,20 @@ class _Explorer:
             self.watch(len(self.player), self.num_edges)
 
     def _follow(
-        self, state: State, action_sets: list[tuple[Action, ...]], mover: int, moves: list[Action | None]
+        self, state: State, action_sets: list[tuple[Action, ...]], mover: int, actions: list[Action | None]
     ) -> tuple[int, float, tuple[int, ...]]:
         """Return the edge of one move: to the next mover, to chance, or directly to the next state."""
-        if not any(action_sets[mover:]) and not state.chance_outcomes(moves):
-            step = self.play(moves, None)
-            return self._visit(step.state), 1.0, self._records(step, moves)
+        if not any(action_sets[mover:]) and not state.chance_outcomes(actions):
+            step = self.play(actions, None)
+            return self._visit(step.state), 1.0, self._records(step, actions)
         inner = self._add(CHANCE, -1)
-        self._decide(state, inner, action_sets, mover, moves)
+        self._decide(state, inner, action_sets, mover, actions)
         return inner, 1.0, self.silent
 
     def _answers(
-        self, state: State, position: int, moves: list[Action | None]
+        self, state: State, position: int, actions: list[Action | None]
     ) -> list[tuple[int, float, tuple[int, ...]]]:
-        answers = state.chance_outcomes(moves)
+        answers = state.chance_outcomes(actions)
         if not answers:
             raise GameRuleError(
                 f"{self.game.name}: no player can move and chance has no answer at {shorten(repr(state))}"
@@ -494,24 +499,24 @@ class _Explorer:
         self.content[position] = self.action_sets(action_set)
         edges = []
         for k, (answer, probability) in enumerate(answers, start=1):
-            step = self.play(moves, answer)
-            edges.append((self._visit(step.state), float(probability), self._records(step, moves)))
+            step = self.play(actions, answer)
+            edges.append((self._visit(step.state), float(probability), self._records(step, actions)))
             if k % EDGES_A_REPORT == 0:
                 self.watch(len(self.player), self.num_edges + k)
         return edges
 
-    def _records(self, step: Step, moves: Sequence[Action | None]) -> tuple[int, ...]:
+    def _records(self, step: Step, actions: Sequence[Action | None]) -> tuple[int, ...]:
         number, records = self.records.number, []
         plain = type(step) is Observed
         seen = step.observations if plain else [step.observation(p) for p in range(self.n)]  # type: ignore[attr-defined]
-        for player, move in enumerate(moves):
+        for player, action in enumerate(actions):
             observation = seen[player]
-            if move is None and observation is None:
+            if action is None and observation is None:
                 records.append(NO_RECORD)
                 continue
             if observation is None:
                 observation = ()  # the mover gets a record for its own move even if it observes nothing
-            records.append(number.setdefault((move, observation), len(number)))
+            records.append(number.setdefault((action, observation), len(number)))
         return tuple(records)
 
     def graph(self, facts: bool = False) -> GameGraph:
@@ -556,9 +561,9 @@ class _Explorer:
 
 def facts_of(state: State) -> Iterator[Hashable]:
     """Yield the facts of a state: its ``facts`` where it declares them, else every value in it with its place."""
-    told = getattr(state, "facts", None)
-    if told is not None:
-        yield from sorted(told, key=str)
+    facts = getattr(state, "facts", None)
+    if facts is not None:
+        yield from sorted(facts, key=str)
         return
     todo: list[tuple[tuple[int, ...], object]] = [((), state)]
     while todo:
@@ -593,17 +598,17 @@ def _probe(game: Game, rng: np.random.Generator, stop: float) -> float:
     for _ in range(PROBE_DEPTH):
         if state.terminal or time.monotonic() > stop + PROBE_SECONDS:
             break
-        moves: list[Action | None] = []
+        actions: list[Action | None] = []
         for player in range(len(game.players)):
             legal_actions = state.legal_actions(player)
-            moves.append(legal_actions[int(rng.integers(len(legal_actions)))] if legal_actions else None)
+            actions.append(legal_actions[int(rng.integers(len(legal_actions)))] if legal_actions else None)
             if legal_actions:
                 weight *= len(legal_actions)
                 size += weight
-        answers = state.chance_outcomes(moves)
+        answers = state.chance_outcomes(actions)
         if answers:
             weight *= len(answers)
             size += weight
         answer = answers[int(rng.integers(len(answers)))][0] if answers else None
-        state = state.play(moves, answer).state
+        state = state.play(actions, answer).state
     return size

@@ -32,15 +32,15 @@ def _list_sum(a: FormArrays, number: np.uint64, base: np.uint32, plan: FloatArra
 
 @linked_kernel
 @borrowing
-def _list_add(a: FormArrays, number: np.uint64, base: np.uint32, worth: float, values: FloatArray) -> None:
-    """Add ``worth`` to each sequence of a list, times its weight."""
+def _list_add(a: FormArrays, number: np.uint64, base: np.uint32, amount: float, values: FloatArray) -> None:
+    """Add ``amount`` to each sequence of a list, times its weight."""
     begin, end = a.list_rows[number], a.list_rows[number + ONE]
     if len(a.codes):
         for e in range(begin, end):
-            values[base + a.entries[e]] += a.weights[a.codes[e]] * worth
+            values[base + a.entries[e]] += a.weights[a.codes[e]] * amount
     else:
         for e in range(begin, end):
-            values[base + a.entries[e]] += worth
+            values[base + a.entries[e]] += amount
 
 
 @kernel
@@ -67,11 +67,11 @@ def add_blocks(
                 sums[p, k] = 0.0 if p == player else _list_sum(a, here + k, base, plan)
             here += count
         for t in range(a.terms[pattern], a.terms[pattern + ONE]):
-            worth = a.term_paid[player, t]
+            amount = a.term_paid[player, t]
             for p in range(n):
                 if p != player:
-                    worth *= sums[p, a.term_lists[p, t]]
-            sums[player, a.term_lists[player, t]] += worth
+                    amount *= sums[p, a.term_lists[p, t]]
+            sums[player, a.term_lists[player, t]] += amount
         for k in range(a.pattern_lists[pattern, player]):
             _list_add(a, mine + k, a.sequences[player], sums[player, k], values)
 
@@ -129,7 +129,7 @@ def gradient(a: FormArrays, player: int, plan: FloatArray, values: FloatArray) -
 
 
 @kernel
-def expect_up(a: FormArrays, player: int, strategy: FloatArray, values: FloatArray, worth: FloatArray) -> None:
+def expect_up(a: FormArrays, player: int, strategy: FloatArray, values: FloatArray, amount: FloatArray) -> None:
     """Add to every sequence the value of its continuation when ``strategy`` is played.
 
     Afterwards values[q] is the counterfactual value of the move q, values[empty] the player's payoff and
@@ -141,7 +141,7 @@ def expect_up(a: FormArrays, player: int, strategy: FloatArray, values: FloatArr
         total = 0.0
         for q in range(a.first[k], a.first[k] + a.size[k]):
             total += strategy[q] * values[q]
-        worth[k] = total
+        amount[k] = total
         values[a.parent[k]] += total
 
 

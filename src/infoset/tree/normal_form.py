@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.base import FloatArray
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import GameTree
@@ -110,9 +110,9 @@ def _played_at(form: SequenceForm, infoset: int, plan: Any) -> str:
     if total <= 0:
         return PASSED
     played = [
-        (move, chance / total) for move, chance in zip(form.actions[infoset], own.tolist(), strict=True) if chance
+        (action, chance / total) for action, chance in zip(form.actions[infoset], own.tolist(), strict=True) if chance
     ]
-    return played[0][0] if len(played) == 1 else "/".join(f"{move} {chance:.3g}" for move, chance in played)
+    return played[0][0] if len(played) == 1 else "/".join(f"{action} {chance:.3g}" for action, chance in played)
 
 
 def count_strategies(form: SequenceForm, player: int) -> int:
@@ -143,7 +143,7 @@ def normal_form(form: SequenceForm, tree: GameTree | None = None) -> NormalForm:
     begins = [form.player_sequences(p).start for p in range(form.num_players)]
     for number, (row, paid) in enumerate(zip(sequences.tolist(), payoffs, strict=True)):
         if number % 1000 == 0:
-            signs.detail(f"filling the table of {' x '.join(map('{:,}'.format, counts))} strategies, {number:,} ends")
+            status.detail(f"filling the table of {' x '.join(map('{:,}'.format, counts))} strategies, {number:,} ends")
         playing = [np.flatnonzero(plans[:, q - b]) for (plans, _), q, b in zip(listed, row, begins, strict=True)]
         table[np.ix_(*playing)] += paid
     return NormalForm(
@@ -181,6 +181,6 @@ def _plans(form: SequenceForm, player: int) -> tuple[npt.NDArray[np.bool_], tupl
     for number, way in enumerate(found):
         made = dict(way)
         plans[number, [q - own.start for q in made.values()]] = True
-        moves = [form.actions[k][made[k] - int(a.first[k])] if k in made else PASSED for k in sets]
-        names.append("/".join(moves))
+        actions = [form.actions[k][made[k] - int(a.first[k])] if k in made else PASSED for k in sets]
+        names.append("/".join(actions))
     return plans, tuple(names)

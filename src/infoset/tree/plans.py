@@ -30,7 +30,7 @@ def realisation(form: SequenceForm, strategy: FloatArray) -> FloatArray:
 
     >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker"))
     >>> import numpy as np
-    >>> strategy = np.full(form.num_sequences, 0.5)            # two moves everywhere
+    >>> strategy = np.full(form.num_sequences, 0.5)            # two actions everywhere
     >>> sorted(set(infoset.realisation(form, strategy).tolist()))
     [0.25, 0.5, 1.0]
     """

@@ -40,7 +40,7 @@ def product_form_of(tree: GameTree) -> ProductForm:
             if mover == CHANCE:
                 axes.append(Chance(name, play.answers(depth)))
             else:
-                axes.append(Stage(name, tree.players[mover], play.moves(mover), play.key(depth, mover)))
+                axes.append(Stage(name, tree.players[mover], play.actions(mover), play.key(depth, mover)))
     return ProductForm(tree.name, tree.players, tuple(axes), play.payoffs)
 
 
@@ -87,11 +87,11 @@ class _Play:
 
         return key
 
-    def moves(self, mover: int) -> Callable[[Action], tuple[Action, ...]]:
-        def moves(key: Action) -> tuple[Action, ...]:
+    def actions(self, mover: int) -> Callable[[Action], tuple[Action, ...]]:
+        def actions(key: Action) -> tuple[Action, ...]:
             return (PASS,) if key == () else self.tree.action_set(self.sets[mover, str(key)])
 
-        return moves
+        return actions
 
     def payoffs(self, history: Past) -> list[float]:
         end, graph = self.node(history, len(self.tree.levels)), self.tree.graph
@@ -122,9 +122,9 @@ def stated_map(tree: GameTree, name: str, players: Collection[int], form: Produc
             raise ParameterError(
                 f"{tree.name} is no tree of {form.name}: after [{history}] another action set is on offer"
             )
-        for move in action_set:
-            moves = [move if seat == mover else None for seat in seats]
-            states.append(state.play(moves, move if mover == CHANCE else None).state)
+        for action in action_set:
+            actions = [action if seat == mover else None for seat in seats]
+            states.append(state.play(actions, action if mover == CHANCE else None).state)
     return custom(tree, name, players, lambda node: form.key(states[node], tree.player(node)))
 
 

@@ -55,7 +55,7 @@ def _digest(numbers: tuple[int, ...], *arrays: npt.NDArray[Any]) -> bytes:
     return found.digest()
 
 
-class _Behind(NamedTuple):
+class _Successors(NamedTuple):
     """All that may follow a core, one event after another."""
 
     event: LongArray  # (R,)
@@ -88,7 +88,7 @@ class AskedPublic:
             )
         self.steps = steps(graph, graph.completes)
         self.movers = self._movers()
-        self.learnt = [_kinds(self.steps.move[:, p] + 1, self.steps.record[:, p] + 1) for p in range(self.n)]
+        self.learnt = [_kinds(self.steps.action[:, p] + 1, self.steps.record[:, p] + 1) for p in range(self.n)]
         self.layer = self._layers()
         self.paid = graph.payoffs[np.where(self.movers == TERMINAL, graph.content[self.steps.position], 0)]
         self.action_sets: Interner[tuple[Action, ...]] = Interner()
@@ -169,8 +169,8 @@ class AskedPublic:
         states = [
             _distinct(cells[p] * most + kind[step], shape[p] * most) for p, (kind, most) in enumerate(self.learnt)
         ]
-        behind = self._apart(step, table.chance.ravel()[joint][row], [number for _, _, number in states])
-        events = [event for event in self._events(behind) if event is not None]
+        successors = self._apart(step, table.chance.ravel()[joint][row], [number for _, _, number in states])
+        events = [event for event in self._events(successors) if event is not None]
         self._spend(shape, slots=sum(shape) * (len(events) + 1))
         reached = np.array([*[event.reached for event in events], NOTHING])
         sides = []
@@ -183,7 +183,7 @@ class AskedPublic:
             own, place = (_joined([some[k] for some in edges]) for k in range(2))
             cell, by = cells[p][first[own]], step[first[own]]
             sides.append(
-                Side.of(action_set, reached, cell, where, place, s.move[by, p], s.record[by, p], np.ones(len(own)))
+                Side.of(action_set, reached, cell, where, place, s.action[by, p], s.record[by, p], np.ones(len(own)))
             )
         return Decided(table.mover, reached[:-1], np.array([event.chance for event in events]), sides)
 
@@ -209,7 +209,7 @@ class AskedPublic:
             layer[self.movers[s.target] == TERMINAL] = 0
         return layer
 
-    def _apart(self, step: LongArray, chance: FloatArray, private: list[LongArray]) -> _Behind:
+    def _apart(self, step: LongArray, chance: FloatArray, private: list[LongArray]) -> _Successors:
         """Group what may follow into events: what nobody confuses, has different movers or is in different layers."""
         reached = self.steps.target[step]
         begin = np.cumsum([0, *[int(own.max()) + 1 for own in private]])
@@ -217,14 +217,14 @@ class AskedPublic:
         event, _ = _kinds(connected(numbers), self.movers[reached] - EVERYBODY, self.layer[step])
         order = np.argsort(event.astype(np.uint16) if len(event) and event.max() < 1 << 16 else event, kind="stable")
         chance = (chance * self.steps.chance[step])[order]
-        return _Behind(event[order], chance, reached[order], [own[order] for own in private])
+        return _Successors(event[order], chance, reached[order], [own[order] for own in private])
 
-    def _events(self, behind: _Behind) -> Iterator[_Event | None]:
+    def _events(self, successors: _Successors) -> Iterator[_Event | None]:
         """Yield the events, or ``None`` for ends without payoffs."""
-        event, count = behind.event, int(behind.event[-1]) + 1
+        event, count = successors.event, int(successors.event[-1]) + 1
         begin = np.searchsorted(event, np.arange(count + 1))
         own, at = [], []
-        for private in behind.private:
+        for private in successors.private:
             most = int(private.max()) + 1
             values, _, number = _distinct(event * most + private, count * most)
             first = np.searchsorted(values, np.arange(count + 1) * most)
@@ -233,7 +233,7 @@ class AskedPublic:
         for k in range(count):
             rows = slice(begin[k], begin[k + 1])
             states, index = tuple([some[k] for some in own]), tuple([some[rows] for some in at])
-            yield self._event(behind.reached[rows], behind.chance[rows], states, index)
+            yield self._event(successors.reached[rows], successors.chance[rows], states, index)
 
     def _event(
         self, reached: LongArray, probabilities: FloatArray, own: tuple[LongArray, ...], index: tuple[LongArray, ...]
@@ -373,6 +373,6 @@ def _alike(axis: int, *tables: LongArray) -> tuple[LongArray, LongArray]:
         moved = np.moveaxis(table, axis, 0)
         flat.append(moved.reshape(len(moved), -1))
     rows = np.ascontiguousarray(np.concatenate(flat, axis=1))
-    width, held, kinds = rows.itemsize * rows.shape[1], rows.tobytes(), dict[bytes, int]()
-    kind = [kinds.setdefault(held[at : at + width], len(kinds)) for at in range(0, len(held), width)]
+    width, content, kinds = rows.itemsize * rows.shape[1], rows.tobytes(), dict[bytes, int]()
+    kind = [kinds.setdefault(content[at : at + width], len(kinds)) for at in range(0, len(content), width)]
     return _distinct(np.array(kind), len(kinds))[1], np.array(kind)

@@ -31,7 +31,7 @@ class RuleArrays(NamedTuple):
     slot: LongArray  # (Q,)
     edge_first: LongArray
     edge_cell: IntArray  # (E,) the cell that the edge leads to
-    edge_move: IntArray  # (E,) place in the action set, or NOTHING
+    edge_action: IntArray  # (E,) place in the action set, or NOTHING
     edge_record: IntArray  # (E,) the record of the cell's player, or NO_RECORD
     edge_chance: FloatArray  # (E,) the probability of a chance outcome that only this player's cell tells apart, else 1
     below: LongArray  # (Q,) number of cells that its excursions reach, counted once per path
@@ -83,14 +83,14 @@ class Side(NamedTuple):
     counts: LongArray  # (cells * (1 + events),) number of edges; for each cell excursions come first
     reached: IntArray  # (E,) the number of a core
     place: AnyIntArray  # (E,) place of that cell among the player's cells there
-    move: IntArray
+    action: IntArray
     record: IntArray
     chance: FloatArray
 
     @classmethod
     def of(
         cls, action_set: LongArray, reached: LongArray, cell: LongArray, event: LongArray, place: AnyIntArray,
-        move: LongArray, record: LongArray, chance: FloatArray,
+        action: LongArray, record: LongArray, chance: FloatArray,
     ) -> Side:  # fmt: skip
         """Build a side from edges in any order.
 
@@ -100,8 +100,8 @@ class Side(NamedTuple):
         key = cell * len(reached) + event + 1
         order = np.argsort(key, kind="stable")
         counts = np.bincount(key, minlength=len(action_set) * len(reached))
-        to, own, told = (column[order].astype(np.int32) for column in (reached[event], move, record))
-        return cls(action_set, counts, to, place[order], own, told, chance[order])
+        to, own, own_records = (column[order].astype(np.int32) for column in (reached[event], action, record))
+        return cls(action_set, counts, to, place[order], own, own_records, chance[order])
 
 
 class Decided(NamedTuple):
@@ -166,7 +166,7 @@ def rule_arrays(cores: Sequence[AnyCore]) -> RuleArrays:
         event_chance=np.concatenate([core.chance for core in decided]),
         action_set=action_set, slot=slot,
         edge_first=np.concatenate([[0, 0], np.cumsum(counts)]),
-        edge_cell=edge_cell, edge_move=np.concatenate([side.move for side in sides]),
+        edge_cell=edge_cell, edge_action=np.concatenate([side.action for side in sides]),
         edge_record=np.concatenate([side.record for side in sides]),
         edge_chance=np.concatenate([side.chance for side in sides]),
         below=np.zeros(len(action_set), np.int64),

@@ -15,12 +15,12 @@ from infoset.errors import ClockError, UnsupportedGameError
 from infoset.interning import Rows, intern
 from infoset.memory import free_memory
 from infoset.tree.graph import CHANCE, NO_RECORD, Interner
-from infoset.tree.growing import (
+from infoset.tree.lazy_graph import (
     NO_ACTION_SET,
     OUTSIDE,
     PAYOFFS,
     STATES,
-    GrowingGraph,
+    LazyGraph,
     add_choice,
     begin_state,
     rules_until,
@@ -47,7 +47,7 @@ class RulesSource:
         self.number: dict[tuple[type, State], int] = {}
         self.states: list[State] = []
         self.action_sets: Interner[tuple[Action, ...]] = Interner()
-        self.moves: Interner[Action] = Interner()
+        self.actions: Interner[Action] = Interner()
         self.offered = Rows.empty()
         self.payoffs: Interner[tuple[float, ...]] = Interner()
         self.seen: Interner[ObservationRecord] = Interner()
@@ -57,7 +57,7 @@ class RulesSource:
         self.nbytes = 0
         self.shared: dict[int, int] = {}  # parts of the first state, which often contains the game itself
 
-    def start(self, graph: GrowingGraph) -> tuple[int, ...]:
+    def start(self, graph: LazyGraph) -> tuple[int, ...]:
         """Add the first state and return the players' records of it."""
         step = self.game.start()
         with rules_until(self.game, graph.clock):
@@ -66,7 +66,7 @@ class RulesSource:
         self._state(graph, step.state)
         return tuple(self._records(step, [None] * len(graph.players)))
 
-    def _state(self, graph: GrowingGraph, state: State) -> int:
+    def _state(self, graph: LazyGraph, state: State) -> int:
         """Return the position of a state, adding new ones."""
         key = (type(state), state)
         found = self.number.get(key)
@@ -83,7 +83,7 @@ class RulesSource:
         if number % WEIGHED == 0:
             self.nbytes += WEIGHED * (ENTRY + sum(n for k, n in _parts(value).items() if k not in self.shared))
 
-    def _look(self, graph: GrowingGraph, number: int, state: State) -> None:
+    def _look(self, graph: LazyGraph, number: int, state: State) -> None:
         """Ask the rules for the data of a state, then store them."""
         n = len(graph.players)
         over = state.terminal
@@ -104,7 +104,7 @@ class RulesSource:
             g.probability[g.first[p] + k] = chance
         g.filled[STATES] += 1
 
-    def _end(self, graph: GrowingGraph, paid: tuple[float, ...]) -> int:
+    def _end(self, graph: LazyGraph, paid: tuple[float, ...]) -> int:
         row, g = self.payoffs(paid), graph.arrays
         if row == g.filled[PAYOFFS]:
             g.payoffs[row] = paid
@@ -113,19 +113,19 @@ class RulesSource:
         self.bounds = min(low, *paid), max(high, *paid)
         return row
 
-    def _action_set(self, moves: tuple[Action, ...]) -> int:
-        found = self.action_sets(moves)
+    def _action_set(self, actions: tuple[Action, ...]) -> int:
+        found = self.action_sets(actions)
         if found == len(self._action_sets):
-            self._action_sets.append(moves)
-            self.offered = self.offered.with_room(1, len(moves))
-            row = np.array([self.moves(move) for move in moves], dtype=np.int64)
+            self._action_sets.append(actions)
+            self.offered = self.offered.with_room(1, len(actions))
+            row = np.array([self.actions(action) for action in actions], dtype=np.int64)
             intern(self.offered, row)  # type: ignore[no-untyped-call]
-            self._weigh(found, moves)
+            self._weigh(found, actions)
         return found
 
-    def _answers(self, state: State, moves: list[Action | None]) -> tuple[tuple[Action, float], ...]:
+    def _answers(self, state: State, actions: list[Action | None]) -> tuple[tuple[Action, float], ...]:
         try:
-            found = state.chance_outcomes(moves)
+            found = state.chance_outcomes(actions)
             if len(found) <= MANY:
                 return found
         except UnsupportedGameError:
@@ -133,33 +133,33 @@ class RulesSource:
         rng = np.random.default_rng(len(self.states))
         count: dict[Action, int] = defaultdict(int)
         for _ in range(DRAWN):
-            answer = state.draw(moves, rng)
+            answer = state.draw(actions, rng)
             assert answer is not None
             count[answer] += 1
         return tuple([(answer, times / DRAWN) for answer, times in count.items()])
 
-    def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+    def ask(self, graph: LazyGraph, edges: LongArray) -> None:
         """Find where edges lead; where chance responds, add a position for that."""
         for edge in edges.tolist():
             graph.clock()
             self._ask(graph, edge)
 
-    def _ask(self, graph: GrowingGraph, edge: int) -> None:
+    def _ask(self, graph: LazyGraph, edge: int) -> None:
         g = graph.arrays
         p = int(g.source[edge])
         number = int(g.state[p])
-        moves: list[Action | None] = [None] * len(graph.players)
+        actions: list[Action | None] = [None] * len(graph.players)
         answer, at = None, edge
         while at != OUTSIDE:
             mover, above = int(g.player[int(g.source[at])]), int(g.source[at])
-            move = self._action_sets[int(g.content[above])][at - int(g.first[above])]
+            action = self._action_sets[int(g.content[above])][at - int(g.first[above])]
             if mover == CHANCE:
-                answer = move
+                answer = action
             else:
-                moves[mover] = move
+                actions[mover] = action
             at = int(g.via[above])
         state = self.states[number]
-        answers = () if answer is not None else self._answers(state, moves)
+        answers = () if answer is not None else self._answers(state, actions)
         if answers:
             content = self._action_set(tuple([each for each, _ in answers]))
             g = graph.room(1, len(answers), 0, len(self._action_sets))
@@ -169,20 +169,20 @@ class RulesSource:
             g.child[edge] = chance
             return
         play = getattr(state, "play_unchecked", state.play)
-        step = play(moves, answer)
+        step = play(actions, answer)
         child = self._state(graph, step.state)
         g = graph.arrays
-        g.child[edge], g.record[edge] = child, self._records(step, moves)
+        g.child[edge], g.record[edge] = child, self._records(step, actions)
 
-    def _records(self, step: Step, moves: list[Action | None]) -> list[int]:
+    def _records(self, step: Step, actions: list[Action | None]) -> list[int]:
         found = []
         seen = step.observations if type(step) is Observed else None
-        for player, move in enumerate(moves):
+        for player, action in enumerate(actions):
             observation = step.observation(player) if seen is None else seen[player]
-            if move is None and observation is None:
+            if action is None and observation is None:
                 found.append(NO_RECORD)
             else:
-                found.append(self._record((move, () if observation is None else observation)))
+                found.append(self._record((action, () if observation is None else observation)))
         return found
 
     def _record(self, record: ObservationRecord) -> int:
@@ -204,7 +204,7 @@ class RulesSource:
         """Return the number of a player's record."""
         return self._record(record)
 
-    def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
+    def playouts(self, graph: LazyGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return the mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins.
 
         Fewer plays, but at least one of each, are made where the graph's clock runs out.
@@ -222,7 +222,7 @@ class RulesSource:
             found += paid
         return found / each
 
-    def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
+    def take_over(self, graph: LazyGraph, other: Any, states: LongArray) -> LongArray:
         """Return the positions at which states (K,) begin; ``other``, a source of the same game, numbers the states."""
         return np.array([self._state(graph, other.states[number]) for number in states.tolist()], dtype=np.int64)
 
@@ -234,8 +234,10 @@ def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] =
         if state.terminal:
             break
         action_sets = [state.legal_actions(p) for p in players]
-        moves = [action_set[int(rng.random() * len(action_set))] if action_set else None for action_set in action_sets]
-        state = getattr(state, "play_unchecked", state.play)(moves, state.draw(moves, rng)).state
+        actions = [
+            action_set[int(rng.random() * len(action_set))] if action_set else None for action_set in action_sets
+        ]
+        state = getattr(state, "play_unchecked", state.play)(actions, state.draw(actions, rng)).state
         clock()
     return state.returns()
 
@@ -262,16 +264,16 @@ def _parts(value: object) -> dict[int, int]:
     return found
 
 
-def growing_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> GrowingGraph:
+def build_lazy_graph(game: Game, memory: int = 0, clock: Clock = ENDLESS) -> LazyGraph:
     """Build a graph of a game with only the start; ``memory`` is in bytes, by default a quarter of the free memory.
 
     The rules are compiled code where the game's ``source()`` provides it.
 
-    >>> from infoset.tree.rules_source import growing_graph
-    >>> graph = growing_graph(infoset.load("kuhn_poker"))
-    >>> graph.moves(0)[:2]                      # chance deals
+    >>> from infoset.tree.rules_source import build_lazy_graph
+    >>> graph = build_lazy_graph(infoset.load("kuhn_poker"))
+    >>> graph.actions(0)[:2]                      # chance deals
     ('J', 'Q')
     """
     made = getattr(game, "source", None)
     source = (made() if made else None) or RulesSource(game, bool(getattr(game, "everybody_sees", False)))
-    return GrowingGraph(game, source, memory or free_memory() // 4, clock)
+    return LazyGraph(game, source, memory or free_memory() // 4, clock)

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, Game, IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError, ImperfectRecallError, UnsupportedGameError
 from infoset.memory import free_memory
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import HISTORIES_A_REPORT, NARROW, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -118,7 +118,7 @@ class SequenceForm:
     ) -> SequenceForm:
         """Compile a game or its tree.  Raises ``ImperfectRecallError`` where a player forgets."""
         tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories, progress)
-        with signs.during("building the sequence form"):
+        with status.during("building the sequence form"):
             return _compile(tree, progress)
 
     @property
@@ -235,7 +235,7 @@ class SequenceForm:
         return sequences[0].astype(np.int32), np.stack(payoffs, axis=1)
 
 
-def carried(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray]:
+def sequences_and_reach(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray]:
     """Return every player's sequence (N, n) at each node of the tree, and chance's reach probability of it (N,)."""
     return _carry(tree, first_sequences(tree, form), form.arrays.sequences.astype(np.int32), None)
 
@@ -249,9 +249,9 @@ def sets_of(tree: GameTree, form: SequenceForm) -> LongArray:
 
 def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return every terminal history, unmerged: sequences (T, n), chance's reach probability (T,), payoffs (T, n)."""
-    held, reach = carried(tree, form)
+    sequence_at, reach = sequences_and_reach(tree, form)
     at = _ends(tree)
-    return held[at], reach[at], tree.graph.payoffs[tree.graph.content[tree.position[at]]]
+    return sequence_at[at], reach[at], tree.graph.payoffs[tree.graph.content[tree.position[at]]]
 
 
 def exact_ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, npt.NDArray[np.object_]]:
@@ -287,29 +287,29 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
     graph = tree.graph
     n = len(tree.players)
     sizes = graph.num_edges[tree.position[tree.infoset_node]]
-    kept = np.flatnonzero(sizes > 1)
-    kept = kept[np.argsort(tree.infoset_player[kept], kind="stable")].astype(np.int32)
-    owner, size = tree.infoset_player[kept], sizes[kept].astype(np.int32)
+    decisions = np.flatnonzero(sizes > 1)
+    decisions = decisions[np.argsort(tree.infoset_player[decisions], kind="stable")].astype(np.int32)
+    owner, size = tree.infoset_player[decisions], sizes[decisions].astype(np.int32)
     first = (np.cumsum(size) - size + owner + 1).astype(np.int32)
     infosets = np.searchsorted(owner, np.arange(n + 1)).astype(np.int32)
     totals = np.array([size[owner == p].sum() + 1 for p in range(n)])
     sequences = np.concatenate([[0], np.cumsum(totals)]).astype(np.int32)
     first_of = np.full(len(sizes), -1, dtype=np.int32)
-    first_of[kept] = first
+    first_of[decisions] = first
     reached = graph.payoffs[np.unique(graph.content[graph.player == TERMINAL])]
     offsets = payoff_offsets(reached)
     parent, rows, payoffs = _walk(tree, first_of, sequences, offsets, progress)
     rows, payoffs = _merge(rows, payoffs)
 
-    sets = kept.tolist()
+    sets = decisions.tolist()
 
     def names() -> tuple[list[str], list[tuple[str, ...]]]:
         _check_keys(tree)
         keys = [tree.key(k) for k in sets]
         if len(set(zip(owner.tolist(), keys, strict=True))) < len(keys):
             raise GameRuleError(f"{tree.name}: two information sets of one player have the same label")
-        content = graph.content[tree.position[tree.infoset_node[kept]]].tolist()
-        words = {number: move_words(graph.action_sets[number]) for number in set(content)}
+        content = graph.content[tree.position[tree.infoset_node[decisions]]].tolist()
+        words = {number: action_names(graph.action_sets[number]) for number in set(content)}
         return keys, [words[number] for number in content]
 
     return SequenceForm(
@@ -320,7 +320,7 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
             _index(infosets),
             _index(first),
             _index(size),
-            _index(parent[kept]),
+            _index(parent[decisions]),
             *_layout(rows, payoffs, sequences),
             **no_blocks(n),
         ),
@@ -331,7 +331,7 @@ def _compile(tree: GameTree, progress: Callable[[int], object] | None) -> Sequen
         num_histories=len(tree.parent),
         num_terminals=tree.num_terminals,
         map_name=graph.map_name,
-        tree_infoset=kept.astype(np.int32),
+        tree_infoset=decisions.astype(np.int32),
         _names=names,
     )
 
@@ -361,17 +361,17 @@ def _walk(
     of chance (T, n).
     """
     graph = tree.graph
-    held, reach = _carry(tree, first_of, sequences, progress)
+    sequence_at, reach = _carry(tree, first_of, sequences, progress)
     player, at = graph.player[tree.position], _ends(tree)
     payoffs = (graph.payoffs[graph.content[tree.position[at]]] - offsets) * reach[at, None]
     parent = np.full(len(first_of), -1, dtype=np.int32)
     choosing = np.flatnonzero(player >= 0)
-    infoset, sequence = tree.infoset[choosing], held[choosing, player[choosing]]
+    infoset, sequence = tree.infoset[choosing], sequence_at[choosing, player[choosing]]
     parent[infoset[::-1]] = sequence[::-1]  # of the first node of each set
     wrong = np.flatnonzero((parent[infoset] != sequence) & (first_of[infoset] >= 0))
     if len(wrong):
         raise _forgets(tree, int(infoset[wrong[0]]), int(choosing[wrong[0]]))
-    return parent, held[at], payoffs
+    return parent, sequence_at[at], payoffs
 
 
 def _carry(
@@ -379,37 +379,39 @@ def _carry(
 ) -> tuple[IntArray, FloatArray]:
     """Return every player's sequence (N, n) and chance's reach probability (N,), computed level by level."""
     n, report = len(tree.players), 0
-    held, reach = np.empty((len(tree.parent), n), dtype=np.int32), np.ones(len(tree.parent))
-    held[0] = sequences[:n]
+    sequence_at, reach = np.empty((len(tree.parent), n), dtype=np.int32), np.ones(len(tree.parent))
+    sequence_at[0] = sequences[:n]
     levels = tree.levels.tolist()
     for above, begin, end in zip(levels, levels[1:], levels[2:], strict=False):
         if end - begin < NARROW:
             for node in range(begin, end):
-                _descend_one(tree, node, held, reach, first_of)
+                _descend_one(tree, node, sequence_at, reach, first_of)
         else:
             nodes = np.arange(begin, end, dtype=np.int32)
-            held[begin:end], reach[begin:end] = descend(tree, nodes, held[above:begin], reach[above:begin], first_of)
+            sequence_at[begin:end], reach[begin:end] = descend(
+                tree, nodes, sequence_at[above:begin], reach[above:begin], first_of
+            )
         if progress and end >= report:
             report = end + HISTORIES_A_REPORT
             progress(end)
-    return held, reach
+    return sequence_at, reach
 
 
-def _descend_one(tree: GameTree, node: int, held: IntArray, reach: FloatArray, first_of: IntArray) -> None:
+def _descend_one(tree: GameTree, node: int, sequence_at: IntArray, reach: FloatArray, first_of: IntArray) -> None:
     """Do the work of ``descend`` for one node, which is faster in trees with many narrow levels."""
     above = tree.parent.item(node)
     offset, position = node - tree.first_child.item(above), tree.position.item(above)
     player = tree.graph.player.item(position)
-    held[node] = held[above]
+    sequence_at[node] = sequence_at[above]
     reach[node] = reach[above]
     if player == CHANCE:
         reach[node] *= tree.graph.probability[tree.graph.first_edge[position] + offset]
     elif (first := first_of.item(tree.infoset.item(above))) >= 0:
-        held[node, player] = first + offset
+        sequence_at[node, player] = first + offset
 
 
 def descend(
-    tree: GameTree, nodes: IntArray, held: IntArray, reach: FloatArray, first_of: IntArray
+    tree: GameTree, nodes: IntArray, sequence_at: IntArray, reach: FloatArray, first_of: IntArray
 ) -> tuple[IntArray, FloatArray]:
     """Return sequences (K, n) and chance's reach (K,) of the ``nodes`` of one level from those of the level above.
 
@@ -418,15 +420,15 @@ def descend(
     above = tree.parent[nodes]
     source = above - above[0]  # the first node of a level is a child of the first parent with children
     source += int(above[0]) - _level_begin(tree, int(above[0]))
-    held, reach = held[source].copy(), reach[source]
+    sequence_at, reach = sequence_at[source].copy(), reach[source]
     player = tree.graph.player[tree.position[above]]
     by_chance = np.flatnonzero(player == CHANCE)
     reach[by_chance] *= tree.graph.probability[tree.edges(nodes[by_chance])]
     infoset = tree.infoset[above]
     chosen = np.flatnonzero(player >= 0)
     chosen = chosen[first_of[infoset[chosen]] >= 0]
-    held[chosen, player[chosen]] = first_of[infoset[chosen]] + (nodes - tree.first_child[above])[chosen]
-    return held, reach
+    sequence_at[chosen, player[chosen]] = first_of[infoset[chosen]] + (nodes - tree.first_child[above])[chosen]
+    return sequence_at, reach
 
 
 def _level_begin(tree: GameTree, node: int) -> int:

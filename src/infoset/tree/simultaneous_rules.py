@@ -45,7 +45,7 @@ class Outcomes(NamedTuple):
     """The results of joint moves, each with every chance outcome."""
 
     played: IntArray  # (J, roles)
-    moves: LongArray  # (J, n) each player's, numbered within its own
+    actions: LongArray  # (J, n) each player's, numbered within its own
     reached: LongArray  # (J,) the next core
     records: LongArray  # (J, n)
 
@@ -59,11 +59,11 @@ class CoreSource(Protocol):
 
     def paid(self, core: int) -> tuple[float, ...] | None: ...
     def offered(self, core: int, player: int, own: LongArray) -> BoolArray: ...
-    def outcomes(self, core: int, moves: Sequence[LongArray]) -> Outcomes: ...
+    def outcomes(self, core: int, actions: Sequence[LongArray]) -> Outcomes: ...
     def after(self, core: int, player: int, own: LongArray, played: IntArray) -> LongArray: ...
     def depends(self, player: int) -> bool: ...
     @property
-    def moves(self) -> list[tuple[Action, ...]]: ...
+    def actions(self) -> list[tuple[Action, ...]]: ...
     @property
     def records(self) -> list[ObservationRecord]: ...  # by number; records of two players may be equal
 
@@ -116,7 +116,7 @@ class _Effect(NamedTuple):
     """The effect of a step on one player: the cells and moves it starts from, the new private states, the record."""
 
     cells: LongArray  # (K,) places among the private states at the core
-    move: LongArray  # (K,) place of the move in each cell's action set
+    action: LongArray  # (K,) place of the move in each cell's action set
     own: LongArray  # (K,) the new private states; 0 at an end
     record: int
 
@@ -141,7 +141,7 @@ class AskedTogether:
 
     def __init__(self, name: str, source: CoreSource, progress: Callable[[int], object] | None) -> None:
         self.name, self.source, self.progress, self.n = name, source, progress, len(source.players)
-        self.moves = source.moves
+        self.actions = source.actions
         self.action_sets: Interner[tuple[Action, ...]] = Interner()
         self.arrived: dict[int, list[list[Arrived]]] = {}  # private states at cores of the next step, for each player
         self.number: dict[object, int] = {}  # of a core, and of an end by its payoffs and probability
@@ -201,9 +201,9 @@ class _Asking:
         self.times = [one.times for one in arrived]
         self.offered = [self.source.offered(core, p, own[p]) for p in range(self.n)]
         self.places = [np.cumsum(some, axis=1) - 1 for some in self.offered]
-        moves = [np.flatnonzero(some.any(axis=0)) for some in self.offered]
-        self.outcomes = self.source.outcomes(core, moves)
-        self.answers = len(self.outcomes.reached) // prod(map(len, moves))  # number of chance outcomes
+        actions = [np.flatnonzero(some.any(axis=0)) for some in self.offered]
+        self.outcomes = self.source.outcomes(core, actions)
+        self.answers = len(self.outcomes.reached) // prod(map(len, actions))  # number of chance outcomes
         self.kinds: list[Interner[tuple[int, ...]]] = [Interner() for _ in range(self.n)]
         self.effects: list[list[_Effect]] = [[] for _ in range(self.n)]
 
@@ -221,17 +221,17 @@ class _Asking:
 
     def _effect(self, player: int, j: int, ends: bool) -> int:
         """Return the number of the effect of joint move ``j`` on a player."""
-        move, record = int(self.outcomes.moves[j, player]), int(self.outcomes.records[j, player])
-        key = (move,) if ends else (move, record)
+        action, record = int(self.outcomes.actions[j, player]), int(self.outcomes.records[j, player])
+        key = (action,) if ends else (action, record)
         if not ends and self.source.depends(player):
             key = (*key, *self.outcomes.played[j].tolist())
         kind = self.kinds[player](key)
         if kind == len(self.effects[player]):
-            cells = np.flatnonzero(self.offered[player][:, move])
+            cells = np.flatnonzero(self.offered[player][:, action])
             after = np.zeros(len(cells), np.int64)
             if not ends:
                 after = self.source.after(self.core, player, self.own[player][cells], self.outcomes.played[j])
-            place = self.places[player][cells, move]
+            place = self.places[player][cells, action]
             self.effects[player].append(_Effect(cells, place, after, NO_RECORD if ends else record))
         return kind
 
@@ -241,7 +241,7 @@ class _Asking:
         They are the histories inside the step, where some players have moved or chance moves next, and the ends.
         """
         o, sizes = self.outcomes, [some.shape[1] for some in self.offered]
-        joint = np.ravel_multi_index(tuple(o.moves.T), sizes)
+        joint = np.ravel_multi_index(tuple(o.actions.T), sizes)
         if self.answers > 1:  # chance outcomes with the same results count as one
             rows = np.unique(np.column_stack([joint, o.reached, o.records]), axis=0)
             joint, reached = rows[:, 0], rows[:, 1]
@@ -279,13 +279,13 @@ class _Asking:
 
     def side(self, player: int, events: list[_Event]) -> Side:
         """Return the edges of a player's cells."""
-        offered, moves = self.offered[player], self.asked.moves[player]
+        offered, actions = self.offered[player], self.asked.actions[player]
         every = [
             (effect, weight, place) for place, event in enumerate(events) for effect, weight in event.parts[player]
         ]
         sizes = [len(effect.cells) for effect, *_ in every]
         action_sets = [
-            self.asked.action_sets(tuple([moves[k] for k in np.flatnonzero(row).tolist()])) for row in offered
+            self.asked.action_sets(tuple([actions[k] for k in np.flatnonzero(row).tolist()])) for row in offered
         ]
         return Side.of(
             np.array(action_sets),
@@ -293,7 +293,7 @@ class _Asking:
             np.concatenate([effect.cells for effect, *_ in every]),
             np.repeat([place for *_, place in every], sizes),
             np.concatenate([effect.own for effect, *_ in every]),
-            np.concatenate([effect.move for effect, *_ in every]),
+            np.concatenate([effect.action for effect, *_ in every]),
             np.repeat([effect.record for effect, *_ in every], sizes),
             np.repeat([weight for _, weight, _ in every], sizes),
         )

@@ -24,7 +24,7 @@ class Steps:
     target: LongArray  # (F,) rows of ``position``
     record: IntArray  # (F, n)
     action_set: IntArray  # (F, n) the row of ``action_sets`` that each player chooses from, or NONE
-    move: IntArray  # (F, n) place of the move in that action set, or NONE
+    action: IntArray  # (F, n) place of the move in that action set, or NONE
     chance: FloatArray  # (F,) probability of the chance outcomes in the step
 
 
@@ -33,7 +33,7 @@ def steps(graph: GameGraph, ends: BoolArray | None = None) -> Steps:
 
     >>> from infoset.tree.graph import explore
     >>> from infoset.tree.steps import steps
-    >>> steps(explore(infoset.load("rock_paper_scissors"))).move.tolist()[:4]
+    >>> steps(explore(infoset.load("rock_paper_scissors"))).action.tolist()[:4]
     [[0, 0], [0, 1], [0, 2], [1, 0]]
     """
     if ends is None:
@@ -45,34 +45,34 @@ def steps(graph: GameGraph, ends: BoolArray | None = None) -> Steps:
     number = np.cumsum(begins) - 1
     n = len(graph.players)
     source, at = np.arange(len(position)), position.astype(np.int64)
-    action_set, move = (np.full((len(position), n), NONE, np.int32) for _ in range(2))
+    action_set, action = (np.full((len(position), n), NONE, np.int32) for _ in range(2))
     chance, done = np.ones(len(position)), []
     while len(source):
         edges, row = spread(graph, at)
-        source, action_set, move, chance = (
+        source, action_set, action, chance = (
             source[row],
             action_set[row],
-            move[row],
+            action[row],
             chance[row] * graph.probability[edges],
         )
         player = graph.player[at[row]]
         mine = np.flatnonzero(player >= 0)
         action_set[mine, player[mine]] = graph.content[at[row]][mine]
-        move[mine, player[mine]] = (edges - graph.first[at[row]])[mine]
+        action[mine, player[mine]] = (edges - graph.first[at[row]])[mine]
         over = ends[edges]
-        done.append((source[over], edges[over], action_set[over], move[over], chance[over]))
+        done.append((source[over], edges[over], action_set[over], action[over], chance[over]))
         on = ~over
-        source, action_set, move, chance, at = (
+        source, action_set, action, chance, at = (
             source[on],
             action_set[on],
-            move[on],
+            action[on],
             chance[on],
             graph.child[edges[on]].astype(np.int64),
         )
-    source, edges, action_set, move, chance = (np.concatenate(some) for some in zip(*done, strict=True))
+    source, edges, action_set, action, chance = (np.concatenate(some) for some in zip(*done, strict=True))
     order = np.lexsort((edges, source))
     edges = edges[order]
     return Steps(
         position, np.searchsorted(source[order], np.arange(len(position) + 1)), number[graph.child[edges]],
-        graph.record[edges], action_set[order], move[order], chance[order],
+        graph.record[edges], action_set[order], action[order], chance[order],
     )  # fmt: skip

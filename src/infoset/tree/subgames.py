@@ -52,52 +52,52 @@ def public_positions(graph: GameGraph, max_pairs: int = MAX_PAIRS) -> IntArray:
 
     Where more than ``max_pairs`` pairs of positions look alike to some player, only the start is returned.
     """
-    moves = steps(graph)
-    lonely = np.ones(len(moves.position), dtype=np.bool_)
+    actions = steps(graph)
+    lonely = np.ones(len(actions.position), dtype=np.bool_)
     for player in range(len(graph.players)):
-        confused = _pairs(moves, np.ascontiguousarray(moves.record[:, player]), max_pairs)
+        confused = _pairs(actions, np.ascontiguousarray(actions.record[:, player]), max_pairs)
         if confused is None:
             return np.zeros(1, dtype=np.int32)
         lonely[confused[confused[:, 0] != confused[:, 1]].ravel()] = False
     lonely[0] = True  # the whole game begins there, even where it is confused with other positions later
     rank = np.empty(len(graph.player), dtype=np.int64)
     rank[graph.order] = np.arange(len(graph.player))
-    public = moves.position[lonely]
+    public = actions.position[lonely]
     return public[np.argsort(rank[public])]
 
 
-def _pairs(moves: Steps, record: IntArray, max_pairs: int) -> LongArray | None:
+def _pairs(actions: Steps, record: IntArray, max_pairs: int) -> LongArray | None:
     """Return (K, 2) the pairs that look alike to the player that sees ``record``; ``None`` if there are too many."""
     pairs = Rows.empty().with_room(ROOM, 2 * ROOM)
     intern(pairs, np.zeros(2, dtype=np.int64))
     todo = 0
     while todo < int(pairs.size[0]):
         room = (len(pairs.begin) - 1, len(pairs.data) // 2, len(pairs.slots) // 2)
-        reached = int(_confuse(moves.first, moves.target, record, pairs, todo, min(room)))
+        reached = int(_confuse(actions.first, actions.target, record, pairs, todo, min(room)))
         if int(pairs.size[0]) > max_pairs:
             return None
         if reached == todo or reached < int(pairs.size[0]):
-            more = max(ROOM, int(np.diff(moves.first).max(initial=1)) ** 2 * 4)
+            more = max(ROOM, int(np.diff(actions.first).max(initial=1)) ** 2 * 4)
             pairs = pairs.with_room(more, 2 * more)
         todo = reached
     return pairs.table(2)
 
 
-def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], worth: FloatArray) -> GameGraph:
-    """Return the game from ``root`` to the next public positions, which end it with the payoffs ``worth`` (P, n)."""
-    number, kept = {root: 0}, [root]
-    for at in kept:
+def cut(graph: GameGraph, root: int, public: npt.NDArray[np.bool_], position_values: FloatArray) -> GameGraph:
+    """Return the game from ``root`` to the next public positions, which end it with the payoffs ``position_values`` (P, n)."""
+    number, copied = {root: 0}, [root]
+    for at in copied:
         if at != root and public[at]:
             continue
         for below in graph.child[graph.first_edge[at] : graph.first_edge[at + 1]].tolist():
             if below not in number:
-                number[below] = len(kept)
-                kept.append(below)
-    positions = np.array(kept, dtype=np.int32)
+                number[below] = len(copied)
+                copied.append(below)
+    positions = np.array(copied, dtype=np.int32)
     stops = public[positions] & (positions != root)
     player, content = graph.player[positions].copy(), graph.content[positions].copy()
     sizes = np.where(stops, 0, graph.num_edges[positions])
-    payoffs = np.concatenate([graph.payoffs, worth[positions[stops]]])
+    payoffs = np.concatenate([graph.payoffs, position_values[positions[stops]]])
     player[stops], content[stops] = TERMINAL, len(graph.payoffs) + np.arange(int(stops.sum()))
     edges = np.repeat(graph.first_edge[positions] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
     return replace(

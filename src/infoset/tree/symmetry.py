@@ -53,17 +53,17 @@ class Moves:
 
     def __init__(self, action_sets: Sequence[tuple[Action, ...]]) -> None:
         number: Interner[Action] = Interner()
-        rows = [[number(move) for move in action_set] for action_set in action_sets]
+        rows = [[number(action) for action in action_set] for action_set in action_sets]
         self.number = number.number
         self.distinct = number.values()
         self.first = np.cumsum([0, *map(len, rows)]).astype(np.int32)
-        self.flat = np.array([move for row in rows for move in row], dtype=np.int32)
+        self.flat = np.array([action for row in rows for action in row], dtype=np.int32)
         self.action_set_of = {frozenset(row): k for k, row in enumerate(rows)}
         self.ordered = len(self.action_set_of) == len(set(action_sets))  # no two action sets differ in order only
 
     def renamed(self, names: dict[Action, Action]) -> IntArray | None:
         """Return a relabelling by number; ``None`` where it does not permute the game's moves."""
-        found = [self.number.get(names.get(move, move), -1) for move in self.distinct]
+        found = [self.number.get(names.get(action, action), -1) for action in self.distinct]
         return np.array(found, dtype=np.int32) if sorted(found) == list(range(len(found))) else None
 
 
@@ -90,29 +90,31 @@ def find_symmetry(graph: GameGraph, declared: Iterable[dict[Action, Action]] | N
     >>> find_symmetry(explore(infoset.load("gdl:monty_hall"))).group.order      # the doors from left or from right
     2
     """
-    moves = Moves(graph.action_sets)
-    if graph.map_name or not moves.ordered:
+    actions = Moves(graph.action_sets)
+    if graph.map_name or not actions.ordered:
         return no_symmetry(graph)
     generators = []
-    for names in relabellings(moves.distinct) if declared is None else declared:
-        move = moves.renamed(names)
-        element = None if move is None else _follow(graph, moves, move)
+    for names in relabellings(actions.distinct) if declared is None else declared:
+        action = actions.renamed(names)
+        element = None if action is None else _follow(graph, actions, action)
         if element is not None:
             generators.append(element)
         elif declared is not None:
             raise GameRuleError(f"{graph.name}: the declared relabelling {names!r} is no symmetry of the game")
-    elements = closure((len(moves.distinct), len(graph.player), len(graph.records)), generators)
-    return Symmetry(np.stack([element.position for element in elements]), group_of(moves, elements))
+    elements = closure((len(actions.distinct), len(graph.player), len(graph.records)), generators)
+    return Symmetry(np.stack([element.position for element in elements]), group_of(actions, elements))
 
 
 def _value_order(value: object) -> tuple[bool, float, str]:
     return (False, value, "") if isinstance(value, int | float) else (True, 0.0, str(value))
 
 
-def relabellings(moves: Sequence[Action]) -> Iterator[dict[Action, Action]]:
+def relabellings(actions: Sequence[Action]) -> Iterator[dict[Action, Action]]:
     """Yield relabellings that reverse or exchange arguments of compound moves."""
-    for arity in sorted({len(move) for move in moves if isinstance(move, tuple)}):
-        some: list[tuple[Action, ...]] = [move for move in moves if isinstance(move, tuple) and len(move) == arity]
+    for arity in sorted({len(action) for action in actions if isinstance(action, tuple)}):
+        some: list[tuple[Action, ...]] = [
+            action for action in actions if isinstance(action, tuple) and len(action) == arity
+        ]
         values = [sorted(set(column), key=_value_order) for column in zip(*some, strict=True)]
         turned = [dict(zip(column, reversed(column), strict=True)) for column in values]
         wide = [k for k in range(arity) if len(values[k]) > 1]
@@ -127,12 +129,12 @@ def relabellings(moves: Sequence[Action]) -> Iterator[dict[Action, Action]]:
 class Element:
     """A symmetry: the images of moves, of positions (or of the parts of factored rules), and of records."""
 
-    move: IntArray  # (number of moves,)
+    action: IntArray  # (number of moves,)
     position: IntArray  # (P,)
     record: IntArray  # (T,)
 
     def after(self, other: Element) -> Element:
-        return Element(self.move[other.move], self.position[other.position], self.record[other.record])
+        return Element(self.action[other.action], self.position[other.position], self.record[other.record])
 
 
 @inner_kernel
@@ -158,7 +160,7 @@ def _alike(player, content, first_edge, p, q):
 
 
 @kernel
-def _extend(player, content, first_edge, child, probability, record, first_move, moves, move, image, seen):
+def _extend(player, content, first_edge, child, probability, record, first_action, actions, action, image, seen):
     """Fill in the images of positions and records from the start on; return whether the relabelling is consistent."""
     todo = np.empty(len(player), dtype=np.int32)
     todo[0] = image[0] = 0
@@ -169,9 +171,9 @@ def _extend(player, content, first_edge, child, probability, record, first_move,
         if not _alike(player, content, first_edge, p, q):
             return False
         for e in range(first_edge[p], first_edge[p + 1]):
-            wanted = move[moves[first_move[content[p]] + e - first_edge[p]]]
+            wanted = action[actions[first_action[content[p]] + e - first_edge[p]]]
             f, last = first_edge[q], first_edge[q + 1]
-            while f < last and moves[first_move[content[q]] + f - first_edge[q]] != wanted:
+            while f < last and actions[first_action[content[q]] + f - first_edge[q]] != wanted:
                 f += 1
             if f == last or abs(probability[e] - probability[f]) > SAME or not _renamed_alike(record, e, f, seen):
                 return False
@@ -184,13 +186,13 @@ def _extend(player, content, first_edge, child, probability, record, first_move,
     return True
 
 
-def _follow(graph: GameGraph, moves: Moves, move: IntArray) -> Element | None:
+def _follow(graph: GameGraph, actions: Moves, action: IntArray) -> Element | None:
     """Return the symmetry that a relabelling induces, or ``None``."""
     position = np.full(len(graph.player), UNSEEN, dtype=np.int32)
     record = np.full(len(graph.records), UNSEEN, dtype=np.int32)
     if not _extend(
         graph.player, graph.content, graph.first_edge, graph.child, graph.probability, graph.record,
-        moves.first, moves.flat, move, position, record,
+        actions.first, actions.flat, action, position, record,
     ):  # fmt: skip
         return None
     record = np.where(record == UNSEEN, np.arange(len(record)), record).astype(np.int32)
@@ -198,7 +200,7 @@ def _follow(graph: GameGraph, moves: Moves, move: IntArray) -> Element | None:
         all(len(np.unique(image)) == len(image) for image in (position, record)) and position.min(initial=0) >= 0
     )
     starts = [start for start in graph.start_records if start != NO_RECORD]
-    return Element(move, position, record) if bijective and all(record[start] == start for start in starts) else None
+    return Element(action, position, record) if bijective and all(record[start] == start for start in starts) else None
 
 
 def closure(sizes: tuple[int, int, int], generators: list[Element]) -> list[Element]:
@@ -208,45 +210,45 @@ def closure(sizes: tuple[int, int, int], generators: list[Element]) -> list[Elem
     """
     elements = [Element(*[np.arange(size, dtype=np.int32) for size in sizes])]
     most = min(MAX_ORDER, MAX_IMAGES // sizes[1])
-    kept: list[Element] = []
+    base: list[Element] = []
     for generator in generators:
-        known = {element.move.tobytes() for element in elements}
-        if generator.move.tobytes() in known:
+        known = {element.action.tobytes() for element in elements}
+        if generator.action.tobytes() in known:
             continue
         grown = list(elements)
         for element in grown:
-            for factor in (*kept, generator):
+            for factor in (*base, generator):
                 product = factor.after(element)
-                if product.move.tobytes() not in known and len(grown) <= most:
-                    known.add(product.move.tobytes())
+                if product.action.tobytes() not in known and len(grown) <= most:
+                    known.add(product.action.tobytes())
                     grown.append(product)
         if len(grown) <= most:
-            elements, kept = grown, [*kept, generator]
+            elements, base = grown, [*base, generator]
     return elements
 
 
-def group_of(moves: Moves, elements: list[Element]) -> Group:
+def group_of(actions: Moves, elements: list[Element]) -> Group:
     """Return the tables of a group from its elements."""
-    number = {element.move.tobytes(): k for k, element in enumerate(elements)}
+    number = {element.action.tobytes(): k for k, element in enumerate(elements)}
     product = np.array(
-        [[number[a.move[b.move].tobytes()] for b in elements] for a in elements], dtype=np.int32
+        [[number[a.action[b.action].tobytes()] for b in elements] for a in elements], dtype=np.int32
     )  # fmt: skip
     inverse = product.argmin(axis=1).astype(np.int32)
-    tables = [_action_sets(moves, element.move) for element in elements]
+    tables = [_action_sets(actions, element.action) for element in elements]
     record = np.stack([element.record for element in elements])
     action_set, entry = (np.stack(table) for table in zip(*tables, strict=True))
-    return Group(product, inverse, record, action_set, moves.first, entry)
+    return Group(product, inverse, record, action_set, actions.first, entry)
 
 
-def _action_sets(moves: Moves, move: IntArray) -> tuple[IntArray, IntArray]:
+def _action_sets(actions: Moves, action: IntArray) -> tuple[IntArray, IntArray]:
     """Return the images of the action sets, -1 where there is none, and the places of their moves there."""
-    action_set = np.full(len(moves.first) - 1, -1, dtype=np.int32)
-    entry = np.full(len(moves.flat), -1, dtype=np.int32)
-    rows: list[LongArray] = np.split(moves.flat, moves.first[1:-1])
+    action_set = np.full(len(actions.first) - 1, -1, dtype=np.int32)
+    entry = np.full(len(actions.flat), -1, dtype=np.int32)
+    rows: list[LongArray] = np.split(actions.flat, actions.first[1:-1])
     for k, row in enumerate(rows):
-        found = moves.action_set_of.get(frozenset(move[row].tolist()))
+        found = actions.action_set_of.get(frozenset(action[row].tolist()))
         if found is not None:
             place = {other: j for j, other in enumerate(rows[found].tolist())}
             action_set[k] = found
-            entry[moves.first[k] : moves.first[k + 1]] = [place[other] for other in move[row].tolist()]
+            entry[actions.first[k] : actions.first[k + 1]] = [place[other] for other in action[row].tolist()]
     return action_set, entry

@@ -62,8 +62,8 @@ def curve_svg(curves: Sequence[Curve], x_label: str, y_label: str, logarithmic: 
     parts.append(_text(4, 11, y_label, "start"))
     ends = _apart([y.at(curve.y[-1]) for curve in curves])
     for curve, end in zip(curves, ends, strict=True):
-        kept = range(0, len(curve.x), ceil(len(curve.x) / MOST_POINTS))
-        points = " ".join(f"{x.at(curve.x[k]):.1f},{y.at(curve.y[k]):.1f}" for k in [*kept, len(curve.x) - 1])
+        sampled = range(0, len(curve.x), ceil(len(curve.x) / MOST_POINTS))
+        points = " ".join(f"{x.at(curve.x[k]):.1f},{y.at(curve.y[k]):.1f}" for k in [*sampled, len(curve.x) - 1])
         line = {"fill": "none", "stroke-width": "2", "stroke-linejoin": "round", "style": f"stroke: {curve.color}"}
         parts.append(tag("polyline", points=points, **line))
         parts.append(_text(WIDTH - RIGHT + 8, end + 4, f"{curve.label} {curve.y[-1]:.2g}", "start", curve.color))

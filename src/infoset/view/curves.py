@@ -10,7 +10,7 @@ import numpy as np
 
 from infoset.errors import MissingExtraError, ParameterError
 from infoset.files import check_file, replace_file
-from infoset.solvers.work import Point
+from infoset.solvers.job import Point
 from infoset.view.plots import INK, label, new_axes, tidy
 from infoset.view.plots import color as hue
 
@@ -167,10 +167,10 @@ def plot_logit_path(found: LogitPath, axes: Any = None) -> Any:
     for player, panel in enumerate(panels):
         ends: dict[float, list[str]] = {}
         for number, k in enumerate(form.player_infosets(player)):
-            for move in range(int(form.arrays.size[k]) - 1):
-                probabilities = found.strategies[shown, int(form.arrays.first[k]) + move]
+            for action in range(int(form.arrays.size[k]) - 1):
+                probabilities = found.strategies[shown, int(form.arrays.first[k]) + action]
                 panel.semilogx(rationality, probabilities, color=hue(number), lw=1.6)
-                name = f"{form.keys[k]}: {form.actions[k][move]}"
+                name = f"{form.keys[k]}: {form.actions[k][action]}"
                 ends.setdefault(round(float(probabilities[-1]) * NAMES_HIGH) / NAMES_HIGH, []).append(label(name, 24))
         for height, names in ends.items():
             more = f" +{len(names) - 1}" if len(names) > 1 else ""

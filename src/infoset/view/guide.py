@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from infoset.base import Action, Game
 from infoset.catalog import GAMES, GDL, about, known_games, load, maker_of
-from infoset.errors import IllegalMoveError, one_line, shorten
+from infoset.errors import IllegalActionError, one_line, shorten
 from infoset.files import read_text
 from infoset.formats.efg import EfgGame
 from infoset.formats.nfg import NfgGame
@@ -80,8 +80,8 @@ def guide(name: str, game: Game | None = None) -> Guide:
 def _texts(word: str) -> Texts:
     """Return the texts about a named game; none about the game of a plug-in whose maker has no ``guide``."""
     if word not in GAMES.homes and not word.startswith(GDL):
-        told = getattr(maker_of(word), "guide", None)
-        return cast("Texts", told()) if told else {}
+        rules_of_game = getattr(maker_of(word), "guide", None)
+        return cast("Texts", rules_of_game()) if rules_of_game else {}
     own = _data().get(word, {})
     if word.startswith(GDL):
         return {**gdl_header(library()[word.removeprefix(GDL)].read_text(encoding="utf-8")), **own}
@@ -168,7 +168,7 @@ def _stranger(name: str, game: Game) -> Guide:
 def _example(game: Game, text: str) -> Iterator[str]:
     """Play an example through the rules and yield its events.
 
-    Raises ``IllegalMoveError`` for words that are no legal move.
+    Raises ``IllegalActionError`` for words that are no legal move.
     """
     words = [word.strip() for word in text.split(";")]
     state = game.start().state
@@ -190,7 +190,7 @@ def _example(game: Game, text: str) -> Iterator[str]:
             yield f"{CHANCE}: {action_words(chance_outcome)}"
         state = state.play(joint, chance_outcome).state
     if words:
-        raise IllegalMoveError(f"{game.name}: the game is over before {words[0]!r}")
+        raise IllegalActionError(f"{game.name}: the game is over before {words[0]!r}")
     if state.terminal:
         paid = zip(game.players, state.returns(), strict=True)
         yield f"the end: {', '.join(f'{who} {value:+g}'.replace('-', '−') for who, value in paid)}"
@@ -200,25 +200,25 @@ def _example(game: Game, text: str) -> Iterator[str]:
 
 def _take(game: Game, who: str, action_set: tuple[Action, ...], words: list[str]) -> Action:
     """Return the move that the next words name, and consume them."""
-    for move in action_set if words else ():
-        if words[0] in (_words(game, move), action_words(move)):
+    for action in action_set if words else ():
+        if words[0] in (_words(game, action), action_words(action)):
             del words[0]
-            return move
+            return action
     given = words[0] if words else "nothing"
-    raise IllegalMoveError(f"{game.name}: {who} cannot choose {given!r}; allowed: {shorten(str(action_set), 200)}")
+    raise IllegalActionError(f"{game.name}: {who} cannot choose {given!r}; allowed: {shorten(str(action_set), 200)}")
 
 
-def _words(game: Game, move: Action | None) -> str:
-    return getattr(VIEWS.of(game), "move_words", action_words)(move)
+def _words(game: Game, action: Action | None) -> str:
+    return getattr(VIEWS.of(game), "move_words", action_words)(action)
 
 
-def guide_text(told: Guide) -> str:
+def guide_text(rules_of_game: Guide) -> str:
     """Return a guide as plain text, wrapped at ``WIDTH`` letters."""
-    lines = [told.name, *([told.about] if told.about else [])]
-    for title, text in told.parts:
+    lines = [rules_of_game.name, *([rules_of_game.about] if rules_of_game.about else [])]
+    for title, text in rules_of_game.parts:
         lines += ["", title, *_indented(text)]
-    if told.example:
-        lines += ["", "Example", *(f"  {step}" for step in told.example), *_indented(told.note)]
+    if rules_of_game.example:
+        lines += ["", "Example", *(f"  {step}" for step in rules_of_game.example), *_indented(rules_of_game.note)]
     return "\n".join(lines)
 
 

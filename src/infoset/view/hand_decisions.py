@@ -18,7 +18,7 @@ class Decision(NamedTuple):
 
     player: int
     said: tuple[str, ...]
-    moves: tuple[str, ...]
+    actions: tuple[str, ...]
     chance: float
     """The probability that the game reaches this decision."""
     reach: FloatArray
@@ -55,29 +55,33 @@ class _Walk:
         return self.all
 
     def _visit(
-        self, state: HoldemState, said: tuple[str, ...], known: tuple[InformationState, InformationState],
+        self, state: HoldemState, said: tuple[str, ...], infostate: tuple[InformationState, InformationState],
         reach: list[FloatArray],
     ) -> None:  # fmt: skip
         player, action_set = state.mover, state.legal_actions(state.mover)
-        rows = np.array([self._row(player, hand, known[player], action_set) for hand in self.rules.spot.hands[player]])
+        rows = np.array(
+            [self._row(player, hand, infostate[player], action_set) for hand in self.rules.spot.hands[player]]
+        )
         own, other = (self.weights[p] * reach[p] for p in (player, 1 - player))
         meets = own * ((self.fits if player == 0 else self.fits.T) @ other) / self.total
         chance = float(meets.sum())
         often = meets @ rows / chance if chance > 0 else np.zeros(len(action_set))
-        moves = tuple(map(str, action_set))
-        self.all.append(Decision(player, said, moves, chance, reach[player], rows, often))
-        for k, move in enumerate(moves):
-            after = state.after(move)
+        actions = tuple(map(str, action_set))
+        self.all.append(Decision(player, said, actions, chance, reach[player], rows, often))
+        for k, action in enumerate(actions):
+            after = state.after(action)
             if isinstance(after, HoldemState) and after.mover != NOBODY:
-                told = tuple([own_record(move if p == player else None, None if p == player else move) for p in (0, 1)])
+                next_records = tuple(
+                    [own_record(action if p == player else None, None if p == player else action) for p in (0, 1)]
+                )
                 further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
-                self._visit(after, (*said, move), tuple([(*known[p], told[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
+                self._visit(after, (*said, action), tuple([(*infostate[p], next_records[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
 
     def _row(
-        self, player: int, hand: tuple[int, ...], known: InformationState, action_set: tuple[Action, ...]
+        self, player: int, hand: tuple[int, ...], infostate: InformationState, action_set: tuple[Action, ...]
     ) -> list[float]:
         record = own_record(None, hand_name(hand))
-        row = self.policy.action_probabilities(player, (record, *known), action_set)  # type: ignore[arg-type]
+        row = self.policy.action_probabilities(player, (record, *infostate), action_set)  # type: ignore[arg-type]
         return [1 / len(action_set)] * len(action_set) if row is None else list(row)
 
 
@@ -101,7 +105,7 @@ def decisions_text(players: Sequence[str], found: list[Decision]) -> str:
     """Return a line for each decision, in the order of the game."""
     lines = []
     for one in found:
-        did = "   ".join(f"{move} {share:.1%}" for move, share in zip(one.moves, one.often.tolist(), strict=True))
+        did = "   ".join(f"{action} {share:.1%}" for action, share in zip(one.actions, one.often.tolist(), strict=True))
         lines.append((f"{one.chance:7.2%}  {players[one.player]} {one.where}", did))
     width = max(len(where) for where, _ in lines)
     return "\n".join(f"{where:{width}}  {did}" for where, did in lines)

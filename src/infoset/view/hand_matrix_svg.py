@@ -10,8 +10,8 @@ from xml.etree import ElementTree as Xml
 from infoset.errors import shorten
 from infoset.games.holdem import TURN, HoldemRules
 from infoset.games.poker_hands import RANKS, hand_name
+from infoset.view.action_colors import BETS, action_colors, printed
 from infoset.view.hand_decisions import Decision, class_cells, class_name
-from infoset.view.move_colors import BETS, move_colors, printed
 from infoset.view.tournament_svg import EMPTY, GREY, INK, MARGIN, sheet, text
 
 MAX_PANELS, LEAST, DARK = 24, 0.001, 0.6
@@ -40,9 +40,9 @@ def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
     return Xml.tostring(svg, encoding="unicode")
 
 
-def _order(moves: tuple[str, ...]) -> list[tuple[int, str]]:
+def _order(actions: tuple[str, ...]) -> list[tuple[int, str]]:
     """Return the moves' indices and colours: folds and calls, then bets in increasing order."""
-    return [(k, printed(name)) for k, name in enumerate(move_colors(moves))]
+    return [(k, printed(name)) for k, name in enumerate(action_colors(actions))]
 
 
 def _legend(svg: Xml.Element, width: float) -> None:
@@ -65,8 +65,8 @@ def _panel(svg: Xml.Element, rules: HoldemRules, decision: Decision, x: float, y
     title = f"{decision.chance:.1%}  {rules.players[decision.player]} {decision.where}"
     text(svg, x, y + 14, shorten(title, TITLE), font_weight="bold")
     left, line = x, y + 29
-    for k, color in _order(decision.moves):
-        words = f"{decision.moves[k]} {decision.often[k]:.0%}"
+    for k, color in _order(decision.actions):
+        words = f"{decision.actions[k]} {decision.often[k]:.0%}"
         if left + LETTER * len(words) > x + SIDE:
             left, line = x, line + 13
         text(svg, left, line, words, fill=color, font_weight="bold", font_size="10")
@@ -86,13 +86,13 @@ def _cell(svg: Xml.Element, decision: Decision, hands: list[int], x: float, y: f
         dark = filled > DARK
         shares = reach @ decision.rows[hands] / reach.sum()
         left, height = x, size * filled
-        for k, color in _order(decision.moves):
+        for k, color in _order(decision.actions):
             width = size * float(shares[k])
             if width > 0.05:
                 stripe = {"x": f"{left:.2f}", "y": f"{y + size - height:.2f}", "width": f"{width:.2f}"}
                 Xml.SubElement(group, "rect", {**stripe, "height": f"{height:.2f}", "fill": color})
             left += width
-        told = ", ".join(f"{move} {share:.0%}" for move, share in zip(decision.moves, shares, strict=True))
-        Xml.SubElement(group, "title").text = f"{name}: here {filled:.0%}; {told}"
+        shares_text = ", ".join(f"{action} {share:.0%}" for action, share in zip(decision.actions, shares, strict=True))
+        Xml.SubElement(group, "title").text = f"{name}: here {filled:.0%}; {shares_text}"
     ink = "white" if dark else INK if len(hands) else "#bbbbbb"
     text(group, x + size / 2, y + size / 2 + 3, name, text_anchor="middle", font_size="7", fill=ink)

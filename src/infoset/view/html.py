@@ -17,14 +17,14 @@ from infoset.catalog import about
 from infoset.errors import BudgetError, InfosetError, UnsupportedGameError, shorten
 from infoset.formats.efg import EfgGame
 from infoset.games.rules import seats
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
+from infoset.view.action_colors import action_colors
 from infoset.view.curve_svg import Curve, curve_svg
 from infoset.view.guide import title_of
 from infoset.view.markup import LONGEST, Html, figures, head, hue, name_cell, shown, table, tag
 from infoset.view.match_text import series_rows
-from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, is_payoff_table, payoff_picture, payoff_table
 from infoset.view.text import MAX_TREE_NODES
 from infoset.view.tournament_svg import tournament_svg
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from infoset.match.replay import Match
     from infoset.match.series import Series
     from infoset.pommerman.game import PommermanState
+    from infoset.solvers.job import Point
     from infoset.solvers.metrics import Evaluation
-    from infoset.solvers.work import Point
     from infoset.solving import Solution
 
 ROWS = 30  # of a policy that are shown, for all players together
@@ -56,11 +56,11 @@ MOST_PAGE = 4_000_000  # letters of a page embedded in a notebook
 def game_html(game: Game, sizes: Mapping[str, str], *pictures: str) -> str:
     """Return a game's name, players and known sizes as HTML, without calling its rules."""
     facts = [("players", _cut(game.players, MOVES)), *sizes.items()]
-    told = [tag("p", line)] if (line := about(game.name)) else []
+    parts = [tag("p", line)] if (line := about(game.name)) else []
     called = title_of(game)
     kind = "game" if called in ("", game.name) else f"game, {game.name}"
     payoffs = _payoffs(game) if is_payoff_table(game) else Html()
-    return shown(head(called or game.name, kind), *told, figures(facts), payoffs, *map(paper, pictures))
+    return shown(head(called or game.name, kind), *parts, figures(facts), payoffs, *map(paper, pictures))
 
 
 def efg_html(game: EfgGame) -> str:
@@ -98,17 +98,17 @@ def _cell_html(cell: Mapping[str, Any]) -> Html:
 
 def state_html(state: State, players: Sequence[str] | None = None) -> str:
     """Return a state as HTML: each player's legal moves, and the payoffs so far."""
-    return shown(_moves(state, players or seats(len(state.returns()))))
+    return shown(_actions(state, players or seats(len(state.returns()))))
 
 
 def position_html(state: PommermanState) -> str:
     """Return a position of Pommerman as HTML, with its board."""
     from infoset.view.pommerman.svg import position_svg
 
-    return shown(paper(position_svg(state)), _moves(state, state.game.players))
+    return shown(paper(position_svg(state)), _actions(state, state.game.players))
 
 
-def _moves(state: State, players: Sequence[str]) -> Html:
+def _actions(state: State, players: Sequence[str]) -> Html:
     paid = state.returns()
     if state.terminal:
         rows = [[name, f"{value:+g}"] for name, value in zip(players[:PLAYERS], paid, strict=False)]
@@ -131,13 +131,13 @@ def _chance(state: State, players: int) -> str:
         return "Chance draws one of more answers than can be listed."
     if not answers:
         return "Nobody has a choice here."
-    words = move_words(tuple([answer for answer, _ in answers]))
+    words = action_names(tuple([answer for answer, _ in answers]))
     shares = [f"{word} {chance:.3g}" for word, (_, chance) in zip(words, answers, strict=True)]
     return f"Chance moves: {_cut(shares, MOVES)}."
 
 
 def _action_set(action_set: tuple[Action, ...]) -> str:
-    return _cut(move_words(action_set[:MOVES]), MOVES, len(action_set)) if action_set else "waits"
+    return _cut(action_names(action_set[:MOVES]), MOVES, len(action_set)) if action_set else "waits"
 
 
 def _cut(words: Sequence[str], most: int, size: int | None = None) -> str:
@@ -171,40 +171,40 @@ def _strategy(policy: TabularPolicy, player: int, rows: int) -> tuple[Html, ...]
     """Return the rows of one player."""
     name, size = policy.players[player], len(policy.tables[player])
     first = dict(islice(policy.tables[player].items(), rows))
-    moves = list(dict.fromkeys(move for row in first.values() for move in row))
+    actions = list(dict.fromkeys(action for row in first.values() for action in row))
     if not size:
         return ()
-    if len(moves) <= COLUMNS:
-        titles, cells = moves, [[_probability(row, move, moves) for move in moves] for row in first.values()]
+    if len(actions) <= COLUMNS:
+        titles, cells = actions, [[_probability(row, action, actions) for action in actions] for row in first.values()]
     else:
-        titles, cells = ["likeliest moves"], [[_likeliest(row, moves)] for row in first.values()]
+        titles, cells = ["likeliest moves"], [[_likeliest(row, actions)] for row in first.values()]
     body = [[key, *line] for key, line in zip(first, cells, strict=True)]
     found = table([name, *(name_cell("th", title) for title in titles)], body)
     return (found, tag("p", f"… {size - rows:,} more information sets of {name}")) if size > rows else (found,)
 
 
-def _probability(row: Mapping[str, float], move: str, moves: list[str]) -> Html:
-    if move not in row:
+def _probability(row: Mapping[str, float], action: str, actions: list[str]) -> Html:
+    if action not in row:
         return tag("td", "", class_="chance")
-    chance = row[move]
+    chance = row[action]
     text = f"{chance:.3f}" if 0 < chance < 1 else f"{chance:g}"
     said = tag("span", text, **({} if chance else {"class_": "none"}))
-    bar = _bar([(chance, _colors(row, moves)[move])])
-    return tag("td", said, bar, class_="chance", title=f"{shorten(move, LONGEST)}: {chance!r}")
+    bar = _bar([(chance, _colors(row, actions)[action])])
+    return tag("td", said, bar, class_="chance", title=f"{shorten(action, LONGEST)}: {chance!r}")
 
 
-def _likeliest(row: Mapping[str, float], moves: list[str]) -> Html:
-    order = sorted((move for move in row if row[move]), key=lambda move: -row[move])
-    said = _cut([f"{move} {row[move]:.3f}" for move in order[:LIKELIEST]], LIKELIEST, len(order))
-    colors = _colors(row, moves)
-    shares = [(row[move], colors[move]) for move in order]
+def _likeliest(row: Mapping[str, float], actions: list[str]) -> Html:
+    order = sorted((action for action in row if row[action]), key=lambda action: -row[action])
+    said = _cut([f"{action} {row[action]:.3f}" for action in order[:LIKELIEST]], LIKELIEST, len(order))
+    colors = _colors(row, actions)
+    shares = [(row[action], colors[action]) for action in order]
     return tag("td", said, _bar(shares), class_="chance")
 
 
-def _colors(row: Mapping[str, float], moves: list[str]) -> dict[str, str]:
-    """Return the CSS colours of a row's moves, by the order of all ``moves``."""
-    names = move_colors(list(row), {move: k for k, move in enumerate(moves)})
-    return {move: f"var(--{name})" for move, name in zip(row, names, strict=True)}
+def _colors(row: Mapping[str, float], actions: list[str]) -> dict[str, str]:
+    """Return the CSS colours of a row's moves, by the order of all ``actions``."""
+    names = action_colors(list(row), {action: k for k, action in enumerate(actions)})
+    return {action: f"var(--{name})" for action, name in zip(row, names, strict=True)}
 
 
 def _bar(shares: Iterable[tuple[float, str]]) -> Html:
@@ -226,12 +226,12 @@ def solution_html(solution: Solution) -> str:
         ("not evaluated", solution.why_not),
         ("stopped", f"{solution.stopped}, after {after}"),
     ]
-    told = [tag("p", f"{key}: {text}") for key, text in notes if text]
+    parts = [tag("p", f"{key}: {text}") for key, text in notes if text]
     policy = solution.policy
     table = _policy(policy, FIRST_ROWS) if isinstance(policy, TabularPolicy) else _policy_kind(policy)
     where = [tag("p", f"run folder: {solution.folder}")] if solution.folder else []
     about = f"solved by {solution.method}"
-    return shown(head(solution.game, about), figures(facts), *told, _curve(solution.curve), table, *where)
+    return shown(head(solution.game, about), figures(facts), *parts, _curve(solution.curve), table, *where)
 
 
 def _policy_kind(policy: Any) -> Html:
@@ -268,9 +268,9 @@ def evaluation_html(evaluation: Evaluation) -> str:
     margin = f" ± {evaluation.margin:.2g}" if evaluation.margin else ""
     facts = _figure("exploitability", evaluation.exploitability) + _figure("epsilon", evaluation.epsilon)
     facts.append(("nash_conv", f"{evaluation.nash_conv:.4g}{margin}"))
-    told = [tag("p", evaluation.reason)] if evaluation.reason else []
+    parts = [tag("p", evaluation.reason)] if evaluation.reason else []
     titles = ["player", "value", "best response", "gain"]
-    return shown(head("evaluation", words), figures(facts), table(titles, rows), *told)
+    return shown(head("evaluation", words), figures(facts), table(titles, rows), *parts)
 
 
 def match_html(match: Match) -> str:

@@ -9,7 +9,7 @@ def series_text(series: Series) -> str:
     """Return a table with a line per agent, and the speed of the series."""
     plural = "" if series.games == 1 else "s"
     head = f"{series.game}: {series.games:,} game{plural}, seed {series.seed}"
-    tail = f"{series.moves:,} moves, {series.moves_per_second:,.0f} a second, {series.seconds:.3g} s"
+    tail = f"{series.actions:,} moves, {series.moves_per_second:,.0f} a second, {series.seconds:.3g} s"
     stopped = ["stopped: interrupted"] if series.stopped == "interrupted" else []
     return "\n".join([head, *columns(series_rows(series)), *_examples(series), *_accounts(series), tail, *stopped])
 

@@ -15,7 +15,7 @@ from infoset.base import Action, BoolArray, FloatArray, Game, Picture
 from infoset.errors import InfosetError
 from infoset.formats.nfg import NfgGame
 from infoset.games.matrix import MatrixRules
-from infoset.names import move_words
+from infoset.names import action_names
 
 MOST_CELLS = 400
 MOST_PLAYERS = 3
@@ -31,7 +31,7 @@ class PayoffTable(NamedTuple):
     players: tuple[str, ...]
     strategies: tuple[tuple[str, ...], ...]
     """The names of the moves, by player."""
-    moves: tuple[tuple[Action, ...], ...]
+    actions: tuple[tuple[Action, ...], ...]
     payoffs: FloatArray
     """(K1, …, Kn, n) each player's payoff."""
     best: BoolArray
@@ -44,7 +44,7 @@ class PayoffTable(NamedTuple):
 
     def chosen(self, joint: tuple[Action | None, ...]) -> list[int | None]:
         """Return the indices of a joint move, ``None`` for a player that has not moved."""
-        return [None if move is None else own.index(move) for move, own in zip(joint, self.moves, strict=True)]
+        return [None if action is None else own.index(action) for action, own in zip(joint, self.actions, strict=True)]
 
 
 def is_payoff_table(game: Game) -> bool:
@@ -81,7 +81,7 @@ def payoff_table(game: Game) -> PayoffTable | None:
     slack = TOLERANCE * float(np.ptp(payoffs))
     best = [payoffs[..., p] >= payoffs[..., p].max(axis=p, keepdims=True) - slack for p in players]
     return PayoffTable(
-        tuple(game.players), tuple(map(move_words, action_sets)), action_sets, payoffs, np.stack(best, axis=-1)
+        tuple(game.players), tuple(map(action_names, action_sets)), action_sets, payoffs, np.stack(best, axis=-1)
     )
 
 

@@ -9,8 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from infoset.errors import MissingExtraError, printable, shorten
+from infoset.view.action_colors import action_colors, printed
 from infoset.view.markup import HUES, palette
-from infoset.view.move_colors import move_colors, printed
 
 if TYPE_CHECKING:
     from infoset.arena.standings import Standings
@@ -58,13 +58,13 @@ def plot_policy(policy: TabularPolicy, player: int | str, axes: Any = None) -> A
     seat = policy.seat(player)
     table = policy.tables[seat]
     rows = dict(islice(table.items(), ROWS))
-    moves = list(dict.fromkeys(move for row in rows.values() for move in row))
+    actions = list(dict.fromkeys(action for row in rows.values() for action in row))
     axes = new_axes("a strategy", (7.2, 1.2 + 0.27 * max(len(rows), 3))) if axes is None else axes
     left = [0.0] * len(rows)
-    for move, name in zip(moves, move_colors(moves), strict=True):
-        shares = [row.get(move, 0.0) for row in rows.values()]
+    for action, name in zip(actions, action_colors(actions), strict=True):
+        shares = [row.get(action, 0.0) for row in rows.values()]
         places = range(len(rows))
-        axes.barh(places, shares, left=left, height=0.72, color=printed(name), label=label(move), edgecolor="white")
+        axes.barh(places, shares, left=left, height=0.72, color=printed(name), label=label(action), edgecolor="white")
         left = [before + share for before, share in zip(left, shares, strict=True)]
     axes.set_yticks(range(len(rows)), [label(key) for key in rows])
     axes.set_ylim(len(rows) - 0.4, -0.6)

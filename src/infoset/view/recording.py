@@ -28,8 +28,8 @@ def recording(match: Match, game: Game | None = None) -> dict[str, Any]:
     A view of the game may make recordings of its own, such as ``view.pommerman.recording``.  For any other game it is
     ``{"kind": "pictures", …}`` with ``game``, ``title``, ``players``, ``agents``, ``teams`` (lists of players),
     ``returns``, ``over``, ``outcome`` and ``winners``, and ``frames``, one for the start and one per step: ``whole``,
-    a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``moves``, (n,) texts;
-    ``chance_outcome``, a text; ``told``, (n,) what happened to each player; ``seconds``, (n,) each one's thinking time;
+    a picture of the complete state; ``seen``, (n,) a picture of what each player knows; ``actions``, (n,) texts;
+    ``chance_outcome``, a text; ``describe_record``, (n,) what happened to each player; ``seconds``, (n,) each one's thinking time;
     ``faults``, lists of player, kind and detail.  Missing entries are ``None``.  ``note`` says where a long game is
     cut.
 
@@ -100,29 +100,29 @@ class Frames:
     """
 
     def __init__(self, game: Game) -> None:
-        self.game, self.steps, self.moves = game, list[Step](), list[MatchStep]()
-        self.known: list[InformationState] = [()] * len(game.players)
+        self.game, self.steps, self.actions = game, list[Step](), list[MatchStep]()
+        self.infostate: list[InformationState] = [()] * len(game.players)
 
     def add(self, step: Step, played: MatchStep | None, faults: Iterable[Fault] = ()) -> dict[str, Any]:
         """Return the frame of the next step, to which ``played`` led; ``None`` for the start."""
-        game, n = self.game, len(self.known)
+        game, n = self.game, len(self.infostate)
         self.steps.append(step)
         if played is None:
             played = MatchStep((None,) * n, None, (None,) * n)
         else:
-            self.moves.append(played)
-        told: list[str | None] = [None] * n
+            self.actions.append(played)
+        descriptions: list[str | None] = [None] * n
         for p in range(n):
-            record = own_record(played.moves[p], step.observation(p))
+            record = own_record(played.actions[p], step.observation(p))
             if record is not None:
-                told[p] = record_words(game, p, record, self.known[p])
-                self.known[p] = (*self.known[p], record)
+                descriptions[p] = record_words(game, p, record, self.infostate[p])
+                self.infostate[p] = (*self.infostate[p], record)
         return {
-            "whole": whole(game, self.steps, self.moves),
-            "seen": [seen(game, p, self.known[p]) for p in range(n)],
-            "moves": [None if move in IDLE else action_words(move) for move in played.moves],
+            "whole": whole(game, self.steps, self.actions),
+            "seen": [seen(game, p, self.infostate[p]) for p in range(n)],
+            "moves": [None if action in IDLE else action_words(action) for action in played.actions],
             "chance_outcome": None if played.chance_outcome is None else action_words(played.chance_outcome),
-            "told": told,
+            "told": descriptions,
             "seconds": list(played.seconds),
             "faults": [[fault.player, fault.kind, one_line(fault.detail)] for fault in faults],
         }

@@ -59,7 +59,7 @@ def step_text(shown: dict[str, Any], number: int) -> str:
     """
     frames = shown["frames"]
     frame, players = frames[number], shown["players"]
-    made = [f"{players[p]}: {move}" for p, move in enumerate(frame["moves"]) if move is not None]
+    made = [f"{players[p]}: {action}" for p, action in enumerate(frame["moves"]) if action is not None]
     wrong = [f"{players[p]}: {FAULTS[kind]} ({detail})" for p, kind, detail in frame["faults"]]
     chance_outcome = [] if frame["chance_outcome"] is None else [f"chance: {frame['chance_outcome']}"]
     last = number == len(frames) - 1

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from infoset.base import Policy
-from infoset.names import move_words, policy_key
+from infoset.names import action_names, policy_key
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.factored_form import FactoredForm
@@ -78,21 +78,21 @@ def branches(tree: GameTree, node: int, policy: TabularPolicy | None = None) -> 
     if player == TERMINAL:
         return []
     graph = tree.graph
-    moves = move_words(graph.action_sets[graph.content[position]])
+    actions = action_names(graph.action_sets[graph.content[position]])
     if player == CHANCE:
         edges = slice(int(graph.first_edge[position]), int(graph.first_edge[position + 1]))
-        return list(zip(moves, graph.probability[edges].tolist(), strict=True))
-    if policy is None or len(moves) == 1:
-        return [(move, None) for move in moves]
+        return list(zip(actions, graph.probability[edges].tolist(), strict=True))
+    if policy is None or len(actions) == 1:
+        return [(action, None) for action in actions]
     row = policy.probabilities(player, tree.key(int(tree.infoset[node])))
-    return [(move, row.get(move, 0.0)) for move in moves]
+    return [(action, row.get(action, 0.0)) for action in actions]
 
 
-def branch_words(move: str, probability: float | None, exact: bool) -> tuple[str, ...]:
+def branch_words(action: str, probability: float | None, exact: bool) -> tuple[str, ...]:
     """Return the label of an edge: the move and its probability; chance probabilities are ``exact``."""
     if probability is None:
-        return (move,)
-    return move, number_text(probability, fraction=True) if exact else f"{probability:.3f}"
+        return (action,)
+    return action, number_text(probability, fraction=True) if exact else f"{probability:.3f}"
 
 
 def number_text(value: float, fraction: bool = False) -> str:
@@ -186,7 +186,7 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None, instead:
         keys = [policy_key(known, "") for known, _ in listed]
         for key, (known, action_set) in zip(keys, listed, strict=True):
             row = policy.action_probabilities(player, known, action_set) or [1 / len(action_set)] * len(action_set)
-            lines.append(_row_text(key, max(map(len, keys)), move_words(action_set), row))
+            lines.append(_row_text(key, max(map(len, keys)), action_names(action_set), row))
         lines.append(f"… {len(form.player_infosets(player)) - len(listed):,} more information sets")
     return "\n".join(lines)
 

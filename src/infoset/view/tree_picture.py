@@ -52,9 +52,9 @@ class _Drawing:
         self.words: list[tuple[str, ...]] = [()] * size
         self.weight: list[float | None] = [None] * size
         for node in range(size):
-            for child, (move, chance) in enumerate(branches(tree, node, policy), start=int(tree.first_child[node])):
+            for child, (action, chance) in enumerate(branches(tree, node, policy), start=int(tree.first_child[node])):
                 exact = tree.player(node) == CHANCE
-                self.words[child] = branch_words(shorten(move, LONGEST_MOVE), chance, exact)
+                self.words[child] = branch_words(shorten(action, LONGEST_MOVE), chance, exact)
                 self.weight[child] = None if exact else chance
         ends = [node for node in range(size) if tree.player(node) == TERMINAL]
         self.payoffs = {node: [number_text(v).replace("-", "−") for v in end_payoffs(tree, node)] for node in ends}
@@ -227,8 +227,8 @@ class _Drawing:
     def key_columns(self) -> list[tuple[int, str]]:
         """Return the information sets whose names are more than a number, by player."""
         tree = self.tree
-        told = [(k, tree.key(k)) for k in range(len(tree.infoset_player)) if not tree.key(k).startswith("#")]
-        return sorted(told, key=lambda entry: (int(tree.infoset_player[entry[0]]), entry[0]))
+        keyed = [(k, tree.key(k)) for k in range(len(tree.infoset_player)) if not tree.key(k).startswith("#")]
+        return sorted(keyed, key=lambda entry: (int(tree.infoset_player[entry[0]]), entry[0]))
 
     def key_width(self) -> float:
         names = [text_width(shorten(key, LONGEST_NAME), NAME) for _, key in self.key]

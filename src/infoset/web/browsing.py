@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import msgspec
 
 from infoset.arena.reading import version
+from infoset.web.artifacts import find
 from infoset.web.listing import MAX_PAGE, Count, Filter, Name
-from infoset.web.shelf import find
+from infoset.web.schemas import wanted
 from infoset.web.site import Question, Site
-from infoset.web.wishes import wanted
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ItemRequest(msgspec.Struct, frozen=True):
     """Parameters of a request about one item: which item, and which part of it."""
 
     item: Name
@@ -45,30 +45,30 @@ async def first(site: Site, _: dict[str, Any]) -> Any:
 
 async def standings(site: Site, asked: dict[str, Any]) -> Any:
     """Return the standings of a tournament."""
-    return await site.studies.ask("standings", wanted(Asked, asked).item)
+    return await site.studies.ask("standings", wanted(ItemRequest, asked).item)
 
 
 async def standings_version(site: Site, asked: dict[str, Any]) -> Any:
     """Return the version of a tournament's file; cheap, since the file is not opened."""
-    item = await asyncio.to_thread(find, site.folders, wanted(Asked, asked).item, "tournament")
+    item = await asyncio.to_thread(find, site.folders, wanted(ItemRequest, asked).item, "tournament")
     return {"version": version(item.path)}
 
 
 async def games(site: Site, asked: dict[str, Any]) -> Any:
     """Return stored games of a tournament."""
-    a = wanted(Asked, asked)
+    a = wanted(ItemRequest, asked)
     return await site.studies.ask("games", a.item, a.a, a.b, a.meeting, a.offset, a.limit)
 
 
 async def curve(site: Site, asked: dict[str, Any]) -> Any:
     """Return the curve of a run."""
-    a = wanted(Asked, asked)
+    a = wanted(ItemRequest, asked)
     return await site.studies.ask("curve", a.item, a.most, a.version)
 
 
 async def recording(site: Site, asked: dict[str, Any]) -> Any:
     """Return a recorded game."""
-    a = wanted(Asked, asked)
+    a = wanted(ItemRequest, asked)
     return await site.studies.ask("recording", a.item, a.match)
 
 

@@ -19,7 +19,7 @@ from infoset.arena.store import Store
 from infoset.arena.tournament import Record, read_record
 from infoset.errors import one_line
 from infoset.view.tournament_text import RANKED_BY, cross_table, ranking
-from infoset.web.shelf import find
+from infoset.web.artifacts import find
 
 KEPT = 4  # records
 MAX_PAGE = 200
@@ -43,9 +43,9 @@ class Competing:
         record = self._record(item.path, before)
         with Store.read(item.path) as store:
             config = store.config()
-        told = _standings(record.standings)
+        summary = _standings(record.standings)
         more = {"title": item.title, "changed": item.changed, "format": config.format}
-        return {**told, **more, "version": before, "running": _is_played(item.path)}
+        return {**summary, **more, "version": before, "running": _is_played(item.path)}
 
     def games(self, name: str, a: int, b: int, meeting: int, offset: int, limit: int) -> dict[str, Any]:
         """Return the games in which the teams ``a`` and ``b`` met (by number, −1: any) or of one meeting (0: any)."""

@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from infoset.files import POLICY
-from infoset.web.heads import Heads
-from infoset.web.shelf import METRICS, Item, find, open_plain
+from infoset.web.artifacts import METRICS, Artifact, find, open_plain
+from infoset.web.metadata import MetadataCache
 
 SERIES = (
     "iteration", "seconds", "exploitability", "nash_conv", "epsilon", "current_exploitability",
@@ -34,7 +34,7 @@ class Curves:
     """Answers about the curves of the runs on the shelf."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
-        self.folders, self.heads = folders, Heads()
+        self.folders, self.heads = folders, MetadataCache()
         self._tails: OrderedDict[str, Tail] = OrderedDict()
         self._lock = Lock()
 
@@ -46,15 +46,15 @@ class Curves:
         item = find(self.folders, name, "run")
         tail = self._tail(item)
         tail.read()
-        told: dict[str, Any] = {"name": name, "version": tail.version, "age": max(0.0, time() - item.changed)}
+        answer: dict[str, Any] = {"name": name, "version": tail.version, "age": max(0.0, time() - item.changed)}
         if seen == tail.version:
-            return told
+            return answer
         head = self.heads.of(item)
-        told |= {"title": item.title, "game": head.game, "about": head.about, "problem": head.problem}
-        told |= {"points": tail.count, "policy": _is_plain(item.path / POLICY)}
-        return told | {"columns": tail.thinned(max(2, min(most, MOST)))}
+        answer |= {"title": item.title, "game": head.game, "about": head.about, "problem": head.problem}
+        answer |= {"points": tail.count, "policy": _is_plain(item.path / POLICY)}
+        return answer | {"columns": tail.thinned(max(2, min(most, MOST)))}
 
-    def _tail(self, item: Item) -> Tail:
+    def _tail(self, item: Artifact) -> Tail:
         with self._lock:
             tail = self._tails.setdefault(item.name, Tail(item.path / METRICS))
             self._tails.move_to_end(item.name)

@@ -9,8 +9,8 @@ import msgspec
 from starlette.responses import StreamingResponse
 
 from infoset.web.guard import SECURITY
+from infoset.web.schemas import ASKED, WRITES, TablePieceRequest, wanted
 from infoset.web.site import Answer, Question, Site
-from infoset.web.wishes import ASKED, WRITES, Piece, wanted
 
 
 def _of(method: str) -> Answer:
@@ -29,7 +29,7 @@ async def ready(site: Site, _: dict[str, Any]) -> Any:
 
 async def table(site: Site, asked: dict[str, Any]) -> StreamingResponse:
     """Stream all rows of a strategy as a CSV file, piece by piece."""
-    wish = wanted(Piece, asked)
+    wish = wanted(TablePieceRequest, asked)
     text, after = msgspec.json.decode(await site.studies.ask("explore", "csv", wish))
 
     async def pieces() -> AsyncIterator[str]:
@@ -38,7 +38,9 @@ async def table(site: Site, asked: dict[str, Any]) -> StreamingResponse:
             yield piece
             if begin is None:
                 return
-            piece, begin = msgspec.json.decode(await site.studies.ask("explore", "csv", Piece(wish.source, begin)))
+            piece, begin = msgspec.json.decode(
+                await site.studies.ask("explore", "csv", TablePieceRequest(wish.source, begin))
+            )
 
     headers = {**SECURITY, "content-disposition": 'attachment; filename="strategy.csv"'}
     return StreamingResponse(pieces(), media_type="text/csv", headers=headers)

@@ -26,21 +26,21 @@ from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
 from infoset.practice import solve_soon
 from infoset.remote.serving import Refusal
-from infoset.solvers.work import Watcher
+from infoset.solvers.job import Watcher
 from infoset.solving import solve
+from infoset.view.action_colors import action_colors
 from infoset.view.guide import guide, title_of
-from infoset.view.move_colors import move_colors
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
+from infoset.web.artifacts import find
 from infoset.web.hands import hand_cells
-from infoset.web.heads import kind_of
-from infoset.web.nodes import Place, Row
-from infoset.web.queue import Job, Queue, Request
-from infoset.web.seating import key_of
+from infoset.web.metadata import kind_of
+from infoset.web.nodes import DisplayedNode, Row
+from infoset.web.queue import Queue, Request, RunningRequest
+from infoset.web.schemas import PlaceRequest, RowsRequest, SolveRequest, StrategyRequest, TablePieceRequest, TaskRequest
+from infoset.web.seats import key_of
 from infoset.web.shared_game import SharedGame
-from infoset.web.shelf import find
 from infoset.web.sources import Source, find_game, rules_stamp, stamp
-from infoset.web.wishes import Number, Of, Piece, Rows, View, Wish
 
 if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
@@ -72,8 +72,8 @@ class Exploring:
     def busy(self) -> bool:
         """Return whether something is being solved, or a strategy that was solved here was asked about lately."""
         now = monotonic()
-        kept = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
-        return kept or self.queue.busy
+        recent = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
+        return recent or self.queue.busy
 
     def close(self) -> None:
         """Cancel what is being solved."""
@@ -91,7 +91,7 @@ class Exploring:
             found = self.sources.get(name)
             if found is None or (found.place is not None and stamp(found.place) != found.stamp):
                 found = self._read(name)
-                self._hold(found)
+                self._add_source(found)
             found.asked = monotonic()
             return found
 
@@ -111,7 +111,7 @@ class Exploring:
             raise Refusal(HTTPStatus.NOT_FOUND, f"the run {shorten(rest)} has no policy yet")
         return Source.of_file(name, self.folders, place)
 
-    def _hold(self, source: Source) -> None:
+    def _add_source(self, source: Source) -> None:
         with self._holding:
             self.sources[source.name] = source
             by_age = sorted((s for s in self.sources.values() if s is not source), key=lambda s: s.asked)
@@ -127,7 +127,7 @@ class Exploring:
         """Answer with nothing, so that the process starts before anything else is asked of it."""
         return {}
 
-    def open(self, wish: Of) -> dict[str, Any]:
+    def open(self, wish: StrategyRequest) -> dict[str, Any]:
         """Return a description of a source: its game, players and origin.
 
         For a game that is not solved here yet, say only that.
@@ -167,7 +167,7 @@ class Exploring:
         except InfosetError:
             return None
 
-    def rules(self, wish: Of) -> dict[str, Any]:
+    def rules(self, wish: StrategyRequest) -> dict[str, Any]:
         """Return the rules, written for people, of a source's game, or of the game ``game:NAME`` alone."""
         kind, _, name = wish.source.partition(":")
         if kind != "game" or wish.source in self.sources:
@@ -177,7 +177,7 @@ class Exploring:
             return guide(name)._asdict()
         return guide(name, find_game(name, self.folders))._asdict()
 
-    def node(self, view: Rows) -> dict[str, Any]:
+    def node(self, view: RowsRequest) -> dict[str, Any]:
         """Return the view of a place in a strategy, or a line about the work that it waits for."""
         source, other = self.source(view.source), self.source(view.other) if view.other else None
         for one in filter(None, (source, other)):
@@ -185,30 +185,30 @@ class Exploring:
                 return {"waits": waits}
         place = self._place(source, view)
         groups = [nodes.matching(found, view.find) for found in place.groups[:GROUPS]]
-        first, told = view.first, []
+        first, shown_groups = view.first, []
         for k, found in enumerate(groups):
             if view.group not in (None, k):
                 continue
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
-            told.append({
-                "group": k, "player": found.player, "moves": found.moves, "total": found.total, "first": first,
-                "colors": move_colors(found.moves, source.order),
+            shown_groups.append({
+                "group": k, "player": found.player, "moves": found.actions, "total": found.total, "first": first,
+                "colors": action_colors(found.actions, source.order),
                 "rows": nodes.shown(source, other, chosen),
                 "hands": None if first or view.find else hand_cells(source, found),
             })  # fmt: skip
         source.warm()
         return {
-            "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": told,
+            "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": shown_groups,
             "more": max(len(place.groups) - GROUPS, 0), "valued": source.study is not None,
             "stamp": source.stamp and str(source.stamp[0]),
         }  # fmt: skip
 
-    def _place(self, source: Source, view: View) -> Place:
+    def _place(self, source: Source, view: PlaceRequest) -> DisplayedNode:
         if view.way == "public":
             return nodes.public_place(source, view.at)
         return nodes.own_place(source, int(view.way), view.at)
 
-    def values(self, wish: Of) -> dict[str, Any]:
+    def values(self, wish: StrategyRequest) -> dict[str, Any]:
         """Return the progress of computing exact values or, once they are known, the evaluation of the strategy."""
         source = self.source(wish.source)
         values = source.values()
@@ -226,7 +226,7 @@ class Exploring:
             },
         }  # fmt: skip
 
-    def solve(self, wish: Wish) -> dict[str, Any]:
+    def solve(self, wish: SolveRequest) -> dict[str, Any]:
         """Begin to solve, or wait for it in the queue; an answer that is held already is returned at once.
 
         Raises ``ParameterError`` for bad limits, and ``Refusal`` where the visitor has too many requests in the queue.
@@ -242,30 +242,30 @@ class Exploring:
         asked, rules = msgspec.structs.replace(wish, visitor=""), self._rules(wish.source)
         key = msgspec.json.encode((asked, rules, None if base is None else base.stamp), order="sorted")
         name = _answer_name(wish, key)
-        held = self.sources.get(name)
-        if held is not None and held.wish == key:
-            held.asked = monotonic()
-            return self._told(self.queue.answered(wish.visitor, key, name))
+        source_found = self.sources.get(name)
+        if source_found is not None and source_found.wish == key:
+            source_found.asked = monotonic()
+            return self._describe(self.queue.answered(wish.visitor, key, name))
 
-        def work(job: Job) -> str:
+        def work(job: RunningRequest) -> str:
             source = self._solved(asked, base, name, job)
             source.wish, source.rules = key, rules
-            self._hold(source)
+            self._add_source(source)
             return name
 
-        return self._told(self.queue.ask(wish.visitor, key, work))
+        return self._describe(self.queue.ask(wish.visitor, key, work))
 
-    def task(self, wish: Number) -> dict[str, Any]:
+    def task(self, wish: TaskRequest) -> dict[str, Any]:
         """Return the progress of a request.  Raises ``Refusal``."""
-        return self._told(self.queue.find(wish.task))
+        return self._describe(self.queue.find(wish.task))
 
-    def cancel(self, wish: Number) -> dict[str, Any]:
+    def cancel(self, wish: TaskRequest) -> dict[str, Any]:
         """Cancel a request; the job goes on if others wait for the same result."""
         request = self.queue.find(wish.task)
         self.queue.give_up(request)
-        return self._told(request)
+        return self._describe(request)
 
-    def _told(self, request: Request) -> dict[str, Any]:
+    def _describe(self, request: Request) -> dict[str, Any]:
         over, failed, job = request.over, request.failed, request.job
         return {
             "task": request.id, "line": self.queue.line(request), "place": self.queue.place(request), "failed": failed,
@@ -278,14 +278,14 @@ class Exploring:
 
     def _is_solved(self, source: str) -> bool:
         """Return whether a game is solved here, and its file has not changed since."""
-        held = self.sources.get(source)
-        return held is not None and held.rules == self._rules(source)
+        source_found = self.sources.get(source)
+        return source_found is not None and source_found.rules == self._rules(source)
 
-    def _solved(self, wish: Wish, base: Source | None, name: str, job: Job) -> Source:
+    def _solved(self, wish: SolveRequest, base: Source | None, name: str, job: RunningRequest) -> Source:
         """Return the solution of a wish; ``base`` is ``None`` where only a game is named."""
         job.line = "building the game"
         compiled = self._game(wish.source.partition(":")[2]) if base is None else base.compiled
-        lock = {player: _kept(base, player, what) for player, what in wish.lock.items()}
+        lock = {player: _lock_of(base, player, what) for player, what in wish.lock.items()}
 
         def building(number: int) -> None:
             job.check()
@@ -323,7 +323,7 @@ class Exploring:
                 return source.compiled
         return SharedGame(game, sizes.VALUES_SHOWN)
 
-    def differences(self, view: View) -> dict[str, Any]:
+    def differences(self, view: PlaceRequest) -> dict[str, Any]:
         """Return where two strategies differ most: total variation times the reach probability, where that is known."""
         source, other = self.source(view.source), self.source(view.other)
         if len(source.players) != len(other.players):
@@ -333,11 +333,11 @@ class Exploring:
         study, missing, found = source.study, 0, []
         number = source.values().number if study is not None else {}
         for row in nodes.all_rows(source):
-            theirs = nodes.probabilities_in(other, row)
-            if theirs is None or row.probabilities is None:
+            other_row = nodes.probabilities_in(other, row)
+            if other_row is None or row.probabilities is None:
                 missing += 1
                 continue
-            apart = sum(abs(p - q) for p, q in zip(row.probabilities, theirs, strict=True)) / 2
+            apart = sum(abs(p - q) for p, q in zip(row.probabilities, other_row, strict=True)) / 2
             k = number.get((row.player, row.key))
             reach = float(study.reach[k]) if study is not None and k is not None else None
             found.append((apart * (1.0 if reach is None else reach), apart, row._replace(reach=reach)))
@@ -346,9 +346,9 @@ class Exploring:
             {
                 **nodes.shown(source, other, [row])[0],
                 "player": row.player,
-                "moves": row.moves,
+                "moves": row.actions,
                 "apart": apart,
-                "colors": move_colors(row.moves, source.order),
+                "colors": action_colors(row.actions, source.order),
             }
             for _, apart, row in found[:MAX_DIFFERENCES]
         ]
@@ -358,7 +358,7 @@ class Exploring:
             "largest": max((apart for _, apart, _ in found), default=0.0),
         }  # fmt: skip
 
-    def csv(self, wish: Piece) -> tuple[str, int | None]:
+    def csv(self, wish: TablePieceRequest) -> tuple[str, int | None]:
         """Return a piece of the table of all rows as CSV text, and the row at which the next piece begins."""
         source, first = self.source(wish.source), wish.first
         text = StringIO()
@@ -367,8 +367,8 @@ class Exploring:
             write.writerow(["player", "key", "move", "probability", "value", "regret", "reach"])
         rows = list(nodes.all_rows(source, first, first + CSV_ROWS))
         for row, about in zip(rows, [nodes.shown(source, None, [row])[0] for row in rows], strict=True):
-            for k, move in enumerate(row.moves):
-                write.writerow([source.players[row.player], row.key, move, *_cells(about, row, k)])
+            for k, action in enumerate(row.actions):
+                write.writerow([source.players[row.player], row.key, action, *_cells(about, row, k)])
         return text.getvalue(), first + CSV_ROWS if len(rows) == CSV_ROWS else None
 
 
@@ -384,14 +384,14 @@ def _cells(about: dict[str, Any], row: Row, k: int) -> list[str]:
     return ["" if value is None or isnan(value) else repr(float(value)) for value in found]
 
 
-def _answer_name(wish: Wish, key: bytes) -> str:
+def _answer_name(wish: SolveRequest, key: bytes) -> str:
     """Return the name of the source for an answer: the game's own name where it is solved with the defaults."""
     if wish.plain and wish.source.startswith("game:"):
         return wish.source
     return f"{'lock' if wish.lock else 'solved'}:{sha256(key).hexdigest()[:16]}"
 
 
-def _kept(source: Source | None, player: str, what: Any) -> Any:
+def _lock_of(source: Source | None, player: str, what: Any) -> Any:
     """Return the strategy to which a player is locked, in the form that ``solve`` takes."""
     if what == "uniform":
         return "random"

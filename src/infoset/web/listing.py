@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import msgspec
 
 from infoset.files import POLICY
-from infoset.web.heads import Head, Heads
-from infoset.web.shelf import Item, items
+from infoset.web.artifacts import Artifact, items
+from infoset.web.metadata import Metadata, MetadataCache
 
 KINDS = ("game", "run", "tournament", "replay", "policy")
 FIRST = 8  # of each kind, on the first view
@@ -35,7 +35,7 @@ class Filter(msgspec.Struct, frozen=True):
     offset: Count = 0
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_PAGE)] = 50
 
-    def fits(self, item: Item, head: Head) -> bool:
+    def fits(self, item: Artifact, head: Metadata) -> bool:
         """Return whether an item matches the filter."""
         agents = head.about.get("agents", ())
         return (
@@ -51,9 +51,9 @@ class Listing:
     """The items on the shelf with their heads."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
-        self.folders, self.heads = folders, Heads()
+        self.folders, self.heads = folders, MetadataCache()
 
-    def all(self) -> list[tuple[Item, Head]]:
+    def all(self) -> list[tuple[Artifact, Metadata]]:
         """Return every item of a known kind, the newest first."""
         found = ((item, self.heads.of(item)) for item in items(self.folders))
         return [(item, head) for item, head in found if head.kind]
@@ -64,7 +64,7 @@ class Listing:
         shown: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
         for item, head in found:
             if len(shown[head.kind]) < FIRST:
-                shown[head.kind].append(told(item, head))
+                shown[head.kind].append(describe_item(item, head))
         counts = Counter(head.kind for _, head in found)
         folders = [folder.name or str(folder) for folder in self.folders]
         return {"counts": {kind: counts[kind] for kind in KINDS}, "items": shown, "folders": folders, "now": time()}
@@ -78,14 +78,14 @@ class Listing:
         agents = Counter(agent for _, head in of_kind for agent in set(head.about.get("agents", ())))
         return {
             "total": len(fitting),
-            "items": [told(*pair) for pair in fitting[asked.offset : asked.offset + asked.limit]],
+            "items": [describe_item(*pair) for pair in fitting[asked.offset : asked.offset + asked.limit]],
             "games": games.most_common(MAX_CHOICES),
             "agents": agents.most_common(MAX_CHOICES),
             "now": time(),
         }
 
 
-def told(item: Item, head: Head) -> dict[str, Any]:
+def describe_item(item: Artifact, head: Metadata) -> dict[str, Any]:
     """Return an item in the form in which the page receives it."""
     about = {"name": item.name, "kind": head.kind, "title": item.title, "changed": item.changed, "size": item.size}
     if head.kind == "run":

@@ -49,7 +49,7 @@ class PictureCamera:
 
     def add(self, state: State, played: MatchStep | None) -> Shot:
         start = played is None or self.before is None
-        step = self.game.start() if start else self.before.play(played.moves, played.chance_outcome)  # type: ignore[union-attr]
+        step = self.game.start() if start else self.before.play(played.actions, played.chance_outcome)  # type: ignore[union-attr]
         self.before = state
         self.last = self.frames.add(step, played)
         return self.last, []
@@ -71,7 +71,7 @@ class BoardCamera:
         if self.cast is None or played is None:
             self.cast = Broadcast(state)
             return self.cast.latest(), []
-        return self.cast.add(state, played.moves)
+        return self.cast.add(state, played.actions)
 
     def latest(self) -> dict[str, Any]:
         return {} if self.cast is None else self.cast.latest()
@@ -116,7 +116,7 @@ class Live:
             state = game.start().state
             self._add(state, None)
             for played in round_.steps:
-                state = state.play(played.moves, played.chance_outcome).state
+                state = state.play(played.actions, played.chance_outcome).state
                 self._add(state, played)
             self.say((-1, self.watch(0)[1]))
 

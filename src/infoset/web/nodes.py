@@ -34,7 +34,7 @@ class Row(NamedTuple):
 
     player: int
     key: str
-    moves: tuple[str, ...]
+    actions: tuple[str, ...]
     probabilities: Probabilities
     reach: float | None
 
@@ -43,13 +43,13 @@ class Group(NamedTuple):
     """Information sets of one player with the same moves; ``key(k)`` and ``row(k)`` give number ``k`` of ``total``."""
 
     player: int
-    moves: tuple[str, ...]
+    actions: tuple[str, ...]
     total: int
     key: Callable[[int], str]
     row: Callable[[int], Row]
 
 
-class Place(NamedTuple):
+class DisplayedNode(NamedTuple):
     """A place in a strategy: the steps of the path to it with their alternatives, and the rows."""
 
     at: str
@@ -64,7 +64,7 @@ def words_of(key: str) -> list[str]:
     return _WORD.findall(key)
 
 
-def public_place(source: Source, at: str) -> Place:
+def public_place(source: Source, at: str) -> DisplayedNode:
     """Return the place after the branches ``at``, such as ``0.2.1``.
 
     Raises ``Refusal`` for a path that does not exist, and what walks raise.
@@ -88,12 +88,12 @@ def public_place(source: Source, at: str) -> Place:
             ends = node.branches[number].ends
             reach = node.branches[number].reach
             if not ends:
-                node = node.behind(number)
+                node = node.successor(number)
         if not ends:
             steps.append(_step(node, None))
             reach = node.reach
         groups = [] if ends else _public_groups(node)
-    return Place(".".join(map(str, taken)), steps, groups, reach, ends)
+    return DisplayedNode(".".join(map(str, taken)), steps, groups, reach, ends)
 
 
 def _step(node: PublicNode, chosen: int | None) -> dict[str, Any]:
@@ -113,18 +113,18 @@ def _step(node: PublicNode, chosen: int | None) -> dict[str, Any]:
 def _public_groups(node: PublicNode) -> list[Group]:
     by_action_set: dict[tuple[int, tuple[str, ...]], list[InfosetHere]] = {}
     for here in node.rows():
-        by_action_set.setdefault((here.player, here.moves), []).append(here)
+        by_action_set.setdefault((here.player, here.actions), []).append(here)
 
-    def group(player: int, moves: tuple[str, ...], rows: list[InfosetHere]) -> Group:
+    def group(player: int, actions: tuple[str, ...], rows: list[InfosetHere]) -> Group:
         def row(k: int) -> Row:
-            return Row(player, rows[k].key, moves, rows[k].probabilities, rows[k].reach)
+            return Row(player, rows[k].key, actions, rows[k].probabilities, rows[k].reach)
 
-        return Group(player, moves, len(rows), lambda k: rows[k].key, row)
+        return Group(player, actions, len(rows), lambda k: rows[k].key, row)
 
-    return [group(player, moves, rows) for (player, moves), rows in by_action_set.items()]
+    return [group(player, actions, rows) for (player, actions), rows in by_action_set.items()]
 
 
-def own_place(source: Source, player: int, at: str) -> Place:
+def own_place(source: Source, player: int, at: str) -> DisplayedNode:
     """Return the place with those keys of a player that begin with ``at``.
 
     Raises ``PolicyError`` for a policy without keys.
@@ -142,7 +142,7 @@ def own_place(source: Source, player: int, at: str) -> Place:
         if chosen is not None and chosen not in {branch["at"] for branch in steps[-1]["branches"]}:
             raise Refusal(HTTPStatus.NOT_FOUND, f"no key of {table.players[player]} begins with {shorten(at)!r}")
     begin, end = _range(source, player, words)
-    return Place(" ".join(words), steps, _own_groups(source, player, begin, end), None, False)
+    return DisplayedNode(" ".join(words), steps, _own_groups(source, player, begin, end), None, False)
 
 
 def _range(source: Source, player: int, words: Sequence[str]) -> tuple[int, int]:
@@ -200,7 +200,7 @@ def _own_groups(source: Source, player: int, begin: int, end: int) -> list[Group
 
         def row(k: int) -> Row:
             entry = table.at(player, int(mine[k]))
-            return Row(player, entry.key, entry.moves, entry.probabilities, None)
+            return Row(player, entry.key, entry.actions, entry.probabilities, None)
 
         keys, first = table.keys[player], table.begin[player]
         return Group(player, table.action_sets[action_set], total, lambda k: keys[mine[k] - first], row)
@@ -223,12 +223,12 @@ def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
     study = source.study
     if study is not None:
         k = source.values().number.get((row.player, row.key))
-        if k is not None and study.form.actions[k] == row.moves:
+        if k is not None and study.form.actions[k] == row.actions:
             first = int(study.form.arrays.first[k])
-            part = slice(first, first + len(row.moves))
+            part = slice(first, first + len(row.actions))
             found |= {
                 "ev": study.values[part].tolist(), "best": study.best_values[part].tolist(),
-                "regret": study.regret[part].tolist(), "worth": float(study.worth[k]),
+                "regret": study.regret[part].tolist(), "worth": float(study.infoset_values[k]),
                 "reach": float(study.reach[k]),
             }  # fmt: skip
     return found
@@ -239,13 +239,13 @@ def probabilities_in(other: Source, row: Row) -> Probabilities:
     if other.table is not None:
         if row.player >= len(other.table.keys):
             return None
-        return other.table.probabilities_of(row.player, row.key, row.moves)
+        return other.table.probabilities_of(row.player, row.key, row.actions)
     study = other.study
     k = None if study is None else other.values().number.get((row.player, row.key))
     if study is None or k is None:
         return None
     first = int(study.form.arrays.first[k])
-    found: list[float] = study.behaviour[first : first + len(row.moves)].tolist()
+    found: list[float] = study.behaviour[first : first + len(row.actions)].tolist()
     return found
 
 
@@ -265,8 +265,10 @@ def matching(group: Group, text: str) -> Group:
     if not text:
         return group
     needle = text.casefold()
-    kept = [k for k in range(group.total) if needle in group.key(k).casefold()]
-    return Group(group.player, group.moves, len(kept), lambda k: group.key(kept[k]), lambda k: group.row(kept[k]))
+    matches = [k for k in range(group.total) if needle in group.key(k).casefold()]
+    return Group(
+        group.player, group.actions, len(matches), lambda k: group.key(matches[k]), lambda k: group.row(matches[k])
+    )
 
 
 def all_rows(source: Source, first: int = 0, end: int | None = None) -> Iterator[Row]:
@@ -278,7 +280,7 @@ def all_rows(source: Source, first: int = 0, end: int | None = None) -> Iterator
     for row in range(first, table.num_infosets if end is None else min(end, table.num_infosets)):
         player = bisect_right(table.begin, row) - 1
         entry = table.at(player, row)
-        yield Row(player, entry.key, entry.moves, entry.probabilities, None)
+        yield Row(player, entry.key, entry.actions, entry.probabilities, None)
 
 
 def _asked_rows(source: Source) -> Iterator[Row]:

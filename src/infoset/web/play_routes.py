@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from infoset.web.schemas import wanted
 from infoset.web.site import Question, Site
-from infoset.web.wishes import wanted
 
 
 class OfGame(msgspec.Struct):

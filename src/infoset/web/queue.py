@@ -30,18 +30,18 @@ class CancelledError(Exception):
     """Raised in a job that everybody who waited for it has given up."""
 
 
-class Job:
+class RunningRequest:
     """A computation in a thread; ``line`` reports its progress."""
 
-    def __init__(self, key: Any, work: Callable[[Job], Any]) -> None:
+    def __init__(self, key: Any, work: Callable[[RunningRequest], Any]) -> None:
         self.key = key
-        self.work: Callable[[Job], Any] | None = work
+        self.work: Callable[[RunningRequest], Any] | None = work
         self.line = "beginning"
         self.points: list[tuple[int, float, float | None]] = []
         self.result: Any = None
         self.failed = ""
         self.error: InfosetError | None = None
-        self.begun = self.cancelled = False
+        self.started = self.cancelled = False
         self.over = threading.Event()
         self.requests: dict[str, Request] = {}
 
@@ -71,7 +71,7 @@ class Job:
 class Request:
     """A visitor's wait for a job."""
 
-    def __init__(self, visitor: str, job: Job) -> None:
+    def __init__(self, visitor: str, job: RunningRequest) -> None:
         self.id, self.visitor, self.job = secrets.token_hex(8), visitor, job
         self.asked = monotonic()
         self.given_up = ""
@@ -94,21 +94,21 @@ class Queue:
     def __init__(self, runners: int = RUNNERS) -> None:
         self.runners = runners
         self.requests: OrderedDict[str, Request] = OrderedDict()
-        self.waiting: dict[Any, Job] = {}  # in order of arrival
-        self.running: list[Job] = []
+        self.waiting: dict[Any, RunningRequest] = {}  # in order of arrival
+        self.running: list[RunningRequest] = []
         self._served: OrderedDict[str, int] = OrderedDict()  # by visitor: the last turn, as a count of jobs
         self._count = count(1)
         self._lock = threading.RLock()
 
-    def ask(self, visitor: str, key: Any, work: Callable[[Job], Any]) -> Request:
-        """Wait for ``work(job)`` with all who wait for an equal ``key``.  Raises ``Refusal`` where a queue is full."""
+    def ask(self, visitor: str, key: Any, work: Callable[[RunningRequest], Any]) -> Request:
+        """Wait for ``job(job)`` with all who wait for an equal ``key``.  Raises ``Refusal`` where a queue is full."""
         with self._lock:
             self._drop_abandoned()
             alike = (job for job in (*self.running, *self.waiting.values()) if job.key == key and not job.cancelled)
             job = next(alike, None)
             if job is None:
                 self._check_room(visitor)
-                job = self.waiting[key] = Job(key, work)
+                job = self.waiting[key] = RunningRequest(key, work)
             request = self._remember(Request(visitor, job))
             job.requests[request.id] = request
             self._start()
@@ -116,7 +116,7 @@ class Queue:
 
     def answered(self, visitor: str, key: Any, result: Any) -> Request:
         """Return a request whose ``result`` is known already, so that it does not wait."""
-        job = Job(key, lambda job: result)
+        job = RunningRequest(key, lambda job: result)
         job.line = "at hand"
         job.run()
         job.over.set()
@@ -148,7 +148,7 @@ class Queue:
     def place(self, request: Request) -> int:
         """Return a request's place in the queue, from 1; 0 once its job has begun, or there is nothing to wait for."""
         with self._lock:
-            if request.over or request.job.begun:
+            if request.over or request.job.started:
                 return 0
             return next(k for k, job in enumerate(self._turns(), 1) if job is request.job)
 
@@ -197,9 +197,9 @@ class Queue:
                 if now - request.asked > ABANDONED:
                     self.give_up(request, f"cancelled: no request for it for {ABANDONED:g} s")
 
-    def _turns(self) -> Iterator[Job]:
+    def _turns(self) -> Iterator[RunningRequest]:
         """Yield the waiting jobs in the order in which they will begin."""
-        lines: dict[str, list[Job]] = {}
+        lines: dict[str, list[RunningRequest]] = {}
         for job in self.waiting.values():
             for visitor in _visitors(job):
                 lines.setdefault(visitor, []).append(job)
@@ -227,7 +227,7 @@ class Queue:
                 return
             del self.waiting[job.key]
             self.running.append(job)
-            job.begun = True
+            job.started = True
             turn = next(self._count)
             for visitor in _visitors(job):
                 self._served[visitor] = turn
@@ -236,7 +236,7 @@ class Queue:
                 self._served.popitem(last=False)
             threading.Thread(target=self._run, args=(job,), daemon=True).start()
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: RunningRequest) -> None:
         try:
             job.run()
         finally:
@@ -246,5 +246,5 @@ class Queue:
                 job.over.set()
 
 
-def _visitors(job: Job) -> list[str]:
+def _visitors(job: RunningRequest) -> list[str]:
     return list(dict.fromkeys(request.visitor for request in job.requests.values()))

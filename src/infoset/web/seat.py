@@ -1,6 +1,6 @@
 """The messages to a seat and its answers: a hand that is played from browsers.
 
-``told`` makes every message that leaves for a seat before the end, and it is given only what all players know
+``encode_view`` makes every message that leaves for a seat before the end, and it is given only what all players know
 (``Public``) and the player's own ``View``.  The timing must not leak anything either: a message leaves only when its
 bytes change.
 """
@@ -16,18 +16,18 @@ from typing import Any
 import msgspec
 
 from infoset.base import Action, Passing, Picture
-from infoset.match.person import Left, View
+from infoset.match.person import LeaveGame, View
 from infoset.view.pictures import action_words, record_words, seen
 
 MARGIN = 0.02  # seconds before the end of a tick at which the held key is read
 MOST_TOLD = 400  # number of the latest events that are sent
 
 
-class Suspended(Left):
+class Suspended(LeaveGame):
     """Raised where nobody sits here any more, or the table must be set up again: the game is kept as it is."""
 
 
-class Broken(Left):
+class Broken(LeaveGame):
     """Raised where the message to the seat cannot be made: a bug of the server, not the person's fault."""
 
 
@@ -69,24 +69,26 @@ class End(msgspec.Struct, frozen=True):
 
 def turn_of(public: Public, view: View) -> str:
     """Return the id of a turn, by which a move names the turn that it answers."""
-    return f"{public.number}.{public.undone}.{len(view.known)}"
+    return f"{public.number}.{public.undone}.{len(view.infostate)}"
 
 
-def told(public: Public, view: View, end: End | None = None) -> bytes:
+def encode_view(public: Public, view: View, end: End | None = None) -> bytes:
     """Return the message to a seat, as JSON; it is the same for all histories that the player cannot distinguish."""
-    game, player, known = view.game, view.player, view.known
-    first = max(0, len(known) - MOST_TOLD)
+    game, player, infostate = view.game, view.player, view.infostate
+    first = max(0, len(infostate) - MOST_TOLD)
     paced = public.pace is not None
-    words = [] if paced else [record_words(game, player, known[k], known[:k]) for k in range(first, len(known))]
+    words = (
+        [] if paced else [record_words(game, player, infostate[k], infostate[:k]) for k in range(first, len(infostate))]
+    )
     return msgspec.json.encode(
         {
             "kind": "seat",
             "turn": turn_of(public, view),
             "public": public,
             "seat": player,
-            "picture": seen(game, player, known, view.legal_actions),
+            "picture": seen(game, player, infostate, view.legal_actions),
             "told": words,
-            "legal_actions": [action_words(move) for move in view.legal_actions],
+            "legal_actions": [action_words(action) for action in view.legal_actions],
             "end": end,
         }
     )
@@ -101,7 +103,7 @@ class Hand:
     view: View | None = None
     end: End | None = None
     answer: Action | None = None
-    broken: type[Left] | None = None
+    broken: type[LeaveGame] | None = None
     changed: threading.Condition = field(default_factory=threading.Condition)
     _said: bytes = b""
 
@@ -124,7 +126,7 @@ class Hand:
             assert self.answer is not None
             return self.answer
 
-    def act(self, move: int, turn: str) -> str:
+    def act(self, action: int, turn: str) -> str:
         """Take a browser's move; return in a line why it is refused, or ""."""
         with self.changed:
             view = self.view
@@ -134,13 +136,13 @@ class Hand:
                 return "it is not your turn"
             if turn != turn_of(self.public, view):
                 return "that turn is over; you see the next one now"
-            if not 0 <= move < len(view.legal_actions):
-                return f"no move {move}; there are {len(view.legal_actions)}"
-            self.answer = view.legal_actions[move]
+            if not 0 <= action < len(view.legal_actions):
+                return f"no move {action}; there are {len(view.legal_actions)}"
+            self.answer = view.legal_actions[action]
             self.changed.notify_all()
             return ""
 
-    def stop(self, why: type[Left]) -> None:
+    def stop(self, why: type[LeaveGame]) -> None:
         """Raise ``why`` in the thread that waits for a move."""
         with self.changed:
             self.broken = why
@@ -170,7 +172,7 @@ class Hand:
     def _say(self) -> None:
         assert self.view is not None
         try:
-            message = told(self.public, self.view, self.end)
+            message = encode_view(self.public, self.view, self.end)
         except Exception as error:  # otherwise the referee would take it for an agent's fault
             raise Broken(f"internal error ({type(error).__name__})") from error
         if message != self._said:
@@ -179,7 +181,7 @@ class Hand:
 
 
 @dataclass
-class Held(Hand):
+class KeyHand(Hand):
     """The hand of a person who plays by holding keys: at each tick the move whose key is down, or was pressed."""
 
     down: list[int] = field(default_factory=list)
@@ -212,7 +214,7 @@ class Held(Hand):
     def pressed(self, down: int | None, up: int | None) -> None:
         """Note that the key of a move goes down, or up."""
         with self.changed:
-            self.down = [move for move in self.down if move not in (down, up)]
+            self.down = [action for action in self.down if action not in (down, up)]
             if down is not None and down >= 0:
                 self.down = [*self.down[-7:], down]
                 self.tapped = down

@@ -21,14 +21,14 @@ class SharedGame(Compiled):
         self.making = threading.RLock()
 
     @contextmanager
-    def at_hand(self, told: Callable[[int], object]) -> Iterator[None]:
+    def at_hand(self, report: Callable[[int], object]) -> Iterator[None]:
         """Prepare the game for work on it.
 
-        The tree is built first where the work needs it, and ``told`` is called with the progress.  For a game without a
+        The tree is built first where the work needs it, and ``report`` is called with the progress.  For a game without a
         tree, no other thread builds a form while this context is open.
         """
         with self.making:
-            self.progress = told
+            self.progress = report
             try:
                 with suppress(BudgetError, UnsupportedGameError):
                     if not self.better_factored and self.fits():

@@ -28,8 +28,8 @@ from infoset.errors import one_line
 from infoset.remote.serving import Refusal, read_body
 from infoset.web.guard import SECURITY, TOKEN_HEADER, VISITOR_HEADER, Guard
 from infoset.web.listing import Listing
+from infoset.web.schemas import MAX_VISITOR
 from infoset.web.sockets import Hub
-from infoset.web.wishes import MAX_VISITOR
 from infoset.web.workers import Worker
 
 MAX_BODY = 64 << 10
@@ -53,7 +53,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self.tables = Worker("infoset.web.tables:Tables", self.folders)
-        self.studies = Worker("infoset.web.studies:Studies", self.folders)
+        self.studies = Worker("infoset.web.analysis:Analysis", self.folders)
         for worker in (self.tables, self.studies):
             worker.heard.append(self.hub.hear)
         self.tables.fallen.append(self.hub.lost)
@@ -89,11 +89,11 @@ class Site:
             try:
                 self.guard.check_origin(request)
             except Refusal as error:
-                return told({"error": error.why}, error.status)
+                return respond({"error": error.why}, error.status)
             path = name or request.path_params["path"]
             found = pages.get(path)
             if found is None:
-                return told({"error": f"no page {one_line(path, 100)!r}"}, HTTPStatus.NOT_FOUND)
+                return respond({"error": f"no page {one_line(path, 100)!r}"}, HTTPStatus.NOT_FOUND)
             tag = f'"{hashlib.sha256(found).hexdigest()[:16]}"'
             headers = {**SECURITY, "etag": tag}
             if request.headers.get("if-none-match") == tag:
@@ -104,7 +104,7 @@ class Site:
 
     async def unknown(self, request: Request, error: HTTPException) -> Response:
         why = f"{request.method} {request.url.path} is unknown here"
-        return told({"error": one_line(why, 200)}, error.status_code)
+        return respond({"error": one_line(why, 200)}, error.status_code)
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ class Question:
                     body = _object(await read_body(request, MAX_BODY))
                     asked = {**body, **request.path_params, "visitor": visitor(request)}
                 found = await self.answer(site, asked)
-                return found if isinstance(found, Response) else told(found)
+                return found if isinstance(found, Response) else respond(found)
             except Refusal as error:
-                return told({"error": error.why}, error.status)
+                return respond({"error": error.why}, error.status)
 
         return Route(self.path, handle, methods=["POST" if self.writes else "GET"])
 
@@ -145,7 +145,7 @@ def _object(body: bytes) -> dict[str, Any]:
         raise Refusal(HTTPStatus.BAD_REQUEST, f"no JSON object: {one_line(str(error), 200)}") from None
 
 
-def told(value: Any, status: int = 200) -> Response:
+def respond(value: Any, status: int = 200) -> Response:
     """Return a JSON response; ``bytes`` are taken as encoded already."""
     body = value if isinstance(value, bytes) else msgspec.json.encode(value)
     headers = {**SECURITY, "retry-after": "1"} if status == HTTPStatus.TOO_MANY_REQUESTS else SECURITY

@@ -60,7 +60,7 @@ class Viewer:
     def __init__(self) -> None:
         self.waiting: list[Any] = []
         self.missed = False
-        self.gone = False
+        self.is_closed = False
         self.wake = asyncio.Event()
 
     def put(self, value: Any) -> None:
@@ -111,7 +111,7 @@ class Hub:
         """Note that the worker is gone, so that all viewers must connect again."""
         for viewers in self.viewers.values():
             for viewer in viewers:
-                viewer.gone = True
+                viewer.is_closed = True
                 viewer.wake.set()
 
     def join(self, topic: Topic, viewer: Viewer) -> None:
@@ -225,7 +225,7 @@ async def _seat(site: Connected, socket: WebSocket, first: dict[str, Any]) -> No
         try:
             await _both(_listen(site, socket, table, chair), _write(socket, viewer))
         finally:
-            if not viewer.gone:  # a new process would not know this viewer
+            if not viewer.is_closed:  # a new process would not know this viewer
                 _later(site.tables.tell("leave", table, chair))
     finally:
         site.hub.leave(topic, viewer)
@@ -251,7 +251,7 @@ async def _write(socket: WebSocket, viewer: Viewer) -> None:
     while True:
         for value in await viewer.next():
             await socket.send_text(value.decode())
-        if viewer.gone:
+        if viewer.is_closed:
             raise Closed(TRY_LATER, "the game continues in a moment")
 
 
@@ -269,7 +269,7 @@ async def _live(site: Connected, socket: WebSocket, _: dict[str, Any]) -> None:
             await socket.send_text(whole.decode())
             await _both(_deaf(socket), _stream(site, socket, viewer, table, last))
         finally:
-            if not viewer.gone:
+            if not viewer.is_closed:
                 _later(site.tables.tell("unwatch", table))
     finally:
         site.hub.leave(topic, viewer)
@@ -277,15 +277,15 @@ async def _live(site: Connected, socket: WebSocket, _: dict[str, Any]) -> None:
 
 async def _stream(site: Connected, socket: WebSocket, viewer: Viewer, table: str, last: int) -> None:
     while True:
-        for number, told in await viewer.next():
-            frame, here = told, number
+        for number, message in await viewer.next():
+            frame, here = message, number
             if number > last + 1 or viewer.missed:
                 viewer.missed = False
                 here, frame = await site.tables.ask("jump", table)
             if number < 0 or here > last:
                 last = max(last, here)
                 await socket.send_text(frame.decode())
-        if viewer.gone:
+        if viewer.is_closed:
             raise Closed(TRY_LATER, "the game continues in a moment")
 
 

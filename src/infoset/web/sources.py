@@ -29,18 +29,18 @@ from infoset.errors import (
 )
 from infoset.evaluation import tabulated
 from infoset.files import BROKEN_ARCHIVE, archive_names, describe_damage
-from infoset.names import move_words, parse_name
-from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.names import action_names, parse_name
+from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import PublicWalk
+from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.study import Study
-from infoset.solvers.work import Background
 from infoset.tree.plans import realisation
+from infoset.web.artifacts import named
 from infoset.web.shared_game import SharedGame
-from infoset.web.shelf import named
 
 if TYPE_CHECKING:
     from infoset.solvers.method import Lock
@@ -119,8 +119,8 @@ class Source:
         self.made_by: dict[str, Any] = dict(policy.made_by)
 
     def _learn(self, action_set: Sequence[str]) -> None:
-        for move in action_set:
-            self.order.setdefault(move, len(self.order))
+        for action in action_set:
+            self.order.setdefault(action, len(self.order))
 
     @property
     def temporary(self) -> bool:
@@ -170,7 +170,7 @@ class Source:
         self, player: int, known: InformationState, key: str, action_set: tuple[Action, ...]
     ) -> Probabilities:
         """Return the probabilities of the moves at an information set; ``None`` where the strategy has none."""
-        words = move_words(action_set)
+        words = action_names(action_set)
         self._learn(words)
         if self.table is not None:
             return self.table.probabilities_of(player, key, words)
@@ -225,12 +225,12 @@ class Enumeration(Background[object]):
     def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
         self.line = "enumerating the game"
 
-        def told(number: int) -> None:
+        def report(number: int) -> None:
             self.line = f"enumerating the game: {number:,}"
 
         def run() -> None:
             with compiled.making:
-                compiled.progress = told
+                compiled.progress = report
                 try:
                     call()
                 finally:
@@ -270,7 +270,7 @@ class Values:
         self.line = "enumerating the game"
         compiled = self.source.compiled
         with compiled.making:
-            compiled.progress = self._told
+            compiled.progress = self._report
             try:
                 if not compiled.made_whole and compiled.histories > sizes.VALUES_SHOWN:
                     count = f"{compiled.histories:,.0f} histories"
@@ -285,7 +285,7 @@ class Values:
         self.free = evaluate_plan(form, realisation(form, study.behaviour))
         self.study = study
 
-    def _told(self, count: int) -> None:
+    def _report(self, count: int) -> None:
         self.line = f"building the tree: {count:,}"
 
 

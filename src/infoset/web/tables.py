@@ -26,21 +26,21 @@ import msgspec
 from infoset.base import Agent, Game, State
 from infoset.errors import InfosetError, ParameterError, one_line
 from infoset.files import replace_file
+from infoset.match.agent_proxy import AsyncAgentProxy, ThreadChannel
 from infoset.match.agents import agent_name
-from infoset.match.apart import Elsewhere, ThreadLine
 from infoset.match.match import MAX_SEED, MAX_STEPS, Round
 from infoset.match.match import Table as Board
-from infoset.match.person import HUMAN, Left, Person
+from infoset.match.person import HUMAN, LeaveGame, Person
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM
 from infoset.remote.serving import Refusal
 from infoset.view.guide import title_of
 from infoset.view.pictures import whole
+from infoset.web.artifacts import items
 from infoset.web.live import Live, Told
-from infoset.web.seat import Broken, End, Hand, Held, Public, Suspended, turn_of
-from infoset.web.seating import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
-from infoset.web.shelf import items
+from infoset.web.seat import Broken, End, Hand, KeyHand, Public, Suspended, turn_of
+from infoset.web.seats import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
 from infoset.web.workers import News
 
 MAX_TABLES = 300  # whose games are running
@@ -52,7 +52,7 @@ WRITE = 1.0  # seconds between two writes of a game in real time
 ID = re.compile(r"[0-9a-f]{16}")
 
 
-class Plan(msgspec.Struct, forbid_unknown_fields=True):
+class TableSettings(msgspec.Struct, forbid_unknown_fields=True):
     """The settings with which a table is opened."""
 
     game: str
@@ -64,11 +64,11 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True):
     """Steps per second: of games in real time, and of games between agents alone."""
 
 
-class Kept(msgspec.Struct):
+class TableState(msgspec.Struct):
     """The state from which a table can be resumed: it lies beside the replay."""
 
     id: str
-    plan: Plan
+    plan: TableSettings
     keys: list[str | None]
     """(n,) for each chair, the hash of the key of the person who took it."""
     seed: int
@@ -83,7 +83,7 @@ class Kept(msgspec.Struct):
     played: int = 0
 
 
-class Undo(Left):
+class Undo(LeaveGame):
     """Raised to take the last move back."""
 
 
@@ -134,14 +134,14 @@ class Tables:
     def game(self, name: str) -> dict[str, Any]:
         """Return the facts about one game that the start page needs."""
         game = find_game(self.folders, name)
-        kept, others = self.agents.kept(game)
+        saved, others = self.agents.saved(game)
         return {
             "name": name,
             "title": title_of(game),
             "players": game.players,
             "paced": is_paced(game),
             "agents": fitting(game),
-            "kept": kept,
+            "kept": saved,
             "unfit": [{"why": why, "names": names} for why, names in {**unfitting(game), **others}.items()],
             "solvable": not is_paced(game) and self.agents.is_solvable(game),
         }
@@ -152,7 +152,7 @@ class Tables:
         """Open a new table, with a seat at it for the visitor."""
         visitor = str(asked.get("visitor", ""))
         try:
-            plan = msgspec.convert({key: value for key, value in asked.items() if key != "visitor"}, Plan)
+            plan = msgspec.convert({key: value for key, value in asked.items() if key != "visitor"}, TableSettings)
         except msgspec.ValidationError as error:
             raise Refusal(HTTPStatus.BAD_REQUEST, one_line(str(error), 200)) from None
         if plan.seed is not None and not 0 <= plan.seed <= MAX_SEED:
@@ -169,11 +169,11 @@ class Tables:
         if plan.seed is not None and plan.agents.count(HUMAN) > 1:
             raise ParameterError("seed is for one person at most: with it, one could look up the others' hands")
         seed = secrets.randbelow(2**53) if plan.seed is None else plan.seed
-        kept = Kept(secrets.token_hex(8), plan, [None] * len(plan.agents), seed, visitor=visitor)
-        table = Table(self, kept, game)
+        saved = TableState(secrets.token_hex(8), plan, [None] * len(plan.agents), seed, visitor=visitor)
+        table = Table(self, saved, game)
         key = table.take(None) if HUMAN in plan.agents else {}
         self._add(table)
-        return {"table": kept.id, **key}
+        return {"table": saved.id, **key}
 
     def _add(self, table: Table) -> None:
         with self.lock:
@@ -181,14 +181,14 @@ class Tables:
                 raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MAX_TABLES} tables are already in use")
             self._drop_ended()
             table.keep()
-            self.tables[table.kept.id] = table
+            self.tables[table.saved.id] = table
         table.start()
 
     def _drop_ended(self) -> None:
         """Drop the tables that are over and that nobody watches, except the few that were left last."""
         ended = [table for table in self.tables.values() if table.over and not table.busy]
         for table in sorted(ended, key=lambda table: -table.left)[MAX_ENDED:]:
-            del self.tables[table.kept.id]
+            del self.tables[table.saved.id]
 
     def list(self) -> list[dict[str, Any]]:
         """Return the tables that are running or can be resumed, with public information only."""
@@ -197,9 +197,9 @@ class Tables:
         found = [table.about() for table in mine.values() if table.end is None and not table.failed]
         with suppress(OSError):
             for file in sorted(self.unfinished.glob("*.table"), key=lambda path: -path.stat().st_mtime)[:MAX_TABLES]:
-                kept = _read(file)
-                if kept is not None and kept.id not in mine:
-                    found.append(_about(kept))
+                saved = _read(file)
+                if saved is not None and saved.id not in mine:
+                    found.append(_about(saved))
         return found
 
     def find(self, name: str) -> Table:
@@ -207,10 +207,10 @@ class Tables:
         with self.lock:
             if name in self.tables:
                 return self.tables[name]
-            kept = _read(self.unfinished / f"{name}.table") if ID.fullmatch(name) else None
-            if kept is None:
+            saved = _read(self.unfinished / f"{name}.table") if ID.fullmatch(name) else None
+            if saved is None:
                 raise Refusal(HTTPStatus.NOT_FOUND, "there is no such table, or its game was over long ago")
-            table = Table(self, kept, find_game(self.folders, kept.plan.game))
+            table = Table(self, saved, find_game(self.folders, saved.plan.game))
             self._add(table)
             return table
 
@@ -247,7 +247,7 @@ class Tables:
         table = self.find(name)
         if not isinstance(table.game, Pommerman):
             raise ParameterError("no game of Pommerman")
-        return setting(table.game.config, table.kept.plan.game, table.game.players, table.public().agents)
+        return setting(table.game.config, table.saved.plan.game, table.game.players, table.public().agents)
 
     def say(self, name: str, chair: int, message: dict[str, Any]) -> dict[str, Any]:
         """Take a message from a browser in a chair; return the answer for that browser alone."""
@@ -280,23 +280,23 @@ class Tables:
                 alone = [table for table in self.tables.values() if table.forgotten]
                 for table in alone:
                     table.suspend()
-                    del self.tables[table.kept.id]
+                    del self.tables[table.saved.id]
 
 
-def _read(file: Path) -> Kept | None:
+def _read(file: Path) -> TableState | None:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Kept)
+        return msgspec.json.decode(file.read_bytes(), type=TableState)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, ValueError):
         return None
 
 
-def _about(kept: Kept) -> dict[str, Any]:
-    people = [chair for chair, name in enumerate(kept.plan.agents) if name == HUMAN]
+def _about(saved: TableState) -> dict[str, Any]:
+    people = [chair for chair, name in enumerate(saved.plan.agents) if name == HUMAN]
     return {
-        "table": kept.id,
-        "game": kept.plan.game,
-        "agents": kept.plan.agents,
-        "free": [chair for chair in people if kept.keys[chair] is None],
+        "table": saved.id,
+        "game": saved.plan.game,
+        "agents": saved.plan.agents,
+        "free": [chair for chair in people if saved.keys[chair] is None],
         "people": len(people),
     }
 
@@ -304,17 +304,17 @@ def _about(kept: Kept) -> dict[str, Any]:
 class Table:
     """A table: a game, its agents, and the thread in which it is played."""
 
-    def __init__(self, room: Tables, kept: Kept, game: Game) -> None:
-        self.room, self.kept, self.game = room, kept, game
-        self.people = [chair for chair, name in enumerate(kept.plan.agents) if name == HUMAN]
+    def __init__(self, room: Tables, saved: TableState, game: Game) -> None:
+        self.room, self.saved, self.game = room, saved, game
+        self.people = [chair for chair, name in enumerate(saved.plan.agents) if name == HUMAN]
         self.paced = is_paced(game)
-        self.pace = kept.plan.pace or (PACE if self.paced or not self.people else None)
+        self.pace = saved.plan.pace or (PACE if self.paced or not self.people else None)
         self.lookers = dict.fromkeys(self.people, 0)
         self.left = monotonic()  # the time at which the last browser left
         self.ready: set[int] = set()
         self.go = threading.Condition()
         self.lock = threading.RLock()
-        self.stopped: type[Left] | None = None
+        self.stopped: type[LeaveGame] | None = None
         self.thread: threading.Thread | None = None
         self.end: End | None = None
         self.failed = ""
@@ -324,32 +324,32 @@ class Table:
         self.round: Round | None = None
         self.state: State | None = None
         self.written = 0.0
-        self.live = Live(lambda message: room.news(("live", kept.id), message))
-        self.labels = [name if name in (HUMAN, EQUILIBRIUM) else name.rpartition("/")[2] for name in kept.plan.agents]
+        self.live = Live(lambda message: room.news(("live", saved.id), message))
+        self.labels = [name if name in (HUMAN, EQUILIBRIUM) else name.rpartition("/")[2] for name in saved.plan.agents]
         self.hands = {chair: self._hand(chair) for chair in self.people}
 
     def _hand(self, chair: int) -> Hand:
-        kind = Held if self.paced else Hand
-        return kind(self.public(), lambda message: self.room.news(("seat", self.kept.id, chair), message))
+        kind = KeyHand if self.paced else Hand
+        return kind(self.public(), lambda message: self.room.news(("seat", self.saved.id, chair), message))
 
     # --- seats and spectators
 
     def take(self, chair: int | None) -> dict[str, Any]:
         """Take a free chair, and return it with its key, which is sent only once."""
         with self.lock:
-            free = [other for other in self.people if self.kept.keys[other] is None]
+            free = [other for other in self.people if self.saved.keys[other] is None]
             if not free or (chair is not None and chair not in free):
                 raise Refusal(HTTPStatus.CONFLICT, "no free seat: it is taken")
             taken = free[0] if chair is None else chair
             key = secrets.token_urlsafe(16)
-            self.kept.keys[taken] = _hash(key)
+            self.saved.keys[taken] = _hash(key)
             return {"chair": taken, "key": key}
 
     def chair_of(self, key: str) -> int:
         """Return the chair that a key opens.  Raises ``Refusal`` where there is none."""
         given = _hash(key)
         for chair in self.people:
-            if hmac.compare_digest(given, self.kept.keys[chair] or ""):
+            if hmac.compare_digest(given, self.saved.keys[chair] or ""):
                 return chair
         raise Refusal(HTTPStatus.FORBIDDEN, "that is no seat of yours")
 
@@ -375,18 +375,18 @@ class Table:
         return not self.busy and monotonic() - self.left > UNSEEN
 
     def about(self) -> dict[str, Any]:
-        return {**_about(self.kept), "over": self.end is not None}
+        return {**_about(self.saved), "over": self.end is not None}
 
     def public(self) -> Public:
         """Return the public information about the table."""
-        kept = self.kept
-        n = len(kept.plan.agents)
-        seated = tuple([self.labels[(seat - kept.shift) % n] for seat in range(n)])
+        saved = self.saved
+        n = len(saved.plan.agents)
+        seated = tuple([self.labels[(seat - saved.shift) % n] for seat in range(n)])
         pace = self.pace if self.paced else None
-        score = tuple([kept.score[(seat - kept.shift) % n] for seat in range(n)]) if kept.score else ()
+        score = tuple([saved.score[(seat - saved.shift) % n] for seat in range(n)]) if saved.score else ()
         return Public(
-            kept.plan.game, self.game.players, seated, kept.number, kept.plan.practice, kept.undone, pace,
-            title_of(self.game), score, kept.played,
+            saved.plan.game, self.game.players, seated, saved.number, saved.plan.practice, saved.undone, pace,
+            title_of(self.game), score, saved.played,
         )  # fmt: skip
 
     # --- saved state
@@ -395,7 +395,7 @@ class Table:
         """Write what is needed to resume the table."""
         with self.lock:
             folder = self.room.unfinished
-            replace_file(folder / f"{self.kept.id}.table", lambda file: file.write(msgspec.json.encode(self.kept)))
+            replace_file(folder / f"{self.saved.id}.table", lambda file: file.write(msgspec.json.encode(self.saved)))
 
     def _keep_game(self, always: bool = False) -> None:
         if not always and self.paced and monotonic() - self.written < WRITE:
@@ -406,7 +406,7 @@ class Table:
 
     @property
     def _replay(self) -> Path:
-        return self.room.unfinished / f"{self.kept.id}.json"
+        return self.room.unfinished / f"{self.saved.id}.json"
 
     # --- the game
 
@@ -419,7 +419,7 @@ class Table:
         """Suspend the game in its present state."""
         self._stop(Suspended)
 
-    def _stop(self, why: type[Left]) -> None:
+    def _stop(self, why: type[LeaveGame]) -> None:
         with self.go:
             self.stopped = why
             self.go.notify_all()
@@ -440,14 +440,14 @@ class Table:
     def _board(self) -> Board:
         """Build the agents in their seats; this may take a while."""
         made: list[Agent] = []
-        for chair, name in enumerate(self.kept.plan.agents):
+        for chair, name in enumerate(self.saved.plan.agents):
             if name == HUMAN:
-                made.append(Elsewhere(ThreadLine(Person(self.hands[chair])), HUMAN))
+                made.append(AsyncAgentProxy(ThreadChannel(Person(self.hands[chair])), HUMAN))
                 continue
             agent = self.room.agents.make(name, self.game, self._wait)
             self.labels[chair] = agent_name(agent)
-            made.append(Elsewhere(ThreadLine(agent), agent_name(agent)) if self.tick else agent)
-        name = replay_name(self.room.folders, self.kept.plan.game)
+            made.append(AsyncAgentProxy(ThreadChannel(agent), agent_name(agent)) if self.tick else agent)
+        name = replay_name(self.room.folders, self.saved.plan.game)
         return Board(self.game, name, tuple(made), tuple(self.labels), self.tick, None, MAX_STEPS)
 
     @property
@@ -458,7 +458,7 @@ class Table:
     @property
     def _wait(self) -> Wait:
         """How to wait for a solution on this table's behalf: until everybody has left."""
-        return Wait(self.kept.visitor or self.kept.id, self._prepare, lambda: self.stopped is not None)
+        return Wait(self.saved.visitor or self.saved.id, self._prepare, lambda: self.stopped is not None)
 
     def _prepare(self, line: str) -> None:
         if line != self.prepared:
@@ -473,39 +473,39 @@ class Table:
         self.failed = one_line(why, 300)
         self._tell_all(self._failure)
         if not self._replay.is_file():  # it could not even begin, and never will
-            (self.room.unfinished / f"{self.kept.id}.table").unlink(missing_ok=True)
+            (self.room.unfinished / f"{self.saved.id}.table").unlink(missing_ok=True)
         if not expected:
             sys.excepthook(type(error), error, error.__traceback__)
 
     @property
     def _preparation(self) -> dict[str, Any]:
-        return {"kind": "preparing", "what": self.prepared, "game": self.kept.plan.game}
+        return {"kind": "preparing", "what": self.prepared, "game": self.saved.plan.game}
 
     @property
     def _failure(self) -> dict[str, Any]:
-        return {"kind": "failed", "why": self.failed, "game": self.kept.plan.game}
+        return {"kind": "failed", "why": self.failed, "game": self.saved.plan.game}
 
     def show(self, chair: int) -> None:
         """Send the present state to a browser that has just come to a chair."""
         self.hands[chair].show()
         if self.failed or (self.prepared and self.round is None and self.end is None):
             message = self._failure if self.failed else self._preparation
-            self.room.news(("seat", self.kept.id, chair), msgspec.json.encode(message))
+            self.room.news(("seat", self.saved.id, chair), msgspec.json.encode(message))
 
     def _tell_all(self, what: dict[str, Any]) -> None:
         message = msgspec.json.encode(what)
         for chair in self.people:
-            self.room.news(("seat", self.kept.id, chair), message)
+            self.room.news(("seat", self.saved.id, chair), message)
         if not self.people:
             self.live.tell(what)
 
     def _play(self, board: Board, steps: Sequence[MatchStep]) -> bool:
         """Play until the game is over, or left; return whether a move is to be taken back before playing on."""
-        n, kept = len(board.agents), self.kept
+        n, saved = len(board.agents), self.saved
         self.end = None
         for hand in self.hands.values():
             hand.begin(self.public())
-        self.round = Round(board, [(seat - kept.shift) % n for seat in range(n)], kept.seed)
+        self.round = Round(board, [(seat - saved.shift) % n for seat in range(n)], saved.seed)
         try:
             self.state = self.round.resume(steps)
             if not self.people:
@@ -516,13 +516,13 @@ class Table:
             raise
         except Undo:
             self.stopped = None
-            kept.undone += 1
+            saved.undone += 1
             self.keep()
             return True
         except Suspended:
             self._keep_game(always=True)
             return False
-        except Left:
+        except LeaveGame:
             pass
         assert self.state is not None
         self._finish(self.round, self.state)
@@ -534,14 +534,14 @@ class Table:
             self.go.wait_for(lambda: self.stopped or self._all_here() or not dealt)
             if self.stopped is not None:
                 raise self.stopped
-        begun = monotonic()
+        started_at = monotonic()
         self.state = round_.step(state)
         self._keep_game()
         if not self.people:
             self.live.step(self.state, round_.steps[-1])
         if self.pace:
             with self.go:
-                self.go.wait_for(lambda: self.stopped, max(0.0, begun + 1 / self.pace - monotonic()))
+                self.go.wait_for(lambda: self.stopped, max(0.0, started_at + 1 / self.pace - monotonic()))
 
     def _all_here(self) -> bool:
         """Return whether all are present and ready, as a game in real time requires once the board is dealt."""
@@ -550,24 +550,24 @@ class Table:
     def _last_choice(self) -> int:
         """Return the number of steps played before the last choice of the only person."""
         assert self.round is not None
-        seat = (self.people[0] + self.kept.shift) % len(self.labels)
+        seat = (self.people[0] + self.saved.shift) % len(self.labels)
         state, last = self.game.start().state, 0
         for number, played in enumerate(self.round.steps):
             if len(state.legal_actions(seat)) > 1:
                 last = number
-            state = state.play(played.moves, played.chance_outcome).state
+            state = state.play(played.actions, played.chance_outcome).state
         return last
 
     def _finish(self, round_: Round, state: State) -> None:
         match = round_.end(state)
         if match.over:
             self._count(match.returns)
-        word = re.sub(r"[^a-z0-9]+", "-", self.kept.plan.game.lower())[:40].strip("-")
+        word = re.sub(r"[^a-z0-9]+", "-", self.saved.plan.game.lower())[:40].strip("-")
         # the id of the table and the number of the game make the name unique, however quickly games follow one another
-        name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.kept.id}-{self.kept.number}.json"
+        name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.saved.id}-{self.saved.number}.json"
         match.save(self.room.folder / name)
         for suffix in (".json", ".table"):
-            (self.room.unfinished / f"{self.kept.id}{suffix}").unlink(missing_ok=True)
+            (self.room.unfinished / f"{self.saved.id}{suffix}").unlink(missing_ok=True)
         shown = None if self.paced else whole(self.game, replay_steps(match, self.game), match.steps)
         self.round = None  # drops the agents and their threads
         self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}", shown)
@@ -582,16 +582,16 @@ class Table:
     def _count(self, returns: Sequence[float]) -> None:
         """Add the payoffs of a game to the score of the sitting."""
         n = len(returns)
-        before = self.kept.score or [0.0] * n
-        self.kept.score = [before[chair] + returns[(chair + self.kept.shift) % n] for chair in range(n)]
-        self.kept.played += 1
+        before = self.saved.score or [0.0] * n
+        self.saved.score = [before[chair] + returns[(chair + self.saved.shift) % n] for chair in range(n)]
+        self.saved.played += 1
         for hand in self.hands.values():
             hand.public = self.public()
 
     def _tell_costs(self, match: Match, end: End) -> None:
         """Send the cost of each move as soon as it is known, where the game is solved."""
         for chair, hand in self.hands.items():
-            seat = (chair + self.kept.shift) % len(self.labels)
+            seat = (chair + self.saved.shift) % len(self.labels)
             with suppress(InfosetError):
                 costs = self.room.agents.costs(self.game, match, seat)
                 if self.end is end:  # and no other game has begun
@@ -602,25 +602,25 @@ class Table:
     def heard(self, chair: int, message: dict[str, Any]) -> dict[str, Any]:
         """Take a message from a person; return the answer."""
         try:
-            asked = msgspec.convert(message, Said)
+            asked = msgspec.convert(message, BrowserMessage)
         except msgspec.ValidationError as error:
             return {"kind": "refused", "why": one_line(str(error), 200)}
         hand = self.hands[chair]
-        if asked.move is not None:
-            return _refused(hand.act(asked.move, asked.turn))
+        if asked.action is not None:
+            return _refused(hand.act(asked.action, asked.turn))
         if asked.hint:
             view = hand.view
             if view is None or not view.legal_actions or hand.end is not None:
                 return {"kind": "refused", "why": "a hint is for your turn"}
-            if not self.kept.plan.practice:
+            if not self.saved.plan.practice:
                 return {"kind": "refused", "why": "hints are for practice"}
             visitor = self._wait.visitor
             probabilities = self.room.agents.hint(
-                asked.hint, self.game, view.player, view.known, view.legal_actions, visitor
+                asked.hint, self.game, view.player, view.infostate, view.legal_actions, visitor
             )
             turn = turn_of(hand.public, view)
             return {"kind": "hint", "turn": turn, "probabilities": probabilities, "by": asked.hint}
-        if isinstance(hand, Held):
+        if isinstance(hand, KeyHand):
             hand.pressed(asked.press, asked.release)
         if asked.go is not None:
             with self.go:
@@ -630,7 +630,7 @@ class Table:
         return _refused(self._again(asked.again == "swapped") if asked.again else why)
 
     def _undo(self) -> str:
-        if not self.kept.plan.practice:
+        if not self.saved.plan.practice:
             return "moves are taken back in practice only"
         if self.end is not None or self.round is None or not self._last_choice_made():
             return "there is no move to take back"
@@ -639,13 +639,13 @@ class Table:
 
     def _last_choice_made(self) -> bool:
         assert self.round is not None
-        seat = (self.people[0] + self.kept.shift) % len(self.labels)
-        return any(step.moves[seat] is not None for step in self.round.steps)
+        seat = (self.people[0] + self.saved.shift) % len(self.labels)
+        return any(step.actions[seat] is not None for step in self.round.steps)
 
     def _leave(self) -> str:
         if self.end is not None:
             return "the game is over"
-        self._stop(Left)
+        self._stop(LeaveGame)
         return ""
 
     def _again(self, swapped: bool) -> str:
@@ -653,17 +653,17 @@ class Table:
             if self.end is None:
                 return "the game is not over"
             self.end, self.stopped, self.round = None, None, None
-            self.kept.shift = (self.kept.shift + swapped) % len(self.labels)
-            self.kept.number, self.kept.undone, self.kept.seed = self.kept.number + 1, 0, secrets.randbelow(2**53)
+            self.saved.shift = (self.saved.shift + swapped) % len(self.labels)
+            self.saved.number, self.saved.undone, self.saved.seed = self.saved.number + 1, 0, secrets.randbelow(2**53)
             self.keep()
             self.start()
             return ""
 
 
-class Said(msgspec.Struct, forbid_unknown_fields=True):
+class BrowserMessage(msgspec.Struct, forbid_unknown_fields=True):
     """A message from a browser, which holds one of these."""
 
-    move: int | None = None
+    action: int | None = None
     turn: str = ""
     press: int | None = None
     release: int | None = None

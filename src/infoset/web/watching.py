@@ -11,8 +11,8 @@ from infoset.errors import BudgetError, FormatError
 from infoset.match.replay import Match
 from infoset.verbs import read_match
 from infoset.view.recording import recording
-from infoset.web.heads import kind_of
-from infoset.web.shelf import find
+from infoset.web.artifacts import find
+from infoset.web.metadata import kind_of
 
 MAX_STEPS = 20_000
 MAX_BYTES = 24 << 20

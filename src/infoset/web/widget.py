@@ -14,13 +14,13 @@ import msgspec
 from infoset.base import Game
 from infoset.catalog import load
 from infoset.errors import one_line
-from infoset.policies.saved import SavedPolicy, load_policy
+from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.remote.serving import Refusal
 from infoset.view.bundle import bundle
 from infoset.view.widget import check_library, module, style
 from infoset.web.exploring import Exploring
+from infoset.web.schemas import ASKED, Text, wanted
 from infoset.web.sources import Source
-from infoset.web.wishes import ASKED, Text, wanted
 from infoset.web.workers import outcome
 
 STYLES = ("base.css", "pictures.css", "explore.css")

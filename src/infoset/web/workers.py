@@ -32,7 +32,7 @@ News = Callable[[Any, Any], None]
 """Called by a room from any thread with a topic and a value, which must be picklable."""
 
 
-class Room(Protocol):
+class Service(Protocol):
     """The object in a worker: its public methods are questions that take and return plain data."""
 
     def busy(self) -> bool:
@@ -115,10 +115,10 @@ class Worker:
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._loop = asyncio.get_running_loop()
-        self._line, theirs = context.Pipe()
-        self._process = context.Process(target=hold, args=(theirs, self.place, self.arguments), daemon=True)
+        self._line, other_end = context.Pipe()
+        self._process = context.Process(target=run_worker, args=(other_end, self.place, self.arguments), daemon=True)
         self._process.start()
-        theirs.close()
+        other_end.close()
         threading.Thread(target=self._listen, args=(self._line, self._loop), daemon=True).start()
 
     def _listen(self, line: Connection, loop: asyncio.AbstractEventLoop) -> None:
@@ -155,7 +155,7 @@ class Worker:
                 future.set_exception(Refusal(HTTPStatus.SERVICE_UNAVAILABLE, why))
 
 
-def hold(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
+def run_worker(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
     """Run a room in the worker process: answer questions until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends its processes itself
     lock = threading.Lock()

@@ -15,10 +15,10 @@ class Choosing(NativeState):
     def returns(self):
         return (0.0, 0.0)
 
-    def play_unchecked(self, moves, chance_outcome=None):
-        lead = moves[0] - moves[1]
+    def play_unchecked(self, actions, chance_outcome=None):
+        lead = actions[0] - actions[1]
         won = float(lead if abs(lead) != 1 else -2 * lead)
-        return Observed(Ended((won, -won)), (moves[1], moves[0]))
+        return Observed(Ended((won, -won)), (actions[1], actions[0]))
 
 
 @dataclass(frozen=True)

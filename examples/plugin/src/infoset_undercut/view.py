@@ -1,18 +1,18 @@
 """The view: the numbers as cards, face down until both are chosen."""
 
 
-def whole(game, steps, moves):
+def whole(game, steps, actions):
     """Return a picture of everything after the last of ``steps``."""
-    return _table(game, moves[-1].moves if moves else (None, None))
+    return _table(game, actions[-1].actions if actions else (None, None))
 
 
-def seen(game, player, known, legal_actions):
+def seen(game, player, infostate, legal_actions):
     """Return a picture of what ``player`` knows."""
-    own, other = known[-1] if known else (None, None)
+    own, other = infostate[-1] if infostate else (None, None)
     return _table(game, (own, other) if player == 0 else (other, own))
 
 
-def told(game, player, record, before):
+def describe_record(game, player, record, before):
     """Return in words what happened to ``player``."""
     return f"you choose {record[0]}, the other player {record[1]}"
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.distributions import Categorical
 
 from infoset.errors import ParameterError
-from infoset.learn.pommerman.boards import drawn_moves
+from infoset.learn.pommerman.boards import drawn_actions
 from infoset.learn.pommerman.net import allowed
 from infoset.learn.pommerman.training import PommermanLearner, PommermanTraining
 from infoset.names import check_share
@@ -126,7 +126,7 @@ class ActorCritic(PommermanLearner):
             logits, value = self.net(torch.from_numpy(r.features[t]))
             if filtered:
                 logits = allowed(logits, torch.from_numpy(r.safe[t]))
-            r.move[t] = drawn_moves(logits, self.rng.random(r.move[t].shape))
+            r.move[t] = drawn_actions(logits, self.rng.random(r.move[t].shape))
             probabilities = torch.log_softmax(logits, -1).numpy()
             r.chance[t] = np.take_along_axis(probabilities, r.move[t][..., None], -1)[..., 0]
             r.value[t] = value.numpy()

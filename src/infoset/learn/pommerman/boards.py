@@ -316,11 +316,11 @@ def play_net(
     """
     if where.any():
         logits = net.chosen(torch.from_numpy(sights.features[where]), torch.from_numpy(sights.safe[where]))
-        moves[where] = drawn_moves(logits, luck[where])
+        moves[where] = drawn_actions(logits, luck[where])
 
 
 @torch.no_grad()
-def drawn_moves(logits: torch.Tensor, luck: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def drawn_actions(logits: torch.Tensor, luck: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Draw (K,) moves by their probabilities, from logits (K, 6) and random numbers (K,) from 0 to 1."""
     below = torch.softmax(logits, -1).cumsum(-1).numpy()
     return np.asarray(np.minimum((below < luck[..., None]).sum(-1), MOVES - 1), dtype=np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from infoset.learn.pommerman.boards import drawn_moves, rival_of
+from infoset.learn.pommerman.boards import drawn_actions, rival_of
 from infoset.learn.pommerman.net import allowed
 from infoset.learn.pommerman.training import PommermanLearner, PommermanTraining
 from infoset.learn.replay_buffer import ReplayBuffer
@@ -92,15 +92,15 @@ class Dagger(PommermanLearner):
         logits, _ = self.net(torch.from_numpy(seen.features))
         if self.training.filtered:
             logits = allowed(logits, torch.from_numpy(seen.safe))
-        own = drawn_moves(logits, self.rng.random(advice.shape))
+        own = drawn_actions(logits, self.rng.random(advice.shape))
         follows = seen.alive & (seen.safe[rows, np.arange(advice.shape[1]), advice] | (not self.training.filtered))
         self.buffer.add(view=seen.features[follows].astype(np.float16), safe=seen.safe[follows], move=advice[follows])
         stepped = self.move(np.where(self.rng.random(advice.shape) < share, advice, own))
         self.expert.begin(stepped.done, self.rng)
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         found = {f"buffer.{name}": array for name, array in self.buffer.save().items()}
-        return super().kept() | found | {f"expert.{name}": array for name, array in self.expert.arrays.items()}
+        return super().state_arrays() | found | {f"expert.{name}": array for name, array in self.expert.arrays.items()}
 
     def keep(self, saved: dict[str, Any]) -> None:
         super().keep(saved)

@@ -120,8 +120,8 @@ class Dqn(PommermanLearner):
 
     def _descend(self) -> float:
         training, ring = self.training, self.ring
-        known = min(self.taken, self.length) - training.ahead
-        age = self.rng.integers(training.ahead, training.ahead + known, size=training.batch)
+        infostate = min(self.taken, self.length) - training.ahead
+        age = self.rng.integers(training.ahead, training.ahead + infostate, size=training.batch)
         at = (self.taken - 1 - age) % self.length
         b, s = [self.rng.integers(size, size=training.batch) for size in self.boards.seats.shape]
         paid, left = np.zeros(training.batch, np.float32), np.ones(training.batch, np.float32)
@@ -146,11 +146,11 @@ class Dqn(PommermanLearner):
             self.slow.load_state_dict(self.net.state_dict())
         return float(lost.item())
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         filled = min(self.taken, self.length)
         found = {f"ring.{name}": array[:filled] for name, array in self.ring.items()}
         found |= {f"slow.{name}": array for name, array in weights_of(self.slow).items()}
-        return super().kept() | found | {"batches": np.array(self.batches)}
+        return super().state_arrays() | found | {"batches": np.array(self.batches)}
 
     def keep(self, saved: dict[str, Any]) -> None:
         super().keep(saved)

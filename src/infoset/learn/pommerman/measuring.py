@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from infoset.learn.pommerman.boards import LOST, TIED, WON, Boards, drawn_moves
+from infoset.learn.pommerman.boards import LOST, TIED, WON, Boards, drawn_actions
 from infoset.learn.pommerman.net import MoveNet
 from infoset.pommerman import state as st
 from infoset.pommerman.sight import Sight
@@ -50,7 +50,7 @@ def measure(net: MoveNet, sight: Sight, rival: str = "simple", games: int = 1000
     while (outcome < 0).any() and boards.steps < SETTLING:
         seen, running = boards.seen, outcome < 0
         logits = net.chosen(torch.from_numpy(seen.features), torch.from_numpy(seen.safe))
-        moves = drawn_moves(logits, rng.random(seen.alive.shape))
+        moves = drawn_actions(logits, rng.random(seen.alive.shape))
         agents = boards.batch.rows[:, st.AGENTS : st.MESSAGES].reshape(games, -1, st.AGENT_FIELDS)
         laid = (moves == st.LAY) & (agents[rows, boards.seats, st.AMMO] > 0) & seen.alive
         bombs += running * laid.mean(1)

@@ -7,7 +7,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, Game
 from infoset.learn.pommerman.net import Decider, MoveNet
 from infoset.pommerman.agents import PommermanPlayer
-from infoset.pommerman.playground.spaces import read_move
+from infoset.pommerman.playground.spaces import parse_action
 from infoset.pommerman.sight import Sight
 from infoset.pommerman.state import MOVES
 from infoset.warm_up import ready
@@ -30,4 +30,4 @@ class NetPlayer(PommermanPlayer):
         return self.decider.probabilities(*self.sight.of(self.seen, self.player))
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        return read_move(int(self.rng.choice(MOVES, p=self.compute_probabilities())), self.config)
+        return parse_action(int(self.rng.choice(MOVES, p=self.compute_probabilities())), self.config)

@@ -141,7 +141,7 @@ class PommermanLearner(Learner):
     def learn(self) -> tuple[float | None, float | None]:
         """Play and learn; return the losses of values and of policies, ``None`` for those that are not computed."""
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {f"boards.{name}": array for name, array in self.boards.arrays.items()} | {
             "stepped": np.array(self.stepped)
         }

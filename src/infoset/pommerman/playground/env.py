@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from infoset.errors import GameRuleError, IllegalMoveError, ParameterError, shorten
+from infoset.errors import GameRuleError, IllegalActionError, ParameterError, shorten
 from infoset.files import read_text, replace_file
 from infoset.names import check_choice, check_range
 from infoset.pommerman import state as st
@@ -22,7 +22,7 @@ from infoset.pommerman.observation import observations
 from infoset.pommerman.playground import constants
 from infoset.pommerman.playground.agents import BaseAgent, follow
 from infoset.pommerman.playground.forward_model import ForwardModel, is_over
-from infoset.pommerman.playground.spaces import ActionSpace, Box, Move, action_space, read_move
+from infoset.pommerman.playground.spaces import ActionSpace, Box, Move, action_space, parse_action
 from infoset.pommerman.state_json import read_state, write_state
 
 REGISTRY = list(CONFIGS)
@@ -171,7 +171,7 @@ class Pomme:
     def step(self, actions: Sequence[Any]) -> tuple[list[dict[str, Any]], list[int], bool, dict[str, Any]]:
         """Play one step and return observations, rewards, done, info; it may be called after the end of the game.
 
-        Raises ``IllegalMoveError`` for invalid moves; those of dead agents are ignored.
+        Raises ``IllegalActionError`` for invalid moves; those of dead agents are ignored.
         """
         moves = self._moves(actions)
         state = self._state.play_unchecked(moves).state
@@ -259,18 +259,18 @@ class Pomme:
     def _moves(self, actions: Sequence[Any]) -> list[Move]:
         count = len(self._agents)
         if len(actions) != count:
-            raise IllegalMoveError(f"a joint move has {count} entries, not {len(actions)}: {shorten(repr(actions))}")
+            raise IllegalActionError(f"a joint move has {count} entries, not {len(actions)}: {shorten(repr(actions))}")
         return [self._move(number, action) for number, action in enumerate(actions)]
 
     def _move(self, number: int, action: Any) -> Move:
         if not self._state.row[st.AGENTS + number * st.AGENT_FIELDS + st.ALIVE]:
             action = 0
         rules = self.game.config
-        move = read_move(action, rules)
+        move = parse_action(action, rules)
         what, *words = move if isinstance(move, tuple) else (move,)
         if not (0 <= what <= st.LAY and all(0 <= word <= rules.vocabulary for word in words)):
             allowed = f"0 to {st.LAY}" + (f", words 0 to {rules.vocabulary}" if words else "")
-            raise IllegalMoveError(f"agent {number} cannot play {shorten(repr(action))}; allowed: {allowed}")
+            raise IllegalActionError(f"agent {number} cannot play {shorten(repr(action))}; allowed: {allowed}")
         return move
 
     def _show(self, row: st.Row) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from infoset.pommerman.config import FULL_BLAST, MAX_AGENTS, MAX_BOMBS, Config, 
 from infoset.pommerman.observation import observations
 from infoset.pommerman.playground.characters import Bomb, Flame
 from infoset.pommerman.playground.constants import Action, Result
-from infoset.pommerman.playground.spaces import read_move
+from infoset.pommerman.playground.spaces import parse_action
 from infoset.pommerman.rules import Limits, neighbours, scratch
 from infoset.pommerman.rules import step as play
 from infoset.pommerman.state_json import judge_position
@@ -64,7 +64,7 @@ class ForwardModel:
         answers = [
             agent.act(obs[agent.agent_id], action_space=action_space) if agent.is_alive else st.STOP for agent in agents
         ]
-        return [list(read_move(one, rules)) for one in answers] if is_communicative else answers  # type: ignore[arg-type]
+        return [list(parse_action(one, rules)) for one in answers] if is_communicative else answers  # type: ignore[arg-type]
 
     @staticmethod
     def step(
@@ -195,7 +195,7 @@ def _check_room(what: str, found: Sequence[Any], room: int) -> None:
 
 
 def _move(action: Any) -> int:
-    move = read_move(action, BARE)
+    move = parse_action(action, BARE)
     assert isinstance(move, int)
     if not st.STOP <= move <= st.LAY:
         raise ParameterError(f"illegal move {move}; allowed: {st.STOP} to {st.LAY}")

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from infoset.errors import IllegalMoveError, shorten
+from infoset.errors import IllegalActionError, shorten
 from infoset.pommerman.config import Config, GameType
 from infoset.pommerman.game import MOVES
 from infoset.pommerman.state import WORDS
@@ -95,11 +95,11 @@ def action_space(config: Config, rng: np.random.Generator) -> ActionSpace:
     return Discrete(len(MOVES), rng)
 
 
-def read_move(answer: Any, config: Config) -> Move:
+def parse_action(answer: Any, config: Config) -> Move:
     """Return an agent's answer as plain integers: a move, on the radio a move and words.
 
     On the radio a bare move is completed by silence; further words are dropped and missing ones are 0.  Whether the
-    numbers are legal is not checked.  Raises ``IllegalMoveError`` for anything but a number, or a list of numbers on
+    numbers are legal is not checked.  Raises ``IllegalActionError`` for anything but a number, or a list of numbers on
     the radio.
     """
     radio = config.game_type == GameType.TEAM_RADIO
@@ -109,7 +109,7 @@ def read_move(answer: Any, config: Config) -> Move:
         numbers = _numbers(answer) if radio else []
     if not numbers:
         allowed = "an integer or a list of a move and words" if radio else "an integer"
-        raise IllegalMoveError(f"{shorten(repr(answer))} is no move; allowed: {allowed}")
+        raise IllegalActionError(f"{shorten(repr(answer))} is no move; allowed: {allowed}")
     return (*numbers, *(0,) * WORDS)[: 1 + WORDS] if radio else numbers[0]
 
 

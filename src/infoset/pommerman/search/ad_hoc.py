@@ -20,7 +20,7 @@ from infoset.pommerman import state as st
 from infoset.pommerman.config import MAX_AGENTS, PREFIX, Config
 from infoset.pommerman.game import MOVES
 from infoset.pommerman.observation import Seen, observe
-from infoset.pommerman.playground.spaces import read_move
+from infoset.pommerman.playground.spaces import parse_action
 from infoset.pommerman.rules import WAYS
 from infoset.pommerman.search.players import SearchPlayer
 from infoset.registry import made_for
@@ -58,10 +58,10 @@ class Type:
         """The share of the teammate's moves that it predicted, with late ones weighted most; 1/2 without evidence."""
         return (self.right + 1) / (self.judged + 2)
 
-    def look(self, own_move: int | None, seen: Seen, rules: Config) -> None:
+    def look(self, own_action: int | None, seen: Seen, rules: Config) -> None:
         """Take in what the teammate sees, and store the move that this agent would make as ``next_move``."""
-        self.agent.observe(own_move, seen)
-        answer = read_move(self.agent.act(LEGAL, None), rules)
+        self.agent.observe(own_action, seen)
+        answer = parse_action(self.agent.act(LEGAL, None), rules)
         self.next_move = answer[0] if isinstance(answer, tuple) else answer
 
     def judge(self, move: int) -> None:
@@ -94,8 +94,8 @@ class AdHoc(Delegating):
             known.begin()
         self.seen_at: tuple[int, int] | None = None  # the step and the teammate's cell when it was last in view
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        self.inner.observe(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        self.inner.observe(own_action, observation)
         belief = self.inner.belief
         if not self.inner.radio:  # otherwise it has taken in what the teammate announced
             belief.coming[self.mate] = st.STOP

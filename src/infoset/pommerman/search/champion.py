@@ -150,7 +150,7 @@ class Champion(Maker, Wishes):
     def speaks(self) -> bool:
         return self.radio
 
-    def move_after(self, room: Any, move: int) -> int:
+    def action_after(self, room: Any, move: int) -> int:
         return int(room.plans.second[move])
 
 

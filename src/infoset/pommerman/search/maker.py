@@ -29,9 +29,9 @@ class Maker:
         return self
 
     def speaks(self) -> bool:
-        """Return whether the agent announces its next move by radio and listens; that needs ``move_after``."""
+        """Return whether the agent announces its next move by radio and listens; that needs ``action_after``."""
         return False
 
-    def move_after(self, room: Any, move: int) -> int:
+    def action_after(self, room: Any, move: int) -> int:
         """Return the move, 0 to 5, that the agent plans after the one that it has just chosen."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ from infoset.pommerman.agents import PommermanPlayer
 from infoset.pommerman.config import MAX_AGENTS, GameType
 from infoset.pommerman.engine import engine
 from infoset.pommerman.observation import MAPS, Seen
-from infoset.pommerman.playground.spaces import read_move
+from infoset.pommerman.playground.spaces import parse_action
 from infoset.pommerman.search.belief import (
     LIVING,
     NOW,
@@ -59,8 +59,8 @@ class SearchPlayer(PommermanPlayer):
         on_air = self.parameters.speaks() and rules.game_type == GameType.TEAM_RADIO and rules.vocabulary > LAY
         self.radio = Radio(self.seat, rules, self.engine) if on_air else None
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        super().observe(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        super().observe(own_action, observation)
         if observation is not None and self.seen is not None:
             self._take_in(self.seen)
 
@@ -79,8 +79,8 @@ class SearchPlayer(PommermanPlayer):
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         move = self.decide(deadline)
         if not self.radio:
-            return read_move(move, self.config)
-        return (move, *self.radio.words(self.belief, self.parameters.move_after(self.room, move)))
+            return parse_action(move, self.config)
+        return (move, *self.radio.words(self.belief, self.parameters.action_after(self.room, move)))
 
     def decide(self, deadline: float | None) -> int:
         parts = self.belief, self.room, self.seat, self.settings, self.engine, self.stream

@@ -19,11 +19,11 @@ class MyAgent:
         Raise ``infoset.errors.UnsupportedGameError`` for a game that you do not play.
         """
         self.rng = rng
-        self.known = []  # your information state
+        self.infostate = []  # your information state
 
-    def observe(self, own_move, observation):
+    def observe(self, own_action, observation):
         """Record a step: your own move as it was executed, or ``None``, and your observation of it."""
-        self.known.append((own_move, observation))
+        self.infostate.append((own_action, observation))
         # in kuhn_poker: [(None, "K"), ("pass", None), (None, "bet")] is a king that passed and now faces a bet
 
     def act(self, legal_actions, deadline):

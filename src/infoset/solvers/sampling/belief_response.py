@@ -30,18 +30,18 @@ from infoset.solvers.sampling.beliefs import (
     HERE,
     NO_ROOM,
     ROW,
-    Ahead,
+    Continuations,
     Entries,
-    Known,
+    PolicyArrays,
     Scratch,
     spread_all,
-    state_behind,
+    successor_state,
 )
-from infoset.tree.walk import (
+from infoset.tree.quotient_graph import (
     CONTENT,
     ELEMENT_BITS,
     MOVES,
-    Walk,
+    QuotientGraph,
     element_of,
     everything,
     same_orbit,
@@ -64,11 +64,11 @@ class Line(NamedTuple):
     end: LongArray  # (D,) where its entries without a choice end, and those of the current move begin
     last: LongArray  # (D,) where the entries of the current move end
     next: LongArray  # (D,) the first entry that has not been followed
-    move: LongArray  # (D,) the move being tried, or BEFORE
+    action: LongArray  # (D,) the move being tried, or BEFORE
     state: LongArray  # (D,) the player's information state
     fixing: LongArray  # (D,) the symmetries that leave that state unchanged
     record: LongArray  # (D,) its number in the record
-    kept: LongArray  # (D,) where the records of the successors by its best move begin
+    best_from: LongArray  # (D,) where the records of the successors by its best move begin
     tried: LongArray  # (D,) where those of the current move begin
     value: FloatArray  # (D, 3, 2) NOW, FIXED, CHOSEN by BEST, MEAN
     depth: LongArray  # (1,)
@@ -85,8 +85,8 @@ class Record(NamedTuple):
     parent: LongArray  # (R,) -1 at the start
     fixing: LongArray  # (R,)
     record: IntArray  # (R,)
-    move: IntArray  # (R,) the best move, numbered on the board as the player sees it
-    moves: IntArray  # (R,) number of moves, 0 where there is no choice
+    action: IntArray  # (R,) the best move, numbered on the board as the player sees it
+    actions: IntArray  # (R,) number of moves, 0 where there is no choice
     size: LongArray  # (1,)
 
     @classmethod
@@ -103,26 +103,26 @@ def _note_state(note, line, d, record):
         return
     k = note.size[0]
     note.parent[k] = line.record[d - 1] if d > 0 else -1
-    note.record[k], note.fixing[k], note.moves[k] = record, line.fixing[d], 0
+    note.record[k], note.fixing[k], note.actions[k] = record, line.fixing[d], 0
     line.record[d] = k
     note.size[0] = k + 1
 
 
 @linked_kernel
 @borrowing
-def _note_move(note, line, d, moves):
+def _note_move(note, line, d, actions):
     """Record the move just tried as the best so far, and drop the records of the successors by the best one before."""
     if len(note.parent) == 0:
         return
-    own, kept, tried = line.record[d], line.kept[d], line.tried[d]
+    own, best_from, tried = line.record[d], line.best_from[d], line.tried[d]
     for k in range(tried, note.size[0]):
-        j = k - tried + kept
+        j = k - tried + best_from
         parent = note.parent[k]
-        note.parent[j] = parent if parent == own else parent - tried + kept
+        note.parent[j] = parent if parent == own else parent - tried + best_from
         note.record[j], note.fixing[j] = note.record[k], note.fixing[k]
-        note.move[j], note.moves[j] = note.move[k], note.moves[k]
-    note.size[0] += kept - tried
-    note.move[own], note.moves[own] = line.move[d], moves
+        note.action[j], note.actions[j] = note.action[k], note.actions[k]
+    note.size[0] += best_from - tried
+    note.action[own], note.actions[own] = line.action[d], actions
 
 
 @linked_kernel
@@ -156,11 +156,11 @@ def _open(walk, policy, ahead, player, entries, line, note, begin, end, scratch)
             free += 1
         line.begin[d], line.free[d], line.rest[d], line.end[d] = top, free, free, out
         line.value[d, NOW, BEST] = line.value[d, NOW, MEAN] = value
-    line.last[d], line.next[d], line.move[d], line.fixing[d] = line.end[d], line.rest[d], BEFORE, fixing
+    line.last[d], line.next[d], line.action[d], line.fixing[d] = line.end[d], line.rest[d], BEFORE, fixing
     line.state[d] = player
     if d > 0:
         above = line.state[d - 1]
-        line.state[d] = state_behind(policy, above, record) if above != UNKNOWN else UNKNOWN
+        line.state[d] = successor_state(policy, above, record) if above != UNKNOWN else UNKNOWN
     _note_state(note, line, d, record)
     line.depth[0] = d + 1
     return True
@@ -168,47 +168,47 @@ def _open(walk, policy, ahead, player, entries, line, note, begin, end, scratch)
 
 @linked_kernel
 @borrowing
-def _own_chance(group, policy, line, d, action_set, moves):
+def _own_chance(group, policy, line, d, action_set, actions):
     """Return the probability of the move being tried, or of one equal to it by symmetry, in the player's own policy."""
     row = policy.state[line.state[d], ROW] if line.state[d] != UNKNOWN else NO_ROW
     chance = 0.0
-    for k in range(moves):
-        if k == line.move[d] or (
-            line.fixing[d] != 1 and same_orbit(group, line.fixing[d], action_set, line.move[d], k)
+    for k in range(actions):
+        if k == line.action[d] or (
+            line.fixing[d] != 1 and same_orbit(group, line.fixing[d], action_set, line.action[d], k)
         ):
-            chance += policy.behaviour[row + k] if row != NO_ROW else 1.0 / moves
+            chance += policy.behaviour[row + k] if row != NO_ROW else 1.0 / actions
     return chance
 
 
 @linked_kernel
 @borrowing
-def _first_of_its_kind(group, fixing, action_set, move, moves):
-    """Return the next move, from ``move`` on, that is not equal to an earlier one by symmetry."""
-    while move < moves:
+def _first_of_its_kind(group, fixing, action_set, action, actions):
+    """Return the next move, from ``action`` on, that is not equal to an earlier one by symmetry."""
+    while action < actions:
         earlier = 0
-        while earlier < move and not same_orbit(group, fixing, action_set, move, earlier):
+        while earlier < action and not same_orbit(group, fixing, action_set, action, earlier):
             earlier += 1
-        if earlier == move:
+        if earlier == action:
             break
-        move += 1
-    return move
+        action += 1
+    return action
 
 
 @linked_kernel
 @borrowing
-def _count_move(walk, policy, line, record, d, action_set, moves):
+def _count_move(walk, policy, line, record, d, action_set, actions):
     """Add the value of the current move, whose successors were all followed, to the value of its state."""
     best, mean = line.value[d, NOW, BEST], line.value[d, NOW, MEAN]
-    if line.move[d] == BEFORE:
+    if line.action[d] == BEFORE:
         line.value[d, FIXED, BEST], line.value[d, FIXED, MEAN] = best, mean
-        line.kept[d] = record.size[0]
+        line.best_from[d] = record.size[0]
         return
-    if line.move[d] == 0 or best > line.value[d, CHOSEN, BEST]:
+    if line.action[d] == 0 or best > line.value[d, CHOSEN, BEST]:
         line.value[d, CHOSEN, BEST] = best
-        _note_move(record, line, d, moves)
+        _note_move(record, line, d, actions)
     else:
         record.size[0] = line.tried[d]
-    line.value[d, CHOSEN, MEAN] += _own_chance(walk.group, policy, line, d, action_set, moves) * mean
+    line.value[d, CHOSEN, MEAN] += _own_chance(walk.group, policy, line, d, action_set, actions) * mean
 
 
 @inner_kernel
@@ -219,23 +219,23 @@ def _next_move(walk, policy, ahead, player, entries, line, record, scratch):
     Returns 0: no room, 1: tried, 2: none left.
     """
     d, group = line.depth[0] - 1, walk.group
-    begin, free, move, fixing = line.begin[d], line.free[d], line.move[d] + 1, line.fixing[d]
-    moves, action_set = 0, 0
+    begin, free, action, fixing = line.begin[d], line.free[d], line.action[d] + 1, line.fixing[d]
+    actions, action_set = 0, 0
     if free > begin:
         position = entries.position[begin]
-        moves = walk.position[position, MOVES]
+        actions = walk.position[position, MOVES]
         action_set = group.action_set[element_of(entries.views[begin, player]), walk.position[position, CONTENT]]
         if fixing != 1:
-            move = _first_of_its_kind(group, fixing, action_set, move, moves)
+            action = _first_of_its_kind(group, fixing, action_set, action, actions)
     out, value = line.end[d], 0.0
-    if move < moves:
-        out, value = spread_all(walk, policy, ahead, player, fixing, entries, begin, free, move, out, scratch)
+    if action < actions:
+        out, value = spread_all(walk, policy, ahead, player, fixing, entries, begin, free, action, out, scratch)
         if out == NO_ROOM:
             return 0
-    _count_move(walk, policy, line, record, d, action_set, moves)
-    if move >= moves:
+    _count_move(walk, policy, line, record, d, action_set, actions)
+    if action >= actions:
         return 2
-    line.move[d], line.next[d], line.last[d], line.tried[d] = move, line.end[d], out, record.size[0]
+    line.action[d], line.next[d], line.last[d], line.tried[d] = action, line.end[d], out, record.size[0]
     line.value[d, NOW, BEST] = line.value[d, NOW, MEAN] = value
     return 1
 
@@ -290,11 +290,11 @@ class BeliefResponse:
     best response are kept as well, for the information states that it reaches.
     """
 
-    def __init__(self, walk: Walk, policy: InfosetPolicy, player: int, record: bool = False) -> None:
+    def __init__(self, walk: QuotientGraph, policy: InfosetPolicy, player: int, record: bool = False) -> None:
         n = walk.num_players
         self.policy, self.player = policy, player
-        ahead = Ahead.of(walk, player)
-        self.fixed = walk, Known.of(policy, walk, ahead), ahead, player
+        ahead = Continuations.of(walk, player)
+        self.fixed = walk, PolicyArrays.of(policy, walk, ahead), ahead, player
         self.entries, self.line = Entries.empty(FIRST_ROOM, n), Line.empty(walk.depth + 2)
         self.record = Record.empty(FIRST_ROOM if record else 0)
         self.line.fixing[0] = everything(walk.group)
@@ -305,10 +305,10 @@ class BeliefResponse:
 
     def _make_room(self) -> None:
         """Allocate scratch space and mixtures for the capacity of the entries."""
-        walk, known, ahead, player = self.fixed
+        walk, infostate, ahead, player = self.fixed
         room = len(self.entries.position)
         self.scratch = Scratch.empty(room, walk.num_players, walk.group.record.shape[1])
-        self.fixed = walk, known.with_room(room, walk.most_moves), ahead, player
+        self.fixed = walk, infostate.with_room(room, walk.most_actions), ahead, player
 
     def step(self, edges: int = EDGES_A_STEP) -> bool:
         """Follow at least ``edges`` more edges; return whether the computation is done."""
@@ -361,11 +361,11 @@ class BeliefResponse:
         Valid when the computation is done and was recorded.
         """
         record = Record(**{name: array[: self.record.size[0]] for name, array in self.record._asdict().items()})
-        chosen = record.moves > 0
-        ends = np.cumsum(record.moves)
-        row = np.where(chosen, ends - record.moves, NO_ROW).astype(np.int32)
+        chosen = record.actions > 0
+        ends = np.cumsum(record.actions)
+        row = np.where(chosen, ends - record.actions, NO_ROW).astype(np.int32)
         behaviour = np.zeros(int(ends[-1]))
-        behaviour[(row + record.move)[chosen]] = 1.0
+        behaviour[(row + record.action)[chosen]] = 1.0
         profile = profile or self.policy
         return profile.with_player(self.player, record.parent, record.record, record.fixing, row, behaviour)
 
@@ -382,13 +382,13 @@ class BeliefResponse:
         done, width = 0.0, 1.0
         for d in range(min(int(line.depth[0]), LOOK)):
             begin, free, rest, end, last, group = (int(column[d]) for column in line[:6])
-            before, moves = int(end > rest), 0
+            before, actions = int(end > rest), 0
             if free > begin:
                 position = self.entries.position[begin]
-                moves = int(walk.position[position, MOVES])
-            width /= max(before + moves, 1)
-            done += width * (int(line.move[d]) + before)
-            start = rest if line.move[d] == BEFORE else end
+                actions = int(walk.position[position, MOVES])
+            width /= max(before + actions, 1)
+            done += width * (int(line.action[d]) + before)
+            start = rest if line.action[d] == BEFORE else end
             if last > start:
                 current = group - 1
                 while current > start and record[current - 1] == record[group - 1]:
@@ -401,7 +401,7 @@ class BeliefResponse:
 class PolicyEvaluation:
     """The best responses of all players to one profile, computed in steps, with a thread per player."""
 
-    def __init__(self, walk: Walk, policy: InfosetPolicy, record: bool = False) -> None:
+    def __init__(self, walk: QuotientGraph, policy: InfosetPolicy, record: bool = False) -> None:
         self.walk, self.policy = walk, policy
         self.responses = [BeliefResponse(walk, policy, player, record) for player in range(walk.num_players)]
 
@@ -451,7 +451,9 @@ class PolicyEvaluation:
         return np.frombuffer(digest.digest(), dtype=np.uint8)
 
 
-def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float], None] | None = None) -> Evaluation:
+def evaluate_policy(
+    walk: QuotientGraph, policy: InfosetPolicy, progress: Callable[[float], None] | None = None
+) -> Evaluation:
     """Evaluate a profile that was made on ``walk`` exactly, without its histories, with a thread per player.
 
     Time grows with the number of histories that differ for some player.  ``progress`` is called with the share done.
@@ -459,13 +461,13 @@ def evaluate_policy(walk: Walk, policy: InfosetPolicy, progress: Callable[[float
     >>> from infoset.solvers.sampling.belief_response import evaluate_policy
     >>> from infoset.solvers.sampling.mccfr import Mccfr
     >>> from infoset.tree.graph import explore
-    >>> from infoset.tree.walk import Walk
-    >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))
+    >>> from infoset.tree.quotient_graph import QuotientGraph
+    >>> walk = QuotientGraph.of(explore(infoset.load("kuhn_poker")))
     >>> round(evaluate_policy(walk, Mccfr(walk).policy()).nash_conv, 6)         # nothing was learnt: 11/12
     0.916667
     """
-    work = PolicyEvaluation(walk, policy)
-    while not work.step():
+    job = PolicyEvaluation(walk, policy)
+    while not job.step():
         if progress:
-            progress(work.share)
-    return work.result
+            progress(job.share)
+    return job.result

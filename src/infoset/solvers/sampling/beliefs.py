@@ -20,7 +20,7 @@ from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_k
 from infoset.policies.infoset_policy import FEW, NO_ROW, UNKNOWN, InfosetPolicy
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 from infoset.tree.graph import CHANCE, TERMINAL, topological
-from infoset.tree.walk import (
+from infoset.tree.quotient_graph import (
     CHILD,
     CONTENT,
     ELEMENT_BITS,
@@ -29,7 +29,7 @@ from infoset.tree.walk import (
     PLAYER,
     TOKENS,
     TURN,
-    Walk,
+    QuotientGraph,
     canonical,
     element_of,
     state_of,
@@ -54,7 +54,7 @@ CHILDREN, SIZES, OWN_RECORD, ROW = range(4)
 SLOTS = 4  # initial slots for each entry of a belief that is followed
 
 
-class Ahead(NamedTuple):
+class Continuations(NamedTuple):
     """The continuation of play from each position and edge, as one player sees it.
 
     The data of an edge's child are stored with the edge, so that those of all edges of a position are adjacent in
@@ -62,52 +62,60 @@ class Ahead(NamedTuple):
     """
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
-    behind: IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first action set
-    worth: FloatArray  # (E,) the value where the player has no choice and all others play uniformly
+    after_edge: (
+        IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first action set
+    )
+    uniform_value: FloatArray  # (E,) the value where the player has no choice and all others play uniformly
     second: IntArray  # (P, n, 2) where others' second choices begin and end in ``choices``, for TWO
     choices: (
         IntArray  # (C, 3) the record LEARNT before it, the first move BY which it is reached, its action set (AMONG)
     )
 
     @classmethod
-    def of(cls, walk: Walk, player: int) -> Ahead:
+    def of(cls, walk: QuotientGraph, player: int) -> Continuations:
         size, n, child = len(walk.position), walk.num_players, np.ascontiguousarray(walk.edge[:, CHILD])
         order, _ = topological(np.append(walk.position[:, FIRST], len(child)).astype(np.int32), child)
-        who, worth = np.zeros(size, dtype=np.int64), np.zeros(size)
-        _look_ahead(walk, order, player, who, worth)
+        who, uniform_value = np.zeros(size, dtype=np.int64), np.zeros(size)
+        _look_ahead(walk, order, player, who, uniform_value)
         left, action_set = np.zeros((2, size, n), dtype=np.int32)
         second, choices, used = np.zeros((size, n, 2), dtype=np.int32), np.zeros((size, 3), dtype=np.int32), 0
         for p in range(n):
             begin = used
             while (used := _count_choices(walk, order, p, left, action_set, second, choices, begin)) == NO_ROOM:
                 choices = longer(choices, len(choices) + FEW)
-        behind = (action_set << LEFT_BITS | left)[child]
-        behind[:, player] = who[child]
-        return cls(who, behind, worth[child], second, choices[:used].copy())
+        after_edge = (action_set << LEFT_BITS | left)[child]
+        after_edge[:, player] = who[child]
+        return cls(who, after_edge, uniform_value[child], second, choices[:used].copy())
 
 
 @kernel
 @borrowing
-def _look_ahead(walk, order, player, who, worth):
+def _look_ahead(walk, order, player, who, uniform_value):
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
-        mover, first, moves = walk.position[position, PLAYER], walk.position[position, FIRST], _moves(walk, position)
-        who[position], worth[position] = OVER, 0.0
+        mover, first, actions = (
+            walk.position[position, PLAYER],
+            walk.position[position, FIRST],
+            _actions(walk, position),
+        )
+        who[position], uniform_value[position] = OVER, 0.0
         if mover == TERMINAL:
-            worth[position] = walk.payoffs[walk.position[position, CONTENT], player]
-        for e in range(first, first + moves):
+            uniform_value[position] = walk.payoffs[walk.position[position, CONTENT], player]
+        for e in range(first, first + actions):
             below = walk.edge[e, CHILD]
             who[position] = max(who[position], min(who[below], LATER))
-            worth[position] += (walk.probability[e] if mover == CHANCE else 1.0 / moves) * worth[below]
-        if moves > 1 and mover == player:
+            uniform_value[position] += (walk.probability[e] if mover == CHANCE else 1.0 / actions) * uniform_value[
+                below
+            ]
+        if actions > 1 and mover == player:
             who[position] = HERE
-        elif moves > 1 and mover != CHANCE:
+        elif actions > 1 and mover != CHANCE:
             who[position] = max(who[position], OTHERS)
 
 
 @linked_kernel
 @borrowing
-def _choices_behind(walk, e, p, left, action_set):
+def _choices_after(walk, e, p, left, action_set):
     """Return the kind of ``p``'s choices from an edge on, and their action set on the board before the edge."""
     below = walk.edge[e, CHILD]
     kind, learns = np.int64(left[below, p]), walk.edge[e, TOKENS + p] >= 0
@@ -160,13 +168,13 @@ def _count_choices(walk, order, p, left, action_set, second, choices, end):
     """Fill in the choices that ``p`` has left; return the end of ``choices``, or NO_ROOM."""
     for k in range(len(order) - 1, -1, -1):
         position = order[k]
-        first, moves = walk.position[position, FIRST], _moves(walk, position)
-        own = moves > 1 and walk.position[position, PLAYER] == p
+        first, actions = walk.position[position, FIRST], _actions(walk, position)
+        own = actions > 1 and walk.position[position, PLAYER] == p
         most, among, begin = np.int64(GONE), np.int64(NO_ACTION_SET), end
         if end + FEW > len(choices):
             return NO_ROOM
-        for e in range(first, first + moves):
-            kind, action_set_after = _choices_behind(walk, e, p, left, action_set)
+        for e in range(first, first + actions):
+            kind, action_set_after = _choices_after(walk, e, p, left, action_set)
             if kind in (TWO, LATE) and most != MORE:
                 by = np.int64(e - first if own else NO_MOVE)
                 end = _note_choices(walk, e, p, by, action_set, second, choices, action_set_after, begin, end)
@@ -196,7 +204,7 @@ def _find_lively(first_child, row, lively):
             lively[state] |= lively[child]
 
 
-class Known(NamedTuple):
+class PolicyArrays(NamedTuple):
     """A policy in the layout that beliefs read: a state's data are adjacent in memory, and so are its children's.
 
     After its states there is room for mixtures: one for each entry, with as many states as ``choices`` need.
@@ -208,29 +216,29 @@ class Known(NamedTuple):
     mixtures: LongArray  # (2,) where mixtures begin, and the number of states of each
 
     @classmethod
-    def of(cls, policy: InfosetPolicy, walk: Walk, ahead: Ahead) -> Known:
+    def of(cls, policy: InfosetPolicy, walk: QuotientGraph, ahead: Continuations) -> PolicyArrays:
         """Build it without states after which the policy has no rows."""
         lively = np.zeros(len(policy.row), dtype=np.bool_)
         _find_lively(policy.first_child, policy.row, lively)
         lively[: walk.num_players] = True
-        kept = np.flatnonzero(lively)
-        first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(kept, len(lively))]]
-        fixing = policy.fixing[kept]
-        row, behaviour = _in_order(policy.row[kept], policy.behaviour)
-        state = np.column_stack([first[:-1], 2 * np.diff(first) + (fixing != 1), policy.record[kept], row])
+        live = np.flatnonzero(lively)
+        first = np.cumsum(np.append(0, lively))[policy.first_child[np.append(live, len(lively))]]
+        fixing = policy.fixing[live]
+        row, behaviour = _in_order(policy.row[live], policy.behaviour)
+        state = np.column_stack([first[:-1], 2 * np.diff(first) + (fixing != 1), policy.record[live], row])
         width = 1 + int((ahead.second[:, :, 1] - ahead.second[:, :, 0]).max(initial=0))
-        return cls(state.astype(np.int32), fixing, behaviour, np.array([len(kept), width]))
+        return cls(state.astype(np.int32), fixing, behaviour, np.array([len(live), width]))
 
-    def with_room(self, room: int, most_moves: int) -> Known:
+    def with_room(self, room: int, most_actions: int) -> PolicyArrays:
         """Return the policy with room for ``room`` mixtures."""
         begin, width = self.mixtures.tolist()
         more = begin + room * width + 1 - len(self.state)
         state = np.zeros((more, 4), dtype=np.int32)
-        state[:, ROW] = len(self.behaviour) + most_moves * np.arange(more)
-        behaviour = np.concatenate([self.behaviour, np.zeros(more * most_moves)])
+        state[:, ROW] = len(self.behaviour) + most_actions * np.arange(more)
+        behaviour = np.concatenate([self.behaviour, np.zeros(more * most_actions)])
         return self._replace(state=np.concatenate([self.state, state]), behaviour=behaviour)
 
-    def mixed(self, size: int) -> Known:
+    def mixed(self, size: int) -> PolicyArrays:
         """Return the first ``size`` mixtures."""
         begin, width = self.mixtures.tolist()
         end = begin + size * width
@@ -272,23 +280,23 @@ class Scratch(NamedTuple):
     stack: Entries  # entries that have not been followed to their end
     counts: LongArray  # (records + 1,) number of entries with CHOICE, and with each record
     kinds: IntArray  # (records + 1,) the records that occur, CHOICE included
-    known: LongArray  # (n,) the views after an edge
+    infostate: LongArray  # (n,) the views after an edge
     at: LongArray  # (6,) SIZE of ``fresh``, number of KINDS, BASE, LAST of the slots in use, EDGES followed in all, OUT
 
     @classmethod
     def empty(cls, size: int, players: int, records: int) -> Scratch:
         slots = np.zeros(1 << (2 * size + 1).bit_length(), dtype=np.int64)
         count, kinds = np.zeros(records + 1, dtype=np.int64), np.zeros(records + 1, dtype=np.int32)
-        known, at = np.zeros(players, dtype=np.int64), np.zeros(6, dtype=np.int64)
+        infostate, at = np.zeros(players, dtype=np.int64), np.zeros(6, dtype=np.int64)
         at[BASE] = 1
         fresh, stack = Entries.empty(size, players), Entries.empty(size, players)
-        return cls(fresh, np.zeros(size, dtype=np.int64), slots, stack, count, kinds, known, at)
+        return cls(fresh, np.zeros(size, dtype=np.int64), slots, stack, count, kinds, infostate, at)
 
 
 @inline_kernel
-def _last_view(move):
+def _last_view(action):
     """Return the view of a player of whom only the next move matters, numbered on the present board."""
-    return view_of(UNKNOWN - 1 - move, 0)
+    return view_of(UNKNOWN - 1 - action, 0)
 
 
 @inline_kernel
@@ -297,7 +305,7 @@ def _last_move(view):
 
 
 @inline_kernel
-def _moves(walk, position):
+def _actions(walk, position):
     return walk.position[position, MOVES]
 
 
@@ -311,17 +319,17 @@ def _copy(source, k, target, j):
 
 @linked_kernel
 @borrowing
-def _push(stack, k, position, weight, known):
+def _push(stack, k, position, weight, infostate):
     stack.position[k], stack.weight[k] = position, weight
-    for p in range(len(known)):
-        stack.views[k, p] = known[p]
+    for p in range(len(infostate)):
+        stack.views[k, p] = infostate[p]
 
 
 @linked_kernel
 @borrowing
-def _recall(entries, k, known):
-    for p in range(len(known)):
-        known[p] = entries.views[k, p]
+def _recall(entries, k, infostate):
+    for p in range(len(infostate)):
+        infostate[p] = entries.views[k, p]
 
 
 @linked_kernel
@@ -347,33 +355,33 @@ def _use_more_slots(scratch):
 
 @linked_kernel
 @borrowing
-def _word_of(position, record, known):
+def _word_of(position, record, infostate):
     """Return a hash of an entry."""
     word = (np.uint64(position) << np.uint64(32) ^ np.uint64(record)) * FIRST_MIX
-    for p in range(len(known)):
-        word = (word ^ (word >> np.uint64(29)) ^ np.uint64(known[p])) * SECOND_MIX + STRIDE
+    for p in range(len(infostate)):
+        word = (word ^ (word >> np.uint64(29)) ^ np.uint64(infostate[p])) * SECOND_MIX + STRIDE
     return np.int64((word ^ (word >> np.uint64(32))) >> np.uint64(1))
 
 
 @linked_kernel
 @borrowing
-def _is(fresh, k, position, record, known):
+def _is(fresh, k, position, record, infostate):
     same = fresh.position[k] == position and fresh.record[k] == record
-    for p in range(len(known)):
-        same = same and fresh.views[k, p] == known[p]
+    for p in range(len(infostate)):
+        same = same and fresh.views[k, p] == infostate[p]
     return same
 
 
 @linked_kernel
 @borrowing
 def _add(scratch, position, record, weight):
-    """Add an entry with the views ``known``, merging equal ones; return its place in ``fresh``, or NO_ROOM."""
-    fresh, slots, at, known = scratch.fresh, scratch.slots, scratch.at, scratch.known
-    word = _word_of(position, record, known)
+    """Add an entry with the views ``infostate``, merging equal ones; return its place in ``fresh``, or NO_ROOM."""
+    fresh, slots, at, infostate = scratch.fresh, scratch.slots, scratch.at, scratch.infostate
+    word = _word_of(position, record, infostate)
     slot = word & at[LAST]
     while slots[slot] >= at[BASE]:
         k = slots[slot] - at[BASE]
-        if scratch.word[k] == word and _is(fresh, k, position, record, known):
+        if scratch.word[k] == word and _is(fresh, k, position, record, infostate):
             fresh.weight[k] += weight
             return k
         slot = (slot + 1) & at[LAST]
@@ -382,8 +390,8 @@ def _add(scratch, position, record, weight):
         return np.int64(NO_ROOM)
     slots[slot] = at[BASE] + k
     fresh.position[k], fresh.record[k], fresh.weight[k], scratch.word[k] = position, record, weight, word
-    for p in range(len(known)):
-        fresh.views[k, p] = known[p]
+    for p in range(len(infostate)):
+        fresh.views[k, p] = infostate[p]
     at[SIZE] = k + 1
     if scratch.counts[record + 1] == 0:
         scratch.kinds[at[KINDS]] = record
@@ -396,7 +404,7 @@ def _add(scratch, position, record, weight):
 
 @linked_kernel
 @borrowing
-def state_behind(policy, state, record):
+def successor_state(policy, state, record):
     """Return the state that follows by one record, or UNKNOWN."""
     begin = policy.state[state, CHILDREN]
     end = begin + (policy.state[state, SIZES] >> 1)
@@ -414,14 +422,14 @@ def state_behind(policy, state, record):
 
 @linked_kernel
 @borrowing
-def _known_behind(walk, policy, state, element, record):
+def _successor_view(walk, policy, state, element, record):
     """Return the state that follows by one record of the present board, and the element that maps to it."""
     if state == UNKNOWN:
         return np.int64(UNKNOWN), element
     if policy.state[state, SIZES] & 1:
         own, element = canonical(walk.group, policy.fixing[state], element, record)
-        return state_behind(policy, state, own), element
-    return state_behind(policy, state, walk.group.record[element, record]), element
+        return successor_state(policy, state, own), element
+    return successor_state(policy, state, walk.group.record[element, record]), element
 
 
 @linked_kernel
@@ -430,7 +438,7 @@ def _followed(walk, policy, view, e, record):
     """Return another player's view after an edge."""
     state, element = state_of(view), element_of(view)
     if record >= 0 and state > UNKNOWN:
-        state, element = _known_behind(walk, policy, state, element, record)
+        state, element = _successor_view(walk, policy, state, element, record)
     if state == UNKNOWN:
         return np.int64(STRANGE)
     return np.int64(turned(walk.group, view_of(state, element), walk.edge[e, TURN]))
@@ -438,42 +446,42 @@ def _followed(walk, policy, view, e, record):
 
 @linked_kernel
 @borrowing
-def _learn(walk, policy, ahead, player, fixing, views, e, known):
-    """Set ``known`` after edge ``e``; return ``player``'s record, and whether no view is in the policy any more."""
+def _learn(walk, policy, ahead, player, fixing, views, e, infostate):
+    """Set ``infostate`` after edge ``e``; return ``player``'s record, and whether no view is in the policy any more."""
     group, learnt, strange = walk.group, np.int64(CHOICE), True
-    for p in range(len(known)):
+    for p in range(len(infostate)):
         record = np.int64(walk.edge[e, TOKENS + p])
         if p != player:
-            gone = ahead.behind[e, p] & LEFT == GONE
-            known[p] = STRANGE if gone else _followed(walk, policy, views[p], e, record)
-            strange = strange and known[p] == STRANGE
+            unreachable = ahead.after_edge[e, p] & LEFT == GONE
+            infostate[p] = STRANGE if unreachable else _followed(walk, policy, views[p], e, record)
+            strange = strange and infostate[p] == STRANGE
             continue
         element = element_of(views[p])
         if record >= 0:
             learnt, element = canonical(group, fixing, element, record)
-        known[p] = turned(group, view_of(0, element), walk.edge[e, TURN])
+        infostate[p] = turned(group, view_of(0, element), walk.edge[e, TURN])
     return learnt, strange
 
 
 @inline_kernel
-def _place(walk, position, view, move):
+def _place(walk, position, view, action):
     """Return the edge of a move that is numbered on the board as the player sees it."""
     group = walk.group
     action_set = group.action_set[element_of(view), walk.position[position, CONTENT]]
     back = group.inverse[element_of(view)]
-    return walk.position[position, FIRST] + group.entry[back, group.first_entry[action_set] + move]
+    return walk.position[position, FIRST] + group.entry[back, group.first_entry[action_set] + action]
 
 
 @linked_kernel
 @borrowing
-def _chance_of(walk, policy, mover, player, e, row, view, place, moves):
+def _chance_of(walk, policy, mover, player, e, row, view, place, actions):
     """Return the probability of an edge at ``place``, of a position where the mover has a ``action_probabilities``."""
     if mover == CHANCE:
         return walk.probability[e]
     if mover == player or view < STRANGE:
         return 1.0
     if row == NO_ROW:
-        return 1.0 / moves
+        return 1.0 / actions
     return policy.behaviour[row + walk.group.entry[element_of(view), place]]
 
 
@@ -509,7 +517,7 @@ def _clear_mixture(policy, ahead, begin, end, root):
 def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
     """Add the view of ``p`` after an edge, where it has TWO choices, to a mixture."""
     group, state, element = walk.group, state_of(view), element_of(view)
-    position, action_set = walk.edge[e, CHILD], ahead.behind[e, p] >> LEFT_BITS
+    position, action_set = walk.edge[e, CHILD], ahead.after_edge[e, p] >> LEFT_BITS
     begin, end = ahead.second[position, p, 0], ahead.second[position, p, 1]
     if anew:
         _clear_mixture(policy, ahead, begin, end, root)
@@ -519,7 +527,7 @@ def _mix(walk, policy, ahead, e, p, view, weight, root, anew):
         place = first + ahead.choices[k, BY]
         chance = policy.behaviour[row + group.entry[element, place]]
         if chance > 0.0:
-            below, by = _known_behind(walk, policy, state, element, ahead.choices[k, LEARNT])
+            below, by = _successor_view(walk, policy, state, element, ahead.choices[k, LEARNT])
             _mix_row(group, policy, below, by, ahead.choices[k, AMONG], weight * chance, root + 1 + k - begin)
 
 
@@ -551,31 +559,31 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
     Such a player's information state no longer matters then, so that many entries are equal.  Returns whether there was
     room.
     """
-    known, mover, mixed, position = scratch.known, player, player, walk.edge[e, CHILD]
-    for p in range(len(known)):
-        left = ahead.behind[e, p] & LEFT
-        if p == player or known[p] < 0 or left not in (ONE, TWO):
+    infostate, mover, mixed, position = scratch.infostate, player, player, walk.edge[e, CHILD]
+    for p in range(len(infostate)):
+        left = ahead.after_edge[e, p] & LEFT
+        if p == player or infostate[p] < 0 or left not in (ONE, TWO):
             continue
         if left == TWO:
-            mixed = p if _row_of(policy, known[p]) != NO_ROW else mixed
-        elif _row_of(policy, known[p]) == NO_ROW:
-            known[p] = STRANGE
+            mixed = p if _row_of(policy, infostate[p]) != NO_ROW else mixed
+        elif _row_of(policy, infostate[p]) == NO_ROW:
+            infostate[p] = STRANGE
         elif mover == player:  # of two such players one at a time, since all pairs would be many
             mover = p
     if mover == player and mixed == player:
         return _add(scratch, position, record, weight) != NO_ROOM
     if mover == player:
-        view, size, known[mixed] = known[mixed], scratch.at[SIZE], MIXTURE
+        view, size, infostate[mixed] = infostate[mixed], scratch.at[SIZE], MIXTURE
         k = _add(scratch, position, record, weight)
         if k != NO_ROOM:
             root = policy.mixtures[0] + (scratch.at[OUT] + k) * policy.mixtures[1]
             _mix(walk, policy, ahead, e, mixed, view, weight, root, k == size)
         return k != NO_ROOM
-    view, action_set = known[mover], ahead.behind[e, mover] >> LEFT_BITS
+    view, action_set = infostate[mover], ahead.after_edge[e, mover] >> LEFT_BITS
     row, first = _row_of(policy, view), walk.group.first_entry[action_set]
-    for move in range(walk.group.first_entry[action_set + 1] - first):
-        share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + move]]
-        known[mover] = _last_view(move)
+    for action in range(walk.group.first_entry[action_set + 1] - first):
+        share = weight * policy.behaviour[row + walk.group.entry[element_of(view), first + action]]
+        infostate[mover] = _last_view(action)
         if share > 0.0 and _add(scratch, position, record, share) == NO_ROOM:
             return False
     return True
@@ -583,24 +591,24 @@ def _add_all(walk, policy, ahead, player, scratch, e, record, weight):
 
 @linked_kernel
 @borrowing
-def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch):
-    """Follow one entry, by ``move`` if given; return whether there was room, and the value without entries."""
-    stack, known, value, size = scratch.stack, scratch.known, 0.0, 1
-    if move == BEFORE and ahead.who[entries.position[source]] == HERE:
-        _recall(entries, source, known)
+def _spread(walk, policy, ahead, player, fixing, entries, source, action, scratch):
+    """Follow one entry, by ``action`` if given; return whether there was room, and the value without entries."""
+    stack, infostate, value, size = scratch.stack, scratch.infostate, 0.0, 1
+    if action == BEFORE and ahead.who[entries.position[source]] == HERE:
+        _recall(entries, source, infostate)
         return _add(scratch, entries.position[source], CHOICE, entries.weight[source]) != NO_ROOM, 0.0
     _copy(entries, source, stack, 0)
     while size > 0:
         size -= 1
         position, weight = stack.position[size], stack.weight[size]
-        mover, moves = walk.position[position, PLAYER], _moves(walk, position)
+        mover, actions = walk.position[position, PLAYER], _actions(walk, position)
         first = walk.position[position, FIRST]
-        begin, end = first, first + moves
-        view = stack.views[size, mover] if mover not in (CHANCE, player) and moves > 1 else np.int64(STRANGE)
+        begin, end = first, first + actions
+        view = stack.views[size, mover] if mover not in (CHANCE, player) and actions > 1 else np.int64(STRANGE)
         row = _row_of(policy, view)
-        if mover == player and move != BEFORE:
-            begin = _place(walk, position, stack.views[size, player], move)
-            end, move = begin + 1, BEFORE
+        if mover == player and action != BEFORE:
+            begin = _place(walk, position, stack.views[size, player], action)
+            end, action = begin + 1, BEFORE
         elif view < STRANGE:
             begin = _place(walk, position, view, _last_move(view))
             end = begin + 1
@@ -611,19 +619,19 @@ def _spread(walk, policy, ahead, player, fixing, entries, source, move, scratch)
         top = size + end - begin
         _copy(stack, size, stack, top)
         for e in range(begin, end):
-            share = weight * _chance_of(walk, policy, mover, player, e, row, view, place + e, moves)
-            who = ahead.behind[e, player]
+            share = weight * _chance_of(walk, policy, mover, player, e, row, view, place + e, actions)
+            who = ahead.after_edge[e, player]
             if share == 0.0 or who == OVER:
-                value += share * ahead.worth[e]
+                value += share * ahead.uniform_value[e]
                 continue
-            record, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, known)
+            record, strange = _learn(walk, policy, ahead, player, fixing, stack.views[top], e, infostate)
             if who == OTHERS and strange:
-                value += share * ahead.worth[e]
+                value += share * ahead.uniform_value[e]
             elif who == HERE or (who == LATER and record >= 0):
                 if not _add_all(walk, policy, ahead, player, scratch, e, record, share):
                     return False, 0.0
             else:
-                _push(stack, size, walk.edge[e, CHILD], share, known)
+                _push(stack, size, walk.edge[e, CHILD], share, infostate)
                 size += 1
     return True, value
 
@@ -660,8 +668,8 @@ def _group(scratch, entries, out):
 
 @inner_kernel
 @borrowing
-def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, out, scratch):
-    """Follow a belief until ``player`` has to move or observes something, by ``move`` if given.
+def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, action, out, scratch):
+    """Follow a belief until ``player`` has to move or observes something, by ``action`` if given.
 
     The resulting entries are written by record from ``out`` on.  Returns their end, or NO_ROOM, after which the scratch
     space has to be made anew; and the value of play that leaves the player no choice.
@@ -674,9 +682,9 @@ def spread_all(walk, policy, ahead, player, fixing, entries, begin, end, move, o
         slots *= 2
     at[LAST] = min(slots, len(scratch.slots)) - 1
     for k in range(begin, end):
-        room, worth = _spread(walk, policy, ahead, player, fixing, entries, k, move, scratch)
+        room, uniform_value = _spread(walk, policy, ahead, player, fixing, entries, k, action, scratch)
         if not room:
             return NO_ROOM, 0.0
-        value += worth
+        value += uniform_value
     _finish_mixtures(policy, scratch)
     return (_group(scratch, entries, out) if at[SIZE] > 0 else out), value

@@ -17,8 +17,8 @@ from infoset.files import DamageError
 from infoset.interning import EMPTY, SPARE, find_slot, longer, place_states, state_key
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
+from infoset.tree.quotient_graph import everything, still_fixing
 from infoset.tree.symmetry import Group
-from infoset.tree.walk import everything, still_fixing
 
 STATES, ENTRIES = range(2)
 
@@ -51,12 +51,12 @@ class InfosetTable(NamedTuple):
 
     def with_room(self, states: int, entries: int) -> InfosetTable:
         """Return the table with capacity for ``states`` and ``entries`` more, doubling it where needed."""
-        known, used = self.filled.tolist()
-        needed, slots = known + states, self.slots
+        infostate, used = self.filled.tolist()
+        needed, slots = infostate + states, self.slots
         parent, record = longer(self.parent, needed), longer(self.record, needed)
         if needed * SPARE > len(slots):
             slots = np.full((1 << int(needed * 2 * SPARE).bit_length(), 2), EMPTY, dtype=np.int64)
-            place_states(slots, parent, record, known)
+            place_states(slots, parent, record, infostate)
         fixing, row, action_set = longer(self.fixing, needed), longer(self.row, needed), longer(self.action_set, needed)
         regret, average = longer(self.regret, used + entries), longer(self.average, used + entries)
         return InfosetTable(slots, parent, record, fixing, row, action_set, regret, average, self.filled)
@@ -91,21 +91,21 @@ class InfosetTable(NamedTuple):
         columns = (self.parent, self.record, self.fixing, self.row, self.action_set)
         if self.filled.shape != (2,) or self.slots.ndim != 2 or self.slots.shape[1] != 2:
             raise DamageError("its table of information states has no such shape")
-        (known, used), room = self.filled.tolist(), len(self.parent)
-        if not 0 <= known <= room or {len(column) for column in columns} != {room}:
+        (infostate, used), room = self.filled.tolist(), len(self.parent)
+        if not 0 <= infostate <= room or {len(column) for column in columns} != {room}:
             raise DamageError("its information states do not fit together")
         if not 0 <= used <= len(self.regret) or len(self.regret) != len(self.average):
             raise DamageError("its entries do not fit its information states")
-        number, slots = np.arange(known), self.slots[self.slots[:, 0] != EMPTY]
+        number, slots = np.arange(infostate), self.slots[self.slots[:, 0] != EMPTY]
         if len(self.slots) & (len(self.slots) - 1) or len(slots) == len(self.slots):  # lookups would never end
             raise DamageError("its table of information states is no hash table")
-        if (slots[:, 1] < 0).any() or (slots[:, 1] >= known).any():
+        if (slots[:, 1] < 0).any() or (slots[:, 1] >= infostate).any():
             raise DamageError("its table names information states that it does not have")
-        parent, chosen = self.parent[:known], np.flatnonzero(self.row[:known] != NO_ROW)
-        if (parent >= number).any() or (parent[:1] >= 0).any() or (self.record[:known] < 0).any():
+        parent, chosen = self.parent[:infostate], np.flatnonzero(self.row[:infostate] != NO_ROW)
+        if (parent >= number).any() or (parent[:1] >= 0).any() or (self.record[:infostate] < 0).any():
             raise DamageError("its information states are no tree")
         inner = parent >= 0
-        if (self.record[:known][inner] >= group.record.shape[1]).any():
+        if (self.record[:infostate][inner] >= group.record.shape[1]).any():
             raise DamageError("its information states have records that the game does not have")
         action_set, row = self.action_set[chosen], self.row[chosen].astype(np.int64)
         if (action_set < 0).any() or (action_set >= len(group.first_entry) - 1).any():
@@ -151,11 +151,11 @@ def normalise_rows(rows, action_sets, first_entry, weights, least, behaviour):
         total = 0.0
         for k in range(row, row + size):
             total += weights[k]
-        bar, kept = min(least, 1.0 / size) * total, 0.0
+        bar, mass = min(least, 1.0 / size) * total, 0.0
         for k in range(row, row + size):
-            kept += weights[k] if weights[k] >= bar else 0.0
+            mass += weights[k] if weights[k] >= bar else 0.0
         for k in range(row, row + size):
-            share = weights[k] / kept if kept > 0.0 else 1.0 / size
+            share = weights[k] / mass if mass > 0.0 else 1.0 / size
             behaviour[k] = share if weights[k] >= bar else 0.0
 
 

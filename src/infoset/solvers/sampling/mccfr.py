@@ -34,12 +34,12 @@ from infoset.solvers.sampling.sampler import (
     uniform_number,
 )  # fmt: skip
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.walk import (
+from infoset.tree.quotient_graph import (
     CONTENT,
     FIRST,
     MOVES,
     PLAYER,
-    Walk,
+    QuotientGraph,
     element_of,
     same_orbit,
     state_of,
@@ -58,7 +58,7 @@ class Frames(NamedTuple):
     """One frame for each open decision of the learner."""
 
     position: IntArray  # (D,)
-    move: IntArray  # (D,) the move being tried
+    action: IntArray  # (D,) the move being tried
     row: IntArray  # (D,)
     views: LongArray  # (D, n) every player's view
     strategy: FloatArray  # (D, A)
@@ -66,8 +66,8 @@ class Frames(NamedTuple):
     share: FloatArray  # (D, A) number of moves, equal by symmetry, for which a move is tried; 0: not tried
 
     @classmethod
-    def empty(cls, depth: int, players: int, moves: int) -> Frames:
-        flat, wide = np.zeros(depth, dtype=np.int32), np.zeros((depth, moves))
+    def empty(cls, depth: int, players: int, actions: int) -> Frames:
+        flat, wide = np.zeros(depth, dtype=np.int32), np.zeros((depth, actions))
         views = np.zeros((depth, players), np.int64)
         return cls(flat, flat.copy(), flat.copy(), views, wide, wide.copy(), wide.copy())
 
@@ -91,15 +91,15 @@ def _enter(walk, table, frames, depth, position, row, learner, views, prune, str
         bad = table.regret[row + group.entry[element_of(view), place + k]] < -CLEARLY * greatest
         if prune and bad and strategy[k] == 0.0:
             frames.share[depth, k] = 0.0
-    frames.move[depth] = _next_tried(frames, depth, 0, size)
+    frames.action[depth] = _next_tried(frames, depth, 0, size)
     return depth + 1
 
 
 @inline_kernel
-def _next_tried(frames, d, move, size):
-    while move < size and frames.share[d, move] == 0.0:
-        move += 1
-    return move
+def _next_tried(frames, d, action, size):
+    while action < size and frames.share[d, action] == 0.0:
+        action += 1
+    return action
 
 
 @inner_kernel
@@ -150,9 +150,9 @@ def _back_up(walk, table, frames, depth, learner, iteration, value):
     while depth > 0:
         d = depth - 1
         size = walk.position[frames.position[d], MOVES]
-        frames.values[d, frames.move[d]] = value
-        frames.move[d] = _next_tried(frames, d, frames.move[d] + 1, size)
-        if frames.move[d] < size:
+        frames.values[d, frames.action[d]] = value
+        frames.action[d] = _next_tried(frames, d, frames.action[d] + 1, size)
+        if frames.action[d] < size:
             return depth, value
         value = 0.0
         for k in range(size):
@@ -177,7 +177,7 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
     while at[LEFT] > 0 and has_room(table, room):
         at[MET] += 1
         at[LEFT] -= 1
-        mover, move = walk.position[position, PLAYER], 0
+        mover, action = walk.position[position, PLAYER], 0
         first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
         size = walk.position[position, MOVES]
         if mover == TERMINAL:
@@ -187,23 +187,23 @@ def _external(walk, table, frames, at, learner, iteration, room, views, strategy
                 return True
             for p in range(n):
                 views[p] = frames.views[depth - 1, p]
-            position, move = frames.position[depth - 1], frames.move[depth - 1]
+            position, action = frames.position[depth - 1], frames.action[depth - 1]
         elif mover == CHANCE:
-            move = choose(walk.probability[first : first + size], size, stream)
+            action = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
             view = views[mover]
             row = add_row(table, state_of(view), group.action_set[element_of(view), content], size)
             if mover == learner:
                 depth = _enter(walk, table, frames, depth, position, row, learner, views, at[PRUNE], stream)
-                move = frames.move[depth - 1]
+                action = frames.action[depth - 1]
                 if n == 1:
                     add_to_average(table, row, group, view, content, size, iteration, frames.strategy[depth - 1])
             else:
                 match_regrets(table, row, group, view, content, size, strategy)
                 if mover == (learner + 1) % n and not at[PRUNE]:
                     add_to_average(table, row, group, view, content, size, iteration, strategy)
-                move = choose(strategy, size, stream)
-        position = follow_edge(walk, table, position, move, views)
+                action = choose(strategy, size, stream)
+        position = follow_edge(walk, table, position, action, views)
     at[POSITION], at[DEPTH] = position, depth
     return False
 
@@ -238,8 +238,8 @@ class Mccfr(Sampling):
     >>> from infoset.solvers.sampling.belief_response import evaluate_policy
     >>> from infoset.solvers.sampling.mccfr import Mccfr
     >>> from infoset.tree.graph import explore
-    >>> from infoset.tree.walk import Walk
-    >>> walk = Walk.of(explore(infoset.load("kuhn_poker")))
+    >>> from infoset.tree.quotient_graph import QuotientGraph
+    >>> walk = QuotientGraph.of(explore(infoset.load("kuhn_poker")))
     >>> solver = Mccfr(walk, seed=1)
     >>> solver.step(20_000)
     >>> evaluate_policy(walk, solver.policy()).exploitability < 0.03
@@ -247,13 +247,13 @@ class Mccfr(Sampling):
     """
 
     def __init__(
-        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, explore: float | None = None
+        self, walk: QuotientGraph, seed: int = 0, max_bytes: int | None = None, explore: float | None = None
     ) -> None:  # fmt: skip
         super().__init__(walk, seed, max_bytes)
         if explore is not None:
             check_share("explore", explore)
         self.explore = explore
-        self.frames = Frames.empty(walk.depth + 1, walk.num_players, walk.most_moves)
+        self.frames = Frames.empty(walk.depth + 1, walk.num_players, walk.most_actions)
         self.at = np.zeros(7, dtype=np.int64)
 
     def _step(self, iterations: int, until: float) -> None:

@@ -10,15 +10,15 @@ from infoset import sizes
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_share, full_name
-from infoset.policies.sampled_policy import SampledPolicy, WalkPolicy
+from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
+from infoset.solvers.job import Job, Limits, Point
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import evaluate_plan
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.outcome_sampling import EXPLORATION, OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import MOST_RUNS, RUNS, PooledMccfr
-from infoset.solvers.work import Limits, Point, Work
 from infoset.tree.payoff_scale import payoff_offsets
-from infoset.tree.walk import Walk
+from infoset.tree.quotient_graph import QuotientGraph
 from infoset.warm_up import ready
 
 EXTERNAL, OUTCOME = SAMPLINGS = ("external", "outcome")
@@ -48,7 +48,7 @@ class SamplingMethod(Checked):
         """The method's name as ``solve`` takes it."""
         return full_name("mccfr", SamplingMethod, explore=self.explore, sampling=self.sampling)
 
-    def work(self, compiled: Compiled, options: Options) -> SamplingWork:
+    def job(self, compiled: Compiled, options: Options) -> SamplingJob:
         """Start work on the positions of a game; the kernels it needs are compiled before its clock runs.
 
         Raises ``ImperfectRecallError`` where a player forgets.
@@ -62,15 +62,15 @@ class SamplingMethod(Checked):
         walk = compiled.walk._replace(payoffs=compiled.walk.payoffs - payoff_offsets(compiled.walk.payoffs))
         ready("sampling")
         self._one(walk, 0).step(1)
-        return SamplingWork(compiled, PooledMccfr(lambda seed: self._one(walk, seed), options.seed, runs), self.name)
+        return SamplingJob(compiled, PooledMccfr(lambda seed: self._one(walk, seed), options.seed, runs), self.name)
 
-    def _one(self, walk: Walk, seed: int) -> Mccfr:
+    def _one(self, walk: QuotientGraph, seed: int) -> Mccfr:
         if self.sampling == EXTERNAL:
             return Mccfr(walk, seed, explore=self.explore)
         return OutcomeMccfr(walk, seed, exploration=EXPLORATION if self.explore is None else self.explore)
 
 
-class SamplingWork(Work):
+class SamplingJob(Job):
     """The work of a pool of runs, which ends by itself when the memory is used up."""
 
     finished_as = "memory"
@@ -107,7 +107,7 @@ class SamplingWork(Work):
             return Point(self.iteration, seconds)
         compiled, policy = self.compiled, self.pool.policy(RARE)
         self.nothing_to_gain = compiled.form.exploitability_of_rounding
-        plays = WalkPolicy(compiled.graph, compiled.walk, policy)
+        plays = QuotientPolicy(compiled.graph, compiled.walk, policy)
         found = evaluate_plan(compiled.form, plays.plan(compiled.tree, compiled.form))
         return Point(
             self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, None, found.values

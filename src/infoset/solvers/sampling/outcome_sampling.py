@@ -20,7 +20,7 @@ from infoset.solvers.sampling.infoset_table import add_row
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.solvers.sampling.sampler import add_to_average, choose, follow_edge, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, state_of, view_of
+from infoset.tree.quotient_graph import CONTENT, FIRST, MOVES, PLAYER, QuotientGraph, element_of, state_of, view_of
 
 EXPLORATION = 0.6  # the share of the learner's moves that is drawn uniformly
 BASELINE = "table.baseline"  # grows with the table
@@ -31,20 +31,20 @@ class Play(NamedTuple):
     """The decisions of one play."""
 
     position: IntArray  # (D,)
-    move: IntArray  # (D,)
+    action: IntArray  # (D,)
     row: IntArray  # (D,)
-    known: LongArray  # (D,) the mover's view
+    infostate: LongArray  # (D,) the mover's view
     chance: FloatArray  # (D,) probability with which the move was drawn
     reach: FloatArray  # (D,) probability with which the learner's earlier moves were drawn
     strategy: FloatArray  # (D, A)
     value: FloatArray  # (A,)
 
     @classmethod
-    def empty(cls, depth: int, moves: int) -> Play:
+    def empty(cls, depth: int, actions: int) -> Play:
         flat = np.zeros(depth, dtype=np.int32)
         return cls(
             flat, flat.copy(), flat.copy(), np.zeros(depth, np.int64), np.zeros(depth), np.zeros(depth),
-            np.zeros((depth, moves)), np.zeros(moves),
+            np.zeros((depth, actions)), np.zeros(actions),
         )  # fmt: skip
 
 
@@ -56,11 +56,11 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
     for p in range(n):
         views[p] = view_of(p, 0)
     while walk.position[position, PLAYER] != TERMINAL:
-        mover, move = walk.position[position, PLAYER], 0
+        mover, action = walk.position[position, PLAYER], 0
         first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
         size = walk.position[position, MOVES]
         if mover == CHANCE:
-            move = choose(walk.probability[first : first + size], size, stream)
+            action = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
             view, strategy = views[mover], play.strategy[depth]
             row = add_row(table, state_of(view), group.action_set[element_of(view), content], size)
@@ -71,13 +71,13 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
                 drawn[k] = strategy[k]
                 if mover == learner:
                     drawn[k] = exploration / size + (1.0 - exploration) * strategy[k]
-            move = choose(drawn, size, stream)
-            play.position[depth], play.move[depth], play.row[depth] = position, move, row
-            play.known[depth], play.chance[depth], play.reach[depth] = view, drawn[move], reach
+            action = choose(drawn, size, stream)
+            play.position[depth], play.action[depth], play.row[depth] = position, action, row
+            play.infostate[depth], play.chance[depth], play.reach[depth] = view, drawn[action], reach
             if mover == learner:
-                reach *= drawn[move]
+                reach *= drawn[action]
             depth += 1
-        position = follow_edge(walk, table, position, move, views)
+        position = follow_edge(walk, table, position, action, views)
     return depth, walk.payoffs[walk.position[position, CONTENT], learner]
 
 
@@ -88,13 +88,13 @@ def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
     group = walk.group
     for back in range(depth):
         d = depth - 1 - back
-        content, element, row = walk.position[play.position[d], CONTENT], element_of(play.known[d]), play.row[d]
+        content, element, row = walk.position[play.position[d], CONTENT], element_of(play.infostate[d]), play.row[d]
         place = group.first_entry[content]
         size, mean = group.first_entry[content + 1] - place, 0.0
         for k in range(size):
             entry = row + group.entry[element, place + k]
             found = baseline[learner, entry]
-            if k == play.move[d]:
+            if k == play.action[d]:
                 away = value - found
                 found += away / play.chance[d]
                 baseline[learner, entry] += step * away
@@ -128,7 +128,7 @@ class OutcomeMccfr(Mccfr):
     """
 
     def __init__(
-        self, walk: Walk, seed: int = 0, max_bytes: int | None = None, exploration: float = EXPLORATION,
+        self, walk: QuotientGraph, seed: int = 0, max_bytes: int | None = None, exploration: float = EXPLORATION,
         step: float = STEP,
     ) -> None:  # fmt: skip
         super().__init__(walk, seed, max_bytes)
@@ -141,7 +141,7 @@ class OutcomeMccfr(Mccfr):
         self.exploration, self.rate = exploration, step
         self.room = self.room * walk.num_players  # for a whole iteration
         self.baseline = np.zeros((walk.num_players, 0))
-        self.play = Play.empty(walk.depth + 1, walk.most_moves)
+        self.play = Play.empty(walk.depth + 1, walk.most_actions)
 
     def _step(self, iterations: int, until: float) -> None:
         """Run iterations of one play per player."""

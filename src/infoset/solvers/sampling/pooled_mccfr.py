@@ -52,8 +52,8 @@ class PooledMccfr:
     >>> from infoset.solvers.sampling.mccfr import Mccfr
     >>> from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
     >>> from infoset.tree.graph import explore
-    >>> from infoset.tree.walk import Walk
-    >>> both = PooledMccfr(partial(Mccfr, Walk.of(explore(infoset.load("kuhn_poker")))), seed=1, runs=2)
+    >>> from infoset.tree.quotient_graph import QuotientGraph
+    >>> both = PooledMccfr(partial(Mccfr, QuotientGraph.of(explore(infoset.load("kuhn_poker")))), seed=1, runs=2)
     >>> both.step(1000)
     >>> both.iteration, both.num_infosets
     (1000, 12)
@@ -97,9 +97,9 @@ class PooledMccfr:
             return self.step(iterations)
         return self._each(lambda run, share: run.run(None, share), [seconds] * len(self.runs))
 
-    def _each(self, work: Callable[[Mccfr, Any], None], shares: list[Any]) -> None:
+    def _each(self, job: Callable[[Mccfr, Any], None], shares: list[Any]) -> None:
         with ThreadPoolExecutor(len(self.runs)) as pool:
-            futures = [pool.submit(work, run, share) for run, share in zip(self.runs, shares, strict=True)]
+            futures = [pool.submit(job, run, share) for run, share in zip(self.runs, shares, strict=True)]
             wait(futures)  # for all, even if one fails, since the work of a run must not depend on when others finish
         for future in futures:
             future.result()

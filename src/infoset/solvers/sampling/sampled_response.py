@@ -18,7 +18,17 @@ from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row
 from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
-from infoset.tree.walk import CONTENT, FIRST, MOVES, PLAYER, Walk, element_of, find_owners, state_of, view_of
+from infoset.tree.quotient_graph import (
+    CONTENT,
+    FIRST,
+    MOVES,
+    PLAYER,
+    QuotientGraph,
+    element_of,
+    find_owners,
+    state_of,
+    view_of,
+)
 
 NumberedModel = Callable[[int, list[int], int], Sequence[float]]
 """The probabilities of an action set's moves, by the player, its records so far, and the number of the set."""
@@ -52,11 +62,11 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
     for p in range(len(views)):
         views[p] = view_of(p, 0)
     while walk.position[position, PLAYER] != TERMINAL:
-        mover, move = walk.position[position, PLAYER], 0
+        mover, action = walk.position[position, PLAYER], 0
         first, content = walk.position[position, FIRST], walk.position[position, CONTENT]
         size = walk.position[position, MOVES]
         if mover == CHANCE:
-            move = choose(walk.probability[first : first + size], size, stream)
+            action = choose(walk.probability[first : first + size], size, stream)
         elif size > 1:
             view = views[mover]
             row = add_row(table, state_of(view), group.action_set[element_of(view), content], size)
@@ -65,12 +75,12 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
                 entries[depth] = row + chosen
                 depth += 1
                 place = group.first_entry[content]
-                while group.entry[element_of(view), place + move] != chosen:
-                    move += 1
+                while group.entry[element_of(view), place + action] != chosen:
+                    action += 1
             else:
                 match_regrets(table, row, group, view, content, size, strategy)
-                move = choose(strategy, size, stream)
-        position = follow_edge(walk, table, position, move, views)
+                action = choose(strategy, size, stream)
+        position = follow_edge(walk, table, position, action, views)
     return depth, walk.payoffs[walk.position[position, CONTENT], learner]
 
 
@@ -96,7 +106,12 @@ class SampledResponse(Sampling):
     """
 
     def __init__(
-        self, walk: Walk, player: int, model: NumberedModel | None = None, seed: int = 0, max_bytes: int | None = None
+        self,
+        walk: QuotientGraph,
+        player: int,
+        model: NumberedModel | None = None,
+        seed: int = 0,
+        max_bytes: int | None = None,
     ) -> None:
         super().__init__(walk, seed, max_bytes)
         self.player, self.model = player, model

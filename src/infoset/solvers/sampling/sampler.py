@@ -16,7 +16,19 @@ from infoset.randomness import next_word, streams
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_state
 from infoset.solvers.tabular.updates import normalise
 from infoset.tree.graph import TERMINAL
-from infoset.tree.walk import CHILD, FIRST, PLAYER, TOKENS, TURN, Walk, canonical, element_of, state_of, turned, view_of
+from infoset.tree.quotient_graph import (
+    CHILD,
+    FIRST,
+    PLAYER,
+    TOKENS,
+    TURN,
+    QuotientGraph,
+    canonical,
+    element_of,
+    state_of,
+    turned,
+    view_of,
+)
 
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
@@ -62,9 +74,9 @@ def choose(weights, size, stream):
 
 @inner_kernel
 @borrowing
-def follow_edge(walk, table, position, move, views):
+def follow_edge(walk, table, position, action, views):
     """Take an edge and return the next position; the players' views are updated unless it is terminal."""
-    e = walk.position[position, FIRST] + move
+    e = walk.position[position, FIRST] + action
     below, group = walk.edge[e, CHILD], walk.group
     if walk.position[below, PLAYER] != TERMINAL:
         for p in range(len(views)):
@@ -100,14 +112,14 @@ class Sampling(ABC):
     The table grows up to ``max_bytes``, by default as long as it fits into half of the free memory.
     """
 
-    def __init__(self, walk: Walk, seed: int = 0, max_bytes: int | None = None) -> None:
+    def __init__(self, walk: QuotientGraph, seed: int = 0, max_bytes: int | None = None) -> None:
         self.walk, self.seed, self.max_bytes = walk, seed, max_bytes
         self.stream = streams(seed, 1)
         self.iteration = 0
-        n, depth, moves = walk.num_players, walk.depth, walk.most_moves
+        n, depth, actions = walk.num_players, walk.depth, walk.most_actions
         self.table = InfosetTable.empty(n, walk.group)
-        self.room = np.array([n * (depth + 1), moves * (depth + 1)], dtype=np.int64)
-        self.scratch = np.zeros(n, dtype=np.int64), np.zeros(moves)
+        self.room = np.array([n * (depth + 1), actions * (depth + 1)], dtype=np.int64)
+        self.scratch = np.zeros(n, dtype=np.int64), np.zeros(actions)
 
     @property
     def num_infosets(self) -> int:

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
+from infoset.solvers.job import Limits
 from infoset.solvers.method import Checked, Options
-from infoset.solvers.tabular.solver import OneProfile
-from infoset.solvers.work import Limits
+from infoset.solvers.tabular.solver import OneShotProfile
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
@@ -52,13 +52,13 @@ def backward_induction(tree: GameTree, form: SequenceForm) -> tuple[FloatArray, 
     50 50
     """
     _check(tree)
-    with signs.during("going back from the ends of the game"):
+    with status.during("going back from the ends of the game"):
         values, best = _induce(tree.graph)
     strategy = np.zeros(form.num_sequences)
     strategy[form.arrays.sequences[:-1]] = 1.0
     at = tree.position[tree.infoset_node[form.tree_infoset]]
-    moves = np.array([best[position] for position in at.tolist()], dtype=np.int64)
-    strategy[form.arrays.first.astype(np.int64) + moves] = 1.0
+    actions = np.array([best[position] for position in at.tolist()], dtype=np.int64)
+    strategy[form.arrays.first.astype(np.int64) + actions] = 1.0
     return strategy, values
 
 
@@ -77,22 +77,22 @@ def _induce(graph: GameGraph) -> tuple[Values, dict[int, int]]:
     """Return the values of the initial position and the best move of each position, counted from 0."""
     paid = [tuple(map(simplest, row)) for row in graph.payoffs.tolist()]
     probabilities = exact_probabilities(graph)
-    worth: dict[int, Values] = {}
+    values: dict[int, Values] = {}
     best: dict[int, int] = {}
     for position in _from_the_ends(graph):
         mover, edges = int(graph.player[position]), range(*graph.first_edge[position : position + 2].tolist())
         if mover == TERMINAL:
-            worth[position] = paid[int(graph.content[position])]
+            values[position] = paid[int(graph.content[position])]
             continue
-        after = [worth[int(graph.child[edge])] for edge in edges]
+        after = [values[int(graph.child[edge])] for edge in edges]
         if mover == CHANCE:
             weights = [probabilities[edge] for edge in edges]
             mixed = [sum(w * one[p] for w, one in zip(weights, after, strict=True)) for p in range(len(graph.players))]
-            worth[position] = tuple(map(Fraction, mixed))
+            values[position] = tuple(map(Fraction, mixed))
             continue
         best[position] = max(range(len(after)), key=lambda k: after[k][mover])  # the first of equals
-        worth[position] = after[best[position]]
-    return worth[0], best
+        values[position] = after[best[position]]
+    return values[0], best
 
 
 def _from_the_ends(graph: GameGraph) -> Iterator[int]:
@@ -119,13 +119,13 @@ class BackwardInduction(Checked):
 
     name: ClassVar[str] = "backward-induction"
 
-    def work(self, compiled: Compiled, options: Options) -> BackwardInductionWork:
+    def job(self, compiled: Compiled, options: Options) -> BackwardInductionJob:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
         _check(compiled.tree)
-        return BackwardInductionWork(compiled)
+        return BackwardInductionJob(compiled)
 
 
-class BackwardInductionWork(OneProfile):
+class BackwardInductionJob(OneShotProfile):
     """Backward induction at work on a game."""
 
     def __init__(self, compiled: Compiled) -> None:

@@ -21,18 +21,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import PolicyError, UnknownNameError, UnsupportedGameError
 from infoset.names import check_choice, full_name
 from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.job import Limits, OneCall, Point
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.correlated_programs import Variables, solve_program, variables_of
 from infoset.solvers.tabular.deviations import KINDS, Deviation, Leaver
-from infoset.solvers.work import Limits, OneCall, Point
 from infoset.tree.normal_form import plans_table
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -76,15 +76,15 @@ class CorrelatedPlan:
         return max((self._gain_by(leaver, one) for one in leaver.deviations(kind, own)), default=0.0)
 
     def _gain_by(self, leaver: Leaver, deviation: Deviation) -> float:
-        told = self.plans[:, deviation.told]
-        concerned = np.flatnonzero(told if told.ndim == 1 else told.all(axis=1))
+        recommended = self.plans[:, deviation.recommended]
+        concerned = np.flatnonzero(recommended if recommended.ndim == 1 else recommended.all(axis=1))
         if not len(concerned) or not deviation.sets:
             return 0.0
         probabilities, plans = self.probabilities[concerned], self.plans[concerned]
         others = [p for p in range(self.form.num_players) if p != leaver.player]
         paid = np.zeros(len(leaver.paid))
         for k in deviation.sets:
-            rows = leaver.rows_behind(leaver.moves(k))
+            rows = leaver.rows_after(leaver.actions(k))
             paid[rows] = probabilities @ _together(plans, leaver.ends[rows][:, others].T) * leaver.paid[rows]
         ends = leaver.ends[deviation.obeying].T
         obeying = float(probabilities @ _together(plans, ends) @ leaver.paid[deviation.obeying])
@@ -110,24 +110,24 @@ class CorrelatedPlan:
     def evaluation(self) -> Evaluation:
         """Return payoffs and the gains of ``cce``; ``reason`` reports the largest gain of each notion."""
         gains = {kind: self.gains(kind) for kind in KINDS}
-        told = ", ".join(f"{kind} {max(found):.3g}" for kind, found in gains.items())
+        recommended = ", ".join(f"{kind} {max(found):.3g}" for kind, found in gains.items())
         paid = np.array(self.values) - self.form.offsets
         found = Evaluation.of(paid, paid + gains["cce"], self.form.offsets)
-        return replace(found, reason=f"a mediator draws a plan; largest gain by a deviation: {told}")
+        return replace(found, reason=f"a mediator draws a plan; largest gain by a deviation: {recommended}")
 
     def body(self) -> dict[str, Any]:
         """Return the figures as JSON: each plan's chance, and by player its move at each set that the plan reaches."""
         plans = []
         for chance, plan in zip(self.probabilities.tolist(), self.plans, strict=True):
-            told: dict[str, dict[str, str]] = {name: {} for name in self.form.players}
+            recommended: dict[str, dict[str, str]] = {name: {} for name in self.form.players}
             for k, key in enumerate(self.form.keys):
                 first = int(self.form.arrays.first[k])
                 own = plan[first : first + int(self.form.arrays.size[k])]
                 if own.any():
-                    told[self.form.players[int(self.form.infoset_player[k])]][key] = self.form.actions[k][
+                    recommended[self.form.players[int(self.form.infoset_player[k])]][key] = self.form.actions[k][
                         int(own.argmax())
                     ]
-            plans.append({"chance": chance, "moves": told})
+            plans.append({"chance": chance, "moves": recommended})
         values = dict(zip(self.form.players, self.values, strict=True))
         return {"game": self.form.name, "values": values, "bound": self.bound, "plans": plans}
 
@@ -151,12 +151,12 @@ def _together(plans: BoolArray, sequences: Any) -> BoolArray:
 
 def _best_leaving(leaver: Leaver, first: tuple[int, ...], paid: FloatArray) -> float:
     """Return the most that a player can get from its sets ``first`` on, where the rows pay ``paid`` (T,)."""
-    worth: dict[int, float] = {}
-    for k in reversed(leaver.sets_behind(first)):
-        after = [sum(worth.get(one, 0.0) for one in leaver.below.get(move, [])) for move in leaver.moves(k)]
-        at_once = [paid[rows.start : rows.stop].sum() for rows in map(leaver.rows, leaver.moves(k))]
-        worth[k] = max(float(one + other) for one, other in zip(after, at_once, strict=True))
-    return sum(worth[k] for k in first)
+    best_values: dict[int, float] = {}
+    for k in reversed(leaver.sets_after(first)):
+        after = [sum(best_values.get(one, 0.0) for one in leaver.below.get(action, [])) for action in leaver.actions(k)]
+        at_once = [paid[rows.start : rows.stop].sum() for rows in map(leaver.rows, leaver.actions(k))]
+        best_values[k] = max(float(one + other) for one, other in zip(after, at_once, strict=True))
+    return sum(best_values[k] for k in first)
 
 
 @checks_arguments
@@ -180,7 +180,7 @@ def correlated_equilibrium(game: AnyGame, kind: str = "efce", objective: str = W
 def _best(compiled: Compiled, variables: Variables, kind: str, objective: str) -> CorrelatedPlan:
     form = compiled.form
     favoured = range(form.num_players) if objective == WELFARE else [form.players.index(objective)]
-    with signs.during(f"solving the linear program of correlated plans, {variables.count:,} variables"):
+    with status.during(f"solving the linear program of correlated plans, {variables.count:,} variables"):
         plan = CorrelatedPlan(form, *solve_program(form, variables, kind, favoured))
     if (np.array(plan.gains(kind)) > LEFT * form.ranges).any():
         raise UnsupportedGameError(f"{form.name}: the plan found by HiGHS is not an equilibrium, by rounding errors")
@@ -213,14 +213,14 @@ class CorrelatedMethod(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("correlated", CorrelatedMethod, kind=self.kind, objective=self.objective)
 
-    def work(self, compiled: Compiled, options: Options) -> CorrelatedWork:
+    def job(self, compiled: Compiled, options: Options) -> CorrelatedJob:
         """Return the work of the linear program.  Raises ``UnknownNameError`` for an objective that is no player."""
         _check_objective(self.objective, compiled.players)
         variables = variables_of(compiled, self.kind)  # raises here where there are too many
-        return CorrelatedWork(lambda: _best(compiled, variables, self.kind, self.objective))
+        return CorrelatedJob(lambda: _best(compiled, variables, self.kind, self.objective))
 
 
-class CorrelatedWork(OneCall[CorrelatedPlan]):
+class CorrelatedJob(OneCall[CorrelatedPlan]):
     """The linear program at work."""
 
     def policy(self) -> CorrelatedPolicy | None:

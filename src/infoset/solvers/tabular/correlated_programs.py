@@ -19,12 +19,12 @@ from infoset import signs
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
+from infoset.solvers.job import Background
 from infoset.solvers.tabular.deviations import Deviation, Leaver
 from infoset.solvers.tabular.joint_plans import JointPlans
 from infoset.solvers.tabular.linear_program import HIGHS
-from infoset.solvers.work import Background
 from infoset.tree.normal_form import normal_form
-from infoset.tree.sequence_form import SequenceForm, carried, ends, sets_of
+from infoset.tree.sequence_form import SequenceForm, ends, sequences_and_reach, sets_of
 
 MOST_ENTRIES = 40_000_000
 """Bound on the entries of the linear program."""
@@ -45,10 +45,12 @@ class Variables(Protocol):
     total: tuple[Any, FloatArray]
     """Equality rows (M, count) and their right-hand sides."""
 
-    def paid(self, leaver: Leaver, told: int | LongArray, rows: Any, obeying: bool) -> tuple[LongArray, FloatArray]:
+    def paid(
+        self, leaver: Leaver, recommended: int | LongArray, rows: Any, obeying: bool
+    ) -> tuple[LongArray, FloatArray]:
         """Return the variables in a player's payoff at ``rows``, and their coefficients.
 
-        The player was told ``told``, and reaches the rows by its own deviation, or by ``obeying``.
+        The player was told ``recommended``, and reaches the rows by its own deviation, or by ``obeying``.
         """
 
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -163,7 +165,7 @@ class _Best(NamedTuple):
     """The payoff of the favoured players."""
     slack: float
     """The most that a player may still gain."""
-    worth: FloatArray
+    amounts: FloatArray
     """(variables,) the payoffs less the dual prices of the rows."""
     least: float
     """The value, at these prices, of a plan that is drawn."""
@@ -201,26 +203,26 @@ class _Generation:
                 draw = self._best(True)
             if self._improve(draw):
                 continue
-            plan, most = self.together.pure(draw.worth)
+            plan, most = self.together.pure(draw.amounts)
             bound = min(bound, draw.value + most - draw.least) if obeyed else np.inf
             if most - draw.least <= GAP or not self._add(plan):
                 break
         if not obeyed:
             raise UnsupportedGameError(f"{self.name}: {len(self.plans):,} plans hold no draw that everybody obeys")
         if bound == np.inf:
-            bound = draw.value + self.together.pure(draw.worth)[1] - draw.least
-        kept = np.flatnonzero(draw.probabilities > PLAYED)
-        plans = np.array(list(self.plans.values()))[kept] > 0
+            bound = draw.value + self.together.pure(draw.amounts)[1] - draw.least
+        retained = np.flatnonzero(draw.probabilities > PLAYED)
+        plans = np.array(list(self.plans.values()))[retained] > 0
         return Draw(
-            draw.probabilities[kept] / draw.probabilities[kept].sum(),
+            draw.probabilities[retained] / draw.probabilities[retained].sum(),
             plans,
             None if bound - draw.value <= GAP else bound,
         )
 
     def _improve(self, draw: _Best) -> bool:
         """Add plans that no player can improve and that exceed the drawn ones in value; return whether any is new."""
-        some = [self.together.better(draw.worth, self.rng) for _ in range(TRIES)]
-        added = [self._add(plan) for plan, worth in some if worth > draw.least + GAP]
+        some = [self.together.better(draw.amounts, self.rng) for _ in range(TRIES)]
+        added = [self._add(plan) for plan, amounts in some if amounts > draw.least + GAP]
         return any(added)
 
     def _add(self, plan: FloatArray) -> bool:
@@ -246,10 +248,14 @@ class _Generation:
         cost = np.concatenate([-pay, [0.0 if obeyed else 1.0], np.zeros(self.beside.shape[1])])
         most = np.concatenate([np.full(count, np.inf), [self.slack]])
         found = _solved(self.name, cost, rows, equal, np.ones(1), most)
-        worth = self.over.T @ found.ineqlin.marginals + self.paid * obeyed
+        amounts = self.over.T @ found.ineqlin.marginals + self.paid * obeyed
         probabilities = np.maximum(found.x[:count], 0.0)
         return _Best(
-            probabilities, float(pay @ found.x[:count]), float(found.x[count]), worth, -float(found.eqlin.marginals[0])
+            probabilities,
+            float(pay @ found.x[:count]),
+            float(found.x[count]),
+            amounts,
+            -float(found.eqlin.marginals[0]),
         )
 
 
@@ -268,21 +274,21 @@ class _Program:
 
     def forbid(self, leaver: Leaver, deviation: Deviation, scale: float) -> None:
         """Add the rows by which leaving pays no more than obeying, in units of ``scale``."""
-        sets = leaver.sets_behind(deviation.sets)
+        sets = leaver.sets_after(deviation.sets)
         place = {k: self.variables.count + self.values + number for number, k in enumerate(sets)}
         self.values += len(sets)
         for k in sets:
-            for move in leaver.moves(k):  # the value of a set is at least that of each move
-                after = [place[one] for one in leaver.below.get(move, [])]
-                paid = self.variables.paid(leaver, deviation.told, leaver.rows(move), obeying=False)
+            for action in leaver.actions(k):  # the value of a set is at least that of each move
+                after = [place[one] for one in leaver.below.get(action, [])]
+                paid = self.variables.paid(leaver, deviation.recommended, leaver.rows(action), obeying=False)
                 self._add(paid, scale, [place[k], *after], [-1.0, *[1.0] * len(after)])
-        where, worth = self.variables.paid(leaver, deviation.told, deviation.obeying, obeying=True)
+        where, amounts = self.variables.paid(leaver, deviation.recommended, deviation.obeying, obeying=True)
         first = [place[k] for k in deviation.sets]
-        self._add((where, -worth), scale, first, [1.0] * len(first))
+        self._add((where, -amounts), scale, first, [1.0] * len(first))
 
     def _add(self, paid: tuple[LongArray, FloatArray], scale: float, values: list[int], signs: list[float]) -> None:
-        where, worth = paid
-        self.parts.append((np.append(where, values).astype(np.int64), np.append(worth / scale, signs)))
+        where, amounts = paid
+        self.parts.append((np.append(where, values).astype(np.int64), np.append(amounts / scale, signs)))
         self.entries += len(where)
         if self.entries > MOST_ENTRIES:
             raise BudgetError(
@@ -295,7 +301,7 @@ class _Program:
 
         begins = np.cumsum([0, *[len(where) for where, _ in self.parts]])
         columns = np.concatenate([where for where, _ in self.parts] or [np.zeros(0, dtype=np.int64)])
-        entries = np.concatenate([worth for _, worth in self.parts] or [np.zeros(0)])
+        entries = np.concatenate([amounts for _, amounts in self.parts] or [np.zeros(0)])
         return csr_array((entries, columns, begins), shape=(len(self.parts), self.variables.count + self.values))
 
 
@@ -308,20 +314,22 @@ class Cells:
         self.count = int(np.prod(self.shape))
         self.total = np.ones((1, self.count)), np.ones(1)
 
-    def paid(self, leaver: Leaver, told: int | LongArray, rows: Any, obeying: bool) -> tuple[LongArray, FloatArray]:
+    def paid(
+        self, leaver: Leaver, recommended: int | LongArray, rows: Any, obeying: bool
+    ) -> tuple[LongArray, FloatArray]:
         """See ``Variables``."""
-        worth = np.zeros(self.shape)
+        amounts = np.zeros(self.shape)
         own = self.table.plans[leaver.player]
-        playing = own[:, np.atleast_1d(told) - leaver.start]
-        concerns = playing.all(axis=1) & (isinstance(told, int) | (own.sum(axis=1) == playing.shape[1]))
+        playing = own[:, np.atleast_1d(recommended) - leaver.start]
+        concerns = playing.all(axis=1) & (isinstance(recommended, int) | (own.sum(axis=1) == playing.shape[1]))
         for row in rows:
             factors = [
                 self.table.plans[p][:, int(leaver.ends[row, p]) - self.form.player_sequences(p).start]
                 for p in range(len(self.shape))
             ]
             factors[leaver.player] = concerns & factors[leaver.player] if obeying else concerns
-            worth[np.ix_(*map(np.flatnonzero, factors))] += leaver.paid[row]
-        flat = worth.ravel()
+            amounts[np.ix_(*map(np.flatnonzero, factors))] += leaver.paid[row]
+        flat = amounts.ravel()
         where = np.flatnonzero(flat)
         return where, flat[where]
 
@@ -344,12 +352,14 @@ class Tuples:
         self.count = len(self.together.number)
         self.total = self.together.matrix, self.together.total
 
-    def paid(self, leaver: Leaver, told: int | LongArray, rows: Any, obeying: bool) -> tuple[LongArray, FloatArray]:
+    def paid(
+        self, leaver: Leaver, recommended: int | LongArray, rows: Any, obeying: bool
+    ) -> tuple[LongArray, FloatArray]:
         """See ``Variables``."""
         rows = np.asarray(rows, dtype=np.int64)
         tuples = leaver.ends[rows].astype(np.int64)
         if not obeying:
-            tuples[:, leaver.player] = told
+            tuples[:, leaver.player] = recommended
         return self.together.places(tuples), leaver.paid[rows]
 
     def drawn(self, found: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -376,12 +386,12 @@ class Tuples:
         """
         plan = np.zeros(self.form.num_sequences)
         plan[list(self.together.start)] = 1.0
-        for player, parent, moves, before in self._sets:
+        for player, parent, actions, before in self._sets:
             if plan[parent]:
                 other = next(sequence for sequence in before if plan[sequence])
-                pairs = np.full((len(moves), 2), other)
-                pairs[:, player] = moves
-                plan[moves[int(left[self.together.places(pairs)].argmax())]] = 1.0
+                pairs = np.full((len(actions), 2), other)
+                pairs[:, player] = actions
+                plan[actions[int(left[self.together.places(pairs)].argmax())]] = 1.0
         return plan
 
     @cached_property
@@ -391,13 +401,13 @@ class Tuples:
         The last are those with which the set is reached, and their alternatives on the way, the longest first.
         """
         form, tree, a = self.form, self.compiled.tree, self.form.arrays
-        held, _ = carried(tree, form)
+        sequence_at, _ = sequences_and_reach(tree, form)
         order = np.argsort(tree.infoset_node[form.tree_infoset], kind="stable").tolist()
         reached = [set[int]() for _ in order]
         sets = sets_of(tree, form)
         for node in np.flatnonzero(sets >= 0).tolist():
             infoset = int(sets[node])
-            reached[infoset].add(int(held[node, 1 - int(form.infoset_player[infoset])]))
+            reached[infoset].add(int(sequence_at[node, 1 - int(form.infoset_player[infoset])]))
         found = []
         for k in order:
             depth: dict[int, int] = {}
@@ -410,7 +420,7 @@ class Tuples:
                     first = int(a.first[infoset])
                     depth |= dict.fromkeys(range(first, first + int(a.size[infoset])), len(path) - place)
                 depth[path[-1]] = 1
-            moves = np.arange(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+            actions = np.arange(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
             before = sorted(depth, key=depth.__getitem__, reverse=True)
-            found.append((int(form.infoset_player[k]), int(a.parent[k]), moves, before))
+            found.append((int(form.infoset_player[k]), int(a.parent[k]), actions, before))
         return found

@@ -17,7 +17,7 @@ KINDS = ("ce", "efce", "efcce", "cce")
 class Deviation(NamedTuple):
     """One occasion to deviate from the plan."""
 
-    told: int | LongArray
+    recommended: int | LongArray
     """The sequence recommended to the player so far, the empty one where none is; or all sequences of its plan."""
     sets: tuple[int, ...]
     """The player's first information sets after leaving."""
@@ -60,9 +60,9 @@ class Leaver:
             self.order.append(sequence)
             todo.append((sequence, True))
             for k in reversed(self.below.get(sequence, [])):
-                todo += [(move, False) for move in reversed(self.moves(k))]
+                todo += [(action, False) for action in reversed(self.actions(k))]
 
-    def moves(self, infoset: int) -> range:
+    def actions(self, infoset: int) -> range:
         """Return the sequences of an information set's moves."""
         first = int(self.form.arrays.first[infoset])
         return range(first, first + int(self.form.arrays.size[infoset]))
@@ -72,17 +72,17 @@ class Leaver:
         at = int(self.place[sequence - self.start])
         return range(int(self.begins[at]), int(self.begins[at + 1]))
 
-    def rows_behind(self, moves: range) -> LongArray:
+    def rows_after(self, actions: range) -> LongArray:
         """Return the rows that end with moves of a set, or with their descendants."""
-        at = int(self.place[moves[0] - self.start])
-        return np.arange(self.begins[at], self.begins[self.last[moves[-1]]])
+        at = int(self.place[actions[0] - self.start])
+        return np.arange(self.begins[at], self.begins[self.last[actions[-1]]])
 
-    def sets_behind(self, sets: tuple[int, ...]) -> list[int]:
+    def sets_after(self, sets: tuple[int, ...]) -> list[int]:
         """Return sets and all their descendants, parents first."""
         listed = list(sets)
         for k in listed:
-            for move in self.moves(k):
-                listed += self.below.get(move, [])
+            for action in self.actions(k):
+                listed += self.below.get(action, [])
         return listed
 
     @cached_property
@@ -92,19 +92,19 @@ class Leaver:
 
     def deviations(self, kind: str, plans: BoolArray | None = None) -> Iterator[Deviation]:
         """Yield the occasions of a kind.  ``plans`` (K, S_player): the plans that may be recommended, for ``ce``."""
-        behind = np.arange(self.rows(self.start).stop, len(self.ends))
+        rows = np.arange(self.rows(self.start).stop, len(self.ends))
         if kind == "cce":
-            yield Deviation(self.start, self.first_sets, behind)
+            yield Deviation(self.start, self.first_sets, rows)
         elif kind == "ce":
             assert plans is not None
             for plan in plans:
                 playing = np.flatnonzero(plan) + self.start
-                yield Deviation(playing, self.first_sets, behind[plan[self.ends[behind, self.player] - self.start]])
+                yield Deviation(playing, self.first_sets, rows[plan[self.ends[rows, self.player] - self.start]])
         else:
             for k in self.form.player_infosets(self.player):
-                moves = self.moves(k)
+                actions = self.actions(k)
                 if kind == "efcce":
-                    yield Deviation(int(self.form.arrays.parent[k]), (k,), self.rows_behind(moves))
+                    yield Deviation(int(self.form.arrays.parent[k]), (k,), self.rows_after(actions))
                 else:
-                    for move in moves:
-                        yield Deviation(move, (k,), self.rows_behind(range(move, move + 1)))
+                    for action in actions:
+                        yield Deviation(action, (k,), self.rows_after(range(action, action + 1)))

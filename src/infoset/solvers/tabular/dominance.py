@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
@@ -57,10 +57,10 @@ class Elimination:
             )
             for one in self.dominated
         ]
-        kept = "   ".join(
+        remaining = "   ".join(
             f"{p} {', '.join(map(shown, own))}" for p, own in zip(self.form.players, self.left, strict=True)
         )
-        return "\n".join([*(lines or ["no strategy is strictly dominated"]), f"left  {kept}"])
+        return "\n".join([*(lines or ["no strategy is strictly dominated"]), f"left  {remaining}"])
 
 
 @checks_arguments
@@ -76,12 +76,12 @@ def eliminate_dominated(game: AnyGame) -> Elimination:
     table = normal_form(form)
     left = [list(range(len(own))) for own in table.strategies]
     found: list[Dominated] = []
-    with signs.during("looking for dominated strategies"):
+    with status.during("looking for dominated strategies"):
         for turn in range(1, sum(map(len, left)) + 1):
             going = []
             for p, player in enumerate(form.players):
                 for number, k in enumerate(left[p]):
-                    signs.detail(
+                    status.detail(
                         f"looking for dominated strategies, round {turn}: {player}'s {number + 1:,} of {len(left[p]):,}"
                     )
                     if by := _better(table, left, p, k):
@@ -92,8 +92,8 @@ def eliminate_dominated(game: AnyGame) -> Elimination:
                 left[p].remove(k)
                 names = table.strategies[p]
                 found.append(Dominated(turn, form.players[p], names[k], {names[m]: chance for m, chance in by.items()}))
-    kept = tuple(tuple([names[k] for k in own]) for names, own in zip(table.strategies, left, strict=True))
-    return Elimination(form, tuple(found), kept)
+    remaining = tuple(tuple([names[k] for k in own]) for names, own in zip(table.strategies, left, strict=True))
+    return Elimination(form, tuple(found), remaining)
 
 
 def _better(table: NormalForm, left: list[list[int]], player: int, strategy: int) -> dict[int, float]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
@@ -94,7 +94,7 @@ def extreme_equilibria(game: AnyGame) -> ExtremeEquilibria:
             "all_equilibria takes any number, pure_equilibria lists those without a mixture"
         )
     table = normal_form(form, compiled.tree)
-    with signs.during("walking the vertices of the best answers"):
+    with status.during("walking the vertices of the best answers"):
         pairs = _pairs(form.name, table.payoffs)
     components = _components(pairs)
     found = []
@@ -186,7 +186,7 @@ def _vertices(name: str, matrix: Any) -> list[tuple[Mixture, Mixture]]:
                     met.add(after)
                     todo.append(at.pivoted(row, column))
         if (len(met) - len(todo)) % 100 == 1:
-            signs.detail(
+            status.detail(
                 f"vertices of the best-response polytopes: {len(met):,} bases visited, {len(todo):,} to expand"
             )
         if len(met) * table.size > MOST_ENTRIES:

@@ -41,7 +41,7 @@ class JointPlans:
             for sequence in range(own.start, own.stop):
                 self._add((*self.start[:k], sequence, *self.start[k + 1 :]))
         self.rows = [
-            (self.number[above], [self.number[move] for move in moves]) for above, moves in self._constraints()
+            (self.number[above], [self.number[action] for action in actions]) for above, actions in self._constraints()
         ]
 
     @cached_property
@@ -84,23 +84,23 @@ class JointPlans:
                     f"{self.form.name}: the sequences of {names} combine to more than {self.most:,} tuples, too many "
                     "for a program over their joint plans"
                 )
-            for above, moves in self._around(one):
-                todo += [above, *moves]
+            for above, actions in self._around(one):
+                todo += [above, *actions]
 
     def _around(self, tuple_: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
         """Yield, for each member that has moved, the tuple before its last choice and those after its moves there."""
         for k, sequence in enumerate(tuple_):
             if (infoset := self.owner[sequence]) >= 0:
-                moves = range(self.first[infoset], self.first[infoset] + self.size[infoset])
+                actions = range(self.first[infoset], self.first[infoset] + self.size[infoset])
                 before, after = tuple_[:k], tuple_[k + 1 :]
-                yield (*before, self.parent[infoset], *after), [(*before, move, *after) for move in moves]
+                yield (*before, self.parent[infoset], *after), [(*before, action, *after) for action in actions]
 
     def _constraints(self) -> Iterator[tuple[tuple[int, ...], list[tuple[int, ...]]]]:
         """Yield each constraint once: the weights of the moves sum to that of the tuple before them."""
         for tuple_ in self.number:
-            for above, moves in self._around(tuple_):
-                if moves[0] == tuple_:
-                    yield above, moves
+            for above, actions in self._around(tuple_):
+                if actions[0] == tuple_:
+                    yield above, actions
 
     @cached_property
     def matrix(self) -> Any:
@@ -108,9 +108,9 @@ class JointPlans:
         from scipy.sparse import csr_array
 
         entries, columns, begins = [1.0], [self.number[self.start]], [0, 1]
-        for above, moves in self.rows:
-            entries += [-1.0] + [1.0] * len(moves)
-            columns += [above, *moves]
+        for above, actions in self.rows:
+            entries += [-1.0] + [1.0] * len(actions)
+            columns += [above, *actions]
             begins.append(len(columns))
         return csr_array((entries, columns, begins), shape=(len(self.rows) + 1, len(self.number)))
 
@@ -138,7 +138,7 @@ class JointPlans:
             found[places] = k != free
         return found
 
-    def better(self, worth: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
+    def better(self, objective: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, float]:
         """Return pure plans (S,) that no member can improve alone, and their value.
 
         From random plans on, the members take best responses in turn.
@@ -146,40 +146,40 @@ class JointPlans:
         plan = np.zeros(self.form.num_sequences)
         for player in self.members:
             best_answer(self.form, player, rng.random(len(plan)), plan)
-        best, idle, least = -np.inf, 0, NO_BETTER * float(np.abs(worth).sum())
+        best, idle, least = -np.inf, 0, NO_BETTER * float(np.abs(objective).sum())
         while idle < len(self.members):
             for k, player in enumerate(self.members):
                 others = np.delete(self.tuples, k, axis=1)
                 with_these = np.flatnonzero((plan[others] > 0).all(axis=1))
-                values = np.bincount(self.tuples[with_these, k], worth[with_these], len(plan)).astype(float)
+                values = np.bincount(self.tuples[with_these, k], objective[with_these], len(plan)).astype(float)
                 found = best_answer(self.form, player, values, plan)
                 idle = idle + 1 if found <= best + least else 0
                 best = max(best, found)
         return plan, best
 
     def pure(
-        self, worth: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
+        self, objective: FloatArray, seconds: float = np.inf, inside: BoolArray | None = None
     ) -> tuple[FloatArray, float]:
-        """Return the pure plans (S,) of the largest total ``worth`` (variables,), and a bound that no plans exceed.
+        """Return the pure plans (S,) of the largest total ``objective`` (variables,), and a bound that no plans exceed.
 
         ``inside``: the variables that may be above 0.  Raises ``BudgetError`` where optimality is not proved in time,
         or no plan is feasible.
         """
         from scipy.optimize import LinearConstraint, milp
 
-        scale = SCALE / (float(np.abs(worth).max()) or 1.0)
-        columns = np.arange(len(worth)) if inside is None else np.flatnonzero(inside)
+        scale = SCALE / (float(np.abs(objective).max()) or 1.0)
+        columns = np.arange(len(objective)) if inside is None else np.flatnonzero(inside)
         matrix = self.matrix if inside is None else self.matrix[:, columns]
         rows = np.flatnonzero(np.diff(matrix.indptr))
         result = milp(
-            -worth[columns] * scale, integrality=self.whole[columns].astype(int), bounds=(0, 1),
+            -objective[columns] * scale, integrality=self.whole[columns].astype(int), bounds=(0, 1),
             constraints=[LinearConstraint(matrix[rows], self.total[rows], self.total[rows])],
             options={"mip_rel_gap": 0.0, **({} if seconds == np.inf else {"time_limit": max(seconds, 0.0)})},
         )  # fmt: skip
         if result.status:
             names = "+".join(self.form.players[player] for player in self.members)
             raise BudgetError(f"{self.form.name}: HiGHS did not find the best plan of {names}: {result.message}")
-        found, plan = np.zeros(len(worth)), np.zeros(self.form.num_sequences)
+        found, plan = np.zeros(len(objective)), np.zeros(self.form.num_sequences)
         found[columns] = np.rint(result.x)
         for player, places in zip(self.members, self.alone, strict=True):
             plan[self.form.player_sequences(player)] = found[places]

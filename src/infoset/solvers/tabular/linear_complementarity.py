@@ -16,18 +16,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
 from infoset.memory import check_room
 from infoset.names import full_name
+from infoset.solvers.job import Limits
 from infoset.solvers.method import Options
 from infoset.solvers.metrics import player_gains
 from infoset.solvers.tabular.linear_program import on_the_polytope
-from infoset.solvers.tabular.solver import OneStep, TabularMethod
-from infoset.solvers.work import Limits
+from infoset.solvers.tabular.solver import OneShotSolver, TabularMethod
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import random_interior, realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, exact_ends
@@ -65,7 +65,7 @@ def linear_complementarity(form: SequenceForm, start: FloatArray | None = None) 
     scale = np.abs(payoffs).max(axis=0, initial=0.0)  # by player, as one's payoffs may be small beside the other's
     scale[scale == 0] = 1.0
     plan = realisation(form, uniform(form) if start is None else start)
-    with signs.during(f"following the path of lcp, with tables of {room}"):
+    with status.during(f"following the path of lcp, with tables of {room}"):
         found = _float_plan(form, _Path(form, plan, sequences, payoffs / scale, exact=False).follow())
     if (player_gains(form, found) > GOOD * np.where(form.ranges > 0, form.ranges, scale)).any():
         raise UnsupportedGameError(f"{form.name}: {LOST}")
@@ -98,7 +98,7 @@ def exact_equilibrium(tree: GameTree, form: SequenceForm, start: FloatArray | No
         probabilities = [Fraction(float(p)).limit_denominator(SIMPLE) for p in start]
     simple = np.array(probabilities, dtype=object)
     sequences, payoffs = exact_ends(tree, form)
-    with signs.during(f"following the path of lcp in fractions, with tables of {room}"):
+    with status.during(f"following the path of lcp in fractions, with tables of {room}"):
         found = _Path(form, _exact_plan(form, simple), sequences, payoffs, exact=True).follow()
     weights = found[sequences[:, 0]] * found[sequences[:, 1]]
     return ExactEquilibrium(found.tolist(), tuple((weights @ payoffs).tolist()))
@@ -135,20 +135,20 @@ class _Side:
     With weights ``w`` of the free sequences and total weight ``t``, the plan is ``t * base + deviate @ w``.
     """
 
-    def __init__(self, form: SequenceForm, player: int, worth: Table, one: Any) -> None:
-        """Take ``worth`` (own sequences,), payoffs against the start; ``chosen`` becomes a best response to it."""
+    def __init__(self, form: SequenceForm, player: int, own_payoffs: Table, one: Any) -> None:
+        """Take ``own_payoffs`` (own sequences,), payoffs against the start; ``chosen`` becomes a best response to it."""
         a, own = form.arrays, form.player_sequences(player)
         self.size = own.stop - own.start
         zero = one - one
-        worth = worth.copy()
+        own_payoffs = own_payoffs.copy()
         sets = [
             (int(a.first[k]) - own.start, int(a.size[k]), int(a.parent[k]) - own.start)
             for k in form.player_infosets(player)
         ]
         best = []
         for first, size, parent in reversed(sets):
-            best.append(first + int(np.argmax(worth[first : first + size])))
-            worth[parent] += worth[best[-1]]
+            best.append(first + int(np.argmax(own_payoffs[first : first + size])))
+            own_payoffs[parent] += own_payoffs[best[-1]]
         best.reverse()
         self.chosen = np.array([0, *best])
         self.free = np.setdiff1d(np.arange(self.size), self.chosen)
@@ -156,10 +156,10 @@ class _Side:
         self.deviate[self.free, np.arange(len(self.free))] = one
         self.base = np.full(self.size, zero, dtype=self.deviate.dtype)
         self.base[0] = one
-        for (first, size, parent), move in zip(sets, best, strict=True):
-            self.base[move] = self.base[parent]
-            others = [first + k for k in range(size) if first + k != move]
-            self.deviate[move] = self.deviate[parent] - self.deviate[others].sum(axis=0)
+        for (first, size, parent), action in zip(sets, best, strict=True):
+            self.base[action] = self.base[parent]
+            others = [first + k for k in range(size) if first + k != action]
+            self.deviate[action] = self.deviate[parent] - self.deviate[others].sum(axis=0)
 
 
 class _Path:
@@ -245,27 +245,27 @@ class _Path:
         assert self.origin is not None  # set for tables of floats once the path has begun
         table, basic, other = self.origin
         left, entered = np.flatnonzero(~np.isin(basic, self.basic)), np.flatnonzero(~np.isin(other, self.other))
-        kept, outside = np.flatnonzero(np.isin(basic, self.basic)), np.flatnonzero(np.isin(other, self.other))
+        retained, outside = np.flatnonzero(np.isin(basic, self.basic)), np.flatnonzero(np.isin(other, self.other))
         still = np.append(outside, self.count + 1)  # and the column of constants
         inverse = np.linalg.inv(table[np.ix_(left, entered)])
         below = -inverse @ table[np.ix_(left, still)]
         new = np.zeros_like(table, order="F")
         rows, columns = np.argsort(self.basic), np.argsort(self.other)
-        place = rows[np.searchsorted(self.basic, np.concatenate([other[entered], basic[kept]]), sorter=rows)]
+        place = rows[np.searchsorted(self.basic, np.concatenate([other[entered], basic[retained]]), sorter=rows)]
         at = columns[np.searchsorted(self.other, np.concatenate([basic[left], other[outside]]), sorter=columns)]
         at = np.append(at, self.count + 1)
         new[np.ix_(place[: len(entered)], at)] = np.hstack([inverse, below])
-        beside = table[np.ix_(kept, entered)]
+        beside = table[np.ix_(retained, entered)]
         new[np.ix_(place[len(entered) :], at)] = np.hstack(
-            [beside @ inverse, beside @ below + table[np.ix_(kept, still)]]
+            [beside @ inverse, beside @ below + table[np.ix_(retained, still)]]
         )
         new[np.abs(new) < NOISE] = 0.0
         self.table, self.made = new, self.pivots
 
     def _weights(self) -> Table:
         weights = np.full(self.count, self.one - self.one, dtype=self.table.dtype)
-        carried = self.basic < self.count
-        weights[self.basic[carried]] = self.table[carried, -1]
+        sequences_and_reach = self.basic < self.count
+        weights[self.basic[sequences_and_reach]] = self.table[sequences_and_reach, -1]
         return weights
 
     def _leaves(self, column: int, prefer: int = -1) -> int | None:
@@ -278,10 +278,10 @@ class _Path:
                 break
             found = (self.table[rows, -1] if place < 0 else self._perturbed(rows, place)) / by
             least = found.min()
-            kept = found <= least if self.exact else found <= least + ZERO
-            if place < 0 and (found := rows[kept])[self.basic[found] == prefer].size:
+            retained = found <= least if self.exact else found <= least + ZERO
+            if place < 0 and (found := rows[retained])[self.basic[found] == prefer].size:
                 return int(found[self.basic[found] == prefer][0])
-            rows, by = rows[kept], by[kept]
+            rows, by = rows[retained], by[retained]
         return int(rows[0]) if len(rows) else None
 
     def _perturbed(self, rows: Any, place: int) -> Table:
@@ -331,16 +331,16 @@ class LinearComplementarity(TabularMethod):
         """The full name, as ``solve`` takes it."""
         return full_name("lcp", lcp, exact=self.exact)
 
-    def work(self, compiled: Compiled, options: Options) -> OneStep:
+    def job(self, compiled: Compiled, options: Options) -> OneShotSolver:
         """Return a solver of a game.  ``start="random"`` begins the path at a profile drawn with the seed."""
         form = compiled.form
         check_two_players(form)
         start = random_interior(form, options.seed) if options.start == "random" else None
         return LinearComplementaritySolver(compiled, self.name, start, self.exact)
 
-    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneShotSolver:
         check_two_players(form)
-        return OneStep(form, self.name, lambda: linear_complementarity(form, start))
+        return OneShotSolver(form, self.name, lambda: linear_complementarity(form, start))
 
 
 @checks_arguments
@@ -356,7 +356,7 @@ def lcp(exact: bool = False) -> LinearComplementarity:
     return LinearComplementarity(bool(exact))
 
 
-class LinearComplementaritySolver(OneStep):
+class LinearComplementaritySolver(OneShotSolver):
     """A solver that follows the path in floats; in fractions where asked for, or where floats fail on a small game."""
 
     def __init__(self, compiled: Compiled, name: str, start: FloatArray | None, exact: bool) -> None:

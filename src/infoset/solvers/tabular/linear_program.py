@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import UnsupportedGameError
@@ -31,7 +31,7 @@ def linear_program(form: SequenceForm) -> FloatArray:
     """
     check_zero_sum(form)
     plan = np.ones(form.num_sequences)
-    with signs.during("solving the linear program"):
+    with status.during("solving the linear program"):
         for player in range(2):
             own, other = constraints(form, player), constraints(form, 1 - player)
             plan[form.player_sequences(player)] = on_the_polytope(
@@ -106,11 +106,11 @@ def constraints(form: SequenceForm, player: int):  # type: ignore[no-untyped-def
     start = int(a.sequences[player])
     inside = slice(sets.start, sets.stop)
     count, size = len(sets), a.size[inside].astype(np.int64)
-    moves = np.arange(1, int(a.sequences[player + 1]) - start)
+    actions = np.arange(1, int(a.sequences[player + 1]) - start)
     rows = np.concatenate([[0], np.repeat(np.arange(1, count + 1), size), np.arange(1, count + 1)])
-    columns = np.concatenate([[0], moves, a.parent[inside].astype(np.int64) - start])
-    entries = np.concatenate([[1.0], np.ones(len(moves)), -np.ones(count)])
-    return csr_array((entries, (rows, columns)), shape=(count + 1, len(moves) + 1))
+    columns = np.concatenate([[0], actions, a.parent[inside].astype(np.int64) - start])
+    entries = np.concatenate([[1.0], np.ones(len(actions)), -np.ones(count)])
+    return csr_array((entries, (rows, columns)), shape=(count + 1, len(actions) + 1))
 
 
 def on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatArray:
@@ -119,7 +119,7 @@ def on_the_polytope(form: SequenceForm, player: int, plan: FloatArray) -> FloatA
     plan = np.maximum(plan, 0)
     plan[0] = 1.0
     for k in form.player_infosets(player):
-        moves = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
-        total, above = plan[moves].sum(), plan[int(a.parent[k]) - start]
-        plan[moves] = plan[moves] * (above / total) if total > 0 else above / int(a.size[k])
+        actions = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
+        total, above = plan[actions].sum(), plan[int(a.parent[k]) - start]
+        plan[actions] = plan[actions] * (above / total) if total > 0 else above / int(a.size[k])
     return plan

@@ -29,9 +29,9 @@ from infoset.errors import UnsupportedGameError
 from infoset.memory import check_room
 from infoset.names import check_number, full_name
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Background, Limits
 from infoset.solvers.method import Options
 from infoset.solvers.tabular.solver import Solver, TabularMethod
-from infoset.solvers.work import Background, Limits
 from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import SequenceForm, ends
@@ -90,7 +90,7 @@ class Pairs(NamedTuple):
     """
 
     end: LongArray  # (E,)
-    move: LongArray  # (E,) its sequence
+    action: LongArray  # (E,) its sequence
     payoff: FloatArray  # (E,) of the move's player
     entry: LongArray  # (K,)
     other: LongArray  # (K,) a sequence
@@ -105,7 +105,7 @@ class LogitSystem:
     >>> from infoset.solvers.tabular.logit import LogitSystem
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
     >>> system = LogitSystem(tree, infoset.SequenceForm.of(tree))
-    >>> len(system.moves)
+    >>> len(system.actions)
     24
     """
 
@@ -116,12 +116,12 @@ class LogitSystem:
         self.sequences = self.sequences.astype(np.int64)
         self.log_chance = np.log(np.maximum(chance, np.finfo(float).tiny))
         owner = form.infoset_of.astype(np.int64)
-        self.moves = np.flatnonzero(owner >= 0)
+        self.actions = np.flatnonzero(owner >= 0)
         self.column = np.full(form.num_sequences, -1)
-        self.column[self.moves] = np.arange(len(self.moves))
+        self.column[self.actions] = np.arange(len(self.actions))
         self.infoset = owner
         self.parent = np.full(form.num_sequences, -1)
-        self.parent[self.moves] = form.arrays.parent.astype(np.int64)[owner[self.moves]]
+        self.parent[self.actions] = form.arrays.parent.astype(np.int64)[owner[self.actions]]
         self.first = form.arrays.first.astype(np.int64)
         self.ranges = np.ptp(payoffs, axis=0)
         self.range = float(self.ranges.max()) or 1.0
@@ -134,7 +134,7 @@ class LogitSystem:
     def _check_room(self) -> str:
         """Return the memory that points of the path take, in words.  Raises ``BudgetError``."""
         entries = self.form.lengths[self.sequences].sum(axis=1).astype(np.float64)
-        pairs, count = float((entries**2).sum()), len(self.moves)
+        pairs, count = float((entries**2).sum()), len(self.actions)
         needed = BYTES_A_PAIR * pairs + BYTES_AN_ENTRY * float(entries.sum()) + BYTES_A_SLOPE * count**2
         said = f"{self.form.name} has {count:,} moves, and {pairs:,.3g} pairs of moves on the way to its ends"
         return check_room(f"{said}; the derivatives of its logit path take", needed)
@@ -154,7 +154,7 @@ class LogitSystem:
         if not found:
             none = np.zeros(0, dtype=np.int64)
             return Pairs(none, none, np.zeros(0), none, none)
-        end, move = np.concatenate([z for z, _, _ in found]), np.concatenate([q for _, q, _ in found])
+        end, action = np.concatenate([z for z, _, _ in found]), np.concatenate([q for _, q, _ in found])
         player = np.concatenate([np.full(len(z), p) for z, _, p in found])
         depth = np.concatenate([np.full(len(z), k) for k, (z, _, _) in enumerate(found)])
         order = np.argsort(end, kind="stable")
@@ -166,7 +166,7 @@ class LogitSystem:
         other = order[begin[end[entry]] + offset]
         # a player's moves that were found earlier are later on the path
         matters = (player[other] != player[entry]) | (depth[other] < depth[entry])
-        return Pairs(end, move, payoffs[end, player], entry[matters], move[other[matters]])
+        return Pairs(end, action, payoffs[end, player], entry[matters], action[other[matters]])
 
     def _weights(self, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return, for every entry, the probability of its end given its move, and given its information set."""
@@ -175,13 +175,13 @@ class LogitSystem:
         for first, size, parent in self._order:
             reach[first : first + size] = reach[parent] + logs[first : first + size]
         total = self.log_chance + reach[self.sequences].sum(axis=1)
-        exponent = total[e.end] - reach[self.parent[e.move]]
-        infoset = self.infoset[e.move]
+        exponent = total[e.end] - reach[self.parent[e.action]]
+        infoset = self.infoset[e.action]
         largest = np.full(sets, -np.inf)
         np.maximum.at(largest, infoset, exponent)
         sums = np.bincount(infoset, np.exp(exponent - largest[infoset]), minlength=sets)
         at_set = exponent - (largest + np.log(sums))[infoset]
-        return np.exp(at_set - logs[e.move]), np.exp(at_set)
+        return np.exp(at_set - logs[e.action]), np.exp(at_set)
 
     @cached_property
     def _order(self) -> list[tuple[int, int, int]]:
@@ -193,30 +193,30 @@ class LogitSystem:
         return self._paid(self._weights(logs)[0])
 
     def _paid(self, made: FloatArray) -> FloatArray:
-        sums = np.bincount(self.pairs.move, self.pairs.payoff * made, minlength=self.form.num_sequences)
+        sums = np.bincount(self.pairs.action, self.pairs.payoff * made, minlength=self.form.num_sequences)
         return np.asarray(sums, dtype=np.float64)
 
     def at(self, logs: FloatArray, rationality: float) -> tuple[FloatArray, FloatArray]:
         """Return the residuals of the equations (N,) and their derivatives by the N logarithms and ``λ`` (N, N + 1)."""
-        e, count = self.pairs, len(self.moves)
+        e, count = self.pairs, len(self.actions)
         made, at_set = self._weights(logs)
         paid = self._paid(made)
         gain = self._table(e.entry, e.other, e.payoff * made)
         # derivatives of the sets' reach probabilities, by which the payoffs above are divided
         likely = self._table(e.entry, e.other, at_set) + self._diagonal(at_set)
-        sets = self.infoset[self.moves]
+        sets = self.infoset[self.actions]
         whole = np.add.reduceat(likely, self.column[self.first]) if count else likely
-        gain -= paid[self.moves][:, None] * whole[sets]
+        gain -= paid[self.actions][:, None] * whole[sets]
         reference = self.first[sets]
         base = self.column[reference]
-        differs = self.moves != reference
-        failing = logs[self.moves] - logs[reference] - rationality * (paid[self.moves] - paid[reference])
+        differs = self.actions != reference
+        failing = logs[self.actions] - logs[reference] - rationality * (paid[self.actions] - paid[reference])
         slopes = np.zeros((count, count + 1))
         slopes[:, :-1] = -rationality * (gain - gain[base])
         slopes[np.arange(count), np.arange(count)] += 1.0
         slopes[np.arange(count), base] -= 1.0
-        slopes[:, -1] = -(paid[self.moves] - paid[reference])
-        probabilities = np.exp(logs[self.moves])
+        slopes[:, -1] = -(paid[self.actions] - paid[reference])
+        probabilities = np.exp(logs[self.actions])
         total = np.bincount(sets, probabilities, minlength=self.form.num_infosets)
         sums = np.flatnonzero(~differs)
         failing[sums] = np.log(total[sets[sums]])
@@ -226,14 +226,14 @@ class LogitSystem:
 
     def _table(self, entry: LongArray, other: LongArray, weight: FloatArray) -> FloatArray:
         """Return (N, N) the weights of entries, summed by their move and the other one."""
-        count = len(self.moves)
-        at = self.column[self.pairs.move[entry]] * count + self.column[other]
+        count = len(self.actions)
+        at = self.column[self.pairs.action[entry]] * count + self.column[other]
         sums = np.bincount(at, weight[entry], minlength=count * count)
         return np.asarray(sums, dtype=np.float64).reshape(count, count)
 
     def _diagonal(self, weight: FloatArray) -> FloatArray:
-        count = len(self.moves)
-        return np.diag(np.bincount(self.column[self.pairs.move], weight, minlength=count))
+        count = len(self.actions)
+        return np.diag(np.bincount(self.column[self.pairs.action], weight, minlength=count))
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class Logit(TabularMethod):
         """The full name, as ``solve`` takes it."""
         return full_name("logit", logit, at=self.at)
 
-    def work(self, compiled: Compiled, options: Options) -> LogitSolver:
+    def job(self, compiled: Compiled, options: Options) -> LogitSolver:
         return LogitSolver(compiled.tree, compiled.form, self.name, self.at)
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
@@ -299,7 +299,7 @@ def logit_path(game: AnyGame, at: float | None = None) -> LogitPath:
     (0.5, 20.0)
     """
     compiled = Compiled.of(game)
-    solver = logit(at).work(compiled, Options())
+    solver = logit(at).job(compiled, Options())
     points = [solver.arrays["point"].copy()]
     while not solver.done[0]:
         solver.step()
@@ -320,7 +320,7 @@ class LogitSolver(Solver):
         varied = form.ranges[form.ranges > 0]
         self.apart = at is None and len(varied) > 0 and bool(varied.max() > FAR_APART * varied.min())
         self.system, self.at = LogitSystem(tree, form, self.apart), at
-        size = len(self.system.moves) + 1
+        size = len(self.system.actions) + 1
         arrays = {"point": np.zeros(size), "tangent": np.zeros(size), "step": np.zeros(1), "care": np.ones(1)}
         plan = realisation(form, uniform(form))
         super().__init__(form, name, {"plan": plan, "average": plan.copy(), **arrays})
@@ -369,7 +369,7 @@ class LogitSolver(Solver):
     @property
     def _quick(self) -> bool:
         """Whether a point is computed in milliseconds."""
-        return len(self.system.moves) <= QUICK
+        return len(self.system.actions) <= QUICK
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
@@ -405,7 +405,7 @@ class LogitSolver(Solver):
 
     def _logs(self, point: FloatArray) -> FloatArray:
         logs = np.zeros(self.form.num_sequences)
-        logs[self.system.moves] = point[:-1]
+        logs[self.system.actions] = point[:-1]
         return logs
 
     def _strategy(self) -> FloatArray:
@@ -476,7 +476,7 @@ class LogitSolver(Solver):
 
     def _begin(self) -> None:
         """Go to uniform play, with the direction of larger ``λ``."""
-        self.arrays["point"][:-1] = np.log(uniform(self.form)[self.system.moves])
+        self.arrays["point"][:-1] = np.log(uniform(self.form)[self.system.actions])
         self.arrays["point"][-1] = 0.0
         self.arrays["tangent"][:] = 0.0
         self.arrays["tangent"][-1] = 1.0
@@ -498,12 +498,12 @@ class LogitSolver(Solver):
 
         Beliefs are those of the profile, in which every move has a positive probability.
         """
-        moves, sets = self.system.moves, self.form.num_infosets
-        owner = self.system.infoset[moves]
-        paid = self.system.payoffs(self._logs(self.arrays["point"]))[moves]
+        actions, sets = self.system.actions, self.form.num_infosets
+        owner = self.system.infoset[actions]
+        paid = self.system.payoffs(self._logs(self.arrays["point"]))[actions]
         best = np.full(sets, -inf)
         np.maximum.at(best, owner, paid)
-        lost = self._strategy()[moves] * (best[owner] - paid)
+        lost = self._strategy()[actions] * (best[owner] - paid)
         units = self.system.units[self.form.infoset_player]
         return np.asarray(np.bincount(owner, lost, minlength=sets) * units, dtype=np.float64)
 

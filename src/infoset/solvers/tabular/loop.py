@@ -31,7 +31,7 @@ from infoset.tree.sequence_form import FormArrays, SequenceForm
 Schedule = Callable[[FloatArray], FloatArray]
 """A function from iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
 Weigh = Callable[[int, int, float, FloatArray, FloatArray, FloatArray], float]
-"""A set's weight in the average, 0 or more, as a function of ``(first, last, worth, values, memory, parameters)``."""
+"""A set's weight in the average, 0 or more, as a function of ``(first, last, infoset_values, values, memory, parameters)``."""
 UPDATE_ARGUMENTS = ("root", "parent", "first", "last", "worth", "values", "strategy", "memory", "parameters")
 SCALE_FREE = (updates.regret_matching, updates.predictive)
 """Updates that yield the same behaviour for payoffs in any units."""
@@ -47,12 +47,12 @@ class LoopState(NamedTuple):
     plan: FloatArray  # (S,) current realisation weights
     average: FloatArray  # (S,) discounted sum of the realisation weights so far
     values: FloatArray  # (S,) scratch: counterfactual values of moves
-    worth: FloatArray  # (I,) scratch: counterfactual values of information sets
+    infoset_values: FloatArray  # (I,) scratch: counterfactual values of information sets
     memory: FloatArray  # (m, S) what the local updates keep
 
 
 def _learn(
-    a: FormArrays, player: int, worth: FloatArray, strategy: FloatArray, plan: FloatArray,
+    a: FormArrays, player: int, infoset_values: FloatArray, strategy: FloatArray, plan: FloatArray,
     average: FloatArray, values: FloatArray, memory: FloatArray, parameters: FloatArray, fixed: FloatArray,
 ) -> None:  # fmt: skip
     """Update a player's strategy, add its old realisation weights, weighted by set, to the average and replace them."""
@@ -62,10 +62,10 @@ def _learn(
     for k in range(a.infosets[player], a.infosets[player + 1]):
         first, parent = firsts[k], parents[k]
         last = first + sizes[k]
-        update(root, parent, first, last, worth[k], values, strategy, memory, parameters)
+        update(root, parent, first, last, infoset_values[k], values, strategy, memory, parameters)
         if len(fixed) and fixed[first] >= 0.0:
             strategy[first:last] = fixed[first:last]
-        reach, weight = plan[parent], weigh(first, last, worth[k], values, memory, parameters)
+        reach, weight = plan[parent], weigh(first, last, infoset_values[k], values, memory, parameters)
         for q in range(first, last):
             average[q] = average[q] * discount + weight * plan[q]
             plan[q] = reach * strategy[q]
@@ -90,14 +90,14 @@ def _iterate(
         for step in range(first, last):
             player, learns = (step // 2, step % 2) if alternating else (step % n, step // n)
             if learns:
-                learn(a, player, s.worth, s.strategy, s.plan, s.average, s.values, s.memory, parameters, fixed)
+                learn(a, player, s.infoset_values, s.strategy, s.plan, s.average, s.values, s.memory, parameters, fixed)
             else:
                 if not given:
                     gradient(a, player, s.plan, s.values)
                 if len(promised):
                     for q in range(a.sequences[player], a.sequences[player + 1]):
                         s.values[q] += promised[q]
-                expect_up(a, player, s.strategy, s.values, s.worth)
+                expect_up(a, player, s.strategy, s.values, s.infoset_values)
 
 
 def update(*_: Any) -> None:
@@ -105,7 +105,7 @@ def update(*_: Any) -> None:
 
 
 def evenly(
-    first: int, last: int, worth: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
+    first: int, last: int, infoset_values: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
 ) -> float:  # fmt: skip
     """Return 1: every information set has the same weight in the average."""
     return 1.0
@@ -144,9 +144,9 @@ class Method(TabularMethod):
     ``update``: a plain function as described in ``updates.py``, built in or the user's own.
     ``memory``: rows kept for each sequence.  ``from_logits``: memory row 0 holds log weights, which start at
     the logarithm of the start profile.  ``weigh``: how much an iteration's behaviour at a set counts in the average
-    there, asked after the update; a plain function ``weigh(first, last, worth, values, memory, parameters)``.
+    there, asked after the update; a plain function ``weigh(first, last, infoset_values, values, memory, parameters)``.
 
-    >>> def follow(root, parent, first, last, worth, values, strategy, memory, parameters):
+    >>> def follow(root, parent, first, last, infoset_values, values, strategy, memory, parameters):
     ...     for q in range(first, last):
     ...         strategy[q] = 1 / (last - first)
     >>> method = infoset.Method("uniform", follow, lambda t: t[:, None] ** 0)

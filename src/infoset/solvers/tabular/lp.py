@@ -8,10 +8,10 @@ from typing import ClassVar
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.names import check_choice, full_name
+from infoset.solvers.job import Limits
 from infoset.solvers.tabular.linear_program import check_zero_sum, linear_program
-from infoset.solvers.tabular.solver import OneProfile, OneStep, TabularMethod
+from infoset.solvers.tabular.solver import OneShotProfile, OneShotSolver, TabularMethod
 from infoset.solvers.tabular.trembles import TREMBLES, trembling_equilibrium
-from infoset.solvers.work import Limits
 from infoset.tree.sequence_form import SequenceForm
 
 PLAIN = "any"
@@ -31,11 +31,11 @@ class LinearProgram(TabularMethod):
         """The full name, as ``solve`` takes it."""
         return full_name("lp", lp, refinement=self.refinement)
 
-    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneStep:
+    def solver(self, form: SequenceForm, start: FloatArray | None = None) -> OneShotSolver:
         check_zero_sum(form)
         if self.refinement != PLAIN:
-            return OneProfile(form, self.name, lambda: trembling_equilibrium(form, self.refinement))
-        return OneStep(form, self.name, lambda: linear_program(form))
+            return OneShotProfile(form, self.name, lambda: trembling_equilibrium(form, self.refinement))
+        return OneShotSolver(form, self.name, lambda: linear_program(form))
 
 
 @checks_arguments

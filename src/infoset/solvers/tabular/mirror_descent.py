@@ -23,8 +23,8 @@ from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import inner_kernel, kernel
 from infoset.names import check_range, full_name
+from infoset.solvers.job import Limits
 from infoset.solvers.tabular.solver import Solver, TabularMethod
-from infoset.solvers.work import Limits
 from infoset.tree.kernels import gradient, plan_down
 from infoset.tree.plans import realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
@@ -113,16 +113,16 @@ def _weights(form: SequenceForm) -> FloatArray:
     """
     ends, paid = form.terminals()
     plan, a = realisation(form, uniform(form)), form.arrays
-    stake, behind = np.zeros(form.num_sequences), np.zeros(form.num_sequences)
+    stake, later = np.zeros(form.num_sequences), np.zeros(form.num_sequences)
     weight = np.empty(form.num_infosets)
     for player in range(form.num_players):
         others = np.delete(np.arange(form.num_players), player)
         np.add.at(stake, ends[:, player], np.abs(paid[:, player]) * plan[ends[:, others]].prod(axis=1))
         for k in reversed(form.player_infosets(player)):
-            moves = slice(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
-            weight[k] = stake[moves].max() + behind[moves].max()
-            stake[int(a.parent[k])] += stake[moves].max()
-            behind[int(a.parent[k])] += weight[k]
+            actions = slice(int(a.first[k]), int(a.first[k]) + int(a.size[k]))
+            weight[k] = stake[actions].max() + later[actions].max()
+            stake[int(a.parent[k])] += stake[actions].max()
+            later[int(a.parent[k])] += weight[k]
         own = weight[slice(*a.infosets[player : player + 2].tolist())]
         own[:] = np.maximum(own, SMALLEST * (float(own.max(initial=0.0)) or form.widest_range))
     return weight

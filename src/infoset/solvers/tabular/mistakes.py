@@ -15,9 +15,9 @@ import numpy as np
 
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
+from infoset.solvers.job import Background
 from infoset.solvers.tabular.linear_program import constraints, payoff_matrix
 from infoset.solvers.tabular.profile import Profile
-from infoset.solvers.work import Background
 from infoset.tree.sequence_form import SequenceForm
 
 GAINS = 1e-6
@@ -40,14 +40,14 @@ class Mistakes:
         form = profile.form
         self.profile, self.player, self.keep = profile, player, keep
         self.opponent = 1 - player
-        self.theirs = form.player_sequences(self.opponent)
+        self.opponent_sequences = form.player_sequences(self.opponent)
         self.sets = form.player_infosets(player)
         inside = np.flatnonzero((profile.set_of >= self.sets.start) & (profile.set_of < self.sets.stop))
         rows, columns = (
             profile.set_of[inside] - self.sets.start,
-            profile.held[inside, self.opponent] - self.theirs.start,
+            profile.sequence_at[inside, self.opponent] - self.opponent_sequences.start,
         )
-        shape = (len(self.sets), self.theirs.stop - self.theirs.start)
+        shape = (len(self.sets), self.opponent_sequences.stop - self.opponent_sequences.start)
         self.leads = csr_array((profile.reach[inside], (rows, columns)), shape=shape)
         self.gains, allowed = _gain_rows(profile, player, self.leads)
         self.allowed = allowed * float(rounded)
@@ -56,7 +56,7 @@ class Mistakes:
 
     def fails(self) -> int | None:
         """Return ``None`` where every sequence can be a mistake, else the set that prevents it, -1 for no one set."""
-        plan = self.profile.plan[self.theirs]
+        plan = self.profile.plan[self.opponent_sequences]
         played = plan > 0  # plans have no probabilities of the size of rounding errors
         reached = (self.leads @ plan) > 0
         tight = (self.gains @ plan > -GAINS) if self.keep else ~reached[self.row_set]
@@ -99,7 +99,7 @@ class Mistakes:
         """Return rows that are 0: a set's moves sum to their parent; after a first mistake the profile is followed."""
         from scipy.sparse import csr_array
 
-        form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
+        form, a, start = self.profile.form, self.profile.form.arrays, self.opponent_sequences.start
         rows, columns, entries, count = [0], [0], [1.0], 1  # the weight of the empty sequence does not change
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
@@ -109,31 +109,31 @@ class Mistakes:
                 entries += [1.0] * size + [-1.0]
                 count += 1
                 continue
-            for move in range(first, first + size):
+            for action in range(first, first + size):
                 rows += [count] * 2
-                columns += [move, parent]
-                entries += [1.0, -float(self.profile.strategy[start + move])]
+                columns += [action, parent]
+                entries += [1.0, -float(self.profile.strategy[start + action])]
                 count += 1
         return csr_array((entries, (rows, columns)), shape=(count, len(played)))
 
     def _blocked(self, played: BoolArray, tight: BoolArray) -> int:
         """Return an own set at which another move pays after a first mistake; -1 where there is no single one."""
-        a, form, start = self.profile.form.arrays, self.profile.form, self.theirs.start
+        a, form, start = self.profile.form.arrays, self.profile.form, self.opponent_sequences.start
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
-            for move in range(first, first + size):
-                if played[parent] and not played[move]:
-                    mistake = self._followed(move)
+            for action in range(first, first + size):
+                if played[parent] and not played[action]:
+                    mistake = self._followed(action)
                     wrong = np.flatnonzero((self.gains @ mistake > GAINS) & tight)
                     if len(wrong):
                         return self.sets.start + int(self.row_set[wrong[0]])
         return -1
 
-    def _followed(self, move: int) -> FloatArray:
+    def _followed(self, action: int) -> FloatArray:
         """Return weights (S_opponent,) of one move and of the profile's behaviour after it."""
-        form, a, start = self.profile.form, self.profile.form.arrays, self.theirs.start
-        weights = np.zeros(self.theirs.stop - start)
-        weights[move] = 1.0
+        form, a, start = self.profile.form, self.profile.form.arrays, self.opponent_sequences.start
+        weights = np.zeros(self.opponent_sequences.stop - start)
+        weights[action] = 1.0
         for k in form.player_infosets(self.opponent):
             first, size, parent = int(a.first[k]) - start, int(a.size[k]), int(a.parent[k]) - start
             if weights[parent]:
@@ -155,9 +155,9 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
     count, start = own.stop - own.start, own.start
     first = a.first[sets.start : sets.stop].astype(np.int64) - start
     size = a.size[sets.start : sets.stop].astype(np.int64)
-    moves, at = np.arange(1, count), np.repeat(np.arange(len(sets)), size)
+    actions, at = np.arange(1, count), np.repeat(np.arange(len(sets)), size)
     assert (first == np.cumsum(size) - size + 1).all()
-    mixes = csr_array((profile.strategy[start + 1 : own.stop], (at, moves)), shape=(len(sets), count))
+    mixes = csr_array((profile.strategy[start + 1 : own.stop], (at, actions)), shape=(len(sets), count))
     above = a.parent[sets.start : sets.stop].astype(np.int64) - start
     up = csr_array((np.ones(len(sets)), (above, np.arange(len(sets)))), shape=(count, len(sets)))
     values = paid = payoff_matrix(form, player)
@@ -167,15 +167,15 @@ def _gain_rows(profile: Profile, player: int, leads: Any) -> tuple[Any, Any]:
         if abs(found - values).sum() == 0:
             break
         values = found
-    move_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), moves)), shape=(len(moves), count))
-    set_of = csr_array((np.ones(len(moves)), (np.arange(len(moves)), at)), shape=(len(moves), len(sets)))
-    rows = csr_array(move_of @ values - set_of @ (mixes @ values))
-    if not len(moves):
+    action_of = csr_array((np.ones(len(actions)), (np.arange(len(actions)), actions)), shape=(len(actions), count))
+    set_of = csr_array((np.ones(len(actions)), (np.arange(len(actions)), at)), shape=(len(actions), len(sets)))
+    rows = csr_array(action_of @ values - set_of @ (mixes @ values))
+    if not len(actions):
         return rows, rows
     allowed = GAINS * profile.scales[player] * leads[at]
     tiny = allowed.max(axis=1).toarray().ravel()
     rows.data[np.abs(rows.data) <= np.repeat(tiny, np.diff(rows.indptr))] = 0.0
-    largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(len(moves))
+    largest = abs(rows).max(axis=1).toarray().ravel() if rows.nnz else np.zeros(len(actions))
     unit = diags_array(1.0 / np.where(largest > 0, largest, 1.0))
     return csr_array(unit @ rows), csr_array(unit @ allowed)
 
@@ -188,15 +188,19 @@ def never_best(profile: Profile, player: int) -> LongArray:
     payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
     payoff = payoff / (abs(payoff).max() or 1.0)
     played = profile.plan[form.player_sequences(player)] > 0
-    (sets, moves), (theirs, count) = own.shape, other.shape
-    falls = block_array([[-own.T, payoff, csr_array((moves, count))]], format="csr")  # payoffs are no more than prices
+    (sets, actions), (opponent_sequences, count) = own.shape, other.shape
+    falls = block_array(
+        [[-own.T, payoff, csr_array((actions, count))]], format="csr"
+    )  # payoffs are no more than prices
     capped = block_array([[csr_array((count, sets)), -eye_array(count), eye_array(count)]])
-    plans = block_array([[csr_array((theirs - 1, sets)), other[1:], csr_array((theirs - 1, count))]])
+    plans = block_array(
+        [[csr_array((opponent_sequences - 1, sets)), other[1:], csr_array((opponent_sequences - 1, count))]]
+    )
     found = least(
         form, np.concatenate([np.zeros(sets + count), -np.ones(count)]),
         A_ub=block_array([[falls[~played]], [capped]]) if (~played).any() else capped,
         b_ub=np.zeros(int((~played).sum()) + count),
-        A_eq=block_array([[falls[played]], [plans]]), b_eq=np.zeros(int(played.sum()) + theirs - 1),
+        A_eq=block_array([[falls[played]], [plans]]), b_eq=np.zeros(int(played.sum()) + opponent_sequences - 1),
         bounds=[(None, None)] * sets + [(0, None)] * count + [(0, 1)] * count,
     )  # fmt: skip
     return np.flatnonzero(found[-count:] < ADMITTED)

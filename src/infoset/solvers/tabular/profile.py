@@ -12,7 +12,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import realisation
-from infoset.tree.sequence_form import SequenceForm, carried, sets_of
+from infoset.tree.sequence_form import SequenceForm, sequences_and_reach, sets_of
 
 PLAYED = 1e-7
 """A probability below this counts as 0."""
@@ -27,7 +27,7 @@ class Profile:
     strategy: FloatArray
     """(S,) behaviour, without probabilities that are rounding errors."""
     plan: FloatArray
-    held: IntArray
+    sequence_at: IntArray
     """(N, n) each player's sequence at each node of the tree."""
     reach: FloatArray
     """(N,) the factor of chance in the reach probability."""
@@ -41,8 +41,8 @@ class Profile:
         owner = form.infoset_of
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], form.num_infosets)
         strategy = np.where(owner >= 0, strategy / np.append(totals, 1.0)[owner], 1.0)
-        held, reach = carried(tree, form)
-        return cls(form, tree, strategy, realisation(form, strategy), held, reach, sets_of(tree, form))
+        sequence_at, reach = sequences_and_reach(tree, form)
+        return cls(form, tree, strategy, realisation(form, strategy), sequence_at, reach, sets_of(tree, form))
 
     @property
     def scales(self) -> FloatArray:
@@ -55,8 +55,8 @@ class Profile:
         tree, above = self.tree, self.tree.parent[1:].astype(np.int64)
         chance = np.ones(len(tree.parent))
         sets, offset = self.set_of[above], np.arange(1, len(tree.parent)) - tree.first_child[above]
-        moves = sets >= 0
-        chance[1:][moves] = self.strategy[self.form.arrays.first[sets[moves]].astype(np.int64) + offset[moves]]
+        actions = sets >= 0
+        chance[1:][actions] = self.strategy[self.form.arrays.first[sets[actions]].astype(np.int64) + offset[actions]]
         random = np.flatnonzero(tree.graph.player[tree.position[above]] == CHANCE) + 1
         chance[random] = tree.graph.probability[tree.edges(random.astype(np.int32))]
         return chance
@@ -78,7 +78,7 @@ class Profile:
         weight = self.reach.copy()
         mover = self.tree.graph.player[self.tree.position]
         for player in range(self.form.num_players):
-            weight *= np.where(mover == player, 1.0, self.plan[self.held[:, player]])
+            weight *= np.where(mover == player, 1.0, self.plan[self.sequence_at[:, player]])
         inside = self.set_of >= 0
         return np.asarray(np.bincount(self.set_of[inside], weight[inside], self.form.num_infosets))
 
@@ -100,7 +100,7 @@ class Profile:
         """Return the name of an information set in messages."""
         return f"{self.form.players[int(self.form.infoset_player[infoset])]} at {self.form.keys[infoset]!r}"
 
-    def move_name(self, sequence: int) -> str:
+    def action_name(self, sequence: int) -> str:
         """Return the name of a move in messages."""
         infoset = int(self.form.infoset_of[sequence])
         return f"{self.form.actions[infoset][sequence - int(self.form.arrays.first[infoset])]!r}"

@@ -20,11 +20,11 @@ from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.files import DamageError, describe_damage
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Background, Job, Limits
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, best_responses, evaluate_plan, expected_values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.solvers.tabular.linear_program import linear_program
-from infoset.solvers.work import Background, Limits, Work
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL, GameGraph
 from infoset.tree.payoff_scale import constant_sum_of
@@ -39,16 +39,16 @@ Oracle: TypeAlias = Callable[[GameTree, SequenceForm], FloatArray]
 """A function from a game to realisation weights (S,)."""
 
 
-class PublicSubgames(Work):
+class PublicSubgames(Job):
     """The public subgames of a game, solved one after the other, the last first; an iteration solves one.
 
     ``oracle`` solves one subgame; ``max_histories`` bounds each.  Raises ``BudgetError`` for one that is too large.
 
     >>> from infoset.solvers.tabular.public_subgames import PublicSubgames
     >>> from infoset.tree.graph import explore
-    >>> work = PublicSubgames(explore(infoset.load("gdl:meier")))
-    >>> work.step(work.total)
-    >>> round(work.values[0], 6)
+    >>> job = PublicSubgames(explore(infoset.load("gdl:meier")))
+    >>> job.step(job.total)
+    >>> round(job.values[0], 6)
     64.793901
     """
 
@@ -56,7 +56,7 @@ class PublicSubgames(Work):
         self.graph, self.oracle, self.max_histories = graph, oracle or equilibrium, max_histories
         self.roots, self.public = _roots(graph)
         self.total: int = len(self.roots)
-        self.worth = np.zeros((len(graph.player), len(graph.players)))
+        self.position_values = np.zeros((len(graph.player), len(graph.players)))
         """(P, n) every player's value at each root that is solved; 0 elsewhere."""
         paid = graph.payoffs[np.unique(graph.content[graph.player == TERMINAL])]
         self.sum = constant_sum_of(paid) if len(graph.players) == 2 else None
@@ -73,7 +73,7 @@ class PublicSubgames(Work):
             self._keep(form, plan)
 
     def _solve_next(self) -> tuple[SequenceForm, FloatArray]:
-        tree, form = _piece(self.graph, self._root, self.public, self.worth, self.max_histories)
+        tree, form = _piece(self.graph, self._root, self.public, self.position_values, self.max_histories)
         return form, self.oracle(tree, form)
 
     @property
@@ -81,9 +81,9 @@ class PublicSubgames(Work):
         return int(self.roots[self.total - 1 - self.iteration])
 
     def _keep(self, form: SequenceForm, plan: FloatArray) -> None:
-        self.worth[self._root] = expected_values(form, plan)
+        self.position_values[self._root] = expected_values(form, plan)
         if self.sum is not None:  # without rounding errors, so that earlier subgames have a constant sum, too
-            self.worth[self._root, 1] = self.sum - self.worth[self._root, 0]
+            self.position_values[self._root, 1] = self.sum - self.position_values[self._root, 0]
         self.plans.append(plan)
         self.pieces.append(TabularPolicy.from_plan(form, plan, {"method": "public"}))
         self.iteration += 1
@@ -91,7 +91,7 @@ class PublicSubgames(Work):
     @property
     def values(self) -> tuple[float, ...]:
         """Every player's value of the whole game, once all subgames are solved."""
-        return tuple(self.worth[0].tolist())
+        return tuple(self.position_values[0].tolist())
 
     def policy(self) -> PublicPolicy | None:
         """Return the profiles of all subgames, once all are solved; ``None`` before that."""
@@ -112,7 +112,7 @@ class PublicSubgames(Work):
         self.plans, self.pieces, self.iteration, self._now = [], [], 0, None
         try:
             for k in range(int(saved["iteration"])):
-                _, form = _piece(self.graph, self._root, self.public, self.worth, self.max_histories)
+                _, form = _piece(self.graph, self._root, self.public, self.position_values, self.max_histories)
                 plan = np.asarray(saved[f"plan{k}"], dtype=np.float64)
                 if plan.shape != (form.num_sequences,):
                     raise DamageError(f"plan{k} has the shape {plan.shape}")
@@ -133,9 +133,9 @@ def solve_public(
     >>> round(solve_public(explore(infoset.load("gdl:meier"))).values[0], 6)
     64.793901
     """
-    work = PublicSubgames(graph, oracle, max_histories)
-    work.step(work.total)
-    return work
+    job = PublicSubgames(graph, oracle, max_histories)
+    job.step(job.total)
+    return job
 
 
 def evaluate_public(policy: PublicPolicy, graph: GameGraph, respond: bool = False) -> Evaluation:
@@ -185,14 +185,14 @@ def _roots(graph: GameGraph) -> tuple[IntArray, Mask]:
 def largest_piece(graph: GameGraph) -> float:
     """Return the number of histories of the largest public subgame."""
     roots, public = _roots(graph)
-    worth = np.zeros((len(graph.player), len(graph.players)))
-    return max(cut(graph, root, public, worth).count_histories() for root in roots.tolist())
+    position_values = np.zeros((len(graph.player), len(graph.players)))
+    return max(cut(graph, root, public, position_values).count_histories() for root in roots.tolist())
 
 
 def _piece(
-    graph: GameGraph, root: int, public: Mask, worth: FloatArray, max_histories: int | None = None
+    graph: GameGraph, root: int, public: Mask, position_values: FloatArray, max_histories: int | None = None
 ) -> tuple[GameTree, SequenceForm]:
-    tree = GameTree.unroll(cut(graph, root, public, worth), max_histories)
+    tree = GameTree.unroll(cut(graph, root, public, position_values), max_histories)
     return tree, SequenceForm.of(tree)
 
 
@@ -205,11 +205,11 @@ class PublicMethod(Checked):
 
     name: ClassVar[str] = "public"
 
-    def work(self, compiled: Compiled, options: Options) -> PublicSubgames:
+    def job(self, compiled: Compiled, options: Options) -> PublicSubgames:
         """Return the work on a game.  Raises ``UnsupportedGameError`` where only the start is common knowledge."""
         if compiled.graph.map_name:
             raise UnsupportedGameError(f"{compiled.name}: public subgames need perfect recall")
-        work = PublicSubgames(compiled.graph, None, compiled.max_histories)
-        if work.total < 2:
+        job = PublicSubgames(compiled.graph, None, compiled.max_histories)
+        if job.total < 2:
             raise UnsupportedGameError(f"{compiled.name}: no position is common knowledge but the start")
-        return work
+        return job

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError
 from infoset.solvers.tabular.equilibrium_list import EquilibriumList, ListedEquilibrium
@@ -33,7 +33,7 @@ def pure_equilibria(game: AnyGame) -> EquilibriumList:
     """
     compiled = Compiled.of(game)
     form = compiled.form
-    with signs.during("listing pure strategies and their payoffs"):
+    with status.during("listing pure strategies and their payoffs"):
         table = normal_form(form, compiled.tree)
         stable = np.ones(table.numbers.shape[:-1], dtype=bool)
         for player in range(table.numbers.shape[-1]):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
 from infoset.solvers.metrics import evaluate_plan
@@ -61,7 +61,7 @@ class ProfileCheck:
 
 def check_strategy(form: SequenceForm, tree: GameTree, strategy: FloatArray) -> ProfileCheck:
     """Check which of five solution concepts the behaviour (S,) of all players satisfies, see ``check_profile``."""
-    with signs.during("checking the profile"):
+    with status.during("checking the profile"):
         profile = Profile.of(form, tree, strategy)
         nash, dominated = _nash(profile), _decided(profile, "undominated")
         found = [nash, _subgame_perfect(profile), dominated]
@@ -151,7 +151,7 @@ def _gains_by_region(
     above = tree.parent[inner].astype(np.int64)
     leads = weight[above] * np.where(mover[above] == player, 1.0, chance[inner])
     where = np.concatenate([region[ends], region[above]])
-    sequence = profile.held[np.concatenate([ends, inner]), player].astype(np.int64)
+    sequence = profile.sequence_at[np.concatenate([ends, inner]), player].astype(np.int64)
     paid = np.concatenate([weight[ends] * value[ends, player], leads * value[inner, player]])
     owner = form.infoset_of
     node_of = np.append(tree.infoset_node[form.tree_infoset], 0)  # any node where there is no set
@@ -196,7 +196,7 @@ def _undominated(profile: Profile) -> Finding:
             infoset = int(form.infoset_of[opponent])
             if infoset < 0:
                 return Finding("undominated", False, about + "against every strategy of the other")
-            where = f"where {profile.set_name(infoset)} plays {profile.move_name(opponent)}"
+            where = f"where {profile.set_name(infoset)} plays {profile.action_name(opponent)}"
             return Finding("undominated", False, about + where)
     return Finding("undominated", True, "")
 
@@ -207,23 +207,23 @@ def _rational(profile: Profile, concept: str) -> Finding:
     For ``quasi-perfect`` the mistakes may go on after the information set.
     """
     form, a = profile.form, profile.form.arrays
-    values, worth = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+    values, infoset_values = np.zeros(form.num_sequences), np.zeros(form.num_infosets)
     for player in range(form.num_players):
         gradient(a, player, profile.plan, values)
-        expect_up(a, player, profile.strategy, values, worth)
+        expect_up(a, player, profile.strategy, values, infoset_values)
     reached = profile.reached
     owner = form.infoset_of
     weight = np.append(reached, 0.0)[owner]
-    gains = np.where(weight > 0, values - np.append(worth, 0.0)[owner], 0.0)
+    gains = np.where(weight > 0, values - np.append(infoset_values, 0.0)[owner], 0.0)
     scale = np.repeat(profile.scales, np.diff(a.sequences))
     gains = np.where(gains > ROUNDING * scale, gains / np.where(weight > 0, weight, 1.0), 0.0)
     if (gains > GAINS * scale).any():
         better = int((gains / scale).argmax())
-        where, move = profile.set_name(int(owner[better])), profile.move_name(better)
-        return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {move}")
+        where, action = profile.set_name(int(owner[better])), profile.action_name(better)
+        return Finding(concept, False, f"{where} gains {gains[better]:.6g} by {action}")
     for unreached in np.flatnonzero(reached == 0).tolist():
-        if (better_move := _never_believed(profile, unreached)) is not None:
-            about = f"{profile.set_name(unreached)}: for every belief {better_move} pays more"
+        if (better_action := _never_believed(profile, unreached)) is not None:
+            about = f"{profile.set_name(unreached)}: for every belief {better_action} pays more"
             return Finding(concept, False, about)
     if form.num_players != 2:
         return _undecided(profile, concept)
@@ -244,7 +244,7 @@ def _never_believed(profile: Profile, infoset: int) -> str | None:
     gains = profile.gains_of(infoset) / profile.scales[int(profile.form.infoset_player[infoset])]
     if not len(gains) or (gains.max(axis=1) <= GAINS).any():  # a belief in one history supports the behaviour
         return None
-    moves = np.flatnonzero(gains.max(axis=0) > GAINS)
+    actions = np.flatnonzero(gains.max(axis=0) > GAINS)
     count = len(gains)
     found = least(
         profile.form, np.append(np.zeros(count), 1.0), A_ub=np.hstack([gains.T, -np.ones((gains.shape[1], 1))]),
@@ -254,7 +254,7 @@ def _never_believed(profile: Profile, infoset: int) -> str | None:
     if found[-1] <= GAINS:
         return None
     first = int(profile.form.arrays.first[infoset])
-    return " or ".join(profile.move_name(first + move) for move in moves.tolist())
+    return " or ".join(profile.action_name(first + action) for action in actions.tolist())
 
 
 def _undecided(profile: Profile, concept: str) -> Finding:

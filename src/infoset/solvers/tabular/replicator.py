@@ -92,14 +92,14 @@ class FlowState(NamedTuple):
 @linked_kernel
 def _velocity(a: FormArrays, logits: FloatArray, strategy: FloatArray, plan: FloatArray, values: FloatArray) -> None:
     """Compute the profile at ``logits`` and the logits' derivative, the counterfactual values (eq. 4 in behaviour)."""
-    worth = np.empty(len(a.first))
+    infoset_values = np.empty(len(a.first))
     for k in range(len(a.first)):
         softmax(a.first[k], a.first[k] + a.size[k], logits, strategy)
     for player in range(a.rows.shape[0]):
         plan_down(a, player, strategy, plan)
     for player in range(a.rows.shape[0]):
         gradient(a, player, plan, values)
-        expect_up(a, player, strategy, values, worth)
+        expect_up(a, player, strategy, values, infoset_values)
 
 
 @kernel

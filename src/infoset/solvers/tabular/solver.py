@@ -14,10 +14,10 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, UnsupportedGameError
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Background, Job, Limits, Point
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation, evaluate_plan, player_gains
 from infoset.solvers.tabular.lock import locked_rows
-from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.payoff_scale import LAST_BITS
 from infoset.tree.plans import behaviour, check_plan, normalised, random_interior, realisation, uniform
@@ -28,7 +28,7 @@ LARGEST_GAIN = 1e-6
 INEXACT = "rounding errors"
 
 
-class Solver(Work):
+class Solver(Job):
     """A method at work on a game.  ``arrays`` holds all that changes, at least ``plan`` and ``average``."""
 
     def __init__(self, form: SequenceForm, name: str, arrays: dict[str, FloatArray]) -> None:
@@ -124,7 +124,7 @@ class Solver(Work):
         self.iteration = int(iteration)
 
 
-class OneStep(Solver):
+class OneShotSolver(Solver):
     """A direct method behind the interface of iterative solvers: its only iteration finds the answer."""
 
     total = 1
@@ -157,7 +157,7 @@ class OneStep(Solver):
         return super().point(seconds) if self.iteration else Point(0, seconds)
 
 
-class OneProfile(OneStep):
+class OneShotProfile(OneShotSolver):
     """A direct method that finds behaviour at every information set, also at those that play does not reach."""
 
     def __init__(self, form: SequenceForm, name: str, find: Callable[[], FloatArray]) -> None:
@@ -188,7 +188,7 @@ class TabularMethod(Checked, ABC):
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> Solver:
         """Return a solver of a game that starts from behaviour ``start`` (S,), uniform by default."""
 
-    def work(self, compiled: Compiled, options: Options) -> Solver:
+    def job(self, compiled: Compiled, options: Options) -> Solver:
         """Return a solver of a game, with its kernels compiled."""
         factored = self._factored(compiled, options)
         form = compiled.form if factored is None else factored.form

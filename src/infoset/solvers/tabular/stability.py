@@ -86,30 +86,34 @@ def stability(form: SequenceForm, strategy: FloatArray) -> Stability:
     plan, owner = realisation(form, strategy), form.infoset_of
     counts = np.append(plan[form.arrays.parent] > REACHED, False)[owner]  # empty sequences do not count
     strategy = np.where(counts | (owner < 0), strategy, best_behaviour(form, plan))
-    moves = np.flatnonzero(counts)
-    last = (form.arrays.first + form.arrays.size - 1)[owner[moves]]
-    free = np.flatnonzero(moves != last)
+    actions = np.flatnonzero(counts)
+    last = (form.arrays.first + form.arrays.size - 1)[owner[actions]]
+    free = np.flatnonzero(actions != last)
     slopes = np.empty((len(free), len(free)))
     for column, k in enumerate(free):
         moved = [strategy.copy() for _ in range(2)]
         for sign, one in zip((1.0, -1.0), moved, strict=True):  # values are polynomials, also defined off the simplex
-            one[moves[k]] += sign * STEP
+            one[actions[k]] += sign * STEP
             one[last[k]] -= sign * STEP
-        slopes[:, column] = ((_velocity(form, moved[0]) - _velocity(form, moved[1])) / (2 * STEP))[moves[free]]
+        slopes[:, column] = ((_velocity(form, moved[0]) - _velocity(form, moved[1])) / (2 * STEP))[actions[free]]
     found = np.asarray(np.linalg.eigvals(slopes) if len(free) else [], dtype=np.complex128)
     found = found[np.argsort(-found.real, kind="stable")]
-    speed = float(np.abs(_velocity(form, strategy)[moves]).max(initial=0.0))
+    speed = float(np.abs(_velocity(form, strategy)[actions]).max(initial=0.0))
     return Stability(speed, found, form.widest_range)
 
 
 def _velocity(form: SequenceForm, strategy: FloatArray) -> FloatArray:
     """Return the time derivative (S,) of each probability."""
-    plan, values, worth = realisation(form, strategy), np.zeros(form.num_sequences), np.zeros(form.num_infosets)
+    plan, values, infoset_values = (
+        realisation(form, strategy),
+        np.zeros(form.num_sequences),
+        np.zeros(form.num_infosets),
+    )
     for player in range(form.num_players):
         gradient(form.arrays, player, plan, values)
-        expect_up(form.arrays, player, strategy, values, worth)
+        expect_up(form.arrays, player, strategy, values, infoset_values)
     owner = form.infoset_of
     inside = owner >= 0
     speed = np.zeros(form.num_sequences)
-    speed[inside] = strategy[inside] * (values[inside] - worth[owner[inside]])
+    speed[inside] = strategy[inside] * (values[inside] - infoset_values[owner[inside]])
     return speed

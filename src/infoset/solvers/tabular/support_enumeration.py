@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from infoset import signs
+from infoset import status
 from infoset.base import FloatArray
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
@@ -94,7 +94,7 @@ def isolated_equilibria(game: AnyGame) -> EquilibriumList:
         )
     found: list[_Found] = []
     lost = singular = 0
-    with signs.during("solving the indifferences of every support"):
+    with status.during("solving the indifferences of every support"):
         for shape, supports in sorted(shapes.items()):
             more, unsure, missing = _solve_shape(payoffs, shape, supports)
             found += more

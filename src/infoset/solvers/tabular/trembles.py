@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from infoset import signs
+from infoset import status
 from infoset.arguments import checks_arguments
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import UnsupportedGameError
@@ -41,8 +41,8 @@ def quasi_perfect(form: SequenceForm, player: int) -> FloatArray:
     >>> infoset.solvers.tabular.trembles.quasi_perfect(form, 0)[-2:].tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0]]
     """
-    moves = form.lengths[form.player_sequences(player)]
-    least = np.eye(int(moves.max()) + 1)[moves]
+    actions = form.lengths[form.player_sequences(player)]
+    least = np.eye(int(actions.max()) + 1)[actions]
     least[0] = 0.0  # the empty sequence has weight 1
     return least
 
@@ -76,7 +76,7 @@ def trembling_equilibrium(form: SequenceForm, refinement: str) -> FloatArray:
     check_choice("refinement", refinement, tuple(TREMBLES))
     strategy = np.ones(form.num_sequences)
     room = check_polynomials(form, refinement)
-    with signs.during(f"solving the linear program of hands that tremble, with polynomials of {room}"):
+    with status.during(f"solving the linear program of hands that tremble, with polynomials of {room}"):
         for player in range(2):
             strategy[form.player_sequences(player)] = _Program(form, player, TREMBLES[refinement]).solve()
     if nash_conv(form, realisation(form, strategy)) > GAINED * form.widest_range:
@@ -111,16 +111,16 @@ class _Program:
         self.form, self.player = form, player
         payoff, own, other = payoff_matrix(form, player), constraints(form, player), constraints(form, 1 - player)
         payoff = payoff / (abs(payoff).max() or 1.0)
-        self.least, theirs = _alike(trembles(form, player), trembles(form, 1 - player))
+        self.least, opponent_least = _alike(trembles(form, player), trembles(form, 1 - player))
         self.own, values, their = own.shape[1], other.shape[0], other.shape[1]
-        begun = np.zeros((own.shape[0], self.least.shape[1]))
-        begun[0, 0] = 1.0
+        at_start = np.zeros((own.shape[0], self.least.shape[1]))
+        at_start[0, 0] = 1.0
         rows = block_array([[own, None, None], [payoff.T, -other.T, -eye_array(their)]])
         self.matrix = block_array([[rows, eye_array(rows.shape[0])]], format="csc")
-        self.right = np.vstack([begun - own @ self.least, -(payoff.T @ self.least)])
+        self.right = np.vstack([at_start - own @ self.least, -(payoff.T @ self.least)])
         self.costs = np.zeros((self.matrix.shape[1], self.least.shape[1]))
         self.costs[self.own, 0] = 1.0
-        self.costs[self.own + values : self.own + values + their] = theirs
+        self.costs[self.own + values : self.own + values + their] = opponent_least
         self.lower, self.upper = np.zeros(self.matrix.shape[1]), np.full(self.matrix.shape[1], np.inf)
         self.lower[self.own : self.own + values] = -np.inf
         self.upper[rows.shape[1] :] = 0.0
@@ -178,11 +178,11 @@ class _Program:
         a, start = self.form.arrays, self.form.player_sequences(self.player).start
         strategy = np.ones(self.own)
         for k in self.form.player_infosets(self.player):
-            moves = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
-            power = int(_lowest(plan[moves]).min())
-            weights = np.maximum(plan[moves, power], 0.0)
+            actions = slice(int(a.first[k]) - start, int(a.first[k] + a.size[k]) - start)
+            power = int(_lowest(plan[actions]).min())
+            weights = np.maximum(plan[actions, power], 0.0)
             weights[weights < ZERO * weights.max()] = 0.0
-            strategy[moves] = weights / weights.sum()
+            strategy[actions] = weights / weights.sum()
         return strategy
 
 
@@ -195,7 +195,7 @@ class _Vertex:
         self.program, self.basic = program, basic
         self.factors = splu(program.matrix[:, basic].tocsc())
         self.values = self.factors.solve(program.right)
-        self.worth = program.costs - program.matrix.T @ self.factors.solve(program.costs[basic], trans="T")
+        self.reduced_costs = program.costs - program.matrix.T @ self.factors.solve(program.costs[basic], trans="T")
         self.outside: BoolArray = program.upper > 0  # variables fixed to 0 never enter
         self.outside[basic] = False
 
@@ -206,7 +206,7 @@ class _Vertex:
 
     def wanted(self) -> LongArray:
         """Return the nonbasic variables whose entry would raise the objective."""
-        return np.flatnonzero(_negative(-self.worth) & self.outside)
+        return np.flatnonzero(_negative(-self.reduced_costs) & self.outside)
 
     @property
     def wrong(self) -> int:
@@ -232,7 +232,7 @@ class _Vertex:
         row = self.program.matrix.T @ self.factors.solve(np.eye(1, len(self.basic), place)[0], trans="T")
         grows = -1.0 if _negative(self.values[place][None])[0] else 1.0
         found = np.flatnonzero((row * grows > ZERO) & self.outside)
-        cost = np.where(_negative(-self.worth[found])[:, None], 0.0, -self.worth[found])
+        cost = np.where(_negative(-self.reduced_costs[found])[:, None], 0.0, -self.reduced_costs[found])
         return _first(found, cost / (row[found] * grows)[:, None])
 
     def _leaves(self, entering: int) -> int:
@@ -269,6 +269,6 @@ def _first(found: LongArray, ratios: FloatArray) -> int:
     for power in range(ratios.shape[1]):
         if len(found) < 2:
             break
-        kept = ratios[:, power] <= ratios[:, power].min() + ZERO
-        found, ratios = found[kept], ratios[kept]
+        retained = ratios[:, power] <= ratios[:, power].min() + ZERO
+        found, ratios = found[retained], ratios[retained]
     return int(found[0]) if len(found) else -1

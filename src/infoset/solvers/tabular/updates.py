@@ -1,9 +1,9 @@
 """The local updates, which change the behaviour at one information set, given the values of its moves.
 
-An update is a plain function ``update(root, parent, first, last, worth, values, strategy, memory, parameters)``
+An update is a plain function ``update(root, parent, first, last, value, values, strategy, memory, parameters)``
 that the loop compiles into itself.  The moves of the set are the sequences ``first`` to ``last - 1``;
 ``parent`` is the sequence that leads there and ``root`` the player's empty one.  ``values[q]`` is the
-counterfactual value of move ``q``, ``worth`` that of the set (``values[root]`` is the player's payoff),
+counterfactual value of move ``q``, ``value`` that of the set (``values[root]`` is the player's payoff),
 ``strategy[q]`` the behaviour to replace, ``memory[k, q]`` what the update keeps from one iteration to the
 next, ``parameters`` this iteration's row of the method's schedule; its first entry is the discount of the
 average and belongs to the loop.
@@ -47,7 +47,7 @@ def softmax(first: int, last: int, logits: FloatArray, strategy: FloatArray) -> 
 
 
 def regret_matching(
-    root: int, parent: int, first: int, last: int, worth: float,
+    root: int, parent: int, first: int, last: int, value: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
     """Apply regret matching with discounts after each iteration (Brown & Sandholm 2019): most of the CFR family.
@@ -56,7 +56,7 @@ def regret_matching(
     """
     total = 0.0
     for q in range(first, last):
-        regret = memory[0, q] + values[q] - worth
+        regret = memory[0, q] + values[q] - value
         regret *= parameters[1] if regret > 0 else parameters[2]
         memory[0, q] = regret
         strategy[q] = max(regret, 0.0)
@@ -65,7 +65,7 @@ def regret_matching(
 
 
 def predictive(
-    root: int, parent: int, first: int, last: int, worth: float,
+    root: int, parent: int, first: int, last: int, value: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
     """Apply predictive regret matching+ (Farina et al. 2021), which predicts that the last regrets recur.
@@ -74,7 +74,7 @@ def predictive(
     """
     total = 0.0
     for q in range(first, last):
-        regret = values[q] - worth
+        regret = values[q] - value
         memory[0, q] = max(memory[0, q] + regret, 0.0) * parameters[1]
         strategy[q] = max(memory[0, q] + regret, 0.0)
         total += strategy[q]
@@ -82,16 +82,16 @@ def predictive(
 
 
 @inline_kernel
-def _largest(first: int, last: int, worth: float, values: FloatArray) -> float:
+def _largest(first: int, last: int, value: float, values: FloatArray) -> float:
     """Return the largest magnitude of this iteration's regrets at a set."""
     largest = 0.0
     for q in range(first, last):
-        largest = max(largest, abs(values[q] - worth))
+        largest = max(largest, abs(values[q] - value))
     return largest
 
 
 def volatility_adaptive(
-    root: int, parent: int, first: int, last: int, worth: float,
+    root: int, parent: int, first: int, last: int, value: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
     """Apply VAD-CFR's update (Li et al. 2026, listing 5).
@@ -103,7 +103,7 @@ def volatility_adaptive(
     ``parameters[2]`` the largest magnitude expected.
     """
     done, expected = parameters[1], parameters[2]
-    magnitude = _largest(first, last, worth, values)
+    magnitude = _largest(first, last, value, values)
     memory[1, first] = magnitude if done == 0 else 0.1 * magnitude + 0.9 * memory[1, first]
     volatility = min(1.0, memory[1, first] / expected)
     alpha = max(0.1, 1.5 - 0.5 * volatility)
@@ -112,7 +112,7 @@ def volatility_adaptive(
     optimism = (1.0 - 0.5 * volatility) / (1.0 + done / 100.0)
     total = 0.0
     for q in range(first, last):
-        regret, summed = values[q] - worth, memory[0, q]
+        regret, summed = values[q] - value, memory[0, q]
         if regret > 0:
             regret *= 1.1
         summed = max(summed * (positive if summed >= 0 else negative) + regret, -10.0 * expected)
@@ -124,7 +124,7 @@ def volatility_adaptive(
 
 
 def by_magnitude(
-    first: int, last: int, worth: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
+    first: int, last: int, value: float, values: FloatArray, memory: FloatArray, parameters: FloatArray
 ) -> float:  # fmt: skip
     """Return the weight of VAD-CFR's behaviour in the average.
 
@@ -133,13 +133,13 @@ def by_magnitude(
     done, expected = parameters[1], parameters[2]
     if done < parameters[3]:
         return 0.0
-    magnitude = _largest(first, last, worth, values)
+    magnitude = _largest(first, last, value, values)
     exponent = min(4.0, 2.0 + 1.5 * min(1.0, magnitude / expected))
     return float((done + 1) ** exponent / (1.0 + magnitude**1.5) * (1.0 + magnitude / expected) ** 0.5)
 
 
 def hedge(
-    root: int, parent: int, first: int, last: int, worth: float,
+    root: int, parent: int, first: int, last: int, value: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
     """Apply exponential weights (Freund & Schapire 1997) to counterfactual values, learning rate ``parameters[1]``."""
@@ -149,7 +149,7 @@ def hedge(
 
 
 def replicator(
-    root: int, parent: int, first: int, last: int, worth: float,
+    root: int, parent: int, first: int, last: int, value: float,
     values: FloatArray, strategy: FloatArray, memory: FloatArray, parameters: FloatArray,
 ) -> None:  # fmt: skip
     """Apply discrete sequence-form replicator dynamics (Lanctot 2014, eq. 3); ``parameters[1]`` is the shift c.
@@ -161,7 +161,7 @@ def replicator(
     above = memory[1, parent]
     payoff = values[root] + parameters[1]
     for q in range(first, last):
-        memory[1, q] = above + values[q] - worth
+        memory[1, q] = above + values[q] - value
         memory[0, q] += log((memory[1, q] + payoff) / (above + payoff))
     softmax(first, last, memory, strategy)
 

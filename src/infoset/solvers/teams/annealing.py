@@ -25,8 +25,8 @@ from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import Words, below, next_word
+from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
 from infoset.solvers.metrics import best_response, check_common_payoff, expected_values, polish
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 from infoset.tree.kernels import best_up
 from infoset.tree.payoff_scale import EQUAL
 from infoset.tree.plans import realisation
@@ -41,8 +41,8 @@ class Leaders(NamedTuple):
 
     sets: IntArray  # (L,) their information sets
     owner: IntArray  # (I,) the player of each information set
-    behind: IntArray  # (I,) all information sets, sorted by the sequence that leads to them
-    first_behind: IntArray  # (S + 1,) the first of ``behind`` for each sequence
+    successors: IntArray  # (I,) all information sets, sorted by the sequence that leads to them
+    first_successor: IntArray  # (S + 1,) the first of ``successors`` for each sequence
 
 
 class AnnealingState(NamedTuple):
@@ -54,7 +54,7 @@ class AnnealingState(NamedTuple):
     gain: FloatArray  # (S,) payoffs of the rows that end with the responder's sequences
     values: FloatArray  # (S,) scratch
     stack: IntArray  # (I + 1,) scratch
-    worth: FloatArray  # (2,) values of the current profile and of the best so far
+    profile_value: FloatArray  # (2,) values of the current profile and of the best so far
     shifts: FloatArray  # (2,) sum of the absolute changes of value that were tried, and their number
     stream: Words  # (1,)
 
@@ -77,8 +77,8 @@ def switch(a, leaders, s, responder, sequence, player, sign):
                 if k != slot:
                     pays *= s.plan[a.others[player, k, t]]
             s.gain[a.others[player, slot, t]] += pays
-        for j in range(leaders.first_behind[q], leaders.first_behind[q + 1]):
-            k = leaders.behind[j]
+        for j in range(leaders.first_successor[q], leaders.first_successor[q + 1]):
+            k = leaders.successors[j]
             s.stack[waiting] = a.first[k] + s.choice[k]
             waiting += 1
 
@@ -99,7 +99,7 @@ def enter(a, leaders, s, responder):
     for player in range(a.rows.shape[0]):
         if player != responder:
             switch(a, leaders, s, responder, np.int64(a.sequences[player]), player, 1.0)
-    s.worth[:] = respond(a, s, responder)
+    s.profile_value[:] = respond(a, s, responder)
     s.best[:] = s.choice
 
 
@@ -116,14 +116,14 @@ def sweep(a, leaders, s, responder, temperature):
             continue
         switch(a, leaders, s, responder, a.first[k] + old, leaders.owner[k], -1.0)
         switch(a, leaders, s, responder, a.first[k] + new, leaders.owner[k], 1.0)
-        worth = respond(a, s, responder)
-        loss = s.worth[0] - worth
+        profile_value = respond(a, s, responder)
+        loss = s.profile_value[0] - profile_value
         s.shifts[0] += abs(loss)
         s.shifts[1] += 1.0
         if loss <= 0.0 or (next_word(s.stream) >> np.uint64(11)) * 2.0**-53 < np.exp(-loss / temperature):
-            s.choice[k], s.worth[0] = new, worth
-            if worth > s.worth[1] + EQUAL * max(abs(worth), abs(s.worth[1])):
-                s.worth[1] = worth
+            s.choice[k], s.profile_value[0] = new, profile_value
+            if profile_value > s.profile_value[1] + EQUAL * max(abs(profile_value), abs(s.profile_value[1])):
+                s.profile_value[1] = profile_value
                 s.best[:] = s.choice
         else:
             switch(a, leaders, s, responder, a.first[k] + new, leaders.owner[k], -1.0)
@@ -188,14 +188,14 @@ def anneal(
     """
     if not seconds > 0:
         raise ParameterError(f"seconds={seconds} is out of range; allowed: above 0")
-    work = annealings(form, sweeps, runs, seed)
+    job = annealings(form, sweeps, runs, seed)
     limits = Limits(seconds=None if seconds == np.inf else seconds)
-    stopped, spent = advance(work, limits, Watcher(advance=work.teller(progress)))
-    best = work.best
+    stopped, spent = advance(job, limits, Watcher(advance=job.teller(progress)))
+    best = job.best
     if best is None:
         raise KeyboardInterrupt
-    values = np.array([float(result["value"]) for result in work.known])
-    stopped = "runs" if stopped == work.finished_as else stopped
+    values = np.array([float(result["value"]) for result in job.known])
+    stopped = "runs" if stopped == job.finished_as else stopped
     return Annealing(form, float(best["value"]), best["plan"], values, sweeps, seed, spent, stopped)
 
 
@@ -215,7 +215,7 @@ def annealings(form: SequenceForm, sweeps: int, runs: int, seed: int) -> Anneali
     return Annealings(form, sweeps, runs, seed)
 
 
-class Annealings(Runs):
+class Annealings(MultiStart):
     """Annealings from random profiles; the responder changes from run to run, from the last player on."""
 
     def __init__(self, form: SequenceForm, sweeps: int, runs: int, seed: int) -> None:
@@ -233,7 +233,7 @@ class Annealings(Runs):
         return None if best is None else TabularPolicy.from_plan(self.form, best["plan"], {"method": "annealing"})
 
 
-class AnnealingRun(Run):
+class AnnealingRun(RunInSeries):
     """One annealing at work; an iteration is a sweep, and the first ``SHAKES`` measure the cost of a change."""
 
     def __init__(self, form: SequenceForm, responder: int, sweeps: int, seed: np.random.SeedSequence) -> None:
@@ -264,17 +264,17 @@ class AnnealingRun(Run):
         plan = polish(form, best_response(form, realisation(form, strategy), self.responder))
         return {"value": np.array(expected_values(form, plan)[0]), "plan": plan}
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {**self.state._asdict(), "hottest": self.hottest}
 
 
 def find_leaders(form: SequenceForm, responder: int) -> Leaders:
     """Return the information sets of all players but the responder."""
     parent = form.arrays.parent
-    behind = np.argsort(parent, kind="stable").astype(np.int32)
-    first_behind = np.searchsorted(parent[behind], np.arange(form.num_sequences + 1)).astype(np.int32)
+    successors = np.argsort(parent, kind="stable").astype(np.int32)
+    first_successor = np.searchsorted(parent[successors], np.arange(form.num_sequences + 1)).astype(np.int32)
     sets = np.flatnonzero(form.infoset_player != responder).astype(np.int32)
-    return Leaders(sets, form.infoset_player.astype(np.int64), behind, first_behind)
+    return Leaders(sets, form.infoset_player.astype(np.int64), successors, first_successor)
 
 
 def begin(form: SequenceForm, seed: np.random.SeedSequence) -> AnnealingState:

@@ -65,20 +65,20 @@ class Team:
 
     def improved(self, others: FloatArray, plan: FloatArray) -> Answer:
         """Improve ``plan`` until no member can alone, where ``others`` (T,) reach the terminal rows."""
-        worth = self.paid * others
+        weighted = self.paid * others
         plan, value, idle = plan.copy(), -np.inf, 0
-        least = BETTER * float(np.abs(worth).sum())
+        least = BETTER * float(np.abs(weighted).sum())
         while idle < len(self.members):
             for player in self.members:
-                found = self._answer(player, worth, plan)
+                found = self._answer(player, weighted, plan)
                 idle = idle + 1 if found <= value + least else 0
                 value = max(value, found)
         return Answer(value, np.inf, plan)
 
-    def _answer(self, player: int, worth: FloatArray, plan: FloatArray) -> float:
+    def _answer(self, player: int, weighted: FloatArray, plan: FloatArray) -> float:
         """Put a member's best response into the plan and return the team's value."""
         form, own = self.form, self.form.player_sequences(player)
-        weight = worth.copy()
+        weight = weighted.copy()
         for other in self.members:
             if other != player:
                 weight *= plan[self.ends[:, other]]
@@ -94,9 +94,11 @@ class Team:
         if len(self.members) == 1:
             found = self.improved(others, np.zeros(self.form.num_sequences))
             return found._replace(bound=found.value)
-        worth = self.paid * others
-        plan, bound = self.together.pure(np.bincount(self.at, worth, len(self.together.number)).astype(float), seconds)
-        value = float(worth @ self.played(plan))
+        weighted = self.paid * others
+        plan, bound = self.together.pure(
+            np.bincount(self.at, weighted, len(self.together.number)).astype(float), seconds
+        )
+        value = float(weighted @ self.played(plan))
         return Answer(value, max(value, bound), plan)
 
     def any_plan(self, rng: np.random.Generator) -> FloatArray:

@@ -16,7 +16,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, IntArray
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.jit import inline_kernel, kernel
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
@@ -78,8 +78,8 @@ def project(a, policy, reach, projected, mass):
                 for q in range(a.true_first[k], a.true_first[k + 1]):
                     projected[q] = 0.0
             own = a.relaxed_first[a.relaxed[v]]
-            for move in range(a.first_child[v + 1] - a.first_child[v]):
-                projected[a.true_first[k] + move] += a.prior[v] * policy[own + move]
+            for action in range(a.first_child[v + 1] - a.first_child[v]):
+                projected[a.true_first[k] + action] += a.prior[v] * policy[own + action]
             mass[k] -= a.prior[v]
     for k in range(sets):
         if mass[k] < 0.0:
@@ -98,8 +98,8 @@ def gather(a, policy, reach, projected, mass):
         if a.team[v] != NOBODY:
             k, own = a.true[v], a.relaxed_first[a.relaxed[v]]
             mass[k] += reach[v]
-            for move in range(a.first_child[v + 1] - a.first_child[v]):
-                projected[a.true_first[k] + move] += reach[v] * policy[own + move]
+            for action in range(a.first_child[v + 1] - a.first_child[v]):
+                projected[a.true_first[k] + action] += reach[v] * policy[own + action]
 
 
 @kernel
@@ -172,7 +172,7 @@ class HiddenGame:
         tree, a = self.tree, self.arrays
         tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
         for infoset, node in enumerate(tree.infoset_node.tolist()):
-            words = move_words(tree.action_set(infoset))
+            words = action_names(tree.action_set(infoset))
             if a.team[node] != NOBODY and len(words) > 1:
                 first = int(a.true_first[a.true[node]])
                 row = projected[first : first + len(words)].tolist()
@@ -243,7 +243,7 @@ def _weigh(tree: GameTree, team: IntArray, policy: TabularPolicy, weight: FloatA
     """Write the probabilities of moves of players in no team into ``weight``."""
     for infoset, (owner, node) in enumerate(zip(tree.infoset_player.tolist(), tree.infoset_node.tolist(), strict=True)):
         if team[node] == NOBODY:
-            words = move_words(tree.action_set(infoset))
+            words = action_names(tree.action_set(infoset))
             row = policy.probabilities(owner, tree.key(infoset)) if len(words) > 1 else {words[0]: 1.0}
             probabilities = [row.get(word, 0.0) for word in words]
             for place in np.flatnonzero(tree.infoset == infoset).tolist():

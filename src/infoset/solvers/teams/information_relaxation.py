@@ -22,6 +22,7 @@ from infoset.errors import ImperfectRecallError, ParameterError
 from infoset.jit import inline_kernel, kernel
 from infoset.names import check_range
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
 from infoset.solvers.teams.hidden_game import (
     MOST_TRAININGS,
     NOBODY,
@@ -31,7 +32,6 @@ from infoset.solvers.teams.hidden_game import (
     project,
     spread,
 )
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 from infoset.tree.information import UNLABELLED
 
 
@@ -62,9 +62,9 @@ def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, 
             if a.team[v] != NOBODY:
                 g, k, below = a.relaxed[v], a.true_first[a.true[v]], a.first_child[v]
                 mass[g] += weights[v]
-                for move in range(a.first_child[v + 1] - below):
-                    q = a.relaxed_first[g] + move
-                    rewards[q] += reach[v] * value[below + move] + 2.0 * penalty * weights[v] * projected[k + move]
+                for action in range(a.first_child[v + 1] - below):
+                    q = a.relaxed_first[g] + action
+                    rewards[q] += reach[v] * value[below + action] + 2.0 * penalty * weights[v] * projected[k + action]
         for g in range(len(stages)):
             if stages[g] == stage and mass[g] > 0.0:
                 improve(policy, rewards, a.relaxed_first[g], a.relaxed_first[g + 1], 2.0 * penalty * mass[g])
@@ -83,12 +83,12 @@ def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, 
 def improve(policy, rewards, first, last, curvature):
     """Maximise ``rewards · x - curvature / 2 · ‖x‖²`` over the simplex (Michelot 1986); on a tie keep the policy."""
     if curvature == 0.0:
-        best, worth = first, 0.0
+        best, mean_reward = first, 0.0
         for q in range(first, last):
-            worth += policy[q] * rewards[q]
+            mean_reward += policy[q] * rewards[q]
             if rewards[q] > rewards[best]:
                 best = q
-        if rewards[best] > worth:
+        if rewards[best] > mean_reward:
             for q in range(first, last):
                 policy[q] = 0.0
             policy[best] = 1.0
@@ -114,8 +114,8 @@ def distance(a, policy, projected, weights):
     for v in range(len(a.parent)):
         if a.team[v] != NOBODY:
             own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
-            for move in range(a.first_child[v + 1] - a.first_child[v]):
-                total += weights[v] * (policy[own + move] - projected[k + move]) ** 2
+            for action in range(a.first_child[v + 1] - a.first_child[v]):
+                total += weights[v] * (policy[own + action] - projected[k + action]) ** 2
     return total
 
 
@@ -186,21 +186,21 @@ def information_relaxation(
     >>> print(f"{found.best.max():.3f} {found.bound:.3f}")
     1.000 1.000
     """
-    work = Relaxations(game, penalty, iterations, runs, seed)
-    _, seconds = advance(work, Limits(), Watcher(advance=work.teller(progress)))
-    done = work.results or work.known
+    job = Relaxations(game, penalty, iterations, runs, seed)
+    _, seconds = advance(job, Limits(), Watcher(advance=job.teller(progress)))
+    done = job.results or job.known
     if not done:
         raise KeyboardInterrupt
     criteria, payoffs, projections = (
         np.stack([result[name] for result in done]) for name in ("criteria", "payoffs", "best")
     )
-    proved = work.bound()
+    proved = job.bound()
     return Relaxation(
         game, criteria, payoffs, payoffs[:, -1], payoffs.max(axis=1), projections, proved and proved[0], seconds
     )  # fmt: skip
 
 
-class Relaxations(Runs):
+class Relaxations(MultiStart):
     """Runs of Algorithm 1, each from an initial policy of its own.  Raises as ``information_relaxation`` does."""
 
     def __init__(self, game: HiddenGame, penalty: float, iterations: int, runs: int, seed: int) -> None:
@@ -242,7 +242,7 @@ def relaxed_optimum(game: HiddenGame) -> float:
     return float(value[0])
 
 
-class RelaxationRun(Run):
+class RelaxationRun(RunInSeries):
     """One run at work; an iteration is a projection and a proximal step."""
 
     def __init__(
@@ -288,7 +288,7 @@ class RelaxationRun(Run):
         found = {"criteria": self.criteria[done].copy(), "payoffs": payoffs, "best": self.best.copy()}
         return {"value": np.array(payoffs.max()), **found}
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {
             "policy": self.policy_now, "projected": self.projected, "reach": self.reach, "best": self.best,
             "criteria": self.criteria, "payoffs": self.payoffs,

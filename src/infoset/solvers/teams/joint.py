@@ -24,25 +24,29 @@ SPLITS_PER_NUMBER = 10.0  # measured: the number of splits of a convolution that
 SPLITS_PER_SET = 1e6  # and as the work in Python for one of the leader's sets
 
 
-class JointMoves:
+class JointActions:
     """The A moves of a leader and the B moves of a replier at a state, for their ``types`` numbers of types.
 
-    ``behind`` (A, B) are the successors: where the game ends, the number of a table (the leader's types, the replier's)
+    ``successors`` (A, B) are the successors: where the game ends, the number of a table (the leader's types, the replier's)
     in ``ends``, else a name.
     """
 
     def __init__(
-        self, types: tuple[int, int], behind: Sequence[Sequence[Hashable]], ends: Sequence[Table], dtype: np.dtype[Any]
+        self,
+        types: tuple[int, int],
+        successors: Sequence[Sequence[Hashable]],
+        ends: Sequence[Table],
+        dtype: np.dtype[Any],
     ) -> None:
         self.types = types
-        self.columns = list(zip(*behind, strict=True))
+        self.columns = list(zip(*successors, strict=True))
         self.twins = [self.columns.index(column) for column in self.columns]  # the first reply with equal followers
         self.followers = {f for column in self.columns for f in column if not isinstance(f, int)}
-        ending = np.array([[isinstance(f, int) for f in row] for row in behind])
+        ending = np.array([[isinstance(f, int) for f in row] for row in successors])
         self.goes_on: list[int] = np.flatnonzero(~ending.all(axis=0)).tolist()  # replies after which the game may go on
         self.stops: list[int] = np.flatnonzero(ending.all(axis=0)).tolist()  # and those that always end the game
         self.gains = np.zeros((types[0], *ending.shape, types[1]), dtype=dtype)  # where the game ends, else 0
-        for a, row in enumerate(behind):
+        for a, row in enumerate(successors):
             for b, end in enumerate(row):
                 if isinstance(end, int):
                     self.gains[:, a, b] = ends[end]
@@ -53,8 +57,8 @@ class JointMoves:
     def splits(self) -> float:
         """The work of ``table``, in splits of a convolution."""
         mine, others = self.types
-        _, moves, replies, _ = self.gains.shape
-        sums = (moves + 2) * len({self.twins[b] for b in self.goes_on}) + 1
+        _, actions, replies, _ = self.gains.shape
+        sums = (actions + 2) * len({self.twins[b] for b in self.goes_on}) + 1
         numbers = sums * 2.0**others + mine * replies * others
         splits = (len(self.goes_on) - (not self.stops)) * 3.0**others
         prescriptions = prod(
@@ -88,8 +92,8 @@ class JointMoves:
         """
         chosen, reply = [0] * self.types[0], [0] * self.types[1]
         numbers = np.array([number])
-        for m, moves in zip(elements(mine), self._prescribed(mine, numbers), strict=True):
-            chosen[m] = int(moves[0])
+        for m, actions in zip(elements(mine), self._prescribed(mine, numbers), strict=True):
+            chosen[m] = int(actions[0])
         parts, best = self._parts(follow, mine, numbers)
         for k, share in enumerate(divide(others, parts)):
             for t in elements(share):
@@ -113,10 +117,10 @@ class JointMoves:
 
         All other replies are one part, the last; the second result is the best of them for each type, (L, l).
         """
-        moves = self._prescribed(mine, numbers)
+        actions = self._prescribed(mine, numbers)
         gains = np.zeros((len(numbers), len(self.columns), self.types[1]), dtype=self.gains.dtype)
         masks = np.zeros((len(self.columns[0]), len(numbers)), dtype=np.int64)  # who chooses each of the leader's moves
-        for m, chosen in zip(elements(mine), moves, strict=True):
+        for m, chosen in zip(elements(mine), actions, strict=True):
             gains += self.gains[m, chosen]
             masks[chosen, np.arange(len(numbers))] |= 1 << m
         sums = {}
@@ -138,8 +142,8 @@ def _worth_trying(gains: Table, stops: npt.NDArray[np.bool_]) -> LongArray:
     Only moves that end the game, by ``stops`` (A,), are compared, by their gains (A, B, l).
     """
     rows = gains.reshape(len(gains), -1)
-    kept = ~stops
+    retained = ~stops
     for a in np.flatnonzero(stops):
         as_good = stops & (rows >= rows[a]).all(axis=1)
-        kept[a] = as_good.argmax() == a and not (rows[as_good] > rows[a]).any()  # the first among equals
-    return np.flatnonzero(kept)
+        retained[a] = as_good.argmax() == a and not (rows[as_good] > rows[a]).any()  # the first among equals
+    return np.flatnonzero(retained)

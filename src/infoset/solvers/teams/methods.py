@@ -11,6 +11,7 @@ from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.names import Name, Value, build, check_choice, format_value, full_name
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Limits, OneCall, Point
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.teams.annealing import Annealings, annealings
 from infoset.solvers.teams.hidden_game import HiddenGame
@@ -20,7 +21,6 @@ from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, 
 from infoset.solvers.teams.polynomial import MOST_NODES
 from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
 from infoset.solvers.teams.team_maxmin import read_teams
-from infoset.solvers.work import Limits, OneCall, Point
 from infoset.tree.information import RELAXATIONS
 
 SECONDS_FOR_OPTIMUM = 10.0
@@ -45,15 +45,15 @@ class TeamExact(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("team-exact", TeamExact, by=self.by)
 
-    def work(self, compiled: Compiled, options: Options) -> TeamWork:
+    def job(self, compiled: Compiled, options: Options) -> TeamJob:
         """Return the work of the proof on the tree.  Raises as ``team_optimum`` does."""
         seconds = PROVING if options.seconds is None else options.seconds
         check_provable(compiled.tree, self.by, seconds)
         tree = compiled.tree
-        return TeamWork(lambda: team_optimum(tree, self.by, seconds=max(seconds, 1e-3)))
+        return TeamJob(lambda: team_optimum(tree, self.by, seconds=max(seconds, 1e-3)))
 
 
-class TeamWork(OneCall[TeamOptimum]):
+class TeamJob(OneCall[TeamOptimum]):
     """A proof at work."""
 
     @property
@@ -83,7 +83,7 @@ class AnnealingMethod(Checked):
 
     name: ClassVar[str] = "annealing"
 
-    def work(self, compiled: Compiled, options: Options) -> Annealings:
+    def job(self, compiled: Compiled, options: Options) -> Annealings:
         """Return the runs on a game; an iteration is a sweep."""
         sweeps, runs = options.iterations, options.runs
         return annealings(
@@ -158,16 +158,16 @@ class ProgressiveHiding(Checked):
             return [linear(*(_number(part, self.penalty) for part in self.penalty.split(":", 1)))]
         return [_number(self.penalty, self.penalty)]
 
-    def work(self, compiled: Compiled, options: Options) -> HidingWork:
+    def job(self, compiled: Compiled, options: Options) -> HidingJob:
         """Return the runs on a game; by default one run of 200 iterations."""
         iterations, runs = options.iterations, options.runs
-        return HidingWork(
+        return HidingJob(
             hidden_game(compiled, self.relax, options.teams), self._penalties(), self._learner(),
             200 if iterations is None else iterations, 1 if runs is None else runs, options.seed,
         )  # fmt: skip
 
 
-class HidingWork(Hidings):
+class HidingJob(Hidings):
     """Progressive hiding at work, with the bound and the notes that ``solve`` reports."""
 
     def bound(self) -> tuple[float, str] | None:
@@ -204,7 +204,7 @@ class InformationRelaxation(Checked):
         """The full name, as ``solve`` takes it."""
         return full_name("information-relaxation", InformationRelaxation, relax=self.relax, penalty=self.penalty)
 
-    def work(self, compiled: Compiled, options: Options) -> Relaxations:
+    def job(self, compiled: Compiled, options: Options) -> Relaxations:
         """Return the runs on a game; by default one run of 100 iterations."""
         iterations, runs = options.iterations, options.runs
         game = hidden_game(compiled, self.relax)

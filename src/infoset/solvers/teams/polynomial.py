@@ -20,7 +20,7 @@ import numpy as np
 
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
-from infoset.names import move_words
+from infoset.names import action_names
 from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -89,7 +89,7 @@ class Polynomial:
         above, inside = parent.copy(), tree.infoset[parent] >= 0
         above[0], inside[0] = 0, False
         chosen = np.where(inside, first[tree.infoset[above]], -1)
-        self.move = np.where(chosen >= 0, chosen + nodes - tree.first_child[above], -1)
+        self.action = np.where(chosen >= 0, chosen + nodes - tree.first_child[above], -1)
         self.weight = np.ones(len(parent))
         chance_nodes = nodes[1:][graph.player[tree.position[above[1:]]] == CHANCE]
         self.weight[chance_nodes] = graph.probability[tree.edges(chance_nodes.astype(np.int32))]
@@ -100,7 +100,7 @@ class Polynomial:
         self.payoff = np.zeros(len(parent))
         self.payoff[over] = (paid - self.middle) / self.range
         self.above = above
-        self.moved = np.flatnonzero(self.move >= 0)
+        self.moved = np.flatnonzero(self.action >= 0)
         self.last_move = (self.first + self.sizes - 1)[np.repeat(np.arange(len(self.sets)), self.sizes)]
         sibling = tree.first_child[above[self.moved]].astype(np.int64) + sizes[tree.infoset[above[self.moved]]] - 1
         self.sibling = sibling
@@ -125,7 +125,7 @@ class Polynomial:
     def _weights(self, probabilities: FloatArray) -> FloatArray:
         """Return (B, N) the probability of each node given its parent."""
         weights = np.repeat(self.weight[None], len(probabilities), axis=0)
-        weights[:, self.moved] = probabilities[:, self.move[self.moved]]
+        weights[:, self.moved] = probabilities[:, self.action[self.moved]]
         return weights
 
     def _reach(self, weights: FloatArray) -> FloatArray:
@@ -157,7 +157,7 @@ class Polynomial:
         weights = self._weights(probabilities[None])
         reach, value = self._reach(weights)[0], self._up(weights, 1.0)[0]
         gain = reach[self.above[self.moved]] * (value[self.moved] - value[self.sibling])
-        return np.asarray(np.bincount(self.move[self.moved], gain, self.count), dtype=np.float64)
+        return np.asarray(np.bincount(self.action[self.moved], gain, self.count), dtype=np.float64)
 
     def bounds(self, low: FloatArray, high: FloatArray) -> Bounds:
         """Return bounds for boxes (B, F) from ``low`` to ``high`` in which each set's probabilities can sum to 1."""
@@ -178,7 +178,7 @@ class Polynomial:
 
     def _by_move(self, gains: FloatArray) -> FloatArray:
         found = np.zeros((len(gains), self.count))
-        np.add.at(found.T, self.move[self.moved], gains.T)
+        np.add.at(found.T, self.action[self.moved], gains.T)
         return found
 
     def _middle(self, low: FloatArray, high: FloatArray) -> FloatArray:
@@ -218,8 +218,8 @@ class Polynomial:
             )
         low = np.zeros((choices, self.count))
         for row, chosen in enumerate(product(*[range(int(self.sizes[k])) for k in pure])):
-            for k, move in zip(pure, chosen, strict=True):
-                low[row, self.first[k] + move] = 1.0
+            for k, action in zip(pure, chosen, strict=True):
+                low[row, self.first[k] + action] = 1.0
         high = low.copy()
         for k in inner:
             high[:, self.first[k] : self.first[k] + self.sizes[k]] = 1.0
@@ -229,10 +229,10 @@ class Polynomial:
         """Return a local optimum (F,) near ``start``, by sequential quadratic programming at sets passed twice."""
         from scipy.optimize import minimize
 
-        moves: LongArray = np.array(
+        actions: LongArray = np.array(
             [q for k in self.passed_twice for q in range(self.first[k], self.first[k] + self.sizes[k])], dtype=np.int64
         )
-        if not len(moves):
+        if not len(actions):
             return start
         owner = np.repeat(np.arange(len(self.passed_twice)), self.sizes[list(self.passed_twice)])
         sums = (owner[None] == np.arange(len(self.passed_twice))[:, None]).astype(float)
@@ -240,12 +240,12 @@ class Polynomial:
         def whole(part: FloatArray) -> FloatArray:
             part = np.clip(part, 0.0, 1.0)
             probabilities = start.copy()
-            probabilities[moves] = part / (sums @ part)[owner]
+            probabilities[actions] = part / (sums @ part)[owner]
             return probabilities
 
         found = minimize(
-            lambda part: -float(self.earned(whole(part)[None])[0]), start[moves],
-            jac=lambda part: -self.slopes(whole(part))[moves], method="SLSQP", bounds=[(0.0, 1.0)] * len(moves),
+            lambda part: -float(self.earned(whole(part)[None])[0]), start[actions],
+            jac=lambda part: -self.slopes(whole(part))[actions], method="SLSQP", bounds=[(0.0, 1.0)] * len(actions),
             constraints=[{"type": "eq", "fun": lambda part: sums @ part - 1.0, "jac": lambda _: sums}],
             options={"ftol": 1e-16, "maxiter": 200},
         )  # fmt: skip
@@ -258,7 +258,7 @@ class Polynomial:
         for k, first, size in zip(self.sets.tolist(), self.first.tolist(), self.sizes.tolist(), strict=True):
             row = probabilities[first : first + size].tolist()
             tables[int(tree.infoset_player[k])][tree.key(k)] = dict(
-                zip(move_words(tree.action_set(k)), row, strict=True)
+                zip(action_names(tree.action_set(k)), row, strict=True)
             )
         return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, {"method": "team:polynomial"})
 

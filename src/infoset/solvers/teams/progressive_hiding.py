@@ -21,6 +21,7 @@ from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
 from infoset.names import check_choice, check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import next_word
+from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
 from infoset.solvers.tabular import cfr, updates
 from infoset.solvers.tabular.loop import Method, running_own, schedule_rows
 from infoset.solvers.teams.hidden_game import (
@@ -33,7 +34,6 @@ from infoset.solvers.teams.hidden_game import (
     spread,
     spread_outside,
 )
-from infoset.solvers.work import Limits, Run, Runs, Watcher, advance
 
 
 class HidingState(NamedTuple):
@@ -63,10 +63,10 @@ def back_up(a, s, team, penalty):
         else:
             own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
             for child in range(first, last):
-                move = s.policy[own + child - first]
-                total += move * s.value[child]
+                action = s.policy[own + child - first]
+                total += action * s.value[child]
                 if a.team[v] == team:
-                    total -= penalty * (move - s.projected[k + child - first]) ** 2
+                    total -= penalty * (action - s.projected[k + child - first]) ** 2
         s.value[v] = total
 
 
@@ -125,10 +125,10 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
             for g in range(len(a.relaxed_team)):
                 first, last = a.relaxed_first[g], a.relaxed_first[g + 1]
                 if a.relaxed_team[g] == team and s.mass[g] > 0.0:
-                    worth = 0.0
+                    mean_reward = 0.0
                     for q in range(first, last):
-                        worth += s.policy[q] * s.rewards[q]
-                    update(0, 0, first, last, worth, s.rewards, s.policy, s.memory, schedule[t])
+                        mean_reward += s.policy[q] * s.rewards[q]
+                    update(0, 0, first, last, mean_reward, s.rewards, s.policy, s.memory, schedule[t])
         scale = steer(scale, factor, ceiling, scores[t, teams])
     s.scale[0] = scale
 
@@ -177,12 +177,12 @@ def _sample(a, s, schedule, penalties, factor, ceiling, mean, member, chosen, st
                 if member[v] == who and s.reach[v] > 0.0:
                     g, first = a.relaxed[v], a.relaxed_first[a.relaxed[v]]
                     last, k, below = a.relaxed_first[g + 1], a.true_first[a.true[v]], a.first_child[v]
-                    worth = 0.0
+                    mean_reward = 0.0
                     for q in range(first, last):
                         slope = 2.0 * penalty * (s.policy[q] - s.projected[k + q - first])
                         s.rewards[q] = s.value[below + q - first] - slope
-                        worth += s.policy[q] * s.rewards[q]
-                    update(0, 0, first, last, worth, s.rewards, s.policy, s.memory, schedule[t])
+                        mean_reward += s.policy[q] * s.rewards[q]
+                    update(0, 0, first, last, mean_reward, s.rewards, s.policy, s.memory, schedule[t])
         scale = steer(scale, factor, ceiling, scores[t, a.payoff.shape[0]])
     s.scale[0] = scale
 
@@ -195,8 +195,8 @@ def draw(a, s, member, who, chosen, stream):
             left = (next_word(stream) >> np.uint64(11)) * 2.0**-53
             child = a.first_child[v]
             while child + 1 < a.first_child[v + 1]:
-                move = child - a.first_child[v]
-                left -= a.weight[child] if who == NOBODY else s.policy[a.relaxed_first[a.relaxed[v]] + move]
+                action = child - a.first_child[v]
+                left -= a.weight[child] if who == NOBODY else s.policy[a.relaxed_first[a.relaxed[v]] + action]
                 if left < 0.0:
                     break
                 child += 1
@@ -231,8 +231,8 @@ def try_out(a, s, member, who, chosen, penalty):
                 total += s.value[chosen[v]]
             if a.team[v] == team:
                 own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
-                for move in range(last - first):
-                    total -= penalty * (s.policy[own + move] - s.projected[k + move]) ** 2
+                for action in range(last - first):
+                    total -= penalty * (s.policy[own + action] - s.projected[k + action]) ** 2
         s.value[v] = total
 
 
@@ -381,9 +381,9 @@ def progressive_hiding(
     ((20, 200), 1.0)
     """
     chosen = ftrl() if learner is None else learner
-    work = Hidings(game, [penalty], chosen, iterations, runs, seed, conditional=conditional, sampled=sampled)
-    _, seconds = advance(work, Limits(), Watcher(advance=work.teller(progress)))
-    found = work.results or work.known
+    job = Hidings(game, [penalty], chosen, iterations, runs, seed, conditional=conditional, sampled=sampled)
+    _, seconds = advance(job, Limits(), Watcher(advance=job.teller(progress)))
+    found = job.results or job.known
     if not found:
         raise KeyboardInterrupt
     return hiding(game, found, seconds)
@@ -450,7 +450,7 @@ TRIALS = 20
 """The number of runs of each penalty, where there are several to choose from."""
 
 
-class Hidings(Runs):
+class Hidings(MultiStart):
     """Trainings from initial policies of their own, drawn with ``seed`` and their numbers.
 
     Of several ``penalties`` each is tried on ``TRIALS`` runs, and the one that ends best on average is used for the
@@ -507,7 +507,7 @@ class Hidings(Runs):
         return None if best is None else self.game.policy(best[kind], {"method": "progressive-hiding"})
 
 
-class HidingRun(Run):
+class HidingRun(RunInSeries):
     """One training at work, on all histories or, where ``sampled``, on episodes."""
 
     def __init__(
@@ -550,24 +550,24 @@ class HidingRun(Run):
         mean_payoff = np.array(expected(a, 0, state.reach))
         return {"value": state.record[0].copy(), "scores": scores, "mean_payoff": mean_payoff, **projections}
 
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         return {**self.state._asdict(), "average": self.mean, "scores": self.scores, "stream": self.stream}
 
 
 def begin(a: HidingArrays, learner: NoRegretLearner, rng: np.random.Generator) -> HidingState:
     """Return a state with random initial policies."""
-    moves, nodes = int(a.relaxed_first[-1]), len(a.parent)
-    memory = np.zeros((learner.method.memory, moves))
+    actions, nodes = int(a.relaxed_first[-1]), len(a.parent)
+    memory = np.zeros((learner.method.memory, actions))
     if learner.method.from_logits:
-        memory[0] = np.log(rng.exponential(size=moves))
+        memory[0] = np.log(rng.exponential(size=actions))
         policy = np.exp(memory[0])
     else:
-        memory[0] = learner.spread * rng.random(moves)
+        memory[0] = learner.spread * rng.random(actions)
         policy = np.maximum(memory[0], updates.NOISE)
     sizes = np.diff(a.relaxed_first)
     policy /= np.repeat(np.add.reduceat(policy, a.relaxed_first[:-1]), sizes)
     true, sets = int(a.true_first[-1]), len(a.relaxed_first) + len(a.true_first)
     return HidingState(
         policy, np.zeros(true), np.zeros(true), np.array([-np.inf]), memory, np.ones(1), np.zeros(nodes),
-        np.zeros(nodes), np.zeros(moves), np.zeros(sets),
+        np.zeros(nodes), np.zeros(actions), np.zeros(sets),
     )  # fmt: skip

@@ -111,13 +111,13 @@ def _public_states(
     nodes: list[tuple[IntArray, ...]] = []
     children: list[LongArray] = []
     for group in groups:  # the list grows in the loop
-        mover, below = _mover(tree, group), _behind(tree, group)
+        mover, below = _mover(tree, group), _successors(tree, group)
         moving: tuple[int, ...] = () if mover == TERMINAL else (mover,)
         places: tuple[IntArray, ...] = (group,)
         shape: tuple[int, ...] = (len(below),)
         if _unseen(tree, mover, below):
             moving, places = (mover, _mover(tree, below[0])), (group, below[0])
-            below = list(chain.from_iterable(_behind(tree, hidden) for hidden in below))
+            below = list(chain.from_iterable(_successors(tree, hidden) for hidden in below))
             shape = (shape[0], len(below) // shape[0])
         movers.append(moving)
         nodes.append(places)
@@ -146,7 +146,7 @@ def _mover(tree: GameTree, group: IntArray) -> int:
     return int(players[0])
 
 
-def _behind(tree: GameTree, group: IntArray) -> list[IntArray]:
+def _successors(tree: GameTree, group: IntArray) -> list[IntArray]:
     """Return the nodes after each move of a public state."""
     return [tree.first_child[group] + k for k in range(tree.graph.num_edges[tree.position[group[0]]])]
 
@@ -168,12 +168,12 @@ def _types(tree: GameTree, movers: list[tuple[int, ...]], nodes: list[tuple[IntA
     """
     found: dict[int, LongArray] = {}
     home = np.full(len(tree.infoset_player), -1)
-    moves = [
+    actions = [
         (state, player, group)
         for state, moving in enumerate(movers)
         for player, group in zip(moving, nodes[state], strict=False)  # an end has nodes but no movers
     ]
-    for state, player, group in moves:
+    for state, player, group in actions:
         sets = tree.infoset[group]
         if player not in found:
             distinct, kinds = np.unique(sets, return_inverse=True)

@@ -25,8 +25,8 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.memory import free_memory
-from infoset.names import move_words
-from infoset.solvers.teams.joint import JointMoves
+from infoset.names import action_names
+from infoset.solvers.teams.joint import JointActions
 from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.sets import Table, convolutions, convolved, divide, elements, subset_sums
 
@@ -74,10 +74,10 @@ class Kind(NamedTuple):
 
 
 class JointKind(NamedTuple):
-    """The continuation of a public state where both move at once, seen by the leader of ``JointMoves``."""
+    """The continuation of a public state where both move at once, seen by the leader of ``JointActions``."""
 
     types: tuple[int, int]  # the leader's, the replier's
-    behind: tuple[tuple[int | Successor, ...], ...]  # each pair of moves; tables are numbers in ``Kinds.ends``
+    successors: tuple[tuple[int | Successor, ...], ...]  # each pair of moves; tables are numbers in ``Kinds.ends``
 
 
 class Kinds:
@@ -87,7 +87,7 @@ class Kinds:
         self.ends: list[Table] = []  # (types of who sees it, of the other), each once
         self.of = [-1] * len(public.movers)  # kind of each state
         self.seer = [_seer(public, v) for v in range(len(public.movers))]  # the player who sees each state
-        self.moves: list[list[int]] = [[] for _ in public.movers]  # of each state, in the order of ``follow``
+        self.actions: list[list[int]] = [[] for _ in public.movers]  # of each state, in the order of ``follow``
         self.stops: list[list[int]] = [[] for _ in public.movers]  # of each state, in the order of ``ends``
         self._public, self._weights = public, weights
         self._known: dict[tuple[tuple[int, ...], bytes], int] = {}
@@ -102,14 +102,14 @@ class Kinds:
         """Return the kind of a state with one mover, whose successors are known, and put its moves in order."""
         ends: dict[int, int] = {}
         follow: list[tuple[Successor, int]] = []
-        for move, child in enumerate(self._public.children[v].tolist()):
-            behind = self._behind(v, child)
-            if isinstance(behind, int):
-                ends.setdefault(behind, move)
+        for action, child in enumerate(self._public.children[v].tolist()):
+            successors = self._successor(v, child)
+            if isinstance(successors, int):
+                ends.setdefault(successors, action)
             else:
-                follow.append((behind, move))
+                follow.append((successors, action))
         follow.sort()
-        self.moves[v] = [move for _, move in follow]
+        self.actions[v] = [action for _, action in follow]
         self.stops[v] = [ends[end] for end in sorted(ends)]
         return Kind(self._types(v), tuple(sorted(ends)), tuple(f for f, _ in follow))
 
@@ -117,13 +117,13 @@ class Kinds:
         pairs = self._public.children[v]
         if self.seer[v] != self._public.movers[v][0]:
             pairs = pairs.T
-        return JointKind(self._types(v), tuple(tuple(self._behind(v, w) for w in row) for row in pairs.tolist()))
+        return JointKind(self._types(v), tuple(tuple(self._successor(v, w) for w in row) for row in pairs.tolist()))
 
     def _types(self, v: int) -> tuple[int, int]:
         one, other = self._public.types
         return (other, one) if self.seer[v] else (one, other)
 
-    def _behind(self, v: int, child: int) -> int | Successor:
+    def _successor(self, v: int, child: int) -> int | Successor:
         """Return a successor of a state, as seen by the player who sees the state."""
         if child in self._weights:
             table = self._weights[child].T if self.seer[v] else self._weights[child]
@@ -140,11 +140,11 @@ def _seer(public: PublicTree, v: int) -> int:
     if len(movers) < 2:
         return movers[0] if movers else 0
 
-    def work(place: int) -> tuple[float, float]:
+    def job(place: int) -> tuple[float, float]:
         prescriptions = (shape[place] + 1.0) ** public.types[movers[place]]
         return prescriptions * shape[1 - place] * 3.0 ** public.types[movers[1 - place]], prescriptions
 
-    return movers[min((0, 1), key=work)]
+    return movers[min((0, 1), key=job)]
 
 
 class SubsetProgram:
@@ -168,7 +168,7 @@ class SubsetProgram:
         *inner, self.root = self.kinds.all
         self.tabulated = self.kinds.all if isinstance(self.root, JointKind) else inner
         self.joint = {
-            k: JointMoves(kind.types, kind.behind, self.kinds.ends, self.dtype)
+            k: JointActions(kind.types, kind.successors, self.kinds.ends, self.dtype)
             for k, kind in enumerate(self.tabulated)
             if isinstance(kind, JointKind)
         }
@@ -184,9 +184,9 @@ class SubsetProgram:
     def _check_budget(self, seconds: float, folds: dict[Prefix, tuple[int, int]]) -> None:
         mine, other = self.public.types
         splits = sum(3.0 ** types[0] * 2.0 ** types[1] for types in folds.values())
-        splits += sum(moves.splits for moves in self.joint.values())
+        splits += sum(actions.splits for actions in self.joint.values())
         splits += 3.0 ** max(mine, other) * len(self.public.movers)  # backtracking takes one column per public state
-        copies = max((len(moves.followers) for moves in self.joint.values()), default=0)
+        copies = max((len(actions.followers) for actions in self.joint.values()), default=0)
         tables = len(self.tabulated) + min(len(folds), 3) + copies
         needed = (tables * self.dtype.itemsize + len(self.joint) * 8) * 2.0 ** (mine + other)
         time, free = splits / SPLITS_PER_SECOND, free_memory() // 2
@@ -214,9 +214,9 @@ class SubsetProgram:
         return convolutions(self._parts(self.root, everybody)[0])[-1][-1, 0]
 
     def _joint_table(self, number: int, pool: ThreadPoolExecutor) -> Table:
-        moves = self.joint[number]
-        seen = {follower: np.ascontiguousarray(self._view(follower).T) for follower in moves.followers}
-        table, self.prescriptions[number] = moves.table(seen, pool)
+        actions = self.joint[number]
+        seen = {follower: np.ascontiguousarray(self._view(follower).T) for follower in actions.followers}
+        table, self.prescriptions[number] = actions.table(seen, pool)
         return table
 
     def _table(self, kind: Kind, pool: ThreadPoolExecutor) -> Table:
@@ -273,10 +273,10 @@ class SubsetProgram:
                 earned += self.weights[v][np.ix_(elements(sets[0]), elements(sets[1]))].sum()
                 continue
             choices[v] = self._choose(v, sets)
-            for moves, child in np.ndenumerate(public.children[v]):
+            for actions, child in np.ndenumerate(public.children[v]):
                 left = list(sets)
-                for player, chosen, move in zip(movers, choices[v], moves, strict=True):
-                    left[player] = sum(1 << m for m in elements(sets[player]) if chosen[m] == move)
+                for player, chosen, action in zip(movers, choices[v], actions, strict=True):
+                    left[player] = sum(1 << m for m in elements(sets[player]) if chosen[m] == action)
                 there[int(child)] = tuple(left)
         return choices, earned
 
@@ -289,9 +289,9 @@ class SubsetProgram:
         kind = self.kinds.all[number]
         if isinstance(kind, Kind):
             return [self._divided(v, kind, mine, others)]
-        moves = self.joint[number]
-        seen = {follower: self._view(follower).T for follower in moves.followers}
-        chosen = moves.choose(seen, int(self.prescriptions[number][mine, others]), mine, others)
+        actions = self.joint[number]
+        seen = {follower: self._view(follower).T for follower in actions.followers}
+        chosen = actions.choose(seen, int(self.prescriptions[number][mine, others]), mine, others)
         return [chosen[player != seer] for player in self.public.movers[v]]
 
     def _divided(self, v: int, kind: Kind, mine: int, others: int) -> list[int]:
@@ -300,7 +300,7 @@ class SubsetProgram:
         parts, best = self._parts(kind, others)
         for k, share in enumerate(divide(mine, parts)):
             for m in elements(share):
-                chosen[m] = self.kinds.moves[v][k] if k < len(kind.follow) else self.kinds.stops[v][int(best[m])]
+                chosen[m] = self.kinds.actions[v][k] if k < len(kind.follow) else self.kinds.stops[v][int(best[m])]
         return chosen
 
     def policy_tables(self, choices: dict[int, list[list[int]]]) -> tuple[dict[str, dict[str, float]], ...]:
@@ -308,11 +308,11 @@ class SubsetProgram:
         tree = self.public.tree
         tables: tuple[dict[str, dict[str, float]], ...] = ({}, {})
         for v, chosen in choices.items():
-            for player, sets, moves in zip(self.public.movers[v], self.public.infosets(v), chosen, strict=True):
-                for infoset, move in zip(sets, moves, strict=False):  # further types are padding
-                    words = move_words(tree.action_set(infoset))
+            for player, sets, actions in zip(self.public.movers[v], self.public.infosets(v), chosen, strict=True):
+                for infoset, action in zip(sets, actions, strict=False):  # further types are padding
+                    words = action_names(tree.action_set(infoset))
                     if len(words) > 1:
-                        tables[player][tree.key(infoset)] = {w: float(k == move) for k, w in enumerate(words)}
+                        tables[player][tree.key(infoset)] = {w: float(k == action) for k, w in enumerate(words)}
         return tables
 
 

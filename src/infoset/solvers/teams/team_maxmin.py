@@ -22,11 +22,11 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, UnknownNameError, UnsupportedGameError
 from infoset.files import DamageError, describe_damage
 from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.solvers.job import Background, Job, Limits, Point
 from infoset.solvers.method import Checked, Options
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.linear_program import constraints, maximin, on_the_polytope
 from infoset.solvers.teams.coordination import Answer, Team
-from infoset.solvers.work import Background, Limits, Point, Work
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -129,7 +129,7 @@ class _Together(_Side):
         return True
 
 
-class DoubleOracle(Work):
+class DoubleOracle(Job):
     """The double oracle at work; an iteration is a linear program over the plans so far and better responses to it."""
 
     def __init__(self, form: SequenceForm, teams: Sequence[Sequence[int]], seed: int) -> None:
@@ -306,14 +306,14 @@ def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluati
 def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) -> Evaluation:
     """Return figures of two teams; a member of a team of several has no best response of its own."""
     left = [max(float(gain), 0.0) for gain in gains]
-    best, told = [nan] * len(values), []
+    best, lines = [nan] * len(values), []
     for team, gain in zip(teams, left, strict=True):
         if len(team.members) == 1:
             best[team.members[0]] = float(values[team.members[0]]) + gain
         else:
-            told.append(f"{team.name} gain at most {gain:.3e} by the best plan that they could agree on")
+            lines.append(f"{team.name} gain at most {gain:.3e} by the best plan that they could agree on")
     found = Evaluation(sum(left), sum(left) / 2, max(left), tuple(map(float, values)), tuple(best))
-    return replace(found, reason="; ".join(told))
+    return replace(found, reason="; ".join(lines))
 
 
 def check_teams(form: SequenceForm, teams: Sequence[Sequence[int]]) -> None:
@@ -374,7 +374,7 @@ class TeamMaxmin(Checked):
 
     name: ClassVar[str] = "team-maxmin"
 
-    def work(self, compiled: Compiled, options: Options) -> DoubleOracle:
+    def job(self, compiled: Compiled, options: Options) -> DoubleOracle:
         """Return the work on the sequence form.  Raises ``ParameterError`` where no teams are given."""
         teams = teams_of(compiled, options.teams)
         if teams is None:

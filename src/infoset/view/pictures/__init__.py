@@ -49,13 +49,15 @@ VIEWS: Registry[Painter] = Registry(
 class Painter(Protocol):
     """The interface of the module that makes the pictures of a kind of game."""
 
-    def whole(self, game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture: ...
-    def seen(self, game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture: ...
-    def told(self, game: Game, player: int, record: ObservationRecord, before: InformationState) -> str: ...
+    def whole(self, game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture: ...
+    def seen(
+        self, game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]
+    ) -> Picture: ...
+    def describe_record(self, game: Game, player: int, record: ObservationRecord, before: InformationState) -> str: ...
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
-    """Return a picture of the complete state at the last of ``steps``; ``moves``, one fewer, led to it from the first.
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
+    """Return a picture of the complete state at the last of ``steps``; ``actions``, one fewer, led to it from the first.
 
     >>> from infoset.view.pictures import whole
     >>> game = infoset.load("rock_paper_scissors")
@@ -63,11 +65,11 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     ['−1', '1']
     """
     if isinstance(game, Pictured):
-        return game.picture(_known(game, steps, moves))
-    return _painter(game).whole(game, steps, moves)
+        return game.picture(_infostate(game, steps, actions))
+    return _painter(game).whole(game, steps, actions)
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action] = ()) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action] = ()) -> Picture:
     """Return a picture of what ``player`` knows: its information state, and its legal actions ``legal_actions``.
 
     >>> from infoset.view.pictures import seen
@@ -75,8 +77,8 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     [0, 1, 0]
     """
     if isinstance(game, Pictured):
-        return game.picture([known if p == player else None for p in range(len(game.players))])
-    return _painter(game).seen(game, player, known, tuple(legal_actions))
+        return game.picture([infostate if p == player else None for p in range(len(game.players))])
+    return _painter(game).seen(game, player, infostate, tuple(legal_actions))
 
 
 def record_words(game: Game, player: int, record: ObservationRecord, before: InformationState = ()) -> str:
@@ -86,8 +88,8 @@ def record_words(game: Game, player: int, record: ObservationRecord, before: Inf
     >>> record_words(infoset.load("kuhn_poker"), 0, (None, "bet"), ((None, "K"), ("pass", ())))
     'P2 bets'
     """
-    teller = game.told if isinstance(game, Narrated) else None
-    words = teller(player, record, before) if teller else _painter(game).told(game, player, record, before)
+    teller = game.describe_record if isinstance(game, Narrated) else None
+    words = teller(player, record, before) if teller else _painter(game).describe_record(game, player, record, before)
     return one_line(words, MAX_WORDS)
 
 
@@ -100,11 +102,11 @@ def _painter(game: Game) -> Painter:
     return cast(Painter, VIEWS.of(game) or paths)
 
 
-def _known(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> list[InformationState]:
+def _infostate(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> list[InformationState]:
     """Return every player's information state after the last step."""
     players = range(len(game.players))
-    own = [(None,) * len(players), *(played.moves for played in moves)]
+    own = [(None,) * len(players), *(played.actions for played in actions)]
     records = [
         [own_record(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players
     ]
-    return [tuple([record for record in told if record is not None]) for told in records]
+    return [tuple([record for record in describe_record if record is not None]) for describe_record in records]

@@ -101,22 +101,22 @@ class Board(NamedTuple):
 
     def offers(self, legal_actions: Sequence[Action]) -> dict[str, Any]:
         """Return the moves that name cells: by cell, or from one cell to another."""
-        moves: dict[str, set[int]] = defaultdict(set)
+        actions: dict[str, set[int]] = defaultdict(set)
         slides: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-        for number, move in enumerate(legal_actions):
-            match [f"{row},{column}" for row, column in self.cells(move)]:
+        for number, action in enumerate(legal_actions):
+            match [f"{row},{column}" for row, column in self.cells(action)]:
                 case [cell]:
-                    moves[cell].add(number)
+                    actions[cell].add(number)
                 case [here, there]:
                     slides[here][there].add(number)
-        offers = {"moves": _only(moves), "slides": {here: _only(there) for here, there in slides.items()}}
+        offers = {"moves": _only(actions), "slides": {here: _only(there) for here, there in slides.items()}}
         return {name: found for name, found in offers.items() if found}
 
-    def cells(self, move: Action | None) -> Iterator[tuple[int, int]]:
+    def cells(self, action: Action | None) -> Iterator[tuple[int, int]]:
         """Yield the cells that a move names, with two arguments each."""
-        if not isinstance(move, tuple):
+        if not isinstance(action, tuple):
             return
-        values = [str(part) for part in move[1:] if not isinstance(part, tuple)]
+        values = [str(part) for part in action[1:] if not isinstance(part, tuple)]
         while len(values) > 1:
             try:
                 cell = self.cell(values[0], values[1])
@@ -133,9 +133,9 @@ class Board(NamedTuple):
         """
         found = {}
         line = self.columns if self.across else self.rows
-        for number, move in enumerate(legal_actions):
-            if isinstance(move, tuple) and len(move) == 2 and str(move[1]) in line:
-                place = line.index(str(move[1]))
+        for number, action in enumerate(legal_actions):
+            if isinstance(action, tuple) and len(action) == 2 and str(action[1]) in line:
+                place = line.index(str(action[1]))
                 for r, row in enumerate(cells):
                     for c, content in enumerate(row):
                         if (c if self.across else r) == place and content in ("", UNKNOWN):

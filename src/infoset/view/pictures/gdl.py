@@ -23,7 +23,7 @@ MAX_ROWS = 60
 IDLE = ("noop", "wait")
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
     """Return a picture of all facts that hold in the last state."""
     state = steps[-1].state
     assert isinstance(game, GdlGame)
@@ -31,19 +31,19 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return _group(_laid(game, _shown(game.rules, by_relation(state.facts), by_relation([]), ())))
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the facts that are certain given a player's moves and percepts, and of those themselves."""
     assert isinstance(game, GdlGame)
     rules = game.rules
-    states = possible_states(rules, player, known)
+    states = possible_states(rules, player, infostate)
     if states is None:
-        parts = _tried(rules, known, legal_actions)
+        parts = _tried(rules, infostate, legal_actions)
     else:
         worlds = [rules.evaluator.facts(state) for state in _offering(rules, player, states, legal_actions)]
         certain, possible = frozenset.intersection(*worlds), frozenset.union(*worlds)
         parts = _shown(rules, by_relation(certain), by_relation(possible - certain), legal_actions)
     if not rules.open:
-        parts.append(_told_path(game.players[player], known))
+        parts.append(_told_path(game.players[player], infostate))
     return _group(_laid(game, parts))
 
 
@@ -68,7 +68,7 @@ def _offering(
             and not rules.evaluator.terminal(state)] or states  # fmt: skip
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move and percepts; in a game of complete information the moves of the others."""
     assert isinstance(game, GdlGame)
     observation = record[1]
@@ -81,20 +81,20 @@ def told(game: Game, player: int, record: ObservationRecord, before: Information
     return "; ".join([*did, f"you see {', '.join(map(action_words, percepts)) or 'nothing'}"])
 
 
-def _told_path(name: str, known: InformationState) -> Picture:
+def _told_path(name: str, infostate: InformationState) -> Picture:
     """Return the path of the player's moves and percepts."""
     walked = []
-    for move, percepts in map(_plain, known):
-        walked += [] if move is None else [Walked(name, move)]
+    for action, percepts in map(_plain, infostate):
+        walked += [] if action is None else [Walked(name, action)]
         walked += [Walked("", ", ".join(map(action_words, percepts)))] if percepts else []
     return path(walked)
 
 
 def _plain(record: ObservationRecord) -> tuple[Action | None, tuple[Observation, ...]]:
     """Return the move and the percepts of a record without the uninformative ones: idle moves, and offered moves."""
-    move, observation = record
+    action, observation = record
     percepts = observation if isinstance(observation, tuple) else ()
-    return None if move in IDLE else move, tuple([percept for percept in percepts if not _is_offer(percept)])
+    return None if action in IDLE else action, tuple([percept for percept in percepts if not _is_offer(percept)])
 
 
 def _is_offer(percept: object) -> bool:
@@ -137,13 +137,13 @@ def _order(fact: tuple[str, ...]) -> list[tuple[bool, int, str]]:
     return [(False, int(a), "") if a.isdecimal() and len(a) < 10 else (True, 0, a) for a in fact]
 
 
-def _tried(rules: GdlRules, known: InformationState, legal_actions: Sequence[Action]) -> list[Picture]:
+def _tried(rules: GdlRules, infostate: InformationState, legal_actions: Sequence[Action]) -> list[Picture]:
     """Return boards on which only the cells named by the player's own moves are known, with the percepts received."""
     grids = [board.picture(by_relation([]), by_relation([])) for board in boards_of(rules)]
     for board, grid in zip(boards_of(rules), grids, strict=True):
         cells = grid["cells"] = [[UNKNOWN] * len(board.columns) for _ in board.rows]
-        for move, percepts in map(_plain, known):
-            for row, column in board.cells(move) if grid is grids[0] else ():
+        for action, percepts in map(_plain, infostate):
+            for row, column in board.cells(action) if grid is grids[0] else ():
                 cells[row][column] = " ".join(map(action_words, percepts)) or "tried"
     _offer(rules, grids, legal_actions)
     return grids

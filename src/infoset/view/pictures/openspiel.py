@@ -14,14 +14,14 @@ from infoset.view.pictures.words import action_words
 MAX_NOTE = 4_000
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
     """Return a picture of the moves and OpenSpiel's text of the state.
 
     There is no text before a game that draws its own chance has a seed.
     """
     walked = [
-        walk._replace(move=_words(before.state, walk.move)) if walk.who == CHANCE else walk
-        for before, played in zip(steps, moves, strict=False)
+        walk._replace(action=_words(before.state, walk.action)) if walk.who == CHANCE else walk
+        for before, played in zip(steps, actions, strict=False)
         for walk in played_steps(game, [played])
     ]
     state = steps[-1].state
@@ -36,15 +36,15 @@ def _words(state: State, answer: Action | Observation) -> Action | Observation:
     return str(state.spiel.action_to_string(answer))
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the player's own moves and the last text that OpenSpiel gave it."""
-    own = [(move, ()) for move, _ in known if move is not None]
-    texts = [seen for _, seen in known if isinstance(seen, str)]
+    own = [(action, ()) for action, _ in infostate if action is not None]
+    texts = [seen for _, seen in infostate if isinstance(seen, str)]
     return path(seen_steps(game, player, own), legal_actions, note=shorten(texts[-1], MAX_NOTE) if texts else "")
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move, and OpenSpiel's text."""
-    move, observation = record
-    did = [] if move is None else [f"you play {action_words(move)}"]
+    action, observation = record
+    did = [] if action is None else [f"you play {action_words(action)}"]
     return "; ".join([*did, *([action_words(observation)] if observation not in (None, ()) else [])]) or "time passes"

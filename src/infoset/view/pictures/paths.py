@@ -18,44 +18,44 @@ class Walked(NamedTuple):
     """One step of a path; ``who`` is empty for an observation."""
 
     who: str
-    move: Action | Observation
+    action: Action | Observation
     at: str = ""
     """The information set in which the move was made, where that has a name."""
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
     """Return a picture of all moves that were played."""
-    return path(played_steps(game, moves))
+    return path(played_steps(game, actions))
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of a player's own moves and observations."""
-    return path(seen_steps(game, player, known), legal_actions)
+    return path(seen_steps(game, player, infostate), legal_actions)
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own move and the observation."""
-    move, observation = record
-    said = [] if move is None else [f"you {action_words(move)}"]
+    action, observation = record
+    said = [] if action is None else [f"you {action_words(action)}"]
     if observation not in (None, ()):
         said.append(f"you see {action_words(observation)}")
     return "; ".join(said) or "time passes"
 
 
-def played_steps(game: Game, moves: Iterable[MatchStep]) -> list[Walked]:
+def played_steps(game: Game, actions: Iterable[MatchStep]) -> list[Walked]:
     """Return all moves; a chance outcome comes after the joint move that it answers."""
     walked = []
-    for played in moves:
-        walked += [Walked(game.players[p], move) for p, move in enumerate(played.moves) if move is not None]
+    for played in actions:
+        walked += [Walked(game.players[p], action) for p, action in enumerate(played.actions) if action is not None]
         walked += [] if played.chance_outcome is None else [Walked(CHANCE, played.chance_outcome)]
     return walked
 
 
-def seen_steps(game: Game, player: int, known: Iterable[ObservationRecord]) -> list[Walked]:
+def seen_steps(game: Game, player: int, infostate: Iterable[ObservationRecord]) -> list[Walked]:
     """Return a player's own moves and observations."""
     walked = []
-    for move, observation in known:
-        walked += [] if move is None else [Walked(game.players[player], move)]
+    for action, observation in infostate:
+        walked += [] if action is None else [Walked(game.players[player], action)]
         walked += [] if observation in (None, ()) else [Walked("", observation)]
     return walked
 
@@ -71,5 +71,5 @@ def path(walked: Sequence[Walked], legal_actions: Sequence[Action] = (), note: s
 
 
 def _step(step: Walked) -> dict[str, Any]:
-    shown = {"who": step.who, "move": action_words(step.move)}
+    shown = {"who": step.who, "move": action_words(step.action)}
     return shown | {"at": step.at} if step.at else shown

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOVES = ("stay", "go up", "go down", "go left", "go right", "lay a bomb")
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
     """Return a picture of the position at the last step; an empty one before the board is dealt."""
     from infoset.view.pommerman.recording import position
     from infoset.view.pommerman.seen import UNSEEN
@@ -26,11 +26,11 @@ def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Pict
     return position(state) if isinstance(state, PommermanState) else UNSEEN
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of an agent's last observation."""
     from infoset.view.pommerman.seen import picture
 
-    return picture(cast(Pommerman, game).config, player, known)
+    return picture(cast(Pommerman, game).config, player, infostate)
 
 
 def recording(match: Match, game: Pommerman) -> dict[str, Any]:
@@ -47,14 +47,14 @@ def show_text(match: Match, console: Console, step: int | None, speed: float | N
     show_text(match, console, step, speed or SPEED)
 
 
-def move_words(move: Action | None) -> str:
+def action_names(action: Action | None) -> str:
     """Return a move in words as the guide writes it."""
-    return MOVES[move] if isinstance(move, int) else action_words(move)
+    return MOVES[action] if isinstance(action, int) else action_words(action)
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return the own move in words; the observation is a board and has no words."""
-    move, said = (record[0][0], record[0][1:]) if isinstance(record[0], tuple) else (record[0], ())
-    if not isinstance(move, int):
+    action, said = (record[0][0], record[0][1:]) if isinstance(record[0], tuple) else (record[0], ())
+    if not isinstance(action, int):
         return "you see the board"
-    return f"you {MOVES[move]}" + (f" and say {' '.join(map(str, said))}" if any(said) else "")
+    return f"you {MOVES[action]}" + (f" and say {' '.join(map(str, said))}" if any(said) else "")

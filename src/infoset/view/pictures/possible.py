@@ -23,20 +23,20 @@ MAX_KEPT = 256
 States: TypeAlias = "frozenset[Hashable] | None"
 """States as the evaluator represents them; ``None`` where there are too many to list, or none."""
 
-_kept: OrderedDict[tuple[GdlRules, int, InformationState], States] = OrderedDict()  # the latest results
+_cache: OrderedDict[tuple[GdlRules, int, InformationState], States] = OrderedDict()  # the latest results
 
 
-def possible_states(rules: GdlRules, player: int, known: InformationState) -> States:
-    """Return the states that are possible given ``known``, continued from its longest prefix with a cached result."""
-    length = len(known)
-    while length and (rules, player, known[:length]) not in _kept:
+def possible_states(rules: GdlRules, player: int, infostate: InformationState) -> States:
+    """Return the states that are possible given ``infostate``, continued from its longest prefix with a cached result."""
+    length = len(infostate)
+    while length and (rules, player, infostate[:length]) not in _cache:
         length -= 1
-    states = _kept.get((rules, player, known[:length]), frozenset([rules.evaluator.start()]))
-    for place in range(length, len(known)):
-        states = None if states is None else _after(rules, player, states, known[place])
-        _kept[rules, player, known[: place + 1]] = states
-        if len(_kept) > MAX_KEPT:
-            _kept.popitem(last=False)
+    states = _cache.get((rules, player, infostate[:length]), frozenset([rules.evaluator.start()]))
+    for place in range(length, len(infostate)):
+        states = None if states is None else _after(rules, player, states, infostate[place])
+        _cache[rules, player, infostate[: place + 1]] = states
+        if len(_cache) > MAX_KEPT:
+            _cache.popitem(last=False)
     return states
 
 
@@ -64,17 +64,17 @@ def _tries(
 
     The own move is known; in a game of complete information all moves are.
     """
-    evaluator, (move, observation) = rules.evaluator, record
+    evaluator, (action, observation) = rules.evaluator, record
     for state in states:
         if evaluator.terminal(state):
             continue
         action_sets = [evaluator.legal_actions(state, seat) for seat in rules.seats]
-        if move not in action_sets[player]:
+        if action not in action_sets[player]:
             continue
         if rules.open and isinstance(observation, tuple):
             joints: Iterator[tuple[Action, ...]] = iter([observation])  # type: ignore[list-item]
         else:
-            joints = product(*[(move,) if p == player else action_set for p, action_set in enumerate(action_sets)])
+            joints = product(*[(action,) if p == player else action_set for p, action_set in enumerate(action_sets)])
         for joint in joints:
             for answer in rules.chance_outcome(state) or (None,):
                 yield state, joint, answer

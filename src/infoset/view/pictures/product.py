@@ -12,17 +12,20 @@ from infoset.view.pictures import paths
 from infoset.view.pictures.words import action_words
 
 
-def whole(game: Game, steps: Sequence[Step], moves: Sequence[MatchStep]) -> Picture:
+def whole(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) -> Picture:
     """Return a picture of every value that was chosen."""
     assert isinstance(game, ProductForm)
     last = [step.state for step in steps if isinstance(step.state, ProductState)]
     values = last[-1].values if last else ()
-    if steps[-1].state.terminal and moves:
-        values = (*values, *(choice for choice in (*moves[-1].moves, moves[-1].chance_outcome) if choice is not None))
+    if steps[-1].state.terminal and actions:
+        values = (
+            *values,
+            *(choice for choice in (*actions[-1].actions, actions[-1].chance_outcome) if choice is not None),
+        )
     return _axes(game, dict(game.past(values)), 0)
 
 
-def seen(game: Game, player: int, known: InformationState, legal_actions: Sequence[Action]) -> Picture:
+def seen(game: Game, player: int, infostate: InformationState, legal_actions: Sequence[Action]) -> Picture:
     """Return a picture of the values that the player's stages showed it, and its own choices.
 
     It is a list of moves where a function determines what the stages show.
@@ -31,12 +34,12 @@ def seen(game: Game, player: int, known: InformationState, legal_actions: Sequen
     stages = {axis.name: axis for axis in game.axes if isinstance(axis, Stage)}
     own = [stage for stage in stages.values() if stage.player == game.players[player]]
     if any(callable(stage.sees) for stage in own):
-        return paths.seen(game, player, known, legal_actions)
+        return paths.seen(game, player, infostate, legal_actions)
     values: dict[str, Action] = {}
     here = ""
-    for move, label in known:
-        if move is not None and here:
-            values[here] = move
+    for action, label in infostate:
+        if action is not None and here:
+            values[here] = action
         if isinstance(label, tuple) and label:
             here = str(label[0])
             values.update(zip(_names(stages[here].sees), label[1:], strict=True))  # type: ignore[arg-type]
@@ -57,10 +60,10 @@ def _names(given: object) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)  # type: ignore[arg-type]
 
 
-def told(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
+def describe_record(game: Game, player: int, record: ObservationRecord, before: InformationState) -> str:
     """Return in words the own choice, and what the next stage shows."""
-    move, label = record
-    did = [] if move is None else [f"you choose {action_words(move)}"]
+    action, label = record
+    did = [] if action is None else [f"you choose {action_words(action)}"]
     at = f"you are asked at {action_words(label[0])}" if isinstance(label, tuple) and label else ""
     shown = f" and see {action_words(label[1:])}" if isinstance(label, tuple) and len(label) > 1 else ""
     return "; ".join([*did, *filter(None, [at + shown])]) or "time passes"

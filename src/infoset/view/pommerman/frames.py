@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from infoset.base import JointMove
+from infoset.base import JointAction
 from infoset.catalog import POMMERMAN, load_named
 from infoset.errors import UnsupportedGameError, one_line, shorten
 from infoset.match.replay import Match, replay_states
@@ -56,7 +56,7 @@ def _clean(name: str) -> str:
     return one_line(name, LONGEST_NAME)
 
 
-def frames(states: Sequence[PommermanState], moves: Iterable[JointMove]) -> list[Frame]:
+def frames(states: Sequence[PommermanState], moves: Iterable[JointAction]) -> list[Frame]:
     """Return one frame per position; ``moves`` are the joint moves between them, one fewer."""
     reel = Reel(states[0])
     for state, joint in zip(states[1:], moves, strict=True):
@@ -87,7 +87,7 @@ class Reel:
         board, hidden = _planes(row, self.config.size)
         return Frame(int(row[st.STEP]), _ground(board), tuple(hidden.tolist()), words=words, **parts)
 
-    def add(self, state: PommermanState, said: JointMove) -> None:
+    def add(self, state: PommermanState, said: JointAction) -> None:
         """Append the frame of the next position and of the joint move that led to it."""
         shown, size = self.frames[-1], self.config.size
         moves = tuple(cast("int | None", move[0] if isinstance(move, tuple) else move) for move in said)

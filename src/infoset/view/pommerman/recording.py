@@ -14,7 +14,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from infoset.base import JointMove
+from infoset.base import JointAction
 from infoset.match.replay import Match
 from infoset.pommerman.config import Config
 from infoset.pommerman.game import Pommerman, PommermanState
@@ -81,7 +81,7 @@ class Broadcast:
         game = start.game
         self._film = Film(game.name, game.config, game.players, game.players, (), (), False)
 
-    def add(self, state: PommermanState, moves: JointMove) -> tuple[dict[str, Any], list[list[Any]]]:
+    def add(self, state: PommermanState, moves: JointAction) -> tuple[dict[str, Any], list[list[Any]]]:
         """Add a joint move and the resulting state; return them as a frame of changes, with the events for the log."""
         reel = self._reel
         reel.add(state, moves)

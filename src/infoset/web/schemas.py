@@ -19,13 +19,13 @@ Way = Annotated[str, msgspec.Meta(pattern=r"^(public|[0-9]{1,3})\Z")]
 Steps = Annotated[int, msgspec.Meta(ge=0, le=10**9)]
 
 
-class Of(msgspec.Struct, frozen=True):
+class StrategyRequest(msgspec.Struct, frozen=True):
     """A question about one strategy."""
 
     source: Text
 
 
-class Wish(msgspec.Struct, frozen=True):
+class SolveRequest(msgspec.Struct, frozen=True):
     """A request to solve the game ``game:NAME`` alone, or the game of any source with the strategies of some locked."""
 
     source: Text
@@ -44,7 +44,7 @@ class Wish(msgspec.Struct, frozen=True):
         return self.method == "auto" and limits == (None, None, None) and not self.lock
 
 
-class View(msgspec.Struct, frozen=True):
+class PlaceRequest(msgspec.Struct, frozen=True):
     """A place in a strategy: ``way`` is ``public`` or the number of the player whose own path it is."""
 
     source: Text
@@ -54,7 +54,7 @@ class View(msgspec.Struct, frozen=True):
     find: Text = ""
 
 
-class Rows(View, frozen=True):
+class RowsRequest(PlaceRequest, frozen=True):
     """A place, and the rows of it to be sent: from all groups, or from one."""
 
     first: Steps = 0
@@ -62,21 +62,21 @@ class Rows(View, frozen=True):
     group: Steps | None = None
 
 
-class Number(msgspec.Struct, frozen=True):
+class TaskRequest(msgspec.Struct, frozen=True):
     """A request to solve something, by its id."""
 
     task: Text
 
 
-class Piece(Of, frozen=True):
+class TablePieceRequest(StrategyRequest, frozen=True):
     """A piece of the table of all rows, from row ``first`` on."""
 
     first: Steps = 0
 
 
 ASKED: dict[str, type[msgspec.Struct]] = {
-    "open": Of, "rules": Of, "node": Rows, "values": Of, "differences": View, "task": Number, "solve": Wish,
-    "cancel": Number, "csv": Piece,
+    "open": StrategyRequest, "rules": StrategyRequest, "node": RowsRequest, "values": StrategyRequest, "differences": PlaceRequest, "task": TaskRequest, "solve": SolveRequest,
+    "cancel": TaskRequest, "csv": TablePieceRequest,
 }  # fmt: skip
 """The questions by name, with the type of their parameters."""
 

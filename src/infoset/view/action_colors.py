@@ -16,26 +16,28 @@ BETS = 5
 """The number of colours for bets; ``bet0`` is the smallest bet."""
 
 
-def move_colors(action_set: Sequence[str], order: Mapping[str, int] | None = None) -> tuple[str, ...]:
+def action_colors(action_set: Sequence[str], order: Mapping[str, int] | None = None) -> tuple[str, ...]:
     """Return the names of the colours of legal actions, as used by ``palette`` and the page.
 
     ``order`` gives the place of each move among all moves of a game, which decides the colours in other games.
 
-    >>> from infoset.view.move_colors import move_colors
-    >>> move_colors(["fold", "call", "raise 6", "raise 12"]), move_colors(["Rock", "Paper"])
+    >>> from infoset.view.action_colors import action_colors
+    >>> action_colors(["fold", "call", "raise 6", "raise 12"]), action_colors(["Rock", "Paper"])
     (('fold', 'call', 'bet0', 'bet4'), ('hue0', 'hue1'))
     """
-    kinds = [_kind(move) for move in action_set]
+    kinds = [_kind(action) for action in action_set]
     if not all(kinds) or {*kinds} == {"call"}:
-        return tuple([f"hue{(k if order is None else order.get(move, k)) % HUES}" for k, move in enumerate(action_set)])
+        return tuple(
+            [f"hue{(k if order is None else order.get(action, k)) % HUES}" for k, action in enumerate(action_set)]
+        )
     bets = [k for k, kind in enumerate(kinds) if kind == "bet"]
     shades = {k: f"bet{round(place * (BETS - 1) / max(len(bets) - 1, 1))}" for place, k in enumerate(bets)}
     return tuple([shades.get(k, kind) for k, kind in enumerate(kinds)])
 
 
-def _kind(move: str) -> str:
+def _kind(action: str) -> str:
     """Return a move's kind in betting: ``fold``, ``call``, ``bet``; "" for any other move."""
-    word = move.lower().strip('"').partition(" ")[0]
+    word = action.lower().strip('"').partition(" ")[0]
     return "fold" if word in FOLDS else "call" if word in CALLS else "bet" if word in RAISES else ""
 
 

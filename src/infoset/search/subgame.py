@@ -11,9 +11,9 @@ import numpy as np
 from infoset.base import Action, BoolArray, FloatArray, LongArray, ObservationRecord
 from infoset.errors import BudgetError
 from infoset.interning import distinct, sums
-from infoset.search.ranges import Graph, Movers, Range
+from infoset.search.belief import Belief, Graph, Movers
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
-from infoset.tree.growing import OPEN
+from infoset.tree.lazy_graph import OPEN
 
 Values: TypeAlias = Callable[[LongArray], FloatArray]
 """A function from positions (K,) to everybody's values (K, n)."""
@@ -28,19 +28,19 @@ class _Layer(NamedTuple):
     child: LongArray  # (E,) their ends, as places among the positions of all layers
 
 
-class Below:
+class Subgame:
     """A subgame: chance chooses one of some worlds, everybody learns its information state there, and the game goes on.
 
     ``histories[d]`` is the number of histories if the subgame ends ``d`` steps later; ``rests`` (P,) marks positions
     after the first step at which it ends, too.  A player's observation of world k is the record ``(None, s)`` of its
-    information state s, or ``(None, (s, k))`` where everybody is ``told`` the world.
+    information state s, or ``(None, (s, k))`` where everybody is ``reveals_world`` the world.
 
     >>> import numpy as np
-    >>> from infoset.search.below import Below
-    >>> from infoset.search.ranges import whole
+    >>> from infoset.search.subgame import Subgame
+    >>> from infoset.search.belief import whole
     >>> from infoset.tree.graph import explore
     >>> graph = explore(infoset.load("kuhn_poker"))
-    >>> below = Below(graph, whole(graph))
+    >>> below = Subgame(graph, whole(graph))
     >>> while below.goes_on:
     ...     below.grow()
     >>> below.histories                                       # the last is the whole game, and the choice of a world
@@ -50,8 +50,10 @@ class Below:
     30
     """
 
-    def __init__(self, graph: Graph, worlds: Range, told: bool = False, rests: BoolArray | None = None) -> None:
-        self.graph, self.worlds, self.told, self.rests = graph, worlds, told, rests
+    def __init__(
+        self, graph: Graph, worlds: Belief, reveals_world: bool = False, rests: BoolArray | None = None
+    ) -> None:
+        self.graph, self.worlds, self.reveals_world, self.rests = graph, worlds, reveals_world, rests
         self.front, self.root = distinct(worlds.position)
         self.times = sums(self.root, np.ones(worlds.size), len(self.front))  # (K,) histories that lead to each
         self.steps: list[list[_Layer]] = []
@@ -122,7 +124,7 @@ class Below:
         content, action_sets, payoffs = _contents(graph, position, player)
         player[cut], content[cut] = TERMINAL, len(payoffs) + np.arange(len(cut))
         record, records = _records(graph, edge)
-        labels, label = _labels(worlds, len(records), self.told)
+        labels, label = _labels(worlds, len(records), self.reveals_world)
         return GameGraph(
             name=f"subgame of {graph.name}",
             players=graph.players,
@@ -168,12 +170,12 @@ def _records(graph: Graph, edge: LongArray) -> tuple[LongArray, list[Observation
     return record, [graph.records[k] for k in met.tolist()]
 
 
-def _labels(worlds: Range, base: int, told: bool) -> tuple[list[ObservationRecord], LongArray]:
+def _labels(worlds: Belief, base: int, reveals_world: bool) -> tuple[list[ObservationRecord], LongArray]:
     """Return the records that tell everybody the choice of a world, and their numbers (K, n) from ``base`` on."""
-    known = worlds.known
-    if told:
-        states = known.tolist()
+    infostate = worlds.infostate
+    if reveals_world:
+        states = infostate.tolist()
         records: list[ObservationRecord] = [(None, (state, k)) for k, row in enumerate(states) for state in row]
-        return records, base + np.arange(known.size).reshape(known.shape)
-    unique, inverse = distinct(known.ravel())
-    return [(None, state) for state in unique.tolist()], base + inverse.reshape(known.shape)
+        return records, base + np.arange(infostate.size).reshape(infostate.shape)
+    unique, inverse = distinct(infostate.ravel())
+    return [(None, state) for state in unique.tolist()], base + inverse.reshape(infostate.shape)

@@ -40,7 +40,7 @@ PORTION = 2048  # edges that are expanded between two checks of the clock and th
 T = TypeVar("T")
 
 
-class Growth(NamedTuple):
+class LazyArrays(NamedTuple):
     """The arrays, with spare capacity: ``P`` positions, ``E`` edges, ``S`` states, ``n`` players."""
 
     player: npt.NDArray[np.int8]  # (P,) mover, CHANCE or TERMINAL
@@ -60,7 +60,7 @@ class Growth(NamedTuple):
     filled: LongArray  # (4,) numbers of positions, edges, states and rows of payoffs in use
 
     @classmethod
-    def empty(cls, players: int, memory: int) -> Growth:
+    def empty(cls, players: int, memory: int) -> LazyArrays:
         """Allocate arrays for ``memory`` bytes at once.
 
         The system provides pages of zeros when they are first written to, so this costs nothing, and it avoids copying
@@ -87,12 +87,12 @@ class Growth(NamedTuple):
             np.zeros(4, dtype=np.int64),
         )
 
-    def with_room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> Growth:
+    def with_room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> LazyArrays:
         """Return the arrays with room for more entries of each kind; ``action_sets`` is their total number."""
         p, e, s, r = (int(size) for size in self.filled)
         sizes = [p + positions] * 6 + [e + edges] * 4 + [s + states] * 2 + [action_sets, r + states]
         longest: list[Any] = [longer(array, size) for array, size in zip(self[:-1], sizes, strict=True)]  # type: ignore[type-var]
-        return Growth._make([*longest, self.filled])
+        return LazyArrays._make([*longest, self.filled])
 
 
 @linked_kernel
@@ -164,19 +164,19 @@ def begin_state(g: Any, state: Any, terminal: Any, content: Any, chance_outcome:
 
 @linked_kernel
 @borrowing
-def grown(states, known, record):
-    """Return the information state that follows ``known`` by one record; ``states`` must have room for it."""
-    return intern_pair(states, np.int64(known), np.int64(record))
+def grown(states, infostate, record):
+    """Return the information state that follows ``infostate`` by one record; ``states`` must have room for it."""
+    return intern_pair(states, np.int64(infostate), np.int64(record))
 
 
 @kernel
 @borrowing
-def _behind(states, known, records):
+def _successors(states, infostate, records):
     """Advance information states (K, n) by records (K, n), in place."""
-    for k in range(len(known)):
-        for i in range(known.shape[1]):
+    for k in range(len(infostate)):
+        for i in range(infostate.shape[1]):
             if records[k, i] != NO_RECORD:
-                known[k, i] = grown(states, known[k, i], records[k, i])
+                infostate[k, i] = grown(states, infostate[k, i], records[k, i])
 
 
 @kernel
@@ -205,7 +205,7 @@ def _take_over(states, needed, parent, record, number):
         number[s] = grown(states, number[parent[s]], record[k]) if parent[s] >= 0 else -1 - parent[s]
 
 
-class GrowingStates:
+class LazyInformationStates:
     """The tree of all players' information states: each is its parent followed by one more record.
 
     The initial state of player ``p`` has number ``p``.  Numbers do not depend on how many records are known.
@@ -225,11 +225,11 @@ class GrowingStates:
         self.rows = self.rows.with_room(more, 2 * more)
         return self.rows
 
-    def behind(self, known: LongArray, records: IntArray) -> LongArray:
+    def successors(self, infostate: LongArray, records: IntArray) -> LongArray:
         """Return the players' information states (K, n) after they observe records (K, n), ``NO_RECORD`` for none."""
-        known = known.copy()
-        _behind(self.room(known.size), known, records)
-        return known
+        infostate = infostate.copy()
+        _successors(self.room(infostate.size), infostate, records)
+        return infostate
 
     def needed(self, numbers: LongArray) -> LongArray:
         """Return the states with the given numbers and all their ancestors, in order."""
@@ -269,10 +269,10 @@ class Source(Protocol):
     open: bool
     """Whether every player observes everything."""
 
-    def start(self, graph: GrowingGraph) -> tuple[int, ...]:
+    def start(self, graph: LazyGraph) -> tuple[int, ...]:
         """Add the first state and return every player's record of it, ``NO_RECORD`` for none."""
 
-    def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+    def ask(self, graph: LazyGraph, edges: LongArray) -> None:
         """Resolve edges (K,) that complete a step or are chance outcomes: set their ``child`` and ``record``.
 
         Where chance responds to a joint move, an edge may lead to that chance move.
@@ -298,10 +298,10 @@ class Source(Protocol):
     def offered(self) -> Rows:
         """The moves of all action sets, by numbers; a player's move has the same number in all of them."""
 
-    def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
+    def playouts(self, graph: LazyGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return the mean payoffs (K, n) of ``each`` random plays from positions (K,) at which a step begins."""
 
-    def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
+    def take_over(self, graph: LazyGraph, other: Any, states: LongArray) -> LongArray:
         """Return the positions at which the steps of states (K,) begin; the states are numbered by another source."""
 
     @property
@@ -319,16 +319,16 @@ class Numbered(Generic[T]):
         return self.of(number)
 
 
-class GrowingGraph:
+class LazyGraph:
     """A game's positions as far as they were asked for.
 
-    Callers that ask, or read what may grow, do so within ``held``.  A source adds a state, or the target of an edge,
+    Callers that ask, or read what may grow, do so within ``growing``.  A source adds a state, or the target of an edge,
     completely or not at all: an operation that is interrupted, by a clock or for lack of memory, leaves a graph that
     can be asked again.
 
-    >>> from infoset.tree.rules_source import growing_graph
-    >>> graph = growing_graph(infoset.load("gdl:tic_tac_toe"))
-    >>> graph.moves(0)[:2]
+    >>> from infoset.tree.rules_source import build_lazy_graph
+    >>> graph = build_lazy_graph(infoset.load("gdl:tic_tac_toe"))
+    >>> graph.actions(0)[:2]
     (('mark', 1, 1), ('mark', 1, 2))
     """
 
@@ -337,12 +337,12 @@ class GrowingGraph:
         self.game, self.source, self.memory, self.clock = game, source, memory, clock
         self.players = game.players
         self.lock = threading.RLock()  # an agent that overruns its time continues in its thread while the others move
-        self.arrays, self.states = Growth.empty(len(game.players), memory), GrowingStates(())
+        self.arrays, self.states = LazyArrays.empty(len(game.players), memory), LazyInformationStates(())
         self.start_records = source.start(self)
-        self.states, self.clock = GrowingStates(self.start_records), ENDLESS
+        self.states, self.clock = LazyInformationStates(self.start_records), ENDLESS
 
     @contextmanager
-    def held(self, clock: Clock = ENDLESS) -> Iterator[None]:
+    def growing(self, clock: Clock = ENDLESS) -> Iterator[None]:
         """Hold the graph for this thread alone.
 
         At the end of ``clock``, waiting for another thread raises ``ClockError``, and so do requests to the graph.
@@ -362,7 +362,7 @@ class GrowingGraph:
         """Whether every player observes everything: its information state is then determined by the state."""
         return self.source.open
 
-    def room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> Growth:
+    def room(self, positions: int, edges: int, states: int = 0, action_sets: int = 0) -> LazyArrays:
         """Return the arrays, with room for more entries.  Raises ``BudgetError`` where the memory is used up."""
         if self.nbytes > self.memory:
             raise BudgetError(f"{self.game.name}: the explored positions take more than {self.memory:,} bytes")
@@ -378,7 +378,7 @@ class GrowingGraph:
             int(21 * p + (16 + 4 * n) * e + 4 * (n + 1) * s + 8 * n * r) + self.states.rows.nbytes + self.source.nbytes
         )
 
-    def moves(self, position: int) -> tuple[Action, ...]:
+    def actions(self, position: int) -> tuple[Action, ...]:
         """Return the moves of the mover at a position, or the chance outcomes."""
         return self.source.action_set(int(self.arrays.content[position]))
 
@@ -407,7 +407,7 @@ class GrowingGraph:
             if len(asked):
                 self.source.ask(self, asked)
 
-    def worth(self, positions: LongArray, each: int, seed: int) -> FloatArray:
+    def estimate_values(self, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return (K, n) the payoffs of positions (K,) at which a step begins, or a mean over ``each`` random plays.
 
         Ends have their payoffs, all other positions the mean payoffs of random plays from them.  Raises ``ClockError``.
@@ -421,12 +421,12 @@ class GrowingGraph:
             found[rows] = self.source.playouts(self, positions[rows], each, seed + begin)
         return found
 
-    def positions_of(self, other: GrowingGraph, positions: LongArray) -> LongArray:
+    def positions_of(self, other: LazyGraph, positions: LongArray) -> LongArray:
         """Return the positions here of positions (K,) of another graph of the same game, at which steps begin."""
         states, place = np.unique(other.arrays.state[positions], return_inverse=True)
         return self.source.take_over(self, other.source, states.astype(np.int64))[place].astype(np.int64)
 
-    def states_of(self, other: GrowingGraph, numbers: LongArray) -> LongArray:
+    def states_of(self, other: LazyGraph, numbers: LongArray) -> LongArray:
         """Return the information states here of information states (K,) of another graph of the same game."""
         needed, owner = other.states.needed(numbers), other.states.owners()
         seen = np.column_stack([owner, other.states.record])[needed]

@@ -15,15 +15,15 @@ from infoset.base import Action, FloatArray, Game, LongArray, Observation, Obser
 from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
-from infoset.search.beliefs import Beliefs, account
-from infoset.search.below import Below, Values
-from infoset.search.ranges import Range, Ranges, drawn
+from infoset.search.belief import Belief, BeliefTracker, drawn
+from infoset.search.belief_statistics import BeliefStatistics, account
 from infoset.search.roots import common_root, order_two
+from infoset.search.subgame import Subgame, Values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.growing import GrowingGraph
+from infoset.tree.lazy_graph import LazyGraph
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -72,7 +72,7 @@ class Effort:
 class RowSolver(Protocol):
     """A solver that returns move probabilities at information states of its ``ranges``."""
 
-    ranges: Ranges
+    ranges: BeliefTracker
     root: str
     until: float
     """The time at which a search ends, as of ``time.monotonic``."""
@@ -102,7 +102,7 @@ class SubgameSolver:
     """
 
     def __init__(
-        self, ranges: Ranges, values: Values, root: str = ORDER_TWO, effort: Effort | None = None,
+        self, ranges: BeliefTracker, values: Values, root: str = ORDER_TWO, effort: Effort | None = None,
         consistent: bool = False,
     ) -> None:  # fmt: skip
         check_choice("root", root, KNOWN_ROOTS)
@@ -111,7 +111,7 @@ class SubgameSolver:
         self.until, self.most, self.cut = inf, self.effort.histories, False
         self.consistent = consistent
         if consistent:
-            ranges.moves = self.probabilities
+            ranges.actions = self.probabilities
 
     def allow(self, seconds: float) -> None:
         """Allow ``seconds`` for the next rows."""
@@ -127,10 +127,10 @@ class SubgameSolver:
 
     def strategy_at(self, player: int, state: int) -> list[float] | None:
         """Return the average profile's row at an information set; ``None`` where no subgame fits or none is reached."""
-        kept = self.found.get(state)
-        if kept is not None and kept.most >= self.most:
-            self.cut |= kept.most < self.effort.histories
-            return kept.row
+        cached = self.found.get(state)
+        if cached is not None and cached.most >= self.most:
+            self.cut |= cached.most < self.effort.histories
+            return cached.row
         row = self._search(player, state)
         if time.monotonic() > self.until:  # the result of a search that was cut short is not kept
             self.cut = True
@@ -138,14 +138,14 @@ class SubgameSolver:
             self.found[state] = _Kept(row, self.most if self.cut else self.effort.histories)
         return row
 
-    def probabilities(self, edges: LongArray, known: LongArray) -> FloatArray:
+    def probabilities(self, edges: LongArray, infostate: LongArray) -> FloatArray:
         """Return the probabilities of edges by their movers' rows (``ranges.Moves``)."""
         graph = self.ranges.graph
         source = np.searchsorted(graph.first_edge, edges, side="right") - 1
         size = graph.num_edges[source]
         found = 1.0 / size
         for k in np.flatnonzero(size > 1).tolist():
-            row = self.strategy_at(int(graph.player[source[k]]), int(known[k]))
+            row = self.strategy_at(int(graph.player[source[k]]), int(infostate[k]))
             if row is not None and len(row) == size[k]:
                 chance = row[int(edges[k] - graph.first_edge[source[k]])]
                 found[k] = (1 - TREMBLE) * chance + TREMBLE / size[k]
@@ -164,7 +164,7 @@ class SubgameSolver:
             sets, others = (sets + 1) // 2, others // 2
         return None if tree is None else self._solve(tree, worlds, player, state)
 
-    def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Range:
+    def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Belief:
         """Return the worlds in which the subgame begins; none if no history leads to the state."""
         if self.root == COMMON and sets == self.effort.sets:
             try:
@@ -173,29 +173,29 @@ class SubgameSolver:
                 self._too_large()
         if self.root in (COMMON, ORDER_TWO):
             try:
-                with self._held(1 / 4):
+                with self._growing(1 / 4):
                     return order_two(self.ranges, player, state, sets, others, rng, self.until)
             except BudgetError:  # the others' beliefs are too large
                 self._too_large()
-        with self._held(1 / 2):
+        with self._growing(1 / 2):
             return drawn(self.ranges.asked(player, state), sets, rng)
 
-    def _held(self, share: float) -> AbstractContextManager[None]:
+    def _growing(self, share: float) -> AbstractContextManager[None]:
         """Return a context that holds a growing graph for this thread, for a share of the remaining time."""
         graph = self.ranges.graph
-        if not isinstance(graph, GrowingGraph):
+        if not isinstance(graph, LazyGraph):
             return nullcontext()
         now = time.monotonic()
-        return graph.held(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
+        return graph.growing(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
 
-    def _deepest(self, worlds: Range) -> GameTree | None:
+    def _deepest(self, worlds: Belief) -> GameTree | None:
         """Return the deepest subgame that fits; ``None`` where not even one step does."""
-        with self._held(1 / 2):
-            below = Below(self.ranges.graph, worlds, self.root == PER_WORLD)
+        with self._growing(1 / 2):
+            below = Subgame(self.ranges.graph, worlds, self.root == PER_WORLD)
             depth = self._grown(below)
             return GameTree.unroll(below.game(self.values, depth), self.most) if depth else None
 
-    def _grown(self, below: Below) -> int:
+    def _grown(self, below: Subgame) -> int:
         """Grow a subgame and return how many of its steps fit."""
         for depth in range(self.effort.steps):
             if depth and (time.monotonic() > self.until or not below.goes_on):
@@ -214,7 +214,7 @@ class SubgameSolver:
         """Note that something does not fit, and whether the clock rather than the effort is the reason."""
         self.cut |= self.most < self.effort.histories
 
-    def _solve(self, tree: GameTree, worlds: Range, player: int, state: int) -> list[float] | None:
+    def _solve(self, tree: GameTree, worlds: Belief, player: int, state: int) -> list[float] | None:
         form = SequenceForm.of(tree)
         solver, mean = pcfr_plus().solver(form), np.zeros(form.num_sequences)
         chunk = CHUNK if self.effort.stopping == AVERAGE else 1
@@ -227,10 +227,10 @@ class SubgameSolver:
 
 
 def _played(
-    tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Range, player: int, state: int
+    tree: GameTree, form: SequenceForm, strategy: FloatArray, worlds: Belief, player: int, state: int
 ) -> list[float] | None:
     """Return the row at the player's information set; where the world was told, the mean row over the worlds."""
-    mine = np.flatnonzero(worlds.known[:, player] == state)
+    mine = np.flatnonzero(worlds.infostate[:, player] == state)
     graph, total = tree.graph, worlds.weight[mine].sum()
     share: dict[int, float] = {}
     for k in mine.tolist():
@@ -247,7 +247,7 @@ def _played(
     return None if probabilities is None else probabilities.tolist()
 
 
-class RangeSearch:
+class SubgameSearch:
     """An agent that plays the rows of a solver of subgames.
 
     ``faults`` lists where no history explained what it saw: from there on it plays at random.  ``unknown`` counts the
@@ -260,7 +260,7 @@ class RangeSearch:
         self.number = {record: k for k, record in enumerate(self.graph.records)}
         self.unknown = 0
         self.faults: list[str] = []
-        self.beliefs = Beliefs()
+        self.beliefs = BeliefStatistics()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         if game.players != self.graph.players:
@@ -271,14 +271,14 @@ class RangeSearch:
         self.last: ObservationRecord = (None, None)
         self.lost = False
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        record = own_record(own_move, observation)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        record = own_record(own_action, observation)
         if self.waits:  # the initial observation is always the same
             self.waits = False
         elif record is not None and self.state != NO_RECORD:
-            self.before, self.last = self.state, (own_move, observation)
+            self.before, self.last = self.state, (own_action, observation)
             number = self.number.get(record, NO_RECORD)
-            self.state = NO_RECORD if number == NO_RECORD else self.solver.ranges.behind(self.state, number)
+            self.state = NO_RECORD if number == NO_RECORD else self.solver.ranges.successor(self.state, number)
 
     @uninterrupted()
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
@@ -312,8 +312,8 @@ class RangeSearch:
         if found is None or not found.size:
             self.beliefs.lose()
             if not self.lost:
-                known = self.solver.ranges.key(self.before)
-                self.faults.append(f"no history explains {self.last!r} after {known!r}")
+                infostate = self.solver.ranges.key(self.before)
+                self.faults.append(f"no history explains {self.last!r} after {infostate!r}")
             self.lost = True
             return None
         self.beliefs.note(found, self.state not in self.solver.ranges.thinned)
@@ -333,7 +333,7 @@ def induced_policy(
         player, state = int(tree.infoset_player[at]), int(tree.infoset_state[at])
         found, path = tree.states.path(state)
         for record in path:
-            found = solver.ranges.behind(found, record)
+            found = solver.ranges.successor(found, record)
         first, size = int(form.arrays.first[k]), int(form.arrays.size[k])
         row = solver.strategy_at(player, found)
         strategy[first : first + size] = row if row is not None and len(row) == size else 1 / size

@@ -41,12 +41,12 @@ from infoset.pommerman.config import CONFIGS
 from infoset.pommerman.game import Pommerman
 from infoset.practice import EQUILIBRIUM, costs, solve_soon
 from infoset.remote.serving import Refusal
-from infoset.solvers.study import Move, Study
-from infoset.solvers.work import Watcher
+from infoset.solvers.job import Watcher
+from infoset.solvers.study import ActionValue, Study
 from infoset.view.pictures import record_words
-from infoset.web.heads import Heads, kind_of
-from infoset.web.queue import Job, Queue
-from infoset.web.shelf import Item, find, items
+from infoset.web.artifacts import Artifact, find, items
+from infoset.web.metadata import MetadataCache, kind_of
+from infoset.web.queue import Queue, RunningRequest
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class Agents:
     """A maker of the agents at tables; the solution of a game is shared by all tables."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
-        self.folders, self.heads = folders, Heads()
+        self.folders, self.heads = folders, MetadataCache()
         self.solved: dict[Game | str, Solved] = {}  # by ``key_of``
         self.refused: dict[Game | str, str] = {}
         self.solvable: dict[Game | str, bool] = {}
@@ -125,23 +125,23 @@ class Agents:
             return
         self._resolved(name)
         if name[:1].isdecimal():
-            why = self.why_not_kept(find(self.folders, name), game)
+            why = self.why_unusable(find(self.folders, name), game)
         else:
             why = why_not(parse_name(name).word, game)
         if why:
             raise ParameterError(f"{one_line(name)} cannot play {one_line(game.name)}: it is {why}")
 
-    def kept(self, game: Game) -> tuple[list[str], dict[str, list[str]]]:
+    def list_policies(self, game: Game) -> tuple[list[str], dict[str, list[str]]]:
         """Return the policies and runs on the shelf that can play ``game``, and the others by why they cannot."""
         fit: list[str] = []
         others: dict[str, list[str]] = {}
         for item in items(self.folders):
             if self.heads.of(item).kind in ("policy", "run"):
-                why = self.why_not_kept(item, game)
+                why = self.why_unusable(item, game)
                 (others.setdefault(why, []) if why else fit).append(item.name)
         return fit, others
 
-    def why_not_kept(self, item: Item, game: Game) -> str:
+    def why_unusable(self, item: Artifact, game: Game) -> str:
         """Return in a few words why an item on the shelf cannot play ``game``; "" where it can."""
         head = self.heads.of(item)
         if head.problem:
@@ -210,7 +210,7 @@ class Agents:
         found: Solved = request.job.result
         return found
 
-    def _solved(self, key: Game | str, game: Game, job: Job) -> Solved:
+    def _solved(self, key: Game | str, game: Game, job: RunningRequest) -> Solved:
         try:
             found = solve_for_play(game, job)
         except (BudgetError, UnsupportedGameError) as error:
@@ -219,11 +219,11 @@ class Agents:
         self._keep(self.solved, key, found, MAX_SOLUTIONS)
         return found
 
-    def _keep(self, kept: dict[Game | str, T], key: Game | str, found: T, most: int) -> None:
+    def _keep(self, list_policies: dict[Game | str, T], key: Game | str, found: T, most: int) -> None:
         with self.lock:
-            while len(kept) >= most:
-                kept.pop(next(iter(kept)))
-            kept[key] = found
+            while len(list_policies) >= most:
+                list_policies.pop(next(iter(list_policies)))
+            list_policies[key] = found
 
     def is_solvable(self, game: Game) -> bool:
         """Return whether all positions of a game can be enumerated in about a quarter of a second."""
@@ -239,7 +239,7 @@ class Agents:
         return self.solvable.get(key, False)
 
     def hint(
-        self, source: str, game: Game, player: int, known: InformationState, legal_actions: tuple[Action, ...],
+        self, source: str, game: Game, player: int, infostate: InformationState, legal_actions: tuple[Action, ...],
         visitor: str = "",
     ) -> list[float]:  # fmt: skip
         """Return the probabilities of the moves by a policy: ``auto``, or one on the shelf.
@@ -253,7 +253,7 @@ class Agents:
             if not isinstance(agent, PolicyAgent):
                 raise ParameterError(f"{one_line(source)} is no policy that could be asked")
             policy = agent.policy_for(game)
-        row = policy.action_probabilities(player, known, legal_actions) if len(legal_actions) > 1 else None
+        row = policy.action_probabilities(player, infostate, legal_actions) if len(legal_actions) > 1 else None
         return [1 / len(legal_actions)] * len(legal_actions) if row is None else [float(chance) for chance in row]
 
     def at_hand(self, game: Game, wait: Wait) -> bool:
@@ -270,21 +270,21 @@ class Agents:
         if study is None:
             return []
 
-        def moves(player: int, known: InformationState) -> list[Move]:
-            return study.moves(player, policy.key(known))
+        def actions(player: int, infostate: InformationState) -> list[ActionValue]:
+            return study.actions(player, policy.key(infostate))
 
         return [
             {
-                "words": _last_words(game, player, found.known), "move": found.move, "best": found.best,
+                "words": _last_words(game, player, found.infostate), "move": found.action, "best": found.best,
                 "cost": found.lost,
             }
-            for found in costs(moves, match, replay_steps(match, game), player)
+            for found in costs(actions, match, replay_steps(match, game), player)
             if found.lost is not None
         ]  # fmt: skip
 
 
-def _last_words(game: Game, player: int, known: InformationState) -> str:
-    return record_words(game, player, known[-1], known[:-1]) if known else "at the start"
+def _last_words(game: Game, player: int, infostate: InformationState) -> str:
+    return record_words(game, player, infostate[-1], infostate[:-1]) if infostate else "at the start"
 
 
 class Solved:
@@ -302,7 +302,7 @@ class Solved:
             return None
 
 
-def solve_for_play(game: Game, job: Job) -> Solved:
+def solve_for_play(game: Game, job: RunningRequest) -> Solved:
     """Solve a game within some seconds.
 
     Raises ``BudgetError``, and ``CancelledError`` once the job is given up.

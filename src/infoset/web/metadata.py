@@ -17,7 +17,7 @@ from infoset.arena.reading import asked, reading
 from infoset.errors import FormatError, InfosetError, one_line
 from infoset.files import DamageError, describe_damage
 from infoset.gdl.library import gdl_title
-from infoset.web.shelf import CONFIG, Item, open_plain
+from infoset.web.artifacts import CONFIG, Artifact, open_plain
 
 HEAD = 16 << 10  # bytes of a file that are read
 MAX_CONFIG = 1 << 20
@@ -27,7 +27,7 @@ KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*')
 AFTER = re.compile(r"\s*([,}])")
 
 
-class Head(NamedTuple):
+class Metadata(NamedTuple):
     """A summary of an item.
 
     ``kind`` is the item's kind, or ``""`` for a file that turns out to be none; ``problem`` is why it cannot be shown.
@@ -42,21 +42,21 @@ class Head(NamedTuple):
     problem: str = ""
 
 
-class Heads:
+class MetadataCache:
     """The heads that were read, cached by path, time and size."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, float, int], Head] = OrderedDict()
+        self._known: OrderedDict[tuple[str, float, int], Metadata] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, item: Item) -> Head:
+    def of(self, item: Artifact) -> Metadata:
         """Return the head of an item; a broken item has a ``problem`` and raises no error."""
         key = str(item.path), item.changed, item.size
         with self._lock:
             if (head := self._known.get(key)) is not None:
                 self._known.move_to_end(key)
                 return head
-        head = read_head(item)
+        head = read_metadata(item)
         with self._lock:
             self._known[key] = head
             if len(self._known) > KEPT:
@@ -64,25 +64,25 @@ class Heads:
         return head
 
 
-def kind_of(item: Item) -> str:
+def kind_of(item: Artifact) -> str:
     """Return the kind of an item, by its contents where its name is ambiguous.
 
     A ``.json`` file may be a policy or a replay.
     """
-    return read_head(item).kind if item.path.suffix.lower() == ".json" else item.kind
+    return read_metadata(item).kind if item.path.suffix.lower() == ".json" else item.kind
 
 
-def read_head(item: Item) -> Head:
+def read_metadata(item: Artifact) -> Metadata:
     """Read the head of an item, without the cache."""
     try:
         read = {"run": _run, "policy": _policy, "replay": _json, "tournament": _tournament, "game": _game}[item.kind]
         return read(item)
     except FileNotFoundError:
-        return Head(item.kind, problem="it was deleted")
+        return Metadata(item.kind, problem="it was deleted")
     except sqlite3.Error as error:  # whose messages are written for users
-        return Head(item.kind, problem=one_line(f"broken: {error}", TEXT))
+        return Metadata(item.kind, problem=one_line(f"broken: {error}", TEXT))
     except BROKEN as error:
-        return Head(item.kind, problem=one_line(f"broken: {describe_damage(error)}", TEXT))
+        return Metadata(item.kind, problem=one_line(f"broken: {describe_damage(error)}", TEXT))
 
 
 BROKEN = (
@@ -92,15 +92,15 @@ BROKEN = (
 """What reading a damaged or malicious file may raise."""
 
 
-def _run(item: Item) -> Head:
+def _run(item: Artifact) -> Metadata:
     with open_plain(item.path / CONFIG) as file:
         config = msgspec.json.decode(file.read(MAX_CONFIG), type=dict[str, Any])
     about = {"method": _text(config["method"]), "learns": "training" in config}
     goal = {name: config[name] for name in ("iterations", "target", "seconds") if _is_number(config.get(name))}
-    return Head("run", _text(config["game"]), {**about, **goal})
+    return Metadata("run", _text(config["game"]), {**about, **goal})
 
 
-def _policy(item: Item) -> Head:
+def _policy(item: Artifact) -> Metadata:
     """Read the head of a saved policy: an archive with a ``header``, a NumPy array of JSON's bytes."""
     with open_plain(item.path) as file, zipfile.ZipFile(file) as archive, archive.open("header.npy") as packed:
         head = packed.read(HEAD)
@@ -110,12 +110,14 @@ def _policy(item: Item) -> Head:
     return _policy_head(known)
 
 
-def _policy_head(known: dict[str, Any]) -> Head:
+def _policy_head(known: dict[str, Any]) -> Metadata:
     made = known.get("made_by")
-    return Head("policy", _text(known["game"]), {"method": _text(made.get("method", "")) if type(made) is dict else ""})
+    return Metadata(
+        "policy", _text(known["game"]), {"method": _text(made.get("method", "")) if type(made) is dict else ""}
+    )
 
 
-def _json(item: Item) -> Head:
+def _json(item: Artifact) -> Metadata:
     """Read a ``.json`` file: a replay, a recording of the reference implementation, or a policy, by its first keys.
 
     The kind is "" for any other file.
@@ -128,16 +130,16 @@ def _json(item: Item) -> Head:
     known, coming = fields_at_start(text)
     keys = {*known, coming}
     if "tables" in keys and "game" in known:
-        return _policy_head(known) if whole else Head("policy", problem=HALF)
+        return _policy_head(known) if whole else Metadata("policy", problem=HALF)
     if keys & {"state", "blob"} and keys & {"agents", "config", "blob"}:
         agents = known.get("agents")
         names = [_text(agent) for agent in agents] if type(agents) is list else []
         about = {"agents": names, "variant": _text(known.get("config", ""))}
-        return Head("replay", "pommerman", about) if whole else Head("replay", problem=HALF)
+        return Metadata("replay", "pommerman", about) if whole else Metadata("replay", problem=HALF)
     if not {"game", "agents"} <= keys:
-        return Head("", problem="no replay and no policy")
+        return Metadata("", problem="no replay and no policy")
     if not whole:
-        return Head("replay", problem=HALF)
+        return Metadata("replay", problem=HALF)
     head = _replay(known if "returns" in known else _read_around(item))
     return head._replace(about={**head.about, "over": not LEFT.search(end)})
 
@@ -146,7 +148,7 @@ LEFT = re.compile(rb'"over"\s*:\s*false')
 HALF = "half written: it has no end"
 
 
-def _read_around(item: Item) -> dict[str, Any]:
+def _read_around(item: Artifact) -> dict[str, Any]:
     """Read a replay whose steps come first, as other programs may write it."""
     if item.size > MAX_CONFIG:
         raise FormatError("the steps come before the header", item.title)
@@ -154,22 +156,24 @@ def _read_around(item: Item) -> dict[str, Any]:
         return {k: v for k, v in json.load(file).items() if k != "steps"}
 
 
-def _replay(known: dict[str, Any]) -> Head:
+def _replay(known: dict[str, Any]) -> Metadata:
     about: dict[str, Any] = {name: [_text(text) for text in known[name]] for name in ("players", "agents")}
     returns = [float(value) for value in known["returns"]]
     if not len(returns) == len(about["players"]) == len(about["agents"]):
         raise DamageError("its parts do not fit together")
-    return Head("replay", _text(known["game"]), {**about, "returns": returns})
+    return Metadata("replay", _text(known["game"]), {**about, "returns": returns})
 
 
-def _tournament(item: Item) -> Head:
+def _tournament(item: Artifact) -> Metadata:
     with reading(item.path, seconds=1.0) as connection:
         config = msgspec.json.decode(asked(connection), type=dict[str, Any])
     teams = [_text(team) for team in config["teams"]]
-    return Head("tournament", _text(config["game"]), {"teams": len(teams), "format": _text(config.get("format", ""))})
+    return Metadata(
+        "tournament", _text(config["game"]), {"teams": len(teams), "format": _text(config.get("format", ""))}
+    )
 
 
-def _game(item: Item) -> Head:
+def _game(item: Artifact) -> Metadata:
     """Read the title of a game's file; a ``.csv`` table that does not parse as payoffs is not listed."""
     with open_plain(item.path) as file:
         text = file.read(HEAD).decode(errors="replace")
@@ -182,22 +186,22 @@ def _game(item: Item) -> Head:
                 raise FormatError("larger than tables of payoffs that are listed", item.title)
             parse_csv(text, item.title)
         except FormatError as error:
-            return Head("", problem=one_line(str(error), TEXT))
-        return Head("game", item.name, {"title": _text(item.path.stem)})
+            return Metadata("", problem=one_line(str(error), TEXT))
+        return Metadata("game", item.name, {"title": _text(item.path.stem)})
     if suffix == ".gbt":
         from infoset.formats.gbt import GAME
 
         begin = GAME.search(text)
         if begin is None and item.size > HEAD:  # the settings of Gambit's window come first
-            return Head("game", item.name, {"title": ""})
+            return Metadata("game", item.name, {"title": ""})
         text = "" if begin is None else text[begin.end() :]
     if suffix in (".efg", ".nfg", ".gbt"):
         found = TITLED.match(text)
         if found is None:
             why = f"it does not begin as an {suffix} file does" if suffix != ".gbt" else "it holds none"
-            return Head("game", item.name, problem=f"no file of a game: {why}")
-        return Head("game", item.name, {"title": _text(found[1].replace('\\"', '"'))})
-    return Head("game", item.name, {"title": _text(gdl_title(text))})
+            return Metadata("game", item.name, problem=f"no file of a game: {why}")
+        return Metadata("game", item.name, {"title": _text(found[1].replace('\\"', '"'))})
+    return Metadata("game", item.name, {"title": _text(gdl_title(text))})
 
 
 TITLED = re.compile(r'\s*(?:EFG\s+2|NFG\s+1)\s+[RD]\s+"((?:[^"\\]|\\.)*)"')

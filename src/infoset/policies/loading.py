@@ -49,7 +49,7 @@ def load_policy(path: str | Path) -> SavedPolicy:
 
     Raises ``PolicyError`` for a broken one.
 
-    >>> from infoset.policies.saved import load_policy
+    >>> from infoset.policies.loading import load_policy
     >>> solution = infoset.solve("kuhn_poker", "lp")
     >>> load_policy(solution.policy.save("kuhn.npz")).game
     'kuhn_poker'

@@ -25,7 +25,7 @@ def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:
     Raises ``UnknownNameError``, ``ParameterError``, and for a policy what ``evaluate`` raises.
 
     >>> from infoset.compiled import Compiled
-    >>> from infoset.locking import read_lock
+    >>> from infoset.node_locking import read_lock
     >>> read_lock(Compiled.of("kuhn_poker"), {("P1", "J"): {"bet": 1.0}})
     {'P1': {'J': {'bet': 1.0}}}
     """
@@ -89,7 +89,7 @@ def read_locks(texts: Iterable[str]) -> dict[str, Any]:
 
     Raises ``FormatError`` for such a file that is broken, ``ParameterError`` for other texts.
 
-    >>> from infoset.locking import read_locks
+    >>> from infoset.node_locking import read_locks
     >>> read_locks(["P1=random"])
     {'P1': 'random'}
     """

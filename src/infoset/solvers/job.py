@@ -1,6 +1,6 @@
 """Long-running work that is stepped, stopped, saved and resumed, and the one loop that checks limits and Ctrl-C.
 
-A solver, a sampler, a series of trainings, an evaluation, a network's training: each is a ``Work``.  ``advance`` steps
+A solver, a sampler, a series of trainings, an evaluation, a network's training: each is a ``Job``.  ``advance`` steps
 it from one measured iteration to the next, and ends at a limit, at Ctrl-C, or when nothing is left to do.
 """
 
@@ -25,7 +25,7 @@ from infoset.names import MAX_COUNT, check_range, is_number
 from infoset.processes import LEFT_BEHIND
 
 if TYPE_CHECKING:
-    from infoset.policies.saved import SavedPolicy
+    from infoset.policies.loading import SavedPolicy
     from infoset.solvers.metrics import Evaluation
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Point:
     values: tuple[float, ...] | None = None
 
 
-class Work(ABC):
+class Job(ABC):
     """Work that is done in steps.
 
     ``total`` is the number of iterations after which nothing is left to do; ``None`` where there is no end.
@@ -121,7 +121,7 @@ class Work(ABC):
         return ""
 
 
-class Run(Work):
+class RunInSeries(Job):
     """One of several runs, which ends after ``total`` iterations."""
 
     total: int
@@ -131,28 +131,31 @@ class Run(Work):
         """Return the result so far, as arrays by name; ``value`` is the value of that result."""
 
     @abstractmethod
-    def kept(self) -> dict[str, Any]:
+    def state_arrays(self) -> dict[str, Any]:
         """Return all arrays that change, by name."""
 
     def save(self) -> dict[str, Any]:
-        return {**{name: array.copy() for name, array in self.kept().items()}, "iteration": np.array(self.iteration)}
+        return {
+            **{name: array.copy() for name, array in self.state_arrays().items()},
+            "iteration": np.array(self.iteration),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        fit(self.kept(), saved)
+        fit(self.state_arrays(), saved)
         self.iteration = int(saved["iteration"])
 
 
-class Runs(Work):
+class MultiStart(Job):
     """A series of runs, each made from its number, one after the other.
 
     ``results`` holds the results of the finished runs; the current run counts for the best result, too.
     """
 
     finished_as = "iterations"
-    dealt: RunsElsewhere | None = None
+    dealt: DistributedRuns | None = None
     """The executor of the runs, where they are not run in this process."""
 
-    def __init__(self, make: Callable[[int], Run], runs: int) -> None:
+    def __init__(self, make: Callable[[int], RunInSeries], runs: int) -> None:
         self.make, self.runs = make, runs
         self.number, self.current = 0, make(0)
         self.each = self.current.total
@@ -191,8 +194,8 @@ class Runs(Work):
     @property
     def known(self) -> list[dict[str, Any]]:
         """The results of all runs, the current one included where it has begun."""
-        begun = self.number < self.runs and self.current.iteration > 0
-        return [*self.results, self.current.result()] if begun else self.results
+        under_way = self.number < self.runs and self.current.iteration > 0
+        return [*self.results, self.current.result()] if under_way else self.results
 
     @property
     def measured(self) -> list[dict[str, Any]]:
@@ -209,13 +212,13 @@ class Runs(Work):
         best = self.best
         return Point(self.iteration, seconds, values=None if best is None else (float(best["value"]),))
 
-    def teller(self, progress: Callable[[int, float], object] | None) -> Callable[[Work, float], object]:
+    def teller(self, progress: Callable[[int, float], object] | None) -> Callable[[Job, float], object]:
         """Return a hook that passes to ``progress`` the number of finished runs and their best value after each run."""
-        told = [0]
+        reported = [0]
 
-        def tell(work: Work, seconds: float) -> None:
-            if progress is not None and self.number > told[0]:
-                told[0] = self.number
+        def tell(job: Job, seconds: float) -> None:
+            if progress is not None and self.number > reported[0]:
+                reported[0] = self.number
                 progress(self.number, max(float(result["value"]) for result in self.results))
 
         return tell
@@ -252,25 +255,25 @@ class Runs(Work):
             raise CheckpointError(f"the checkpoint does not fit: {describe_damage(error)}") from None
 
 
-class RunsElsewhere:
+class DistributedRuns:
     """An executor that keeps up to ``width`` runs in progress and returns their results in order."""
 
     def __init__(self, deal: Callable[[int, list[dict[str, Any]]], Future[dict[str, Any]]], width: int) -> None:
         """Take ``deal``, which starts a run, given its number and the results of the trials."""
         self.deal, self.width = deal, width
-        self.begun: dict[int, Future[dict[str, Any]]] = {}
+        self.under_way: dict[int, Future[dict[str, Any]]] = {}
 
-    def result(self, runs: Runs, until: float) -> dict[str, Any] | None:
+    def result(self, runs: MultiStart, until: float) -> dict[str, Any] | None:
         """Return the result of the next run; ``None`` where it is not over by ``until``."""
         trials = runs.results[: runs.trials]
         known = runs.runs if runs.number >= runs.trials else runs.trials
         for number in range(runs.number, min(runs.number + self.width, known)):
-            if number not in self.begun:
-                self.begun[number] = self.deal(number, trials)
+            if number not in self.under_way:
+                self.under_way[number] = self.deal(number, trials)
         left = None if until == inf else max(until - time.monotonic(), 0.0)
-        if not wait([self.begun[runs.number]], left).done:
+        if not wait([self.under_way[runs.number]], left).done:
             return None
-        return self.begun.pop(runs.number).result()
+        return self.under_way.pop(runs.number).result()
 
 
 def part_of(saved: dict[str, Any], prefix: str) -> dict[str, Any]:
@@ -321,7 +324,7 @@ class Background(Generic[T]):
         return cast("T", self.outcome)
 
 
-class OneCall(Work, Generic[T]):
+class OneCall(Job, Generic[T]):
     """The work of one long call, which counts as one iteration and can be abandoned."""
 
     total = 1
@@ -361,7 +364,7 @@ class Limits:
             if value is not None and not (is_number(value) and 0 <= value < inf):
                 raise ParameterError(f"{name}={shorten(str(value))} is out of range; allowed: numbers from 0 up")
 
-    def reached(self, work: Work, seconds: float, last: Point | None) -> str:
+    def reached(self, job: Job, seconds: float, last: Point | None) -> str:
         """Return the name of the limit that is reached, or "".
 
         Where time or a target is a limit, and not the number of iterations alone, the work also ends, as "exact", once
@@ -370,20 +373,20 @@ class Limits:
         found = None if self.target is None or last is None else last.exploitability
         if self.target is not None and found is not None and found <= self.target:
             return "target"
-        if (self.seconds, self.target) != (None, None) and _is_settled(work, last):
+        if (self.seconds, self.target) != (None, None) and _is_settled(job, last):
             return "exact"
-        if work.over:
-            return work.finished_as
-        if self.iterations is not None and work.iteration >= self.iterations:
+        if job.over:
+            return job.finished_as
+        if self.iterations is not None and job.iteration >= self.iterations:
             return "iterations"
         return "seconds" if self.seconds is not None and seconds >= self.seconds else ""
 
 
-def _is_settled(work: Work, last: Point | None) -> bool:
+def _is_settled(job: Job, last: Point | None) -> bool:
     """Return whether the last measured exploitability leaves nothing to gain."""
-    if work.nothing_to_gain is None or last is None or last.exploitability is None:
+    if job.nothing_to_gain is None or last is None or last.exploitability is None:
         return False
-    return last.exploitability <= work.nothing_to_gain
+    return last.exploitability <= job.nothing_to_gain
 
 
 @dataclass
@@ -402,10 +405,10 @@ class Watcher:
     """
 
     building: Callable[[int], object] = lambda count: None
-    begin: Callable[[Work, Limits], object] = lambda work, limits: None
+    begin: Callable[[Job, Limits], object] = lambda job, limits: None
     point: Callable[[Any], object] = lambda point: None
-    advance: Callable[[Work, float], object] = lambda work, seconds: None
-    done: Callable[[Work, float], object] = lambda work, seconds: None
+    advance: Callable[[Job, float], object] = lambda job, seconds: None
+    done: Callable[[Job, float], object] = lambda job, seconds: None
     solved: Callable[[Any], object] = lambda solution: None
 
     def __post_init__(self) -> None:
@@ -415,39 +418,39 @@ class Watcher:
                 raise ParameterError(f"{name}={shorten(repr(hook))} is no function; allowed: a hook to be called")
 
 
-def advance(work: Work, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:
-    """Step ``work`` until a limit, its end or Ctrl-C; return which, and the seconds that it took, ``spent`` included.
+def advance(job: Job, limits: Limits, watcher: Watcher, spent: float = 0.0) -> tuple[str, float]:
+    """Step ``job`` until a limit, its end or Ctrl-C; return which, and the seconds that it took, ``spent`` included.
 
     Time spent on measuring does not count.  Where there is a time limit, nothing is measured while measuring has taken
     longer than the work itself.
     """
-    run = _Run(work, limits, watcher, spent)
+    run = _Run(job, limits, watcher, spent)
     with interrupts(lambda: run.breaking) as run.stop:
         stopped = run.until_done()
-    watcher.done(work, run.seconds)
+    watcher.done(job, run.seconds)
     return stopped, run.seconds
 
 
 class _Run:
     stop: threading.Event
-    told: Point | None = None
+    reported: Point | None = None
     looking = 0.0
     """Seconds spent on measuring so far."""
 
-    def __init__(self, work: Work, limits: Limits, watcher: Watcher, seconds: float) -> None:
-        self.work, self.limits, self.watcher, self.seconds = work, limits, watcher, seconds
+    def __init__(self, job: Job, limits: Limits, watcher: Watcher, seconds: float) -> None:
+        self.job, self.limits, self.watcher, self.seconds = job, limits, watcher, seconds
         self.last: Point | None = None
         self.chunk, self.breaking = 1, False
 
     def until_done(self) -> str:
         self._look()
-        while not (reason := self.limits.reached(self.work, self.seconds, self.last)):
+        while not (reason := self.limits.reached(self.job, self.seconds, self.last)):
             if self.stop.is_set():
                 return "interrupted"
-            ends = (self.work.next_check(), self.limits.iterations, self.work.total)
+            ends = (self.job.next_check(), self.limits.iterations, self.job.total)
             goal = min(end for end in ends if end is not None)
-            while self.work.iteration < goal and not (self.work.over or self.stop.is_set() or self._late()):
-                self._step(min(goal - self.work.iteration, self.chunk))
+            while self.job.iteration < goal and not (self.job.over or self.stop.is_set() or self._late()):
+                self._step(min(goal - self.job.iteration, self.chunk))
             self._look()
         return reason
 
@@ -458,12 +461,12 @@ class _Run:
         begin = time.monotonic()
         left = inf if self.limits.seconds is None else self.limits.seconds - self.seconds
         try:
-            self.breaking = self.work.breaks
-            self.work.step(iterations, begin + min(left, 5 * CHUNK_SECONDS))
+            self.breaking = self.job.breaks
+            self.job.step(iterations, begin + min(left, 5 * CHUNK_SECONDS))
         except KeyboardInterrupt:
-            if not self.work.breaks:
+            if not self.job.breaks:
                 raise
-            self.work.undo()
+            self.job.undo()
             self.stop.set()
         finally:
             self.breaking = False
@@ -474,17 +477,17 @@ class _Run:
         elif spent > CHUNK_SECONDS * 2:
             self.chunk = max(1, self.chunk // 2)
         if not self.stop.is_set():  # what this hook would keep, the final hook keeps
-            self._tell(self.watcher.advance, self.work, self.seconds)
+            self._tell(self.watcher.advance, self.job, self.seconds)
 
     def _look(self) -> None:
         if self.last is not None and self._dear():
             return
-        if self.last is None or self.last.iteration != self.work.iteration:
+        if self.last is None or self.last.iteration != self.job.iteration:
             began = time.monotonic()
-            self.last = self.work.point(self.seconds)
+            self.last = self.job.point(self.seconds)
             self.looking += time.monotonic() - began
-        if self.last is not None and self.last is not self.told:
-            self.told = self.last
+        if self.last is not None and self.last is not self.reported:
+            self.reported = self.last
             self._tell(self.watcher.point, self.last)
 
     def _dear(self) -> bool:

@@ -15,15 +15,15 @@ from infoset.tree.kernels import add_blocks, halve
 from infoset.tree.sequence_form import FormArrays
 
 
-class Halves:
+class ParallelGradient:
     """The blocks of a form, split in two.
 
     >>> import numpy as np
     >>> from infoset.compiled import Compiled
-    >>> from infoset.tree.halves import Halves
+    >>> from infoset.tree.parallel_gradient import ParallelGradient
     >>> form = Compiled.of("dark_hex(rows=2,columns=2)").factored.form
     >>> values = np.zeros(form.num_sequences)
-    >>> Halves(form.arrays).gradient(0, np.ones(form.num_sequences), values)
+    >>> ParallelGradient(form.arrays).gradient(0, np.ones(form.num_sequences), values)
     >>> round(float(values.sum()), 2)
     -30.0
     """
@@ -43,11 +43,11 @@ class Halves:
         a, own = self.arrays, slice(int(self.arrays.sequences[player]), int(self.arrays.sequences[player + 1]))
         shared = plan * a.shares if len(a.shares) else plan
         values[own] = self.second[own] = 0.0
-        behind = self._thread.submit(
+        successors = self._thread.submit(
             add_blocks, a, player, shared, self.second, self.block, len(a.blocks), self.number
         )  # fmt: skip
         add_blocks(a, player, shared, values, 0, self.block, 0)
-        behind.result()
+        successors.result()
         values[own] += self.second[own]
         if len(a.shares):
             values[own] *= a.shares[own]

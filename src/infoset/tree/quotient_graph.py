@@ -21,12 +21,12 @@ ELEMENT_BITS = 6
 ELEMENT = (1 << ELEMENT_BITS) - 1
 
 
-class Walk(NamedTuple):
+class QuotientGraph(NamedTuple):
     """The representative positions, one of each orbit.  Data that a walk reads together is adjacent in memory.
 
     >>> from infoset.tree.graph import explore
-    >>> from infoset.tree.walk import Walk
-    >>> Walk.of(explore(infoset.load("kuhn_poker"))).num_players
+    >>> from infoset.tree.quotient_graph import QuotientGraph
+    >>> QuotientGraph.of(explore(infoset.load("kuhn_poker"))).num_players
     2
     """
 
@@ -38,7 +38,7 @@ class Walk(NamedTuple):
     depth: int  # the largest number of edges from the start to an end
 
     @classmethod
-    def of(cls, graph: GameGraph, symmetry: Symmetry | None = None) -> Walk:
+    def of(cls, graph: GameGraph, symmetry: Symmetry | None = None) -> QuotientGraph:
         """Build the walk of all positions, or of one position of each orbit of ``symmetry``.
 
         Raises ``GameRuleError`` where a state can recur.
@@ -46,13 +46,13 @@ class Walk(NamedTuple):
         symmetry = symmetry or no_symmetry(graph)
         carry = symmetry.image.argmin(axis=0)
         smallest = symmetry.image.min(axis=0)
-        kept = np.flatnonzero(carry == 0)
+        copied = np.flatnonzero(carry == 0)
         number = np.cumsum(carry == 0) - 1
-        sizes = graph.num_edges[kept]
+        sizes = graph.num_edges[copied]
         first = np.cumsum(sizes) - sizes
-        edges = np.repeat(graph.first_edge[kept] - first, sizes) + np.arange(sizes.sum())
+        edges = np.repeat(graph.first_edge[copied] - first, sizes) + np.arange(sizes.sum())
         child = graph.child[edges]
-        columns = graph.player[kept], graph.content[kept], first, sizes
+        columns = graph.player[copied], graph.content[copied], first, sizes
         turn = symmetry.group.inverse[carry[child]]
         edge = np.column_stack([number[smallest[child]], turn, graph.record[edges]]).astype(np.int32)
         position = np.column_stack(columns).astype(np.int32)
@@ -64,7 +64,7 @@ class Walk(NamedTuple):
         return int(self.edge.shape[1]) - TOKENS
 
     @property
-    def most_moves(self) -> int:
+    def most_actions(self) -> int:
         """The largest number of moves at one position."""
         return int(self.position[:, MOVES].max(initial=1))
 
@@ -126,10 +126,10 @@ def still_fixing(group, fixing, record):
 
 @linked_kernel
 @borrowing
-def same_orbit(group, fixing, action_set, move, other):
-    """Return whether one of the elements maps ``other`` to ``move``, both by their places in the action set."""
+def same_orbit(group, fixing, action_set, action, other):
+    """Return whether one of the elements maps ``other`` to ``action``, both by their places in the action set."""
     for h in range(len(group.inverse)):
-        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + other] == move:
+        if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + other] == action:
             return True
     return False
 

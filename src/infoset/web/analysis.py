@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from infoset.web.watching import Watching
 
 
-class Studies:
+class Analysis:
     """Answers for the views of stored data."""
 
     def __init__(self, news: News, folders: tuple[Path, ...]) -> None:

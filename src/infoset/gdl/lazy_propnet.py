@@ -24,7 +24,7 @@ from infoset.interning import Rows, intern, longer
 from infoset.jit import inner_kernel, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words
 from infoset.tree.graph import CHANCE, NO_RECORD
-from infoset.tree.growing import NO_ACTION_SET, OUTSIDE, PAYOFFS, STATES, GrowingGraph, add_position, begin_state
+from infoset.tree.lazy_graph import NO_ACTION_SET, OUTSIDE, PAYOFFS, STATES, LazyGraph, add_position, begin_state
 
 MANY = 64  # outcomes of chance beyond which they are asked for one by one, and equal ones are not merged
 ANSWERS = 2000  # outcomes of chance, in all, for edges that are asked for at once
@@ -286,12 +286,12 @@ def _link(g, chance_outcome, edge, state, child, record):
         last = j
         while last < len(edge) and edge[last] == edge[j]:
             last += 1
-        kept = 0  # the first of each set of equal outcomes, moved to the front
+        count = 0  # the first of each set of equal outcomes, moved to the front
         weight = np.zeros(last - j)
         place = np.zeros(last - j, dtype=np.int64)
         for k in range(j, last):
             found = -1
-            for other in range(kept):
+            for other in range(count):
                 same = child[place[other]] == child[k]
                 for p in range(n):
                     same = same and record[place[other], p] == record[k, p]
@@ -299,18 +299,18 @@ def _link(g, chance_outcome, edge, state, child, record):
                     found = other
                     break
             if found < 0:
-                place[kept] = k
-                found = kept
-                kept += 1
+                place[count] = k
+                found = count
+                count += 1
             weight[found] += 1.0
         e = edge[j]
-        if kept > 1:
-            chance = add_position(g, CHANCE, chance_outcome[state[j]], kept, state[j], e)
+        if count > 1:
+            chance = add_position(g, CHANCE, chance_outcome[state[j]], count, state[j], e)
             g.child[e] = chance
             e = g.first[chance]
-        for k in range(kept):
+        for k in range(count):
             g.child[e + k] = g.at[child[place[k]]]
-            if kept > 1:
+            if count > 1:
                 g.probability[e + k] = weight[k] / (last - j)
             for p in range(n):
                 g.record[e + k, p] = record[place[k], p]
@@ -353,7 +353,7 @@ class GroundSource:
         self.stuck = np.zeros(len(net.roles), dtype=np.int64)
         self.broken = 0
 
-    def start(self, graph: GrowingGraph) -> tuple[int, ...]:
+    def start(self, graph: LazyGraph) -> tuple[int, ...]:
         """Make the initial state and return everybody's records: nobody observes anything before the first move."""
         self._room(graph, 1)
         intern(self.interned.states, self.evaluator.net.initial.view(np.int64))
@@ -365,7 +365,7 @@ class GroundSource:
         """The moves of all action sets, as the network numbers them."""
         return self.interned.action_sets
 
-    def _room(self, graph: GrowingGraph, joint: int) -> None:
+    def _room(self, graph: LazyGraph, joint: int) -> None:
         """Make room for ``joint`` more joint moves and the states after them."""
         i, roles, n = self.interned, len(self.propnet.roles), len(self.shape.seats)
         percepts = max(int(np.diff(self.shape.first_percept).max(initial=0)), roles) + 2
@@ -379,7 +379,7 @@ class GroundSource:
         )
         self.chance_outcome = longer(self.chance_outcome, int(i.states.size[0]) + joint)
 
-    def ask(self, graph: GrowingGraph, edges: LongArray) -> None:
+    def ask(self, graph: LazyGraph, edges: LongArray) -> None:
         lanes = WORD * self.most_words
         parts = [edges[begin : begin + lanes] for begin in range(0, len(edges), lanes)]
         while parts:
@@ -392,7 +392,7 @@ class GroundSource:
             else:
                 self._ask(graph, part, count)
 
-    def _ask(self, graph: GrowingGraph, edges: LongArray, count: int) -> None:
+    def _ask(self, graph: LazyGraph, edges: LongArray, count: int) -> None:
         """Ask for a few edges, whose outcomes number ``count`` at most."""
         answers = max(graph.widest(), MANY) if self.shape.random != NO_ROLE else 1
         g = graph.room(len(edges), len(edges) * answers)
@@ -419,7 +419,7 @@ class GroundSource:
         _tell(g, self.shape, self.interned, moves, seen, num_seen, child, record)
         _link(g, self.chance_outcome, edge, state, child, record)
 
-    def _number(self, graph: GrowingGraph, words: Words) -> LongArray:
+    def _number(self, graph: LazyGraph, words: Words) -> LongArray:
         """Return the numbers of states, after evaluating new ones; states that could not be evaluated are not kept."""
         numbers, fresh = np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.int64)
         try:
@@ -429,7 +429,7 @@ class GroundSource:
             raise
         return numbers
 
-    def take_over(self, graph: GrowingGraph, other: Any, states: LongArray) -> LongArray:
+    def take_over(self, graph: LazyGraph, other: Any, states: LongArray) -> LongArray:
         """Return the positions at which steps begin in states (K,) that another source of the game has numbered."""
         self._room(graph, len(states))
         numbers = self._number(graph, other.interned.states.table(self.width)[states].view(np.uint64))
@@ -443,7 +443,7 @@ class GroundSource:
     def _rows(self, lanes: int) -> Words:
         return self.rows[1 if lanes <= WORD else self.most_words]
 
-    def _look(self, graph: GrowingGraph, numbers: LongArray) -> None:
+    def _look(self, graph: LazyGraph, numbers: LongArray) -> None:
         lanes = WORD * self.most_words
         for begin in range(0, len(numbers), lanes):
             graph.clock()
@@ -519,7 +519,7 @@ class GroundSource:
             return (*[words[k] for k in numbers[:-2]], ("offered", *self.action_set(numbers[-1])))
         return tuple([words[k] for k in numbers])
 
-    def playouts(self, graph: GrowingGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
+    def playouts(self, graph: LazyGraph, positions: LongArray, each: int, seed: int) -> FloatArray:
         """Return mean payoffs (K, n) of ``each`` random playouts from positions (K,) at which a step begins."""
         states = self.interned.states
         words = states.data[: int(states.size[0]) * self.width].view(np.uint64).reshape(-1, self.width)

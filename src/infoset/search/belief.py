@@ -1,14 +1,14 @@
 """Beliefs: the histories consistent with a player's observations, as weighted arrays.
 
-Everything is read from the game's graph.  The belief (``Range``) at an information state is computed once, from that of
+Everything is read from the game's graph.  The belief (``Belief``) at an information state is computed once, from that of
 the state before, however many games are played.  It is exact where it fits.  Of more than ``most`` histories, ``most``
 are sampled; where none of those explains the next observation, others are sampled from the start of the game
-(``Draws``), or, where there is no time for that, some are kept that explain all but the last observation (``relaxed``).
+(``BeliefSampler``), or, where there is no time for that, some are kept that explain all but the last observation (``relaxed``).
 
 Information states are numbered in the order in which they are met, so their numbers serve only to tell them apart: the
 result for a state must not depend, to the last bit, on earlier queries.  Rows therefore stand in the order in which the
 graph leads to them, and all samples are drawn from a generator seeded by the state's own records
-(``Ranges.generator``).
+(``BeliefTracker.generator``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, Obs
 from infoset.errors import BudgetError
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, spread
-from infoset.tree.growing import GrowingGraph, GrowingStates, Numbered
+from infoset.tree.lazy_graph import LazyGraph, LazyInformationStates, Numbered
 
 MAX_RANGE = 100_000  # the most histories of a belief; of more, that many are sampled
 AGAIN = 64  # histories sampled where no history of a belief is left
@@ -41,11 +41,11 @@ Moves: TypeAlias = Callable[[LongArray, LongArray], FloatArray]
 """An opponent model: from edges (K,) and the mover's information state before each (K,) to probabilities (K,)."""
 
 
-class Range(NamedTuple):
+class Belief(NamedTuple):
     """A belief: histories that one player cannot tell apart, with everybody's information states and weights."""
 
     position: LongArray  # (K,)
-    known: LongArray  # (K, n) information states
+    infostate: LongArray  # (K, n) information states
     weight: FloatArray  # (K,) sums to one
 
     @property
@@ -57,19 +57,19 @@ class Range(NamedTuple):
         """The effective sample size (Kish 1965): the number of equally weighted histories that say as much."""
         return float(self.weight.sum() ** 2 / max(float((self.weight**2).sum()), 1e-300)) if self.size else 0.0
 
-    def take(self, rows: LongArray | IntArray) -> Range:
-        return Range(self.position[rows], self.known[rows], self.weight[rows])
+    def take(self, rows: LongArray | IntArray) -> Belief:
+        return Belief(self.position[rows], self.infostate[rows], self.weight[rows])
 
 
-def merged(found: Range) -> Range:
+def merged(found: Belief) -> Belief:
     """Merge equal histories, each kept where its first copy stood, add up their weights and normalise them.
 
     >>> import numpy as np
-    >>> from infoset.search.ranges import Range, merged
-    >>> merged(Range(np.array([7, 3, 7]), np.array([[1], [2], [1]]), np.ones(3))).position
+    >>> from infoset.search.belief import Belief, merged
+    >>> merged(Belief(np.array([7, 3, 7]), np.array([[1], [2], [1]]), np.ones(3))).position
     array([7, 3])
     """
-    rows = np.column_stack([found.position, found.known])
+    rows = np.column_stack([found.position, found.infostate])
     order = np.lexsort(rows.T)  # stable: the first of equal histories comes first
     rows = rows[order]
     fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])[: len(rows)]
@@ -81,7 +81,7 @@ def merged(found: Range) -> Range:
     return found.take(first[placed])._replace(weight=weight / max(float(weight.sum()), 1e-300))
 
 
-def drawn(found: Range, count: int, rng: np.random.Generator) -> Range:
+def drawn(found: Belief, count: int, rng: np.random.Generator) -> Belief:
     """Return at most ``count`` histories, sampled by weight (systematic sampling), with equal ones merged."""
     if found.size <= count:
         return found
@@ -96,13 +96,13 @@ def systematic(weight: FloatArray, count: int, rng: np.random.Generator) -> Long
     return np.minimum(rows, len(weight) - 1)
 
 
-def whole(graph: Graph) -> Range:
+def whole(graph: Graph) -> Belief:
     """Return the belief at the start of a game."""
-    return Range(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1))
+    return Belief(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1))
 
 
 class Graph(Protocol):
-    """The positions of a game: all of them (``GameGraph``) or those asked for so far (``GrowingGraph``)."""
+    """The positions of a game: all of them (``GameGraph``) or those asked for so far (``LazyGraph``)."""
 
     @property
     def players(self) -> tuple[str, ...]: ...
@@ -130,33 +130,33 @@ class Graph(Protocol):
     def records(self) -> Numbered[ObservationRecord] | list[ObservationRecord]: ...
     def ask(self, edges: LongArray) -> None: ...
     def ends(self, edges: LongArray) -> BoolArray: ...
-    def moves(self, position: int) -> tuple[Action, ...]: ...
+    def actions(self, position: int) -> tuple[Action, ...]: ...
     def decides(self, positions: LongArray, player: int) -> BoolArray: ...
 
 
-class Ranges:
-    """The beliefs of every information state that was asked for; the others move by ``moves``, uniformly by default.
+class BeliefTracker:
+    """The beliefs of every information state that was asked for; the others move by ``actions``, uniformly by default.
 
-    >>> from infoset.search.ranges import Ranges
+    >>> from infoset.search.belief import BeliefTracker
     >>> from infoset.tree.graph import explore
-    >>> ranges = Ranges(explore(infoset.load("kuhn_poker")))
-    >>> king = ranges.behind(0, ranges.graph.records.index((None, "K")))         # player 1 holds it
+    >>> ranges = BeliefTracker(explore(infoset.load("kuhn_poker")))
+    >>> king = ranges.successor(0, ranges.graph.records.index((None, "K")))         # player 1 holds it
     >>> ranges.asked(0, king).weight                                            # player 2 one of the others
     array([0.5, 0.5])
     """
 
     def __init__(
-        self, graph: Any, moves: Moves | None = None, seed: int = 0, most: int = MAX_RANGE, entries: int = 0
+        self, graph: Any, actions: Moves | None = None, seed: int = 0, most: int = MAX_RANGE, entries: int = 0
     ) -> None:
         """Make beliefs on a graph.
 
         A belief of more than ``most`` histories is replaced by a sample of ``most``.  With ``entries``, about that many
         histories are kept in all, and ``BudgetError`` is raised where more edges than that lead out of a belief.
         """
-        self.graph, self.moves, self.seed, self.most = graph, moves, seed, most
+        self.graph, self.actions, self.seed, self.most = graph, actions, seed, most
         self.most_entries, self.most_edges = entries or MAX_ENTRIES, entries or inf
-        self.states = graph.states if isinstance(graph, GrowingGraph) else InformationStates(graph)
-        self.kept: OrderedDict[int, Range] = OrderedDict()
+        self.states = graph.states if isinstance(graph, LazyGraph) else InformationStates(graph)
+        self.cache: OrderedDict[int, Belief] = OrderedDict()
         self.entries = 0
         self.thinned: set[int] = set()  # states whose beliefs are incomplete
         self.drawn_again = 0  # how often no history of a belief was left, and others were sampled
@@ -167,30 +167,30 @@ class Ranges:
 
     def key(self, state: int) -> str:
         """Return the readable key of an information state."""
-        return self.graph.key(state) if isinstance(self.states, GrowingStates) else self.states.key(state)
+        return self.graph.key(state) if isinstance(self.states, LazyInformationStates) else self.states.key(state)
 
-    def behind(self, state: int, record: int) -> int:
+    def successor(self, state: int, record: int) -> int:
         """Return the information state that follows a state by one record."""
         return self.states.after(state, record)
 
     def generator(self, state: int) -> np.random.Generator:
         """Return the random generator of an information state: always the same one, whatever was asked before."""
         player, path = self.states.path(state)
-        if isinstance(self.graph, GrowingGraph):  # records are numbered as they are met: use the key
+        if isinstance(self.graph, LazyGraph):  # records are numbered as they are met: use the key
             key = hashlib.blake2b(self.graph.key(state).encode(), digest_size=16)
             return np.random.default_rng([self.seed, player, int.from_bytes(key.digest(), "big")])
         return np.random.default_rng([self.seed, player, *path])
 
-    def of(self, player: int, state: int) -> Range:
+    def of(self, player: int, state: int) -> Belief:
         """Return the histories right after the last record of the state; none where no history explains it."""
         path = []
-        while state not in self.kept and self.states.parent[state] >= 0:
+        while state not in self.cache and self.states.parent[state] >= 0:
             path.append(state)
             state = self.states.parent[state]
-        if state not in self.kept:
+        if state not in self.cache:
             self._keep(state, whole(self.graph))
-        self.kept.move_to_end(state)
-        found = self.kept[state]
+        self.cache.move_to_end(state)
+        found = self.cache[state]
         for below in reversed(path):
             before, found = found, self._advance(found, player, below)
             if not found.size and below in self.thinned:
@@ -200,18 +200,18 @@ class Ranges:
             self._keep(below, found)
         return found
 
-    def _again(self, before: Range, player: int, state: int) -> Range:
+    def _again(self, before: Belief, player: int, state: int) -> Belief:
         """Return other histories for ``state`` where none left of ``before`` explains the next observation."""
         if not self.relaxed:
             self.drawn_again += 1
-            return Draws(self, state, self.generator(state)).draw(min(AGAIN, self.most))
+            return BeliefSampler(self, state, self.generator(state)).draw(min(AGAIN, self.most))
         self.near.add(state)
         few = drawn(before, min(AGAIN, self.most), self.generator(state))
         if (found := self._advance(few, player, state, loosely=True)).size:
             return found
-        known = few.known.copy()  # the game would be over in all of them: their positions stay
-        known[:, player] = state
-        return few._replace(known=known)
+        infostate = few.infostate.copy()  # the game would be over in all of them: their positions stay
+        infostate[:, player] = state
+        return few._replace(infostate=infostate)
 
     def chance(self, player: int, state: int, record: int) -> float:
         """Return the probability of a player's next record, given its own moves; the game may end with it."""
@@ -222,13 +222,13 @@ class Ranges:
             now = after.take(np.flatnonzero(~over & (self.graph.player[after.position] != TERMINAL)))
         return total
 
-    def asked(self, player: int, state: int) -> Range:
+    def asked(self, player: int, state: int) -> Belief:
         """Return the histories of the state in which the player has a move in the step to come."""
         found = self.until(self._few(self.of(player, state), state), player, player)
         found = found.take(np.flatnonzero(self.graph.decides(found.position, player)))
         return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
 
-    def until(self, found: Range, player: int, watcher: int) -> Range:
+    def until(self, found: Belief, player: int, watcher: int) -> Belief:
         """Follow histories to where ``player`` has a move, as long as ``watcher`` observes nothing of it."""
         graph, parts = self.graph, []
         while found.size:
@@ -246,39 +246,39 @@ class Ranges:
             mover = graph.player[now.position[source]]
             chance = self._probabilities(edges, mover, now, source, watcher)
             weight: FloatArray = now.weight[source] * chance
-            known = self.states.behind(now.known[source], graph.record[edges])
-            found = Range(graph.child[edges].astype(np.int64), known, weight)
+            infostate = self.states.successor(now.infostate[source], graph.record[edges])
+            found = Belief(graph.child[edges].astype(np.int64), infostate, weight)
             found = found.take(np.flatnonzero(weight > 0))
-        return Range(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
+        return Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
 
     def forget(self) -> None:
         """Drop all beliefs, so that every one is computed anew."""
-        self.kept.clear()
+        self.cache.clear()
         self.thinned.clear()
         self.near.clear()
         self.entries = 0
 
-    def move_to(self, graph: GrowingGraph, state: int) -> int:
+    def move_to(self, graph: LazyGraph, state: int) -> int:
         """Continue on another graph of the game, and return the number of a state there.
 
         All that is carried over is the belief of the state, or the last one before it that is kept.  Raises as
         ``graph.ask`` does, and then stays on the old graph.
         """
         last = state
-        while last not in self.kept and self.states.parent[last] >= 0:
+        while last not in self.cache and self.states.parent[last] >= 0:
             last = int(self.states.parent[last])
         thinned, near = last in self.thinned, last in self.near
-        found = self._few(self.kept[last], last) if last in self.kept else whole(self.graph)
+        found = self._few(self.cache[last], last) if last in self.cache else whole(self.graph)
         position = graph.positions_of(self.graph, found.position)
-        numbers = graph.states_of(self.graph, np.append(found.known, [last, state]))
+        numbers = graph.states_of(self.graph, np.append(found.infostate, [last, state]))
         self.graph, self.states = graph, graph.states
         self.forget()
-        self._keep(int(numbers[-2]), Range(position, numbers[:-2].reshape(found.known.shape), found.weight))
+        self._keep(int(numbers[-2]), Belief(position, numbers[:-2].reshape(found.infostate.shape), found.weight))
         self.thinned |= {int(numbers[-2])} if thinned else set()
         self.near |= {int(numbers[-2])} if near else set()
         return int(numbers[-1])
 
-    def _few(self, found: Range, state: int) -> Range:
+    def _few(self, found: Belief, state: int) -> Belief:
         """Sample the histories down to ``most``, if there are more."""
         if found.size <= self.most:
             return found
@@ -291,13 +291,13 @@ class Ranges:
             raise BudgetError(f"{edges:,} edges leave the belief; allowed: {self.most_edges:,}")
         return spread(self.graph, positions)
 
-    def _keep(self, state: int, found: Range) -> None:
-        self.kept[state] = found
+    def _keep(self, state: int, found: Belief) -> None:
+        self.cache[state] = found
         self.entries += found.size
-        while self.entries > self.most_entries and len(self.kept) > 1:
-            self.entries -= self.kept.popitem(last=False)[1].size
+        while self.entries > self.most_entries and len(self.cache) > 1:
+            self.entries -= self.cache.popitem(last=False)[1].size
 
-    def _advance(self, found: Range, player: int, state: int, loosely: bool = False) -> Range:
+    def _advance(self, found: Belief, player: int, state: int, loosely: bool = False) -> Belief:
         """Return the belief one record further, at ``state``, by the probabilities of what the others did meanwhile.
 
         ``loosely``: any next observation of the player counts as the record; its own move is made where it is legal.
@@ -312,12 +312,12 @@ class Ranges:
             now = after.take(np.flatnonzero(~over & alive))
         if not ended:
             return now
-        all_ended = Range(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
+        all_ended = Belief(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
         return self._few(merged(all_ended), state)
 
     def _edge(
-        self, now: Range, player: int, record: int, state: int = NO_RECORD, loosely: bool = False
-    ) -> tuple[Range, BoolArray]:
+        self, now: Belief, player: int, record: int, state: int = NO_RECORD, loosely: bool = False
+    ) -> tuple[Belief, BoolArray]:
         """Follow all edges of histories that agree with a record; also return where the record was observed.
 
         On the way to a ``state``, only a sample of very many edges is followed: with many outcomes of chance, no clock
@@ -342,16 +342,18 @@ class Ranges:
             records[over, player] = record
         fits = (records[:, player] == record) | ~over
         child = graph.child[edges[fits]].astype(np.int64)
-        known = self.states.behind(now.known[source[fits]], records[fits])
-        return Range(child, known, weight[fits]), over[fits]
+        infostate = self.states.successor(now.infostate[source[fits]], records[fits])
+        return Belief(child, infostate, weight[fits]), over[fits]
 
-    def _probabilities(self, edges: LongArray, mover: Movers, now: Range, source: LongArray, player: int) -> FloatArray:
+    def _probabilities(
+        self, edges: LongArray, mover: Movers, now: Belief, source: LongArray, player: int
+    ) -> FloatArray:
         """Return the edges' probabilities: chance's by the rules, one for own moves, the others' by the model."""
         graph = self.graph
         chance: FloatArray = np.where(mover == CHANCE, graph.probability[edges], 1.0)
         others = np.flatnonzero((mover >= 0) & (mover != player))
-        if self.moves:
-            chance[others] = self.moves(edges[others], now.known[source[others], mover[others]])
+        if self.actions:
+            chance[others] = self.actions(edges[others], now.infostate[source[others], mover[others]])
         else:
             chance[others] = 1.0 / graph.num_edges[now.position[source[others]]]
         return chance
@@ -364,8 +366,8 @@ class Ranges:
         action_sets, first, inverse = np.unique(content[decided], return_index=True, return_inverse=True)
         place = np.full(len(action_sets), -1)
         for k, at in enumerate(positions[decided[first]].tolist()):
-            moves = graph.moves(at)
-            place[k] = moves.index(own) if own in moves else -1
+            actions = graph.actions(at)
+            place[k] = actions.index(own) if own in actions else -1
         found = np.zeros(len(edges), dtype=np.bool_)
         found[decided] = (edges - graph.first[positions])[decided] == place[inverse]
         return found
@@ -374,12 +376,12 @@ class Ranges:
 class _Place(NamedTuple):
     """A history on the way to an information state: its successors, with probability zero where they are dead."""
 
-    after: Range
+    after: Belief
     there: BoolArray  # (K,) whether that is the information state asked for
     alive: FloatArray  # (K,)
 
 
-class Draws:
+class BeliefSampler:
     """Histories that explain a player's observations, sampled one by one from the start of the game.
 
     A walk that fails is remembered, and so is every place all of whose successors are dead: no mistake is made twice
@@ -388,26 +390,26 @@ class Draws:
     their walks add an equal share to the probability of each possible successor.
 
     >>> import numpy as np
-    >>> from infoset.search.ranges import Draws, Ranges
-    >>> from infoset.tree.rules_source import growing_graph
-    >>> ranges = Ranges(growing_graph(infoset.load("gdl:monty_hall")))
+    >>> from infoset.search.belief import BeliefSampler, BeliefTracker
+    >>> from infoset.tree.rules_source import build_lazy_graph
+    >>> ranges = BeliefTracker(build_lazy_graph(infoset.load("gdl:monty_hall")))
     >>> number = ranges.graph.source.record_number
-    >>> door = ranges.behind(0, number(0, (("choose", 1), ())))
-    >>> len(Draws(ranges, door, np.random.default_rng(1)).draw(20).weight)      # the car is behind one of three
+    >>> door = ranges.successor(0, number(0, (("choose", 1), ())))
+    >>> len(BeliefSampler(ranges, door, np.random.default_rng(1)).draw(20).weight)      # the car is behind one of three
     3
     """
 
-    def __init__(self, ranges: Ranges, state: int, rng: np.random.Generator, true: bool = True) -> None:
+    def __init__(self, ranges: BeliefTracker, state: int, rng: np.random.Generator, true: bool = True) -> None:
         self.ranges, self.state, self.rng, self.true = ranges, state, rng, true
         self.player, records = ranges.states.path(state)
         way = [self.player]
         for record in records:
-            way.append(ranges.behind(way[-1], record))
+            way.append(ranges.successor(way[-1], record))
         self.next = dict(zip(way, records, strict=False))
         self.places: dict[tuple[int, ...], _Place] = {}
         self.walks = 0
 
-    def draw(self, count: int) -> Range:
+    def draw(self, count: int) -> Belief:
         """Return up to ``count`` histories, equal ones merged; fewer after ``TRIES`` walks or when the clock runs out.
 
         Raises ``BudgetError`` where the clock runs out before the first.
@@ -416,7 +418,7 @@ class Draws:
         if self.state == self.player:
             return start
         until = self.walks + TRIES
-        found: list[Range] = []
+        found: list[Belief] = []
         while len(found) < count and self.walks < until:
             self.walks += 1
             try:
@@ -430,9 +432,9 @@ class Draws:
                 break
         if not found:
             return start.take(np.zeros(0, dtype=np.int64))
-        return merged(Range(*[np.concatenate(parts) for parts in zip(*found, strict=True)]))
+        return merged(Belief(*[np.concatenate(parts) for parts in zip(*found, strict=True)]))
 
-    def _walk(self, now: Range) -> Range | None:
+    def _walk(self, now: Belief) -> Belief | None:
         """Walk to the information state and return the history; ``None`` where the walk fails."""
         way: list[tuple[_Place, int]] = []
         weight = 1.0
@@ -449,14 +451,16 @@ class Draws:
             if place.there[k]:
                 return now._replace(weight=np.array([weight]))
 
-    def _place(self, now: Range) -> _Place:
-        key = (int(now.position[0]), *now.known[0].tolist())
+    def _place(self, now: Belief) -> _Place:
+        key = (int(now.position[0]), *now.infostate[0].tolist())
         if key not in self.places:
             after, over = self.ranges._edge(now, self.player, self.next[key[1 + self.player]])
             lasts = np.flatnonzero(self.ranges.graph.player[after.position] != TERMINAL)
             after = after.take(lasts)
             alive = after.weight if self.true else after.weight + 1 / max(len(lasts), 1)
-            self.places[key] = _Place(after, over[lasts] & (after.known[:, self.player] == self.state), alive.copy())
+            self.places[key] = _Place(
+                after, over[lasts] & (after.infostate[:, self.player] == self.state), alive.copy()
+            )
         return self.places[key]
 
     @staticmethod

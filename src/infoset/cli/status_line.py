@@ -31,8 +31,8 @@ def patience() -> float:
     return max(given, 0.0) if isfinite(given) else 1.0
 
 
-class LifeSigns:
-    """A listener of ``infoset.signs``.  Its thread starts with the first work."""
+class StatusLine:
+    """A listener of ``infoset.status``.  Its thread starts with the first work."""
 
     say_in_bar: ClassVar[Callable[[str], None] | None] = None  # set while a bar is on the screen
 
@@ -74,8 +74,8 @@ class LifeSigns:
 
     def _say(self, work: str) -> None:
         work = one_line(work, 400)  # it may contain untrusted names of games and agents
-        if LifeSigns.say_in_bar is not None:
-            LifeSigns.say_in_bar(work)
+        if StatusLine.say_in_bar is not None:
+            StatusLine.say_in_bar(work)
         elif sys.stderr.isatty():
             self._spin(work)
         elif monotonic() - self.said > PAUSE:

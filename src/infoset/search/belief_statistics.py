@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from infoset.search.ranges import Range
+from infoset.search.belief import Belief
 
 
 @dataclass
-class Beliefs:
+class BeliefStatistics:
     """Counts over all moves at which an agent asked for its belief.
 
     >>> import numpy as np
-    >>> from infoset.search.beliefs import Beliefs
-    >>> from infoset.search.ranges import Range
-    >>> beliefs = Beliefs()
-    >>> beliefs.note(Range(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=True)
+    >>> from infoset.search.belief_statistics import BeliefStatistics
+    >>> from infoset.search.belief import Belief
+    >>> beliefs = BeliefStatistics()
+    >>> beliefs.note(Belief(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=True)
     >>> beliefs.lose()
     >>> str(beliefs)
     'beliefs at 1 move: 4 histories in the mean, effective 4, at least 4; all there are at 1; lost at 1'
-    >>> beliefs.note(Range(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=False, near=True)
+    >>> beliefs.note(Belief(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=False, near=True)
     >>> str(beliefs).partition("all ")[2]
     'there are at 1; none but for the last thing seen at 1; lost at 1'
     """
 
-    moves: int = 0
+    actions: int = 0
     whole: int = 0
     """Moves at which the belief held all histories."""
     near: int = 0
@@ -39,10 +39,10 @@ class Beliefs:
     fewest: float = inf
     """The smallest effective sample size at a move."""
 
-    def note(self, found: Range, whole: bool, near: bool = False) -> None:
+    def note(self, found: Belief, whole: bool, near: bool = False) -> None:
         """Count a move and its belief."""
         effective = found.effective
-        self.moves += 1
+        self.actions += 1
         self.whole += whole
         self.near += near
         self.histories += found.size
@@ -54,18 +54,18 @@ class Beliefs:
         self.lost += 1
 
     def __str__(self) -> str:
-        if not self.moves:
+        if not self.actions:
             return f"beliefs lost at {self.lost:,}" if self.lost else ""
-        plural = "" if self.moves == 1 else "s"
+        plural = "" if self.actions == 1 else "s"
         none = f"none but for the last thing seen at {self.near:,}; " if self.near else ""
         return (
-            f"beliefs at {self.moves:,} move{plural}: {self.histories / self.moves:,.0f} histories in the mean, "
-            f"effective {self.effective / self.moves:,.3g}, at least {self.fewest:,.3g}; "
+            f"beliefs at {self.actions:,} move{plural}: {self.histories / self.actions:,.0f} histories in the mean, "
+            f"effective {self.effective / self.actions:,.3g}, at least {self.fewest:,.3g}; "
             f"all there are at {self.whole:,}; {none}lost at {self.lost:,}"
         )
 
 
-def account(beliefs: Beliefs, at_random: int, faults: list[str]) -> str:
+def account(beliefs: BeliefStatistics, at_random: int, faults: list[str]) -> str:
     """Return a line on an agent's moves: its beliefs, and how often it moved at random and why it first did so."""
     because = f", the first time as {faults[0]}" if faults else ""
     plural = "" if at_random == 1 else "s"

@@ -21,7 +21,7 @@ PATIENCE = 10.0  # seconds
 Calls: TypeAlias = "SimpleQueue[tuple[Callable[[], tuple[Any, float]], Future[tuple[Any, float]]] | None]"
 
 
-class Line(Protocol):
+class Channel(Protocol):
     """A channel for calls of an agent's methods, which are made one at a time in the order in which they are posted."""
 
     @property
@@ -48,58 +48,60 @@ class Line(Protocol):
         ...
 
 
-class Apart:
+class AgentProxy:
     """An agent at the other end of a line.
 
     A call that is not answered in time raises ``TimeoutError``.  The agent may continue with it nevertheless; later
     calls are queued until it is done.
     """
 
-    def __init__(self, line: Line, name: str, patience: float = PATIENCE) -> None:
+    def __init__(self, line: Channel, name: str, patience: float = PATIENCE) -> None:
         """Connect to the agent; ``patience`` is the time limit, in seconds, of ``observe`` and ``end``."""
-        self.line, self.name, self.patience = line, name, patience
+        self.channel, self.name, self.patience = line, name, patience
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
-        latest = monotonic() + self.patience if self.line.busy else None  # still busy with an earlier game
-        self.line.wait(self.line.post("begin", game, player, rng, deadline), latest if deadline is None else deadline)
+        latest = monotonic() + self.patience if self.channel.busy else None  # still busy with an earlier game
+        self.channel.wait(
+            self.channel.post("begin", game, player, rng, deadline), latest if deadline is None else deadline
+        )
 
-    def observe(self, own_move: Action | None, observation: Observation) -> None:
-        behind = self.line.busy
-        told = self.line.post("observe", own_move, observation)
-        if not behind:
-            self.line.wait(told, monotonic() + self.patience)
+    def observe(self, own_action: Action | None, observation: Observation) -> None:
+        was_busy = self.channel.busy
+        posted = self.channel.post("observe", own_action, observation)
+        if not was_busy:
+            self.channel.wait(posted, monotonic() + self.patience)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        move: Action = self.line.wait(self.line.post("act", legal_actions, deadline), deadline)[0]
-        return move
+        action: Action = self.channel.wait(self.channel.post("act", legal_actions, deadline), deadline)[0]
+        return action
 
     def end(self, returns: tuple[float, ...]) -> None:
         """End the game, waiting for unfinished calls, but no longer than ``patience``."""
-        late = self.line.busy
+        late = self.channel.busy
         try:
-            self.line.wait(self.line.post("end", returns), monotonic() + self.patience)
+            self.channel.wait(self.channel.post("end", returns), monotonic() + self.patience)
         except TimeoutError:
             if not late:  # an earlier delay was reported already
                 raise
         finally:
-            self.line.renew()
+            self.channel.renew()
 
 
-class Elsewhere(Apart):
+class AsyncAgentProxy(AgentProxy):
     """An agent that uses no resources of this process while it thinks, so that it can think while others do."""
 
     def reach(self) -> None:
         """Raise ``RemoteError`` where no server answers at the agent's address, if it has one; checked once."""
-        there = getattr(getattr(self.line, "agent", None), "reach", None)
+        there = getattr(getattr(self.channel, "agent", None), "reach", None)
         if there is not None:
-            self.line.wait(self.line.post("reach"), None)
+            self.channel.wait(self.channel.post("reach"), None)
 
     def prompt(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Callable[[], tuple[Action, float]]:
-        posted = self.line.post("act", legal_actions, deadline)
-        return lambda: self.line.wait(posted, deadline)
+        posted = self.channel.post("act", legal_actions, deadline)
+        return lambda: self.channel.wait(posted, deadline)
 
 
-class ThreadLine:
+class ThreadChannel:
     """A line to an agent in this process, which is called in its own thread."""
 
     def __init__(self, agent: Agent) -> None:

@@ -30,7 +30,7 @@ SUFFIXES: dict[str, Kind] = {
 }  # fmt: skip
 
 
-class Item(NamedTuple):
+class Artifact(NamedTuple):
     """An item on the shelf; ``name`` is the number of the folder it lies in, and its path below that folder."""
 
     name: str
@@ -48,13 +48,13 @@ class Item(NamedTuple):
         return self.path.name if rest == HERE else rest
 
 
-def items(folders: tuple[Path, ...]) -> list[Item]:
+def items(folders: tuple[Path, ...]) -> list[Artifact]:
     """Return all items that can be shown, the newest first."""
     found = [item for number, folder in enumerate(folders) for item in _below(folder, number)]
     return sorted(found, key=lambda item: (-item.changed, item.name))
 
 
-def find(folders: tuple[Path, ...], name: str, kind: Kind | None = None) -> Item:
+def find(folders: tuple[Path, ...], name: str, kind: Kind | None = None) -> Artifact:
     """Return an item by its name, without scanning the rest.  Raises ``Refusal`` where it is not on the shelf."""
     item = named(folders, name)
     if item is None or not (kind in (None, item.kind) or (kind == "policy" and item.path.suffix == ".json")):
@@ -72,7 +72,7 @@ def open_plain(path: Path) -> BinaryIO:
     return os.fdopen(number, "rb")
 
 
-def _below(folder: Path, number: int) -> Iterator[Item]:
+def _below(folder: Path, number: int) -> Iterator[Artifact]:
     todo, looked = [(folder, 0)], 0
     while todo:
         at, depth = todo.pop()
@@ -100,7 +100,7 @@ def _below(folder: Path, number: int) -> Iterator[Item]:
                 yield item
 
 
-def named(folders: tuple[Path, ...], name: str) -> Item | None:
+def named(folders: tuple[Path, ...], name: str) -> Artifact | None:
     """Return the item of this name on the shelf, or ``None``."""
     first, _, rest = name.partition("/")
     if not (first.isascii() and first.isdigit() and len(first) < 6 and int(first) < len(folders)):
@@ -141,18 +141,18 @@ def _suffix_kind(name: str) -> Kind | None:
     return SUFFIXES.get(Path(name).suffix.lower()) if name != CHECKPOINT else None
 
 
-def _item(folder: Path, number: int, path: Path) -> Item | None:
+def _item(folder: Path, number: int, path: Path) -> Artifact | None:
     """Return the item of a run's folder or a plain file; ``None`` for anything else, or where it is gone."""
     name = f"{number}/{path.relative_to(folder).as_posix()}"
     try:
         about = path.lstat()
         if stat.S_ISDIR(about.st_mode):
             changed = max(_changed(path / file) for file in (CONFIG, METRICS, POLICY))
-            return Item(name, "run", path, changed or about.st_mtime, 0)
+            return Artifact(name, "run", path, changed or about.st_mtime, 0)
     except OSError:
         return None
     kind = _suffix_kind(path.name)
-    return Item(name, kind, path, about.st_mtime, about.st_size) if kind and stat.S_ISREG(about.st_mode) else None
+    return Artifact(name, kind, path, about.st_mtime, about.st_size) if kind and stat.S_ISREG(about.st_mode) else None
 
 
 def _changed(path: Path) -> float:
