@@ -21,7 +21,7 @@ from options import parse
 import infoset
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
-from infoset.solvers.auto import PORTFOLIO
+from infoset.solvers.choose import PORTFOLIO
 from infoset.solvers.tabular.cfr import for_products
 
 matplotlib.use("Agg")

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from extent import mark_slow, sample
-from infoset import GameTree, SequenceForm, evaluate, evaluation, load, solve
+from infoset import GameTree, SequenceForm, evaluate, load, solve
 from infoset.errors import CheckpointError
 from infoset.policies.infoset_policy import InfosetPolicy
-from infoset.solvers.sampling import method
 from infoset.solvers.sampling.belief_response import BeliefResponse, PolicyEvaluation, evaluate_policy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.sampling.mccfr import Mccfr
@@ -133,8 +132,7 @@ def test_an_interrupted_evaluation_is_kept_in_the_folder(tmp_path, monkeypatch) 
 
     step = PolicyEvaluation.step
     monkeypatch.setattr(PolicyEvaluation, "step", slowly)
-    monkeypatch.setattr(evaluation, "FEW_HISTORIES", 0)
-    monkeypatch.setattr(method, "FEW_HISTORIES", 0)
+    monkeypatch.setattr("infoset.sizes.SAMPLES_EVALUATED", 0)
     cut = solve("leduc_poker", "mccfr", iterations=100, out=tmp_path / "run")
     assert cut.exploitability is None
     assert "stopped before it was evaluated" in cut.why_not

@@ -269,8 +269,7 @@ def test_figures_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch
     def late(*_: object, **__: object) -> None:
         raise ClockError("it is late")
 
-    monkeypatch.setattr("infoset.evaluation.FEW_HISTORIES", 0)
-    monkeypatch.setattr("infoset.solvers.sampling.method.FEW_HISTORIES", 0)
+    monkeypatch.setattr("infoset.sizes.SAMPLES_EVALUATED", 0)
     monkeypatch.setattr(solving, "evaluate", late)
     solution = infoset.solve("kuhn_poker", "mccfr", iterations=2000, seconds=50.0)
     assert solution.exploitability is None

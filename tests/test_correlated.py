@@ -31,7 +31,8 @@ from infoset.policies.loading import load_policy
 from infoset.solvers.tabular import correlated as module
 from infoset.solvers.tabular import correlated_programs as programs
 from infoset.solvers.tabular.correlated import KINDS, CorrelatedPlan
-from infoset.tree.normal_form import PASSED, NormalForm, count_strategies, normal_form, strategy_name
+from infoset.tree.normal_form import PASSED, NormalForm, count_strategies, normal_form
+from plan_names import strategy_name
 from random_games import RandomGame, RandomState
 
 CHICKEN = NfgGame(

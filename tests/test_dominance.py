@@ -7,7 +7,8 @@ from extent import examples
 from infoset import GameTree, SequenceForm, correlated_equilibrium, eliminate_dominated, extreme_equilibria
 from infoset.errors import BudgetError
 from infoset.formats.nfg import NfgGame, parse_nfg
-from infoset.tree.normal_form import normal_form, strategy_name
+from infoset.tree.normal_form import normal_form
+from plan_names import strategy_name
 from random_games import RandomGame
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import infoset
-from infoset import evaluation
 from infoset.arena.standings import Standings
 from infoset.arena.tournament import tournament
 from infoset.errors import MissingExtraError, ParameterError, UnknownNameError, UnsupportedSystemError
@@ -96,7 +95,7 @@ def test_runs_that_were_cut_go_on_elsewhere(elsewhere: Executor, tmp_path: Path)
 
 
 def test_exact_evaluation_in_parts(elsewhere: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "FEW_HISTORIES", 0)  # as if the game were large
+    monkeypatch.setattr("infoset.sizes.SAMPLES_EVALUATED", 0)  # as if the game were large
     policy = infoset.solve("kuhn_poker", "mccfr", iterations=500, seed=1).policy
     here = infoset.evaluate("kuhn_poker", policy, respond=True)
     there = infoset.evaluate("kuhn_poker", policy, respond=True, executor=elsewhere)

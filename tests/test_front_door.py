@@ -304,7 +304,7 @@ def test_the_best_response_is_saved_and_worth_what_it_says(folder: Path) -> None
 
 
 def test_the_best_response_to_what_was_sampled_is_a_sampled_policy(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("infoset.evaluation.FEW_HISTORIES", 0)  # which would put it on the tree
+    monkeypatch.setattr("infoset.sizes.SAMPLES_EVALUATED", 0)  # which would put it on the tree
     met = solve("leduc_poker", "mccfr", iterations=300, seed=1).policy
     found = evaluate("leduc_poker", met, respond=True)
     reply = load_policy(found.best_response.save(tmp_path / "reply.npz"))
@@ -506,7 +506,7 @@ class Case:
 )
 def test_auto_looks_at_the_game(case: Case, folder: Path) -> None:
     from infoset.compiled import Compiled
-    from infoset.solvers.auto import choose
+    from infoset.solvers.choose import choose
 
     found = choose(Compiled.of(case.game), SolveConfig())
     assert case.why in found.why

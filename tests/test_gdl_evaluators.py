@@ -21,10 +21,11 @@ from infoset.gdl.grounding import Budget, ground
 from infoset.gdl.lazy import LazyEvaluator
 from infoset.gdl.library import description, library
 from infoset.gdl.playouts import findings, random_playouts
-from infoset.gdl.propnet import PropNet, compile_propnet
+from infoset.gdl.propnet import NO_NODE, PropNet, compile_propnet
 from infoset.gdl.rules import EvaluatorWarning
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.syntax import Term, parse_gdl, to_action, to_term
+from infoset.gdl.tally import WORD
 
 GAMES = tuple(library())
 GAMES_IN_SAMPLE = {"breakthrough": 1, "connect_four": 1}  # the reference interpreter takes seconds for one
@@ -105,13 +106,51 @@ def compare(name: str, games: int) -> None:
     compare_batch(library_net(name), seen)
 
 
+class Batch(NamedTuple):
+    """The results of evaluating ``k`` states with a joint move in each: arrays of truth values."""
+
+    terminal: Any  # (k,)
+    legal: Any  # (k, M)
+    goals: Any  # (k, G)
+    following: Any  # (k, B)
+    sees: Any  # (k, P)
+
+
+def evaluate_batch(net: PropNet, states: Any, moves: Any) -> Batch:
+    """Evaluate ``states`` (k, B) with the joint moves ``moves`` (k, M) side by side."""
+    count = len(states)
+    rows = parallel.all_false(net, -(-count // WORD))
+    rows[1 : 1 + len(net.base)] = _to_rows(states)
+    read = net.does != NO_NODE
+    rows[net.does[read]] = _to_rows(moves[:, read])
+    arrays = parallel.Net.of(net)
+    parallel.evaluate_gates(
+        arrays.kind, arrays.first_input, arrays.inputs, arrays.loops, rows, int(net.stage_begin[0]), len(net)
+    )
+    bits = np.unpackbits(rows.view(np.uint8), axis=1, count=count, bitorder="little").astype(np.bool_)
+
+    def read_off(literals: Any) -> Any:
+        sequence_at = bits[literals >> 1] ^ (literals & 1).astype(np.bool_)[:, None]
+        return sequence_at.T
+
+    terminal = read_off(np.array([net.terminal], dtype=np.int32))[:, 0]
+    return Batch(terminal, read_off(net.legal), read_off(net.goals), read_off(net.following), read_off(net.sees))
+
+
+def _to_rows(bits: Any) -> Any:
+    """Return (columns, words), one row for each column of ``bits``."""
+    padded = np.zeros((bits.shape[1], -(-len(bits) // WORD) * WORD), dtype=np.uint8)
+    padded[:, : len(bits)] = bits.T
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
 def compare_batch(net: PropNet, seen: list[tuple[frozenset[Term], list[Any] | None, Position]]) -> None:
     """The bit-parallel evaluation of all these positions at once."""
     states = np.array([[term in facts for term in net.base] for facts, _, _ in seen])
     role = np.searchsorted(net.first_move, np.arange(len(net.moves)), side="right") - 1
     actions = [(r, to_action(move)) for r, move in zip(role, net.moves, strict=True)]
     made = np.array([[moves is not None and moves[r] == move for r, move in actions] for _, moves, _ in seen])
-    batch = parallel.evaluate_batch(net, states, made)
+    batch = evaluate_batch(net, states, made)
     percept_role = np.searchsorted(net.first_percept, np.arange(len(net.percepts)), side="right") - 1
     for k, (_, moves, known) in enumerate(seen):
         assert batch.terminal[k] == known.terminal

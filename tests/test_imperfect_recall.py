@@ -14,7 +14,7 @@ from infoset.cli.app import app
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, PolicyError
 from infoset.formats.efg import EfgGame, parse_efg
-from infoset.solvers.auto import choose
+from infoset.solvers.choose import choose
 from infoset.solvers.config import SolveConfig
 from infoset.solvers.teams import polynomial as module
 from infoset.solvers.teams.polynomial import Polynomial, enclose_optimum

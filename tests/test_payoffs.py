@@ -13,7 +13,7 @@ from scipy import stats
 import infoset
 from infoset import Game, State, TabularPolicy, play_match
 from infoset.arena.control import Controls
-from infoset.arena.payoffs import MAX_HISTORIES, Kind, kind_of, mean_by_seed, pays_wins
+from infoset.arena.payoffs import Kind, kind_of, mean_by_seed, pays_wins
 from infoset.arena.standings import Standings
 from infoset.arena.store import load_replay
 from infoset.arena.tournament import read_record, tournament
@@ -21,6 +21,7 @@ from infoset.base import own_record
 from infoset.errors import ParameterError
 from infoset.match.replay import MatchStep
 from infoset.match.series import sides_of
+from infoset.sizes import LUCK_REMOVED
 from infoset.view.tournament_svg import tournament_svg
 from infoset.view.tournament_text import tournament_text
 
@@ -131,7 +132,7 @@ def test_luck_that_is_taken_out_has_the_mean_nothing(game: str) -> None:
     rules = infoset.load(game)
     n = len(rules.players)
     probabilities = {p: Drawn(p) for p in range(n)}
-    controls = Controls.of(rules, MAX_HISTORIES)
+    controls = Controls.of(rules, LUCK_REMOVED)
     played = list(histories(rules, probabilities))
     assert sum(weight for weight, _, _ in played) == pytest.approx(1)
     paid = sum(weight * np.array(returns) for weight, _, returns in played)
@@ -158,7 +159,7 @@ def test_payoffs_without_luck_vary_less(game: str, most: float) -> None:
         ),
         1: uniform,
     }
-    controls = Controls.of(rules, MAX_HISTORIES)
+    controls = Controls.of(rules, LUCK_REMOVED)
     played = [found for found in histories(rules, probabilities) if found[0] > 0]
     weights = np.array([weight for weight, _, _ in played])
     variances = []
@@ -169,7 +170,7 @@ def test_payoffs_without_luck_vary_less(game: str, most: float) -> None:
 
 
 def test_a_game_of_another_tree_is_left_as_it_was_paid() -> None:
-    controls = Controls.of(infoset.load(KUHN), MAX_HISTORIES)
+    controls = Controls.of(infoset.load(KUHN), LUCK_REMOVED)
     assert controls.adjust((MatchStep(("fold", None), None, (None, None)),), (1.0, -1.0), ("", "")) is None
 
 
@@ -381,6 +382,6 @@ def test_a_match_is_paid_as_it_is_played() -> None:
     """What the tournament adjusts is kept beside what the game paid."""
     seed = 7
     match = play_match(KUHN, ["random", "random"], seed=seed)
-    controls = Controls.of(infoset.load(KUHN), MAX_HISTORIES)
+    controls = Controls.of(infoset.load(KUHN), LUCK_REMOVED)
     adjusted = controls.adjust(match.steps, match.returns, match.agents)
     assert sum(adjusted) == pytest.approx(0)

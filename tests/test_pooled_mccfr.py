@@ -12,9 +12,10 @@ import pytest
 
 from infoset import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError
+from infoset.interning import path_to
 from infoset.solvers.sampling import pooled_mccfr
 from infoset.solvers.sampling.belief_response import evaluate_policy
-from infoset.solvers.sampling.infoset_table import STATES, path_to, pooled
+from infoset.solvers.sampling.infoset_table import STATES, pooled
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.solvers.sampling.outcome_sampling import OutcomeMccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr, levelled
@@ -36,7 +37,7 @@ def averages(table, group) -> Counter:
     """By player, records and move."""
     found = Counter()
     for state in np.flatnonzero(table.row[: table.filled[STATES]] >= 0).tolist():
-        player, records = path_to(table, state)
+        player, records = path_to(table.parent, table.record, state)
         row, action_set = int(table.row[state]), int(table.action_set[state])
         for k in range(int(group.first_entry[action_set + 1] - group.first_entry[action_set])):
             found[player, *records, -1, k] += float(table.average[row + k])

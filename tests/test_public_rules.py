@@ -204,7 +204,7 @@ def test_how_good_anything_is_comes_out_exactly_where_no_tree_fits() -> None:
 
 
 def test_nobody_waits_for_public_states_that_were_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("infoset.compiled.FEW_JOINT", 50)
+    monkeypatch.setattr("infoset.sizes.PUBLIC_STATES_TRIED", 50)
     solution = infoset.solve(Compiled.of("leduc_poker", 5_000), iterations=100)
     assert solution.method == "mccfr"
     asked = infoset.solve(Compiled.of("leduc_poker", 5_000), iterations=100, form="factored")

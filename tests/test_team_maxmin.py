@@ -297,7 +297,7 @@ def test_too_many_tuples_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_lotteries_that_are_none() -> None:
     keys, actions = (("J",), ("J",)), ((("l", "r"),), (("l", "r"),))
     good = Lottery((0, 1), np.array([1.0]), np.array([[1.0, 0.0, 0.5, 0.5]]))
-    assert CorrelatedPolicy("", ("A", "B"), keys, actions, (good,)).num_plans == 1
+    assert CorrelatedPolicy("", ("A", "B"), keys, actions, (good,)).lotteries == (good,)
     for bad in (
         (Lottery((0,), np.array([1.0]), np.array([[1.0, 0.0]])),),
         (Lottery((0, 1), np.array([0.5]), good.plans),),

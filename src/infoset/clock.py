@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
@@ -13,14 +13,19 @@ from infoset.errors import ClockError
 
 
 class Clock:
-    """A callable that raises ``ClockError`` after the moment ``until`` (of ``time.monotonic``)."""
+    """A callable that raises ``ClockError`` after the moment ``until`` (of ``time.monotonic``).
 
-    def __init__(self, until: float = inf) -> None:
-        self.until = until
+    As a progress callback it is called with a number of positions; ``refusal`` makes the error's message of it.
+    """
 
-    def __call__(self, _: int = 0) -> None:
+    def __init__(
+        self, until: float = inf, refusal: Callable[[int], str] = lambda _: "the time limit was reached"
+    ) -> None:
+        self.until, self.refusal = until, refusal
+
+    def __call__(self, positions: int = 0) -> None:
         if time.monotonic() > self.until:
-            raise ClockError("the time limit was reached")
+            raise ClockError(self.refusal(positions))
 
     @property
     def left(self) -> float:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from math import inf
 from typing import Union
 
 import numpy as np
 
-from infoset import status
+from infoset import sizes, status
 from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
 from infoset.catalog import load
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
@@ -25,11 +26,6 @@ from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import find_symmetry
 
 AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
-
-FEW_HISTORIES = 3_000_000
-"""The number of histories up to which a tree is as good as the factored form."""
-FEW_JOINT = 1_000_000
-"""The number of joint private states up to which public states are examined without being asked for."""
 
 
 def check_is_game(game: object) -> None:
@@ -129,14 +125,14 @@ class Compiled:
             return False
         if not self.factors:
             return self._better_public
-        if not isinstance(self._asked, FactoredRules) or self.histories <= min(self.limit, FEW_HISTORIES):
+        if not isinstance(self._asked, FactoredRules) or self.fits(sizes.TREE_PREFERRED):
             return False
         return isinstance(self.game, Factored) or self.quickly_factored
 
     @property
     def _better_public(self) -> bool:
         """The same for public states: only where positions are known, and the tables are made quickly."""
-        if "graph" not in self.__dict__ or self.histories <= self.limit:
+        if "graph" not in self.__dict__ or self.fits():
             return False
         return isinstance(self._soon_asked, FactoredRules) and self.quickly_factored
 
@@ -181,7 +177,7 @@ class Compiled:
     @cached_property
     def _soon_asked(self) -> FactoredRules | InfosetError:
         """Return the factored rules by public states if they can be computed quickly, else ``None``."""
-        return self._ask(lambda: factor_positions(self.graph, self._report, FEW_JOINT))
+        return self._ask(lambda: factor_positions(self.graph, self._report, sizes.PUBLIC_STATES_TRIED))
 
     def _ask(self, asking: Callable[[], FactoredRules]) -> FactoredRules | InfosetError:
         try:
@@ -240,6 +236,10 @@ class Compiled:
     def limit(self) -> int:
         """The number of histories that a tree may have."""
         return default_max_histories() if self.max_histories is None else self.max_histories
+
+    def fits(self, most: float = inf) -> bool:
+        """Return whether all histories are listed already, or are no more than allowed and than ``most``."""
+        return self.made_whole or self.histories <= min(self.limit, most)
 
     @cached_property
     def tree(self) -> GameTree:

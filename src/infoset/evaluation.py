@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from infoset import status
+from infoset import sizes, status
 from infoset.arguments import checks_arguments
 from infoset.base import Agent, FloatArray, Policy, ProbabilisticAgent
 from infoset.catalog import load
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..., Any]"
 """Anything that plays: a name or file, a policy, an agent, realisation weights, a function."""
 
-FEW_HISTORIES = 300_000  # the largest tree for a sampled policy
 MOST_SECONDS = 1e9
 SECONDS = 10.0  # the default time to learn responses
 
@@ -260,7 +259,7 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
 def _tree_first(policy: Policy, compiled: Compiled) -> bool:
     """Return whether to evaluate on the tree, and not on the information states that the policy has."""
     if isinstance(policy, QuotientPolicy):
-        return compiled.histories <= min(compiled.limit, FEW_HISTORIES)
+        return compiled.histories <= min(compiled.limit, sizes.SAMPLES_EVALUATED)
     return compiled.only_form or not (isinstance(policy, UniformPolicy) and compiled.histories > compiled.limit)
 
 

@@ -5,7 +5,8 @@ An open-addressing table finds a row by its hash and compares it in full, so two
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_k
 from infoset.randomness import FIRST_MIX, SECOND_MIX, STRIDE
 
 A = TypeVar("A", bound=npt.NDArray[Any])
+Numbers: TypeAlias = "Sequence[int] | IntArray | LongArray"
 
 EMPTY = -1
 SPARE = 2  # the least number of slots per row
@@ -222,3 +224,15 @@ def place_states(slots, parent, record, count):
         key = state_key(parent[k], record[k])
         slot = find_slot(slots, key)
         slots[slot, 0], slots[slot, 1] = key, k
+
+
+def path_to(parent: Numbers, record: Numbers, state: int) -> tuple[int, list[int]]:
+    """Return the initial state above a state of a tree, and the records on the way from there.
+
+    ``parent`` (states,) is negative for initial states; ``record`` (states,) holds each state's last record.
+    """
+    records = []
+    while parent[state] >= 0:
+        records.append(int(record[state]))
+        state = int(parent[state])
+    return state, records[::-1]

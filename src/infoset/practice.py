@@ -7,13 +7,14 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, NamedTuple
 
-from infoset import status
+from infoset import sizes, status
 from infoset.base import Game, InformationState, Rehearsed, Step, own_record
+from infoset.clock import Clock
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
 from infoset.match.replay import Match
 from infoset.names import action_names
-from infoset.solvers.auto import choose
+from infoset.solvers.choose import choose
 from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Watcher
 from infoset.solvers.study import ActionValue
@@ -25,7 +26,6 @@ from infoset.tree.payoff_scale import smallest_range
 EQUILIBRIUM = "equilibrium"
 """The name of the policy of a game that is solved here."""
 CUSTOMARY = {"gdl:blind_tic_tac_toe": "blind_tic_tac_toe", "gdl:meier": "meier"}
-EDGES, HISTORIES = 50_000, 300_000
 SECONDS = 3.0  # to enumerate a game at the terminal, and again to solve it where that is not exact
 EXACTLY = 60.0  # seconds for a method that has no answer before its end
 NEAR = 1e-6  # share of the smallest range of a player's payoffs that counts as solved
@@ -70,16 +70,12 @@ def solve_at_once(compiled: Compiled) -> Solution:
 
 def _look(compiled: Compiled) -> None:
     """Enumerate the positions.  Raises ``BudgetError`` where they are too many."""
-    latest = monotonic() + SECONDS
-
-    def check(positions: int) -> None:
-        if monotonic() > latest:
-            raise BudgetError(f"{compiled.name}: {positions:,} positions after {SECONDS:g} s, and more to come")
-
+    most, until = sizes.SOLVED_AT_ONCE, monotonic() + SECONDS
     if "graph" not in compiled.__dict__:
-        compiled.__dict__["graph"] = explore(compiled.game, EDGES, check)
-    if compiled.histories > HISTORIES:
-        raise BudgetError(f"{compiled.name} has {compiled.histories:,.3g} histories; {HISTORIES:,} are solved at once")
+        clock = Clock(until, lambda k: f"{compiled.name}: {k:,} positions after {SECONDS:g} s, and more to come")
+        compiled.__dict__["graph"] = explore(compiled.game, sizes.MOVES_SOLVED_AT_ONCE, clock)
+    if compiled.histories > most:
+        raise BudgetError(f"{compiled.name} has {compiled.histories:,.3g} histories; {most:,} are solved at once")
 
 
 def try_to_solve(compiled: Compiled) -> Solution | None:

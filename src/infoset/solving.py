@@ -34,7 +34,7 @@ from infoset.names import MAX_COUNT
 from infoset.node_locking import read_lock
 from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.runs import NO_FIGURES, RunConfig, RunFolder, RunResult
-from infoset.solvers.auto import Auto, choose
+from infoset.solvers.choose import Auto, choose
 from infoset.solvers.config import OPTIONS, UNIFORM, Lock, SolveConfig
 from infoset.solvers.job import DistributedRuns, Job, Limits, MultiStart, Point, Watcher, advance, interrupts
 from infoset.solvers.method import AnyMethod, check_is_method, check_options, parse_method

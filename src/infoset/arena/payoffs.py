@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from infoset import sizes
 from infoset.arena.results import Result
 from infoset.arena.schedule import Fixture, Schedule
 from infoset.base import Action, Game, State
@@ -19,8 +20,6 @@ from infoset.tree.game_tree import GameTree
 Rank: TypeAlias = Literal["payoff", "wins", "elo"]
 RANKS: tuple[Rank, ...] = get_args(Rank)
 
-MAX_HISTORIES = 20_000
-"""The most histories of a game whose luck is removed from payoffs: every worker enumerates them."""
 HOPELESS = 100  # no tree is built where the estimated size is more than this multiple of the limit
 MOST_PLAYS, MOST_STEPS = 100, 2000  # of the random playouts that estimate a game's size
 ALL = -1
@@ -38,7 +37,7 @@ class Kind(NamedTuple):
     pays_wins: bool
     """See ``pays_wins``."""
     small: bool
-    """Whether its tree has at most ``MAX_HISTORIES`` histories."""
+    """Whether its tree has at most ``sizes.LUCK_REMOVED`` histories."""
 
 
 def check_rank(rank: str) -> None:
@@ -54,9 +53,9 @@ def kind_of(game: Game, sides: Sequence[Sequence[int]]) -> Kind:
     """
     try:
         found, histories = _sampled(game)
-        if histories <= HOPELESS * MAX_HISTORIES:
+        if histories <= HOPELESS * sizes.LUCK_REMOVED:
             try:
-                tree = GameTree.of(game, MAX_HISTORIES)
+                tree = GameTree.of(game, sizes.LUCK_REMOVED)
             except (InfosetError, MemoryError):
                 return Kind(pays_wins(found, sides), False)
             return Kind(pays_wins(tree.graph.payoffs.tolist(), sides), True)
@@ -96,7 +95,7 @@ def _answers(state: State, actions: tuple[Action | None, ...]) -> float:
     try:
         return len(state.chance_outcomes(actions))
     except UnsupportedGameError:
-        return float(HOPELESS * MAX_HISTORIES)
+        return float(HOPELESS * sizes.LUCK_REMOVED)
 
 
 def pays_wins(payoffs: Iterable[Sequence[float]], sides: Sequence[Sequence[int]]) -> bool:

@@ -23,8 +23,8 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
+from infoset import sizes
 from infoset.arena.control import Controls, known_row
-from infoset.arena.payoffs import MAX_HISTORIES
 from infoset.arena.schedule import is_foreign
 from infoset.base import Action, Agent, Game, Observation, Rehearsed
 from infoset.catalog import load as load_game
@@ -207,7 +207,7 @@ class Player:
                 needed.check()
         clock.note(NOBODY)
         self._rehearse()
-        self.controls = Controls.of(self.game, MAX_HISTORIES) if setup.adjust else None
+        self.controls = Controls.of(self.game, sizes.LUCK_REMOVED) if setup.adjust else None
         self.asked: set[tuple[str, int]] = set()
         clock.note(NOBODY)
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from infoset import sizes
 from infoset.base import Action, Game, State
 from infoset.envs.encoders import Encoded, Encoder, HistoryEncoder
 from infoset.errors import BudgetError, IllegalActionError, ParameterError, shorten
 from infoset.tree.graph import GameGraph, explore
 
-LARGEST = 100_000  # the most moves in all positions of a game that is enumerated for learners
 MASK = np.int8
 
 
@@ -80,11 +80,12 @@ def all_actions(graph: GameGraph) -> tuple[Action, ...]:
 
 def _enumerate(game: Game) -> GameGraph:
     try:
-        return explore(game, LARGEST)
+        return explore(game, sizes.MOVES_FOR_LEARNERS)
     except BudgetError:
         raise BudgetError(
-            f"{game.name} is too large to enumerate for learners (limit: {LARGEST:,} moves in all positions); give "
-            "moves=[…], all moves of all players, and encode=…, an object with space and __call__(player, known)"
+            f"{game.name} is too large to enumerate for learners (limit: {sizes.MOVES_FOR_LEARNERS:,} moves in all "
+            "positions); give moves=[…], all moves of all players, and encode=…, an object with space and "
+            "__call__(player, known)"
         ) from None
 
 

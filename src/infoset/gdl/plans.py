@@ -101,7 +101,7 @@ class Planner:
 
     def __init__(self, library: Library, model: Model, clause: Clause, access: Any) -> None:
         self.library, self.symbols, self.model = library, library.symbols, model
-        self.clause, self.access, self.bound_head = clause, access, access.bound
+        self.clause, self.access = clause, access
         asked = Term("", tuple(clause.head.arguments[k] for k in access.bound))
         self.asked = self.symbols.flatten(-1, asked)
         self.constants: list[int] = []

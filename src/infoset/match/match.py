@@ -203,7 +203,20 @@ class Round:
         """Begin the game for all agents, pass them their first observations and return the first state."""
         step = self.table.game.start()
         for player in range(len(self.agents)):
-            self._begin(player)
+            limit, start = self.table.seconds_to_begin, monotonic()
+            deadline = None if limit is None else start + limit
+            try:
+                self.agents[player].begin(self.table.game, player, self._stream(FIRST_AGENT + player), deadline)
+            except (UnsupportedGameError, ParameterError):
+                raise
+            except FAULTS as error:
+                _check_not_users(error)
+                if not _is_over(deadline):
+                    self._note(0, player, "error", f"begin: {error_text(error)}")
+            finally:
+                end_copy(self.process)
+            if limit is not None and _is_over(deadline):
+                self._note(0, player, "late", f"begin: {_late_text(monotonic() - start, limit)}")
         self._tell((None,) * len(self.agents), step)
         return step.state
 
@@ -242,22 +255,6 @@ class Round:
             faults=tuple(self.faults),
             over=state.terminal,
         )
-
-    def _begin(self, player: int) -> None:
-        limit, start = self.table.seconds_to_begin, monotonic()
-        deadline = None if limit is None else start + limit
-        try:
-            self.agents[player].begin(self.table.game, player, self._stream(FIRST_AGENT + player), deadline)
-        except (UnsupportedGameError, ParameterError):
-            raise
-        except FAULTS as error:
-            _check_not_users(error)
-            if not _is_over(deadline):
-                self._note(0, player, "error", f"begin: {error_text(error)}")
-        finally:
-            end_copy(self.process)
-        if limit is not None and _is_over(deadline):
-            self._note(0, player, "late", f"begin: {_late_text(monotonic() - start, limit)}")
 
     def step(self, state: State) -> State:
         """Ask all players to move, draw the chance outcome, execute the step and pass on the observations."""

@@ -189,7 +189,10 @@ class _Run:
     def __init__(self, table: Table, seed: int, rotate: bool) -> None:
         self.table, self.seed, self.rotate = table, seed, rotate
         self.n = len(table.agents)
-        self.teams = _teams(table.game)
+        sides = sides_of(table.game)
+        self.teams = [
+            next(frozenset(side) for side in sides if player in side) for player in range(len(table.game.players))
+        ]
         self.total = _Total({}, {})
         self.begin = self.shown = perf_counter()
 
@@ -253,12 +256,6 @@ def sides_of(game: Game) -> tuple[tuple[int, ...], ...]:
     """Return the sets of players who win together: the game's ``teams``, or single players where it has none."""
     teams = getattr(game, "teams", None) or [(player,) for player in range(len(game.players))]
     return tuple([tuple(sorted(team)) for team in teams])
-
-
-def _teams(game: Game) -> list[frozenset[int]]:
-    """Return the team of each player, the player included."""
-    sides = sides_of(game)
-    return [next(frozenset(side) for side in sides if player in side) for player in range(len(game.players))]
 
 
 def _tally(match: Match, seat: int, team: frozenset[int]) -> _Tally:

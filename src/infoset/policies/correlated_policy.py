@@ -115,11 +115,6 @@ class CorrelatedPolicy:
         return sum(map(len, self.keys))
 
     @property
-    def num_plans(self) -> int:
-        """The number of plans, of all lotteries together."""
-        return sum(len(lottery.probabilities) for lottery in self.lotteries)
-
-    @property
     def about(self) -> str:
         """A description of the lotteries of several players: the members and the number of plans."""
         return "; ".join(

@@ -136,15 +136,12 @@ class PublicPlay:
         end = len(infostate)
         while end and (player, infostate[:end]) not in self.places:
             end -= 1
-        place = self.places.get((player, infostate[:end])) or self._start(player)
+        place = self.places.get((player, infostate[:end])) or _Place(self._unseen({0}, player), 0, 0)
         at_start = int(end == 0 and bool(infostate) and self.graph.start_records[player] != NO_RECORD)
         for k in range(end + at_start, len(infostate)):  # the observation of the start is always the same
             place = self._after(place, player, self.number.get(infostate[k], NO_RECORD), k + 1)
             self.places[player, infostate[: k + 1]] = place
         return place
-
-    def _start(self, player: int) -> _Place:
-        return _Place(self._unseen({0}, player), 0, 0)
 
     def _after(self, place: _Place, player: int, record: int, end: int) -> _Place:
         first, target, seen = self._actions.first, self._actions.target, self._actions.record

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from infoset import displays
+from infoset import displays, sizes
 from infoset.arguments import checks_arguments
 from infoset.base import Action, FloatArray, InformationState
 from infoset.compiled import Compiled
@@ -46,7 +46,6 @@ from infoset.tree.sequence_form import SequenceForm
 SUM_TOLERANCE = 1e-6
 OTHER_BYTES = 1 << 20  # of a file for all but the table: players, ``made_by``
 MARKS = 64  # bytes of quotes, brackets, indentation around one name
-SOON = 1_000_000  # the most histories of a tree that is built to check whether a policy fits
 ENTRY_BYTES = 32  # for one probability, also in JSON
 
 ARRAYS = {"header", "probabilities"}  # in a table's file
@@ -154,7 +153,8 @@ class TabularPolicy:
         Such a game may have the same rules with other payoffs.
         """
         try:
-            tree = compiled.tree if compiled.made_whole else Compiled(compiled.game, min(compiled.limit, SOON)).tree
+            most = min(compiled.limit, sizes.FITTING_CHECKED)
+            tree = compiled.tree if compiled.made_whole else Compiled(compiled.game, most).tree
         except BudgetError:
             raise PolicyError(f"the policy was made for {self.game}, this is {compiled.name}") from None
         known_keys = [set[str]() for _ in tree.players]

@@ -15,6 +15,7 @@ from math import inf, log
 import numpy as np
 
 from infoset.base import Action, Agent, Game, Observation, own_record
+from infoset.clock import Clock
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, RandomAgent
 from infoset.names import check_range
@@ -133,12 +134,8 @@ class AdaptiveAgent(Delegating):
         """Return the hypotheses, sound play first, with beliefs on a graph explored apart from the agents' own."""
         p = self.parameters
         limit = time.monotonic() + p.seconds if deadline is None else deadline
-
-        def in_time(positions: int) -> None:
-            if time.monotonic() > limit:
-                raise BudgetError(f"{game.name} has more than the {positions:,} positions found before it begins")
-
-        graph = explore(game, progress=in_time)
+        clock = Clock(limit, lambda k: f"{game.name} has more than the {k:,} positions found before it begins")
+        graph = explore(game, progress=clock)
         search = Search(seconds=p.seconds, seed=p.seed)
         sound, found = SearchAgent(search), []
         sound.begin(game, 0, np.random.default_rng(0), _share(deadline, 1 + len(p.models)))

@@ -16,7 +16,10 @@ from functools import partial
 
 import numpy as np
 
+from infoset import sizes
 from infoset.base import Action, Agent, Factored, Game
+from infoset.clock import Clock
+from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, UnsupportedGameError
 from infoset.match.agents import Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
@@ -44,21 +47,16 @@ from infoset.search.subgame_solver import (
     SubgameSearch,
     SubgameSolver,
 )
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Limits, Watcher, advance
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.solvers.tabular.cfr import for_products, pcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
-from infoset.tree.factored_form import FactoredForm
-from infoset.tree.factoring import factor_game
-from infoset.tree.form_check import check_factored_form
-from infoset.tree.game_tree import GameTree
-from infoset.tree.graph import GameGraph, explore
-from infoset.tree.quotient_graph import QuotientGraph
-from infoset.tree.sequence_form import SequenceForm
+from infoset.solvers.tabular.solver import TabularMethod
+from infoset.tree.graph import GameGraph
 from infoset.tree.subgames import public_positions
-from infoset.tree.symmetry import find_symmetry
 from infoset.warm_up import ready
 
 PESSIMISTIC = "pessimistic"
@@ -101,7 +99,7 @@ class Search:
     """Time to search at a move, used where the match has no clock for moves."""
     iterations: int = 0
     """Iterations of sampling, instead of a clock: runs are then exactly repeatable.  0: as many as the clock allows."""
-    max_histories: int = 2_000_000
+    max_histories: int = sizes.SEARCHED_WHOLE
     """The largest tree that is solved as a whole."""
     nodes: int = 0
     """Number of leaves to evaluate at a move where a game has too many positions, instead of a clock: games are then
@@ -187,14 +185,16 @@ class _Planner:
         if method == "auto" and self.model is None and isinstance(self.game, Factored):
             with suppress(BudgetError, UnsupportedGameError):
                 return self._factored()
+        compiled = Compiled(self.game, self.parameters.max_histories, self._until(EXPLORING))
         try:
-            graph = explore(self.game, progress=self._until(EXPLORING))
+            graph = compiled.graph
         except (BudgetError, GameRuleError, UnsupportedGameError) as error:
             return self._subgame(f"the positions are too many: {error}")
+        compiled.progress = None  # what follows has clocks of its own
         reasons = []
         for name in AUTO if method == "auto" else [method]:
             try:
-                return WAYS[name](self, graph)
+                return WAYS[name](self, compiled)
             except (BudgetError, GameRuleError) as error:
                 reasons.append(str(error))
         try:
@@ -205,56 +205,44 @@ class _Planner:
     def _left(self) -> float:
         return self.began + self.clock - time.monotonic()
 
-    def _until(self, share: float) -> Callable[[int], None]:
+    def _until(self, share: float) -> Clock:
         end = self.began + share * self.clock
-
-        def check(positions: int) -> None:
-            if time.monotonic() > end:
-                raise BudgetError(f"{positions:,} found in {share:.0%} of the start clock, and there are more")
-
-        return check
+        return Clock(end, lambda k: f"{k:,} found in {share:.0%} of the start clock, and there are more")
 
     def _factored(self) -> tuple[Agent, str]:
         """Solve products of the players' private information, where there are too many histories for a tree."""
-        rules = factor_game(self.game, self._until(BUILDING))
-        if (histories := rules.sizes.histories) <= self.parameters.max_histories:
+        compiled = Compiled(self.game, self.parameters.max_histories, self._until(BUILDING))
+        rules = compiled.factored_rules
+        if (histories := rules.sizes.histories) <= compiled.limit:
             raise BudgetError("its tree fits")
-        factored = FactoredForm.of(rules, symmetric=True, progress=self._until(BUILDING))
-        check_factored_form(self.game, factored)
-        solver = for_products(rules.dealt).solver(factored.form)
-        solver.factored = factored
-        spread = factored.form.widest_range
-        advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())
+        agent, figures = self._solved(compiled, for_products(rules.dealt), "factored")
+        return agent, f"factored: {histories:,.0f} histories in factored form; {figures}"
+
+    def _solved(self, compiled: Compiled, method: TabularMethod, form: str) -> tuple[Agent, str]:
+        """Solve by a method on one form of the game; return the agent that plays the policy, and its figures."""
+        solver = method.job(compiled, SolveConfig(form=form))
+        advance(solver, Limits(target=CLOSE * solver.form.widest_range, seconds=max(self._left(), 0.05)), Watcher())
         policy = solver.policy()
-        assert isinstance(policy, FactoredPolicy)
-        return PolicyAgent(FactoredPlay(policy), "search"), (
-            f"factored: {histories:,.0f} histories in factored form; {solver.iteration:,} "
-            f"iterations of {solver.name}, exploitability {solver.evaluation().exploitability:.3g}"
+        assert policy is not None
+        return PolicyAgent(FactoredPlay(policy) if isinstance(policy, FactoredPolicy) else policy, "search"), (
+            f"{solver.iteration:,} iterations of {solver.name}, exploitability {solver.evaluation().exploitability:.3g}"
         )
 
-    def _tree(self, graph: GameGraph) -> tuple[Agent, str]:
-        histories = graph.count_histories()
-        if histories > self.parameters.max_histories:
-            raise BudgetError(f"{histories:.2g} histories are more than {self.parameters.max_histories:,}")
-        tree = GameTree.unroll(graph)
-        form = SequenceForm.of(tree)
+    def _tree(self, compiled: Compiled) -> tuple[Agent, str]:
+        histories = compiled.histories
+        if not compiled.fits():
+            raise BudgetError(f"{histories:.2g} histories are more than {compiled.limit:,}")
         if self.oracle:
-            policy = TabularPolicy.from_plan(form, self.oracle(tree, form))
+            policy = TabularPolicy.from_plan(compiled.form, self.oracle(compiled.tree, compiled.form))
             return PolicyAgent(policy, "search"), f"tree: a best response to {self.parameters.exploit}"
-        spread = form.widest_range
-        solver = pcfr_plus().solver(form)
-        advance(solver, Limits(target=CLOSE * spread, seconds=max(self._left(), 0.05)), Watcher())
-        policy = TabularPolicy.from_plan(form, solver.average())
-        return PolicyAgent(policy, "search"), (
-            f"tree: all {histories:,.0f} histories fit; {solver.iteration:,} iterations of {solver.name}, "
-            f"exploitability {solver.evaluation().exploitability:.3g}"
-        )
+        agent, figures = self._solved(compiled, pcfr_plus(), "tree")
+        return agent, f"tree: all {histories:,.0f} histories fit; {figures}"
 
-    def _public(self, graph: GameGraph) -> tuple[Agent, str]:
-        public = public_positions(graph)
-        if len(public) < 2:
+    def _public(self, compiled: Compiled) -> tuple[Agent, str]:
+        graph = compiled.graph
+        if len(public_positions(graph)) < 2:
             raise BudgetError("only the start is common knowledge")
-        solution = solve_public(graph, self.oracle, self.parameters.max_histories)
+        solution = solve_public(graph, self.oracle, compiled.max_histories)
         values = ", ".join(f"{value:.6g}" for value in solution.values)
         how = f"answered best to {self.parameters.exploit}" if self.oracle else "solved"
         policy = solution.policy()
@@ -263,10 +251,10 @@ class _Planner:
             f"public: {solution.total} public positions; their subgames are {how}, values {values}"
         )
 
-    def _sampling(self, graph: GameGraph) -> tuple[Agent, str]:
+    def _sampling(self, compiled: Compiled) -> tuple[Agent, str]:
         if self.model:
-            return self._answer(graph, self.model)
-        walk = QuotientGraph.of(graph, find_symmetry(graph))
+            return self._answer(compiled, self.model)
+        graph, walk = compiled.graph, compiled.walk
         solver = PooledMccfr(partial(Mccfr, walk), self.parameters.seed)
         self._sample(solver)
         equal = f" ({walk.group.order} symmetries)" if walk.group.order > 1 else ""
@@ -275,14 +263,12 @@ class _Planner:
             f"iterations of external sampling met {solver.num_infosets:,} information sets"
         )
 
-    def _answer(self, graph: GameGraph, model: Model) -> tuple[Agent, str]:
+    def _answer(self, compiled: Compiled, model: Model) -> tuple[Agent, str]:
         """Return a best response to the model, learnt from plays."""
-        if model is uniform:
-            walk = QuotientGraph.of(graph, find_symmetry(graph))
-            solver = SampledResponse(walk, self.player, None, self.parameters.seed)
-        else:  # a model may be less symmetric than the game
-            walk = QuotientGraph.of(graph)
-            solver = SampledResponse(walk, self.player, by_number(model, graph), self.parameters.seed)
+        graph = compiled.graph
+        walk = compiled.walk if model is uniform else compiled.plain_walk  # a model may be less symmetric than the game
+        numbered = None if model is uniform else by_number(model, graph)
+        solver = SampledResponse(walk, self.player, numbered, self.parameters.seed)
         self._sample(solver)
         return PolicyAgent(QuotientPolicy(graph, walk, solver.policy()), "search"), (
             f"sampling: {len(graph.player):,} positions fit, their histories do not; {solver.iteration:,} plays "
@@ -298,9 +284,9 @@ class _Planner:
         if not solver.iteration:
             raise BudgetError("no time is left for one iteration of sampling")
 
-    def _resolving(self, graph: GameGraph) -> tuple[Agent, str]:
+    def _resolving(self, compiled: Compiled) -> tuple[Agent, str]:
         """Prepare to re-solve at every public state, as asked."""
-        p = self.parameters
+        p, graph = self.parameters, compiled.graph
         states = PublicStates(graph, Horizon(p.steps or AHEAD, p.stop_at_chance), p.max_histories)
         states.explore(self._until(MARGIN))
         solver = ContinualResolving(BeliefTracker(graph), states, PositionValues(self._position_values(graph)))
@@ -313,8 +299,8 @@ class _Planner:
         hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
         return (random_values(graph) if hurried else informed_values(graph)).__getitem__
 
-    def _as_asked(self, graph: GameGraph) -> tuple[Agent, str]:
-        return self._positions(graph, "as asked")
+    def _as_asked(self, compiled: Compiled) -> tuple[Agent, str]:
+        return self._positions(compiled.graph, "as asked")
 
     def _positions(self, graph: GameGraph, why: str) -> tuple[Agent, str]:
         """Search move by move, with all positions known."""
@@ -348,7 +334,7 @@ class _Planner:
         return mcts.agent(), f"is-mcts: searched move by move, because {why}"
 
 
-WAYS: dict[str, Callable[[_Planner, GameGraph], tuple[Agent, str]]] = {
+WAYS: dict[str, Callable[[_Planner, Compiled], tuple[Agent, str]]] = {
     "tree": _Planner._tree,
     "public": _Planner._public,
     "sampling": _Planner._sampling,

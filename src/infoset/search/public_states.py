@@ -19,11 +19,12 @@ from infoset.errors import BudgetError
 from infoset.names import check_range
 from infoset.search.belief import Belief, whole
 from infoset.search.subgame import Subgame
+from infoset.sizes import SEARCHED_WHOLE
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
+from infoset.tree.public_rules import connected
 from infoset.tree.sequence_form import SequenceForm, descend, first_sequences
 
-MAX_HISTORIES = 2_000_000  # of one look-ahead
 MAX_STATES = 20_000
 MAX_TOTAL = 20_000_000  # histories of all look-aheads together
 FOLLOW, STOP = 0, 1
@@ -126,7 +127,7 @@ class PublicStates:
     4
     """
 
-    def __init__(self, graph: GameGraph, horizon: Horizon | None = None, max_histories: int = MAX_HISTORIES) -> None:
+    def __init__(self, graph: GameGraph, horizon: Horizon | None = None, max_histories: int = SEARCHED_WHOLE) -> None:
         self.graph, self.horizon, self.max_histories = graph, horizon or Horizon(), max_histories
         self.states: list[PublicState] = []
         self._numbers: dict[bytes, int] = {}
@@ -222,7 +223,10 @@ class PublicStates:
         )
         chance = np.asarray(np.bincount(inverse.ravel(), reach, minlength=len(rows)), dtype=np.float64)
         infostate, position = rows[:, :n], rows[:, n]
-        child = _components(infostate)
+        parts = connected(
+            list(np.ascontiguousarray(infostate.T))
+        )  # worlds that somebody cannot tell apart are one part
+        child = np.unique(parts, return_inverse=True)[1].astype(np.int64)
         place, state, scale = np.zeros_like(infostate), [], []
         exits: dict[int, Exit] = {}
         leads = []
@@ -330,19 +334,3 @@ def _ends(
         parts.append((content[over], infostate[over], sequence_at[over], reach[over]))
     content, infostate, sequence_at, reach = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return content.astype(np.int64), infostate, sequence_at.astype(np.int64), reach
-
-
-def _components(infostate: LongArray) -> LongArray:
-    """Return (L,) component numbers of worlds, linked where somebody cannot tell two of them apart."""
-    if not len(infostate):
-        return np.zeros(0, dtype=np.int64)
-    states, inverse = np.unique(infostate, return_inverse=True)
-    from scipy.sparse import coo_array  # a tenth of a second, which games that are solved whole need not spend
-    from scipy.sparse.csgraph import connected_components
-
-    inverse = inverse.reshape(infostate.shape)
-    ones = np.repeat(inverse[:, :1], infostate.shape[1] - 1, axis=1).ravel()
-    others = inverse[:, 1:].ravel()
-    links = coo_array((np.ones(len(ones)), (ones, others)), shape=(len(states), len(states)))
-    label = connected_components(links, directed=False)[1][inverse[:, 0]]
-    return np.unique(label, return_inverse=True)[1].astype(np.int64)

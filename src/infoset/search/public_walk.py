@@ -183,7 +183,13 @@ class PublicNode:
             label_of_cause = self._label_of([cause])
             ends[label_of_cause] = ends.get(label_of_cause, 0.0) + share
         found += [Branch(label, by, reach, True, {}) for (label, by), reach in ends.items()]
-        return self._distinct(self._in_order(found))
+        count: dict[tuple[str, bool], int] = {}
+        branches = self._in_order(found)
+        for branch in branches:
+            k = count[branch.label, branch.ends] = count.get((branch.label, branch.ends), 0) + 1
+            if k > 1:
+                branch.label += f" ({k})"
+        return branches
 
     def _joined(self, worlds: list[World]) -> list[list[World]]:
         """Group worlds that somebody cannot tell apart, or may not be able to later: one knows less than the other."""
@@ -232,14 +238,6 @@ class PublicNode:
         order = [action for here in self.infosets.values() for action in here.actions]
         place = {action: k for k, action in reversed(list(enumerate(order)))}
         return sorted(branches, key=lambda branch: (place.get(branch.label, len(order)), branch.ends))
-
-    def _distinct(self, branches: list[Branch]) -> list[Branch]:
-        count: dict[tuple[str, bool], int] = {}
-        for branch in branches:
-            k = count[branch.label, branch.ends] = count.get((branch.label, branch.ends), 0) + 1
-            if k > 1:
-                branch.label += f" ({k})"
-        return branches
 
     def rows(self) -> list[InfosetHere]:
         """Return the information sets by player, then in the order in which their observations were first met."""

@@ -54,7 +54,7 @@ METHODS: Registry[AnyMethod] = Registry(
     "method",
     {
         "annealing": "infoset.solvers.teams.methods:AnnealingMethod",
-        "auto": "infoset.solvers.auto:Auto",
+        "auto": "infoset.solvers.choose:Auto",
         "backward-induction": "infoset.solvers.tabular.backward_induction:BackwardInduction",
         "cfr": "infoset.solvers.tabular.cfr:cfr",
         "cfr+": "infoset.solvers.tabular.cfr:cfr_plus",

@@ -12,6 +12,7 @@ from infoset import displays, status
 from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, InformationState, IntArray, LongArray
 from infoset.errors import BudgetError, GameRuleError
+from infoset.interning import path_to
 from infoset.names import NOTHING_YET, information_key
 from infoset.tree.graph import (
     CHANCE,
@@ -232,11 +233,7 @@ class InformationStates:
 
     def path(self, state: int) -> tuple[int, list[int]]:
         """Return the player whose state it is and the records that lead to it, without its view of the start."""
-        records = []
-        while self.parent[state] >= 0:
-            records.append(self.record[state])
-            state = self.parent[state]
-        return state, records[::-1]
+        return path_to(self.parent, self.record, state)
 
     def find(self, state: int, record: int) -> int:
         """Return the state that follows ``state`` by one record, or -1 where that record was never met there."""
@@ -263,12 +260,8 @@ class InformationStates:
 
     def state(self, number: int) -> InformationState:
         """Return the records of a state in order."""
-        records = []
-        while number >= 0:
-            if self.record[number] != NO_RECORD:
-                records.append(self.records[self.record[number]])
-            number = self.parent[number]
-        return tuple(records[::-1])
+        player, path = self.path(number)
+        return tuple([self.records[record] for record in (self.record[player], *path) if record != NO_RECORD])
 
 
 class _Unroller:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, ObservationRecord
 from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.interning import Rows, intern, intern_pair, longer
+from infoset.interning import Rows, intern, intern_pair, longer, path_to
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.names import information_key
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
@@ -260,12 +260,7 @@ class LazyInformationStates:
 
     def path(self, state: int) -> tuple[int, list[int]]:
         """Return the player whose state it is and the records that lead to it, without its view of the start."""
-        records = []
-        data = self.rows.data
-        while data[2 * state] >= 0:
-            records.append(int(data[2 * state + 1]))
-            state = int(data[2 * state])
-        return state, records[::-1]
+        return path_to(self.parent, self.record, state)
 
 
 class Source(Protocol):

@@ -74,16 +74,6 @@ def shown(strategy: str) -> str:
     return f'"{strategy}"' if strategy[:1].isdigit() else strategy
 
 
-def strategy_name(form: SequenceForm, player: int, plan: Any) -> str:
-    """Return the name of a pure plan, weights (S,) 0 or 1: its action at each set, ``*`` where not reached."""
-    a, actions = form.arrays, []
-    for k in form.player_infosets(player):
-        first = int(a.first[k])
-        own = plan[first : first + int(a.size[k])]
-        actions.append(form.actions[k][int(np.argmax(own))] if own.any() else PASSED)
-    return "/".join(actions)
-
-
 def plans_table(
     form: SequenceForm, players: Sequence[int], probabilities: Sequence[float], plans: Sequence[Any], most: int = 40
 ) -> list[str]:

@@ -212,7 +212,9 @@ class AskedPublic:
     def _apart(self, step: LongArray, chance: FloatArray, private: list[LongArray]) -> _Successors:
         """Group what may follow into events: what nobody confuses, has different movers or is in different layers."""
         reached = self.steps.target[step]
-        event, _ = _kinds(_connected(private), self.movers[reached] - EVERYBODY, self.layer[step])
+        begin = np.cumsum([0, *[int(own.max()) + 1 for own in private]])
+        numbers = [first + own for first, own in zip(begin, private, strict=False)]
+        event, _ = _kinds(connected(numbers), self.movers[reached] - EVERYBODY, self.layer[step])
         order = np.argsort(event.astype(np.uint16) if len(event) and event.max() < 1 << 16 else event, kind="stable")
         chance = (chance * self.steps.chance[step])[order]
         return _Successors(event[order], chance, reached[order], [own[order] for own in private])
@@ -303,12 +305,14 @@ def _kinds(*columns: IntArray | LongArray) -> tuple[LongArray, int]:
     return number, len(values)
 
 
-def _connected(private: list[LongArray]) -> LongArray:
-    """Return (R,) numbers that are equal for rows connected by chains of shared private states."""
-    offsets = np.cumsum([0, *[int(own.max()) + 1 for own in private]])
-    parent = np.arange(offsets[-1])
-    for p in range(1, len(private)):
-        join_all(private[0], offsets[p] + private[p], parent)
+def connected(private: list[LongArray]) -> LongArray:
+    """Return (R,) the least private state of the rows to which each row is connected by chains of shared ones.
+
+    ``private`` holds for each player (R,) its private states; the numbers of different players are distinct.
+    """
+    parent = np.arange(max(int(own.max(initial=-1)) for own in private) + 1)
+    for own in private[1:]:
+        join_all(private[0], own, parent)
     return find_all(parent)[private[0]]
 
 

@@ -37,8 +37,7 @@ DEEPEST = 8  # levels of nested tuples that are measured
 class RulesSource:
     """The rules of a game, taken from its states.
 
-    Where there are too many chance outcomes to list, ``DRAWN`` of them stand for all, drawn by the rules;
-    ``approximate`` counts the steps in which that was done.
+    Where there are too many chance outcomes to list, ``DRAWN`` of them stand for all, drawn by the rules.
     """
 
     bounded = False
@@ -54,7 +53,6 @@ class RulesSource:
         self.seen: Interner[ObservationRecord] = Interner()
         self._action_sets: list[tuple[Action, ...]] = []
         self._seen: list[ObservationRecord] = []
-        self.approximate = 0
         self.bounds = (0.0, 1.0)
         self.nbytes = 0
         self.shared: dict[int, int] = {}  # parts of the first state, which often contains the game itself
@@ -132,7 +130,6 @@ class RulesSource:
                 return found
         except UnsupportedGameError:
             pass
-        self.approximate += 1
         rng = np.random.default_rng(len(self.states))
         count: dict[Action, int] = defaultdict(int)
         for _ in range(DRAWN):

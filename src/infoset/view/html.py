@@ -211,7 +211,8 @@ def _bar(shares: Iterable[tuple[float, str]]) -> Html:
 def solution_html(solution: Solution) -> str:
     """Return a solution as HTML: the figures, the curve, and the beginning of the policy."""
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
-    facts = _values(solution.players, solution.values)
+    named = islice(zip(solution.players, solution.values or (), strict=False), PLAYERS)
+    facts = [(f"value of {name}", f"{value:+.6g}") for name, value in named]
     facts += _figure("exploitability", solution.exploitability) + _figure("nash_conv", solution.nash_conv)
     if solution.bound is not None:
         facts += [*_figure("bound", solution.bound), *_figure("gap", solution.gap), ("proof", solution.proof)]
@@ -230,11 +231,6 @@ def solution_html(solution: Solution) -> str:
 
 def _policy_kind(policy: Any) -> Html:
     return tag("p", f"policy: {type(policy).__name__}, {getattr(policy, 'num_infosets', 0):,} information sets")
-
-
-def _values(players: Sequence[str], values: Sequence[float] | None) -> list[tuple[str, str]]:
-    named = islice(zip(players, values or (), strict=False), PLAYERS)
-    return [(f"value of {name}", f"{value:+.6g}") for name, value in named]
 
 
 def _figure(name: str, value: float | None) -> list[tuple[str, str]]:

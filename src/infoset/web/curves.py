@@ -138,7 +138,9 @@ class Tail:
             chosen = spread(self.count, most)
             rows = {name: [column[k] for k in chosen] for name, column in self.columns.items()}
         known = {name: row for name, row in rows.items() if any(map(isfinite, row))}
-        return {name: [_short(value) for value in row] for name, row in known.items()}
+        return {
+            name: [float(f"{value:.7g}") if isfinite(value) else None for value in row] for name, row in known.items()
+        }
 
 
 def spread(count: int, most: int) -> list[int]:
@@ -170,10 +172,6 @@ def _number(value: object) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 < value < 1e300:
         return float(value)
     return nan
-
-
-def _short(value: float) -> float | None:
-    return float(f"{value:.7g}") if isfinite(value) else None
 
 
 def _is_plain(path: Path) -> bool:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from infoset import sizes
 from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
@@ -49,7 +50,7 @@ from infoset.web.schemas import (
 )
 from infoset.web.seats import key_of
 from infoset.web.shared_game import SharedGame
-from infoset.web.sources import MAX_HISTORIES, Source, find_game, rules_stamp, stamp
+from infoset.web.sources import Source, find_game, rules_stamp, stamp
 
 if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
@@ -240,7 +241,12 @@ class Exploring:
 
         Raises ``ParameterError`` for bad limits, and ``Refusal`` where the visitor has too many requests in the queue.
         """
-        _check_limits(wish)
+        if wish.iterations is not None and not 1 <= wish.iterations <= MAX_ITERATIONS:
+            raise ParameterError(f"iterations={wish.iterations}; allowed: 1 to {MAX_ITERATIONS:,}")
+        if wish.seconds is not None and not 0 < wish.seconds <= MAX_SECONDS:
+            raise ParameterError(f"seconds={wish.seconds:g}; allowed: more than 0 to {MAX_SECONDS:g}")
+        if "python:" in wish.method:
+            raise ParameterError("method: only shipped methods are run for the page")
         alone = wish.source.startswith("game:") and not self._is_solved(wish.source)
         base = None if alone else self.source(wish.source)
         asked, rules = replace(wish, visitor=""), self._rules(wish.source)
@@ -323,7 +329,7 @@ class Exploring:
         for source in list(self.sources.values()):
             if source.temporary and key_of(source.game) == key_of(game):
                 return source.compiled
-        return SharedGame(game, MAX_HISTORIES)
+        return SharedGame(game, sizes.VALUES_SHOWN)
 
     def differences(self, view: PlaceRequest) -> dict[str, Any]:
         """Return where two strategies differ most: total variation times the reach probability, where that is known."""
@@ -384,15 +390,6 @@ def _cells(about: dict[str, Any], row: Row, k: int) -> list[str]:
     chance = None if row.probabilities is None else row.probabilities[k]
     found = [chance, *(about[what][k] if what in about else None for what in ("ev", "regret")), about["reach"]]
     return ["" if value is None or isnan(value) else repr(float(value)) for value in found]
-
-
-def _check_limits(wish: SolveRequest) -> None:
-    if wish.iterations is not None and not 1 <= wish.iterations <= MAX_ITERATIONS:
-        raise ParameterError(f"iterations={wish.iterations}; allowed: 1 to {MAX_ITERATIONS:,}")
-    if wish.seconds is not None and not 0 < wish.seconds <= MAX_SECONDS:
-        raise ParameterError(f"seconds={wish.seconds:g}; allowed: more than 0 to {MAX_SECONDS:g}")
-    if "python:" in wish.method:
-        raise ParameterError("method: only shipped methods are run for the page")
 
 
 def _answer_name(wish: SolveRequest, key: bytes) -> str:

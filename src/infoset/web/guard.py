@@ -46,21 +46,20 @@ class Guard:
     def check(self, connection: HTTPConnection) -> None:
         """Raise ``Refusal`` for a foreign Host or Origin, and for an address that sends requests too often."""
         self.check_origin(connection)
-        self._check_rate(place_of(connection.client.host if connection.client else ""))
+        address = place_of(connection.client.host if connection.client else "")
+        now = monotonic()
+        left, then = self._left.pop(address, (BURST, now))
+        left = min(BURST, left + (now - then) * RATE)
+        self._left[address] = (max(left - 1, 0.0), now)
+        if len(self._left) > MAX_ADDRESSES:
+            self._left.popitem(last=False)
+        if left < 1:
+            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many requests; try again in a second")
 
     def check_origin(self, connection: HTTPConnection) -> None:
         """Raise ``Refusal`` for a foreign Host or Origin alone: requests for the page's own files are not counted."""
         hosts = connection.headers.getlist("host")
-        self._check_host(hosts[0] if len(hosts) == 1 else "")
-        if any(_place(origin) != hosts[0] for origin in connection.headers.getlist("origin")):
-            raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
-
-    def check_token(self, given: str) -> None:
-        """Raise ``Refusal`` for a token other than the one in the printed link."""
-        if not hmac.compare_digest(given.encode(), self.token.encode()):
-            raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
-
-    def _check_host(self, host: str) -> None:
+        host = hosts[0] if len(hosts) == 1 else ""
         try:
             parts = urlsplit(f"//{host}")
             name, port = parts.hostname or "", parts.port
@@ -71,16 +70,13 @@ class Guard:
                 HTTPStatus.MISDIRECTED_REQUEST,
                 "the request names a host that this server does not know (--name adds it)",
             )
+        if any(_place(origin) != hosts[0] for origin in connection.headers.getlist("origin")):
+            raise Refusal(HTTPStatus.FORBIDDEN, "asked from another site's page")
 
-    def _check_rate(self, address: str) -> None:
-        now = monotonic()
-        left, then = self._left.pop(address, (BURST, now))
-        left = min(BURST, left + (now - then) * RATE)
-        self._left[address] = (max(left - 1, 0.0), now)
-        if len(self._left) > MAX_ADDRESSES:
-            self._left.popitem(last=False)
-        if left < 1:
-            raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too many requests; try again in a second")
+    def check_token(self, given: str) -> None:
+        """Raise ``Refusal`` for a token other than the one in the printed link."""
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            raise Refusal(HTTPStatus.UNAUTHORIZED, "no token, or a wrong one: open the link that the server printed")
 
 
 def _place(origin: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
+from infoset import sizes
 from infoset.base import Action, Agent, Game, InformationState, RealTime
 from infoset.catalog import READERS, known_games, list_games, load, load_shipped
 from infoset.compiled import Compiled
@@ -49,7 +50,6 @@ ELSEWHERE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "
 """Agents that open files, addresses or processes, or name others that may: tables use those on the shelf instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
-MAX_POSITIONS = 300_000
 MAX_SOLUTIONS = 8
 HINTS = 1.0  # seconds that a question for a hint may wait
 MAX_KNOWN = 100  # games for which it is remembered whether they are small
@@ -335,8 +335,8 @@ def small(step: Any = lambda word: None, seconds: float = inf) -> Any:
 
     def count(found: int) -> None:
         step(f"building the game: {found:,} positions")
-        if found > MAX_POSITIONS:
-            raise BudgetError(f"more than {MAX_POSITIONS:,} positions: too large to be solved while you wait")
+        if found > sizes.SOLVED_ON_PAGE:
+            raise BudgetError(f"more than {sizes.SOLVED_ON_PAGE:,} positions: too large to be solved while you wait")
         if monotonic() > until:
             raise BudgetError(f"not built after {seconds:g} s: too large to be solved while you wait")
 

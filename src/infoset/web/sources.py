@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from infoset import sizes
 from infoset.base import Action, Game, InformationState
 from infoset.catalog import GAMES, READERS, known_games, load
 from infoset.errors import (
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from infoset.solvers.config import Lock
     from infoset.solving import Solution
 
-MAX_HISTORIES = 3_000_000  # limit of a tree on which values are computed
 PATIENCE = 0.5  # seconds that a question waits
 BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
 GAME_FILES = tuple(READERS)
@@ -141,7 +141,7 @@ class Source:
     @cached_property
     def compiled(self) -> SharedGame:
         """The compiled game and its forms."""
-        return SharedGame(self.game, MAX_HISTORIES)
+        return SharedGame(self.game, sizes.VALUES_SHOWN)
 
     @property
     def bytes(self) -> int:
@@ -272,9 +272,9 @@ class Values:
         with compiled.making:
             compiled.progress = self._report
             try:
-                if not compiled.made_whole and compiled.histories > MAX_HISTORIES:
+                if not compiled.made_whole and compiled.histories > sizes.VALUES_SHOWN:
                     count = f"{compiled.histories:,.0f} histories"
-                    raise BudgetError(f"{count}; values are shown of at most {MAX_HISTORIES:,}")
+                    raise BudgetError(f"{count}; values are shown of at most {sizes.VALUES_SHOWN:,}")
                 form = compiled.form
             finally:
                 compiled.progress = None

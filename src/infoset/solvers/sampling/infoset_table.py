@@ -159,15 +159,6 @@ def normalise_rows(rows, action_sets, first_entry, weights, least, behaviour):
             behaviour[k] = share if weights[k] >= bar else 0.0
 
 
-def path_to(table: InfosetTable, state: int) -> tuple[int, list[int]]:
-    """Return the player of a state, and the records on the way to it."""
-    records = []
-    while table.parent[state] >= 0:
-        records.append(int(table.record[state]))
-        state = int(table.parent[state])
-    return state, records[::-1]
-
-
 @inner_kernel
 @borrowing
 def add_state(table, group, parent, record):

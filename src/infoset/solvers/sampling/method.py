@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, ClassVar
 
+from infoset import sizes
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_share, full_name
@@ -23,7 +24,6 @@ from infoset.warm_up import ready
 
 EXTERNAL, OUTCOME = SAMPLINGS = ("external", "outcome")
 FIRST_CHECK = 1024
-FEW_HISTORIES = 300_000  # up to which the policy is evaluated while solving
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class SamplingJob(Job):
 
     def point(self, seconds: float) -> Point:
         """Return exact figures where the tree is small."""
-        if not self.iteration or self.compiled.histories > min(self.compiled.limit, FEW_HISTORIES):
+        if not self.iteration or self.compiled.histories > min(self.compiled.limit, sizes.SAMPLES_EVALUATED):
             return Point(self.iteration, seconds)
         compiled, policy = self.compiled, self.pool.policy(RARE)
         self.nothing_to_gain = compiled.form.exploitability_of_rounding

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
+from infoset.interning import path_to
 from infoset.jit import borrowing, inner_kernel, kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
-from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row, path_to
+from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row
 from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.quotient_graph import (
@@ -143,7 +144,7 @@ class SampledResponse(Sampling):
         for state in new[np.argsort(table.row[new])].tolist():
             if time.monotonic() > until:
                 return False
-            player, records = path_to(table, state)
+            player, records = path_to(table.parent, table.record, state)
             action_set, row = int(table.action_set[state]), int(table.row[state])
             size = int(first_entry[action_set + 1] - first_entry[action_set])
             if player != self.player:

@@ -28,19 +28,18 @@ def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
                 raise UnknownNameError(f"information set of {name}", key, numbers)
             k = numbers[key]
             first = int(form.arrays.first[k])
-            rows[first : first + len(form.actions[k])] = _row(f"lock: {name} at {shorten(key)!r}", row, form.actions[k])
+            where, actions = f"lock: {name} at {shorten(key)!r}", form.actions[k]
+            if not isinstance(row, dict):
+                raise ParameterError(
+                    f"{where}: {shorten(repr(row))} is not a distribution; allowed: {{action: probability}}"
+                )
+            if odd := sorted(set(map(str, row)) - set(actions)):
+                raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(actions)}")
+            try:
+                probabilities = np.array([float(row.get(action, 0.0)) for action in actions])
+            except (TypeError, ValueError, OverflowError):
+                probabilities = np.array([np.nan])
+            if not (probabilities >= 0).all() or abs(probabilities.sum() - 1) > SUM_TOLERANCE:
+                raise ParameterError(f"{where}: {row} are no probabilities from 0 to 1 that sum to 1")
+            rows[first : first + len(actions)] = probabilities / probabilities.sum()
     return rows
-
-
-def _row(where: str, row: object, actions: tuple[str, ...]) -> FloatArray:
-    if not isinstance(row, dict):
-        raise ParameterError(f"{where}: {shorten(repr(row))} is not a distribution; allowed: {{action: probability}}")
-    if odd := sorted(set(map(str, row)) - set(actions)):
-        raise ParameterError(f"{where}: no move {odd[0]!r}; allowed: {', '.join(actions)}")
-    try:
-        probabilities = np.array([float(row.get(action, 0.0)) for action in actions])
-    except (TypeError, ValueError, OverflowError):
-        probabilities = np.array([np.nan])
-    if not (probabilities >= 0).all() or abs(probabilities.sum() - 1) > SUM_TOLERANCE:
-        raise ParameterError(f"{where}: {row} are no probabilities from 0 to 1 that sum to 1")
-    return np.asarray(probabilities / probabilities.sum())

@@ -130,7 +130,8 @@ def _listed(compiled: Compiled, table: NormalForm, found: list[_Found], singular
         if all(len(own) == 1 for own in one.support):
             listed.append(pure_equilibrium(table, tuple(own[0] for own in one.support)))
             continue
-        values = _values(np.array(table.numbers, dtype=float) / np.array(table.scales, dtype=float), one.mixtures)
+        payoffs = np.array(table.numbers, dtype=float) / np.array(table.scales, dtype=float)
+        values = [float(_against(payoffs, one.mixtures, p) @ one.mixtures[p]) for p in range(len(one.mixtures))]
         mixtures = tuple(tuple(own.tolist()) for own in one.mixtures)
         listed.append(ListedEquilibrium(mixtures, tuple(values), one.gain))
     return EquilibriumList(form, table, "isolated", tuple(listed), tuple(notes))
@@ -421,10 +422,6 @@ def _against(payoffs: FloatArray, mixtures: Sequence[FloatArray], player: int) -
     for other in reversed([q for q in range(len(mixtures)) if q != player]):
         paid = paid @ mixtures[other]
     return paid
-
-
-def _values(payoffs: FloatArray, mixtures: Sequence[FloatArray]) -> list[float]:
-    return [float(_against(payoffs, mixtures, p) @ mixtures[p]) for p in range(len(mixtures))]
 
 
 def _same(one: _Found, other: _Found) -> bool:

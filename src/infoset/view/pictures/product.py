@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from infoset.base import Action, Game, InformationState, ObservationRecord, Picture, Step
-from infoset.games.product_form import PASS, Chance, ProductForm, ProductState, Stage
+from infoset.games.product_form import PASS, ProductForm, ProductState, Stage
 from infoset.games.table import area, table
 from infoset.match.replay import MatchStep
 from infoset.view.pictures import paths
@@ -51,12 +51,8 @@ def _axes(game: ProductForm, values: Mapping[str, Action], passed: int) -> Pictu
     return table(*[
         area(name, [action_words(values[name])] if values.get(name, PASS) != PASS else [],
              int(name not in values and number < passed), axis.player or "chance")
-        for number, (name, axis) in enumerate(_named(game))
+        for number, (name, axis) in enumerate((name, axis) for axis in game.axes for name in _names(axis.name))
     ])  # fmt: skip
-
-
-def _named(game: ProductForm) -> Iterator[tuple[str, Chance | Stage]]:
-    return ((name, axis) for axis in game.axes for name in _names(axis.name))
 
 
 def _names(given: object) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from infoset import sizes
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnsupportedGameError
 from infoset.solvers.config import OPTIONS, SolveConfig
@@ -19,15 +20,10 @@ from infoset.solvers.teams.optimum import PROVING, check_provable
 from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
 from infoset.tree.subgames import public_positions
 
-SMALL = 20_000  # histories of a game that a linear program solves in seconds
-AT_ONCE = 1_000  # histories of a game that exact methods solve in milliseconds
 SOON = 5.0  # seconds that suffice for the exact methods on the other games for which they are chosen
 TRIAL = 100  # iterations after which a portfolio is compared
 TRIAL_SECONDS = 5.0  # the latest moment of that comparison
 PORTFOLIO = ("dcfr", "pcfr+", "pdcfr+")  # the best on nearly all games of docs/papers/update-rules.md
-FEW_SEQUENCES = 600  # of a two-player game that complementary pivoting solves in seconds
-FEW_MOVES = 300  # of a game whose logit path takes seconds
-FEW_TEAM_HISTORIES = 2_000_000  # of a game for which a proof of the team's optimum is tried
 
 
 class Choice(NamedTuple):
@@ -57,9 +53,8 @@ def choose(compiled: Compiled, config: SolveConfig) -> Choice:
     Raises ``UnsupportedGameError`` where none does, ``BudgetError`` for a game whose positions are too many.
 
     >>> from infoset.compiled import Compiled
-    >>> from infoset.solvers.auto import choose
+    >>> from infoset.solvers.choose import choose
     >>> from infoset.solvers.config import SolveConfig
-
     >>> choose(Compiled.of("kuhn_poker"), SolveConfig()).method.name
     'lp'
     >>> choose(Compiled.of("gdl:meier"), SolveConfig()).method.name
@@ -113,10 +108,6 @@ def _takes(name: str, config: SolveConfig) -> bool:
     return config.given.keys() <= parse_method(name).takes
 
 
-def _fits(compiled: Compiled) -> bool:
-    return compiled.made_whole or compiled.histories <= compiled.limit
-
-
 def _two_teams(compiled: Compiled, config: SolveConfig) -> Choice | str:
     """Consider the methods for teams that play against each other or against single players."""
     teams = teams_of(compiled, config.teams)
@@ -138,12 +129,12 @@ def _two_teams(compiled: Compiled, config: SolveConfig) -> Choice | str:
 
 def _team(compiled: Compiled, config: SolveConfig) -> Choice | str:
     """Consider the methods for players who are all paid the same."""
-    if compiled.only_form or not _fits(compiled) or not compiled.common_payoff:
+    if compiled.only_form or not compiled.fits() or not compiled.common_payoff:
         return ""
     why = f"the {len(compiled.players)} players are always paid the same"
     if compiled.forgets:
         return _forgetful(compiled, config, f"{why}, and one of them forgets")
-    if compiled.histories <= FEW_TEAM_HISTORIES and _takes("team-exact", config):
+    if compiled.histories <= sizes.TEAM_PROOF and _takes("team-exact", config):
         try:
             return _proof(compiled, config, why)
         except (BudgetError, UnsupportedGameError) as error:
@@ -175,7 +166,7 @@ def _proof(compiled: Compiled, config: SolveConfig, why: str) -> Choice:
 
 def _open(compiled: Compiled, config: SolveConfig) -> Choice | str:
     """Consider backward induction, for games of perfect information."""
-    if compiled.only_form or not _fits(compiled) or not _takes("backward-induction", config):
+    if compiled.only_form or not compiled.fits() or not _takes("backward-induction", config):
         return ""
     if not perfect_information(compiled.tree):
         return ""
@@ -184,19 +175,19 @@ def _open(compiled: Compiled, config: SolveConfig) -> Choice | str:
 
 def _tree(compiled: Compiled, config: SolveConfig) -> Choice | str:
     """Consider the methods on the sequence form of the whole tree, where all histories fit."""
-    if not _fits(compiled):
+    if not compiled.fits():
         return f"{compiled.histories:,.3g} histories are more than {compiled.limit:,}"
     if compiled.forgets:
         return _forgetful(compiled, config, "a player has imperfect recall")
     form = compiled.form
     size = f"all {form.num_histories:,} histories fit"
-    in_time = config.seconds is None or config.seconds >= SOON or form.num_histories <= AT_ONCE
-    if form.zero_sum and form.num_histories <= SMALL and in_time and _takes("lp", config):
+    in_time = config.seconds is None or config.seconds >= SOON or form.num_histories <= sizes.EXACT_AT_ONCE
+    if form.zero_sum and form.num_histories <= sizes.LINEAR_PROGRAM and in_time and _takes("lp", config):
         return _chosen("lp", config, f"two players, a constant sum, and {size}: exact")
-    pivoting = not form.zero_sum and form.num_players == 2 and form.num_sequences <= FEW_SEQUENCES
+    pivoting = not form.zero_sum and form.num_players == 2 and form.num_sequences <= sizes.PIVOTING
     if pivoting and in_time and _takes("lcp", config):
         return _chosen("lcp", config, f"two players whose payoffs have no constant sum, and {size}: exact")
-    if form.num_players > 2 and form.num_sequences <= FEW_MOVES and _takes("logit", config):
+    if form.num_players > 2 and form.num_sequences <= sizes.LOGIT_PATH and _takes("logit", config):
         why = (
             f"{form.num_players} players, for whom average play has no guarantee, and {size}: a path to an equilibrium"
         )
@@ -233,7 +224,7 @@ def _public(compiled: Compiled, config: SolveConfig) -> Choice | str:
     if count < 2:
         return "only the start is common knowledge"
 
-    if (largest := largest_piece(compiled.graph)) > min(compiled.limit, 1_000_000):
+    if (largest := largest_piece(compiled.graph)) > min(compiled.limit, sizes.PUBLIC_SUBGAME):
         raise BudgetError(f"a public subgame has {largest:,.3g} histories")
     why = f"{compiled.histories:,.3g} histories do not fit, but {count:,} positions are common knowledge: exact"
     return _chosen("public", config, why)
