@@ -16,7 +16,7 @@ import msgspec
 
 from infoset.arena.schedule import Schedule
 from infoset.arena.tournament import SLOW, tournament
-from infoset.arena.worker import Setup, Task, play_apart
+from infoset.arena.worker import Setup, Task, play_in_worker
 from infoset.executors import executor
 
 GAMES = {
@@ -47,9 +47,9 @@ def measure(game: str, teams: tuple[str, ...]) -> tuple[int, int, float, float]:
     setup = msgspec.json.encode(Setup(game, schedule.copies(), SLOW))
     fixtures = [schedule.fixture(number) for number in range(1, 9)]
     tasks = [msgspec.json.encode([Task(f.number, f.seed, schedule.agents(f))]) for f in fixtures]
-    play_apart(setup, tasks[0])
+    play_in_worker(setup, tasks[0])
     begin = time.perf_counter()
-    answers = [play_apart(setup, task) for task in tasks]
+    answers = [play_in_worker(setup, task) for task in tasks]
     of_core = (time.perf_counter() - begin) / len(tasks)
     longest = max(answers, key=len)
     with TemporaryDirectory() as folder:

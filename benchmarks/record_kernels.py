@@ -34,7 +34,7 @@ SCENARIOS = {
     "sight": [f"{TEAM} filtered(agent=simple) simple filtered(agent=simple) simple", "match --games 1 pommerman:PommeFFA-v1 filtered(agent=stop) stop stop stop",
               "match --games 1 pommerman:PommeRadioCompetition-v2 filtered(agent=random) random stop stop"],
     "pommerman-training": ["train pommerman:OneVsOne-v0 --epochs 1 --boards 4 --steps 4 --out a", "train pommerman:PommeTeamCompetition-v0 --epochs 1 --boards 4 --steps 4 --out b",
-                           "train pommerman:PommeFFA-v1 --epochs 1 --boards 4 --steps 4 --starts backplay --out c"],
+                           "train pommerman:PommeFFA-v1 --epochs 1 --boards 4 --steps 4 --curriculum backplay --out c"],
     "dypm": [f"{TEAM} dypm simple dypm simple", "match --games 1 pommerman:PommeFFACompetition-v0 dypm simple simple simple"],
     "champion": [f"{TEAM} champion simple champion simple", "match --games 1 pommerman:PommeFFACompetition-v0 champion simple simple simple", f"{TEAM} champion simple champion simple --seconds-per-move 0.1"],
     "hakozaki": [f"{TEAM} hakozaki simple hakozaki simple", "match --games 1 pommerman:PommeFFACompetition-v0 hakozaki simple simple simple"],

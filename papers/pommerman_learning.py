@@ -21,9 +21,9 @@ from options import parse
 import infoset
 from infoset.statistics import Share
 from infoset_pommerman.config import config
+from infoset_pommerman.features import FeatureExtractor
 from infoset_pommerman.learn.measuring import Measured, measure
 from infoset_pommerman.learn.net import load_move_net
-from infoset_pommerman.sight import Sight
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -49,12 +49,12 @@ class Training(NamedTuple):
     variant: str
     batch: str
     reward: str
-    starts: str
+    curriculum: str
     given: dict[str, Any]
 
     @property
     def folder(self) -> str:
-        return "-".join([self.method, WORDS[self.variant], self.batch, self.reward, self.starts])
+        return "-".join([self.method, WORDS[self.variant], self.batch, self.reward, self.curriculum])
 
 
 def trainings() -> Iterator[Training]:
@@ -68,8 +68,8 @@ def trainings() -> Iterator[Training]:
                     yield Training(
                         method, variant, batch, reward, "dealt", given | {"shaped": SHAPED * (reward == "shaped")}
                     )
-    for starts in ("uniform", "backplay"):
-        yield Training("ppo", FFA, "large", "plain", starts, {"starts": starts, "lessons": 60})
+    for curriculum in ("uniform", "backplay"):
+        yield Training("ppo", FFA, "large", "plain", curriculum, {"starts": curriculum, "lessons": 60})
 
 
 class Row(NamedTuple):
@@ -98,7 +98,7 @@ class Args:
 def row_of(args: Args, training: Training) -> Row:
     """Continue the training as far as necessary; measurements are stored in the run's folder."""
     out, name, stages = args.runs / training.folder, f"pommerman:{training.variant}", []
-    sight = Sight(name, config(training.variant))
+    sight = FeatureExtractor(name, config(training.variant))
     for stage in STAGES:
         note = out / f"measured-{stage}.json"
         if not note.exists():
@@ -126,8 +126,9 @@ def table(rows: list[Row]) -> str:
     for row in rows:
         t, last = row.training, row.stages[-1]
         lines.append(
-            f"| {t.method} | {WORDS[t.variant]} | {t.batch} | {t.reward} | {t.starts} | {row.steps:,} | {last.won} | "
-            f"{100 * last.tied.value:.1f} | {100 * last.lost.value:.1f} | {last.bombs:.1f} | {last.steps:.0f} |"
+            f"| {t.method} | {WORDS[t.variant]} | {t.batch} | {t.reward} | {t.curriculum} | {row.steps:,} | "
+            f"{last.won} | {100 * last.tied.value:.1f} | {100 * last.lost.value:.1f} | {last.bombs:.1f} | "
+            f"{last.steps:.0f} |"
         )
     return "\n".join(lines)
 
@@ -139,7 +140,7 @@ def bombs(rows: list[Row], args: Args) -> str:
     for row in rows:
         t = row.training
         cells = " | ".join(f"{m.bombs:.1f} ({100 * m.won.value:.0f} %)" for m in row.stages)
-        lines.append(f"| {t.method}, {WORDS[t.variant]}, {t.batch}, {t.reward}, {t.starts} | {cells} |")
+        lines.append(f"| {t.method}, {WORDS[t.variant]}, {t.batch}, {t.reward}, {t.curriculum} | {cells} |")
     return "\n".join(lines)
 
 
@@ -151,7 +152,7 @@ def picture(rows: list[Row], args: Args, path: Path) -> None:
         mine = [row for row in rows if row.training.variant == variant]
         for k, row in enumerate(mine):
             t, color = row.training, plt.get_cmap("tab20")(k)
-            label = " ".join([t.method, *(word for word in (t.batch, t.reward, t.starts) if word != "dealt")])
+            label = " ".join([t.method, *(word for word in (t.batch, t.reward, t.curriculum) if word != "dealt")])
             axes[0, column].plot(seconds, [100 * m.won.value for m in row.stages], "o-", ms=3, color=color, label=label)
             axes[1, column].plot(seconds, [m.bombs for m in row.stages], "o-", ms=3, color=color)
         axes[0, column].set(title=WORDS[variant], ylim=(0, 100), ylabel="% of games won")
@@ -169,7 +170,7 @@ def finding(rows: list[Row], method: str, variant: str) -> str:
     told = [
         f"{row.training.batch} and {row.training.reward} {row.stages[-1].won}"
         for row in rows
-        if (row.training.method, row.training.variant, row.training.starts) == (method, variant, "dealt")
+        if (row.training.method, row.training.variant, row.training.curriculum) == (method, variant, "dealt")
     ]
     return f"- *{method}, {WORDS[variant]}* (batch and reward): " + "; ".join(told) + "."
 
@@ -177,7 +178,7 @@ def finding(rows: list[Row], method: str, variant: str) -> str:
 def page(rows: list[Row], args: Args) -> str:
     """Return the page in Markdown."""
     dagger = rows[0].stages[-1].won
-    starts = {row.training.starts: row.stages[-1].won for row in rows if row.training.folder.startswith(PLAIN)}
+    curriculum = {row.training.curriculum: row.stages[-1].won for row in rows if row.training.folder.startswith(PLAIN)}
     found = "\n".join(finding(rows, m, v) for m in ("ppo", "dqn", "a2c") for v in (FFA, TEAM))
     return f"""# Pommerman: what can be learnt
 
@@ -198,8 +199,8 @@ measurement is {args.games} games against SimpleAgents in all other seats, with 
 
 - *dagger, free-for-all*: {dagger}; a SimpleAgent among three others wins {SIMPLE_SHARE} %.
 {found}
-- *Starts*, PPO in the free-for-all with a large batch and a plain reward: new boards {starts["dealt"]}, Backplay
-  {starts["backplay"]}, uniform starts {starts["uniform"]}.
+- *Starts*, PPO in the free-for-all with a large batch and a plain reward: new boards {curriculum["dealt"]}, Backplay
+  {curriculum["backplay"]}, uniform starts {curriculum["uniform"]}.
 
 So learning needs the large batch here, but not a shaped reward. Apart from DAgger nearly all trainings end with less
 than one bomb per game (last table): the agents win by outliving the others, the local optimum in which bombs are

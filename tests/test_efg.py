@@ -19,7 +19,7 @@ from infoset.match.series import play_series
 from infoset.solvers.method import METHODS, parse_method
 from infoset.solvers.tabular.solver import TabularMethod
 from infoset.testing import check_game
-from infoset.tree.exact_numbers import exact_chances
+from infoset.tree.exact_numbers import exact_chance_probabilities
 from infoset.tree.plans import realisation, uniform
 from infoset.view.curves import draw_convergence
 
@@ -205,7 +205,7 @@ def test_integer_moves_keep_their_names(tmp_path) -> None:
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=7).filter(any))
 def test_chance_sums_to_exactly_one_when_written(weights: list[int]) -> None:
     total = sum(weights)
-    exact = exact_chances([w / total for w in weights])
+    exact = exact_chance_probabilities([w / total for w in weights])
     assert exact == tuple(Fraction(w, total) for w in weights)
 
 

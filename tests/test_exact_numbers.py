@@ -21,7 +21,7 @@ from infoset import (
     load,
 )
 from infoset.formats.efg import game_to_efg, write_efg
-from infoset.tree.exact_numbers import exact_chances, simplest, simplest_between
+from infoset.tree.exact_numbers import exact_chance_probabilities, simplest, simplest_between
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_no_fraction_between_has_a_smaller_denominator(low: Fraction, width: Fra
     ],
 )
 def test_chances_are_what_was_meant_and_sum_to_one(probabilities: list[float], expected: str) -> None:
-    assert " ".join(map(str, exact_chances(probabilities))) == expected
+    assert " ".join(map(str, exact_chance_probabilities(probabilities))) == expected
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9).filter(lambda weights: sum(weights) > 1e-3))
 def test_any_chances_sum_to_one_and_stay_close(weights: list[float]) -> None:
     total = sum(weights)
     probabilities = [weight / total for weight in weights]
-    exact = exact_chances(probabilities)
+    exact = exact_chance_probabilities(probabilities)
     assert sum(exact) == 1
     assert all((one > 0) == (new > 0) for one, new in zip(probabilities, exact, strict=True))
     assert [float(one) for one in exact] == pytest.approx(probabilities, abs=1e-14)

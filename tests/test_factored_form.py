@@ -144,7 +144,7 @@ def test_profiles_that_are_not_symmetric_have_the_same_figures_over_all_images(n
 @pytest.mark.parametrize("name", ["dark_hex(rows=2,columns=3)", "liars_dice(numdice=2,dice_sides=2)"])
 def test_halves_have_the_gradient_of_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     form = FactoredForm.of(rules_of(name), symmetric=True).form
-    assert form.halves is None  # so small a form is not cut in two
+    assert form.parallel is None  # so small a form is not cut in two
     plan, values = realisation(form, random_interior(form, 1)), np.zeros(form.num_sequences)
     for player in range(2):
         ParallelGradient(form.arrays).gradient(player, plan, values)

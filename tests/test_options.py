@@ -179,7 +179,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --method": (f"{TRAIN} --method resolving --stop-at-chance", of_run("horizon", {"steps": 1000, "stop_at_chance": True})),
     "train --seed": (f"{TRAIN} --seed 5", of_run("seed", 5)),
     "train --games": (TRAIN, lambda s: s.body["last"]["games"] == 2),
-    "train --parts": (f"{TRAIN} --parts 1", of_run("parts", 1)),
+    "train --shards": (f"{TRAIN} --shards 1", of_run("parts", 1)),
     "train --workers": (
         [TRAIN, TRAIN.replace("--out net", "--workers 2 --out more")],
         lambda s: s.body["last"]["value_loss"] == last_epoch(s.folder / "net")["value_loss"],
@@ -189,10 +189,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --stop-at-chance": (f"{TRAIN} --method resolving --stop-at-chance", of_run("horizon", {"steps": 1000, "stop_at_chance": True})),
     "train --hidden": (TRAIN, of_run("hidden", 4)),
     "train --boards": (ARCADE, of_run("boards", 3)),
-    "train --rivals": (f"{ARCADE} --rivals random,self", of_run("rivals", "random,self")),
-    "train --shaped": (f"{ARCADE} --shaped .5", of_run("shaped", 0.5)),
+    "train --opponents": (f"{ARCADE} --opponents random,self", of_run("rivals", "random,self")),
+    "train --reward-shaping": (f"{ARCADE} --reward-shaping .5", of_run("shaped", 0.5)),
     "train --filtered": (f"{ARCADE} --filtered", of_run("filtered", True)),
-    "train --starts": (f"{ARCADE} --starts uniform", of_run("starts", "uniform")),
+    "train --curriculum": (f"{ARCADE} --curriculum uniform", of_run("starts", "uniform")),
     "train --lessons": (f"{ARCADE} --lessons 7", of_run("lessons", 7)),
     "train --expert": (f"{ARCADE} --method dagger --expert stop", of_run("expert", "stop")),
     "train --initial": (

@@ -19,7 +19,7 @@ from infoset.base import Action
 from infoset.cli.app import app
 from infoset.cli.play import Asked, seat_number
 from infoset.cli.play import play as sit_down
-from infoset.cli.terminal import Terminal, find_move, menu_lines
+from infoset.cli.terminal import Terminal, find_move, option_lines
 from infoset.errors import InfosetError, ParameterError, UnsupportedSystemError
 from infoset.match.agents import load_agent
 from infoset.match.match import play_match
@@ -223,8 +223,8 @@ def test_moves_by_number_word_beginning_and_end() -> None:
     assert "can be mark 1 1, mark 2 1" in str(find_move("m", words))
     assert "Your move?" in str(find_move("", words))
     assert find_move("7", ("3", "5", "7")) == 2, "moves that are numbers are no places in the list"
-    assert menu_lines(("3", "5"), 80) == ["  3   5"]
-    assert len(menu_lines(tuple(f"move {k}" for k in range(40)), 80)) < 15
+    assert option_lines(("3", "5"), 80) == ["  3   5"]
+    assert len(option_lines(tuple(f"move {k}" for k in range(40)), 80)) < 15
 
 
 def test_text_of_strangers_commands_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,6 @@ from infoset_pommerman.game import Pommerman
 from infoset_pommerman.rules import neighbours, scratch
 from infoset_pommerman.search.belief import LOOKED, NEVER, SEEN_CELL, SEEN_STEP, Belief, empty_belief
 from infoset_pommerman.search.champion import Champion
-from infoset_pommerman.search.dangers import lay_dangers
 from infoset_pommerman.search.dypm import (
     FAILURES,
     LAST_CELL,
@@ -35,10 +34,11 @@ from infoset_pommerman.search.dypm import (
     NONE,
     Dypm,
     dypm_move,
-    empty_desk,
+    empty_scratch,
     remember_failure,
 )
 from infoset_pommerman.search.goals import DISCOUNT, appraise, goals_of, relax, wood_in_reach
+from infoset_pommerman.search.hazards import lay_hazards
 from infoset_pommerman.search.players import SearchPlayer
 from infoset_pommerman.search.scenario import empty_scenario, unroll
 from infoset_pommerman.simple_vec import SimpleVec
@@ -290,11 +290,11 @@ def watched(rules: Config, count: int, seed: int) -> Iterator[Watcher]:
         batch.step(moves)
 
 
-def decide(belief: Belief, rules: Config, me: int, p: Dypm, seed: int, desk=None) -> int:
+def decide(belief: Belief, rules: Config, me: int, p: Dypm, seed: int, scratch_of_turn=None) -> int:
     enemies, mates = sides(me, rules)
     return int(
         dypm_move(
-            belief, empty_scenario(rules), desk or empty_desk(rules), me, bits(enemies), bits(mates), p.settings(),
+            belief, empty_scenario(rules), scratch_of_turn or empty_scratch(rules), me, bits(enemies), bits(mates), p.settings(),
             engine(rules), streams(seed, 1),
         )
     )  # fmt: skip
@@ -311,19 +311,19 @@ def compare(rules: Config, count: int, seed: int) -> dict[str, int]:
             bomb_gain=float(rng.choice([0.05, 0.4])), memory=int(rng.integers(0, 12)), bombs=bool(rng.integers(2)),
             early=bool(rng.integers(2)),
         )  # fmt: skip
-        me, desk, before = watcher.me, empty_desk(rules), watcher.belief.guess.copy()
-        found = decide(watcher.belief, rules, me, p, seed, desk)
+        me, scratch_of_turn, before = watcher.me, empty_scratch(rules), watcher.belief.guess.copy()
+        found = decide(watcher.belief, rules, me, p, seed, scratch_of_turn)
         assert (watcher.belief.guess == before).all()
         twin = Twin(watcher.belief, rules, me, p)
         where = (me, int(before[st.STEP]), p)
-        assert {move for move in range(MOVES) if desk.own[move] != NONE} == set(twin.leaves), where
+        assert {move for move in range(MOVES) if scratch_of_turn.own[move] != NONE} == set(twin.leaves), where
         for line, left in {**twin.left, MOVES: twin.alone}.items():
-            assert desk.others[line].tolist() == [left.get(k, 0) for k in range(MAX_AGENTS)], (*where, line)
+            assert scratch_of_turn.others[line].tolist() == [left.get(k, 0) for k in range(MAX_AGENTS)], (*where, line)
         for move in twin.leaves:
-            assert desk.own[move] == pytest.approx(twin.own[move], abs=1e-12), (*where, move)
-            assert desk.value[move] == pytest.approx(twin.value(move), abs=1e-12), (*where, move)
+            assert scratch_of_turn.own[move] == pytest.approx(twin.own[move], abs=1e-12), (*where, move)
+            assert scratch_of_turn.value[move] == pytest.approx(twin.value(move), abs=1e-12), (*where, move)
         safe = any(own > 0 for own in twin.own.values())
-        worth = {divmod(n, rules.size): float(value) for n, value in enumerate(desk.worth)}
+        worth = {divmod(n, rules.size): float(value) for n, value in enumerate(scratch_of_turn.worth)}
         scores = twin.scores(worth) if safe else twin.resort()
         if scores:  # ties are broken by chance
             assert scores[found] > max(scores.values()) - (1e-4 if safe else 1.0), (*where, found, scores)
@@ -353,15 +353,15 @@ def test_a_thousand_decisions_are_as_the_twin_has_them() -> None:
 
 def test_a_move_that_failed_is_remembered_until_it_succeeds() -> None:
     """Only a step that led nowhere counts, in two decisions one after the other."""
-    desk = empty_desk(config("OneVsOne-v0"))
+    scratch_of_turn = empty_scratch(config("OneVsOne-v0"))
     for step, (cell, move, failures) in enumerate(
         [(9, st.LEFT, 0), (9, st.LEFT, 1), (9, st.UP, 2), (1, st.STOP, 0), (1, st.LAY, 0), (1, st.UP, 0)], start=5
     ):
-        remember_failure(desk, cell, step)
-        assert desk.last[FAILURES] == failures
-        desk.last[[LAST_STEP, LAST_CELL, LAST_MOVE]] = step, cell, move
-    remember_failure(desk, 1, 99)  # the last decision was long ago
-    assert desk.last[FAILURES] == 0
+        remember_failure(scratch_of_turn, cell, step)
+        assert scratch_of_turn.last[FAILURES] == failures
+        scratch_of_turn.last[[LAST_STEP, LAST_CELL, LAST_MOVE]] = step, cell, move
+    remember_failure(scratch_of_turn, 1, 99)  # the last decision was long ago
+    assert scratch_of_turn.last[FAILURES] == 0
 
 
 # ---- dangers
@@ -373,7 +373,7 @@ def overlaid(row: st.Row, rules: Config, length: int, enemies: list[int], bombs:
     unroll(scenario, row, length, belief, engine(rules))
     before = [list(map(to_set, words[: length + 1])) for words in (scenario.open, scenario.fire)]
     moves = np.zeros(MAX_AGENTS, dtype=np.int16)
-    lay_dangers(belief, scenario, other, row, begin, length, bits(enemies), bombs, moves, engine(rules))
+    lay_hazards(belief, scenario, other, row, begin, length, bits(enemies), bombs, moves, engine(rules))
     return before, [list(map(to_set, words[: length + 1])) for words in (scenario.open, scenario.fire)]
 
 
@@ -749,7 +749,7 @@ def test_others_that_spread_early_are_one_step_farther(level: int) -> None:
         player = seated(partial(SearchPlayer, Dypm(level=level, early=early)), SMALL)
         player.belief = believed(row, SMALL)
         player.decide(None)
-        own[early] = player.room.desk.own.copy()
+        own[early] = player.room.scratch_of_turn.own.copy()
     assert (own[True][st.STOP] < own[False][st.STOP]) == (level > 0)
     assert (own[True] <= own[False]).all()
 

@@ -19,14 +19,14 @@ from infoset_pommerman.rules import scratch
 from infoset_pommerman.search.belief import Belief, empty_belief
 from infoset_pommerman.search.hakozaki import (
     Hakozaki,
-    empty_desk,
+    empty_scratch,
     hakozaki_move,
     prepare,
     survivability,
 )
 from infoset_pommerman.search.players import SearchPlayer
 from infoset_pommerman.search.scenario import empty_scenario, spread_crowd
-from test_pommerman_scenario import DUEL, VARIANTS, Cell, Future, Room, agents_of, drawn, positions, to_words
+from test_pommerman_scenario import DUEL, VARIANTS, Cell, Future, Workspace, agents_of, drawn, positions, to_words
 
 NEVER = 10**6
 
@@ -64,7 +64,7 @@ def value_of(future: Future, cell: Cell, length: int) -> dict[Cell, int]:
 def test_survivability_is_as_the_twin_has_it(number: int) -> None:
     """Positions of all variants, and in each an agent and two others anywhere on the board."""
     rules, met, free = VARIANTS[number], 0, 0
-    room, rng = Room(rules), np.random.default_rng(number)
+    room, rng = Workspace(rules), np.random.default_rng(number)
     for row in positions(rules, 100, seed=200 + number):
         length = int(rng.integers(6, 14))
         room.unroll(row, length, 0, 0)
@@ -89,7 +89,7 @@ def test_a_corridor_with_an_enemy_in_it() -> None:
     Cell 0 is theirs from moment 4 on, cell 1 from 3, cell 2 from 2, cell 3 from 1, cell 4 from 0.  Staying on cell 0 is
     worth 4 of 11, and whoever ends on cell n has been met from moment 4 - n on.
     """
-    room = Room(DUEL)
+    room = Workspace(DUEL)
     row = drawn("0...1###")
     room.unroll(row, 10, 0, 10)
     found, alone, lasted = survivability(room.scenario, 0, 10, 8)
@@ -111,7 +111,7 @@ def believed(row: st.Row, rules: Config) -> Belief:
 def decide(row: st.Row, me: int = 0, seed: int = 0, rules: Config = DUEL) -> int:
     return int(
         hakozaki_move(
-            believed(row, rules), empty_scenario(rules), empty_desk(rules), me, 1 << 1 - me, 0,
+            believed(row, rules), empty_scenario(rules), empty_scratch(rules), me, 1 << 1 - me, 0,
             Hakozaki().settings(), engine(rules), streams(seed, 1),
         )
     )  # fmt: skip
@@ -160,13 +160,13 @@ def test_replies_begin_with_the_likely_ones() -> None:
     for row in positions(rules, 20, seed=1):
         if not agents_of(row)[0, st.ALIVE]:
             continue
-        desk = empty_desk(rules)
-        count = prepare(believed(row, rules), desk, 0, engine(rules))
-        others = [k for k in range(1, MAX_AGENTS) if desk.choices[k]]
-        assert count == np.prod(desk.choices[others])
-        replies = desk.replies[:count, others]
+        scratch_of_turn = empty_scratch(rules)
+        count = prepare(believed(row, rules), scratch_of_turn, 0, engine(rules))
+        others = [k for k in range(1, MAX_AGENTS) if scratch_of_turn.choices[k]]
+        assert count == np.prod(scratch_of_turn.choices[others])
+        replies = scratch_of_turn.replies[:count, others]
         assert len({tuple(reply) for reply in replies.tolist()}) == count
-        busy = (replies != desk.options[others, 0]).sum(axis=1)
+        busy = (replies != scratch_of_turn.options[others, 0]).sum(axis=1)
         assert (np.diff(busy) >= 0).all()
 
 

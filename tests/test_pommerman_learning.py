@@ -13,8 +13,18 @@ import infoset
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset_pommerman import state as st
 from infoset_pommerman.config import config
+from infoset_pommerman.features import (
+    HEAT,
+    MOVES,
+    OTHERS,
+    REACH,
+    ROOM,
+    WALL,
+    WINDOW,
+    BatchFeatureExtractor,
+    FeatureExtractor,
+)
 from infoset_pommerman.observation import Seen, observe
-from infoset_pommerman.sight import HEAT, MOVES, OTHERS, REACH, ROOM, WALL, WINDOW, Sight, Sights
 from infoset_pommerman.simple_vec import SimpleVec
 from infoset_pommerman.vec import PommermanVec
 
@@ -27,12 +37,12 @@ from infoset_pommerman.learn import actor_critic
 from infoset_pommerman.learn.a2c import A2c, A2cTraining
 from infoset_pommerman.learn.actor_critic import Rollout
 from infoset_pommerman.learn.boards import FALLEN, FOUND, Boards, Learnt, Standing
+from infoset_pommerman.learn.curriculum import Lessons
 from infoset_pommerman.learn.dagger import Dagger, DaggerTraining
 from infoset_pommerman.learn.dqn import Dqn, DqnTraining
 from infoset_pommerman.learn.measuring import measure
 from infoset_pommerman.learn.net import WEIGHTS, Decider, MoveNet, load_move_net
 from infoset_pommerman.learn.ppo import Ppo, PpoTraining
-from infoset_pommerman.learn.starts import Lessons
 
 DUEL = "pommerman:OneVsOne-v0"
 TEAM = "pommerman:PommeTeamCompetition-v0"
@@ -51,7 +61,7 @@ def board(*changes: tuple[int, int], variant: str = "OneVsOne-v0") -> np.ndarray
 
 def sight_of(row: np.ndarray, player: int = 0):
     rules = config("OneVsOne-v0", rigid=0, wood=0, items=0)
-    return Sight("duel", rules).of(Seen(*observe(row, rules, player)), player)
+    return FeatureExtractor("duel", rules).of(Seen(*observe(row, rules, player)), player)
 
 
 def with_bomb(row: np.ndarray, cell: int, life: int, strength: int = 2) -> np.ndarray:
@@ -95,8 +105,8 @@ def test_the_other_is_pointed_at() -> None:
 @pytest.mark.parametrize("name", ["OneVsOne-v0", "PommeTeamCompetition-v0", "PommeFFACompetition-v0", "PommeFFA-v1"])
 def test_matches_show_what_batches_show(name) -> None:
     rules = config(name)
-    batch, sight = PommermanVec(4, rules, seed=3), Sight(name, rules)
-    stock, sights = SimpleVec(batch, seed=4), Sights(batch)
+    batch, sight = PommermanVec(4, rules, seed=3), FeatureExtractor(name, rules)
+    stock, sights = SimpleVec(batch, seed=4), BatchFeatureExtractor(batch)
     everyone = np.tile(np.arange(rules.num_agents), (4, 1))
     for step in range(120):
         if step % 12 == 0:
@@ -115,7 +125,7 @@ def test_who_keeps_to_safe_moves_does_not_die_alone() -> None:
     for filtered in (True, False):
         rules = config("OneVsOne-v0")
         batch = PommermanVec(40, rules, seed=5)
-        sights, rng, seats = Sights(batch), np.random.default_rng(1), np.zeros((40, 1), dtype=np.int64)
+        sights, rng, seats = BatchFeatureExtractor(batch), np.random.default_rng(1), np.zeros((40, 1), dtype=np.int64)
         lost = 0
         for _ in range(300):
             sights.look(seats)
@@ -161,19 +171,21 @@ def test_laying_a_bomb_finds_nothing() -> None:
 def test_boards_do_not_depend_on_threads() -> None:
     found = []
     for threads in (1, 3):
-        boards = Boards(Sight("teams", config("PommeTeamCompetition-v0")), 5, ["simple", "random"], 7, threads)
+        boards = Boards(
+            FeatureExtractor("teams", config("PommeTeamCompetition-v0")), 5, ["simple", "random"], 7, threads
+        )
         rng = np.random.default_rng(2)
         for _ in range(60):
             boards.step(rng.integers(0, MOVES, boards.seats.shape), 0.5)
-        found.append((boards.batch.rows.copy(), boards.seen.features.copy(), boards.rival.copy()))
+        found.append((boards.batch.rows.copy(), boards.seen.features.copy(), boards.opponent.copy()))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("rivals", ["simple", "simple,self,random"])
-def test_a_run_goes_on_as_if_it_had_not_stopped(rivals) -> None:
-    training = replace(SMALL, rivals=rivals, filtered=True, shaped=0.5)
-    sight = Sight("duel", config("OneVsOne-v0"))
+def test_a_run_goes_on_as_if_it_had_not_stopped(opponents) -> None:
+    training = replace(SMALL, opponents=opponents, filtered=True, reward_shaping=0.5)
+    sight = FeatureExtractor("duel", config("OneVsOne-v0"))
     whole = Ppo(sight, training)
     for _ in range(3):
         whole.step()
@@ -189,11 +201,11 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(rivals) -> None:
 def test_it_learns_to_beat_who_does_nothing_but_bomb(tmp_path) -> None:
     """Random movers blow themselves up; after some epochs the learner wins most games, and plays from its folder."""
     run = infoset.train(
-        DUEL, rivals="random", filtered=True, boards=64, steps=32, epochs=12, seconds=120, out=tmp_path / "run"
+        DUEL, opponents="random", filtered=True, boards=64, steps=32, epochs=12, seconds=120, out=tmp_path / "run"
     )
     points = run.points()
     assert points[-1].iteration == 12
-    assert points[-1].rival == "random"
+    assert points[-1].opponent == "random"
     assert np.mean([p.score for p in points[-4:] if p.duels]) > 0.6
     series = infoset.play_series(DUEL, [f"trained:{run.folder}", "random"], games=20, seed=1)
     assert series.agents[0].wins >= 12
@@ -216,9 +228,9 @@ def test_bad_input_is_told_in_a_line(tmp_path) -> None:
     with pytest.raises(UnsupportedGameError, match=r"ppo learns pommerman:NAME, not kuhn_poker"):
         infoset.train("kuhn_poker", method="ppo", epochs=1, out=tmp_path / "a")
     with pytest.raises(ParameterError, match="the first is whom the curve is against"):
-        infoset.train(DUEL, rivals="self", epochs=1, out=tmp_path / "b")
+        infoset.train(DUEL, opponents="self", epochs=1, out=tmp_path / "b")
     with pytest.raises(infoset.errors.UnknownNameError, match="simpel"):
-        infoset.train(DUEL, rivals="simpel", epochs=1, out=tmp_path / "c")
+        infoset.train(DUEL, opponents="simpel", epochs=1, out=tmp_path / "c")
     with pytest.raises(ParameterError, match="plays on the cores of this machine"):
         infoset.train(DUEL, workers=2, epochs=1, boards=2, out=tmp_path / "d")
     with pytest.raises(ParameterError, match="--worlds is not an option of --method ppo"):
@@ -245,7 +257,9 @@ def test_rounding_once_changes_nothing(monkeypatch) -> None:
     weights = []
     for rounded in (actor_critic.rounded, lambda features: features):
         monkeypatch.setattr(actor_critic, "rounded", rounded)
-        work = Ppo(Sight("duel", config("OneVsOne-v0")), PpoTraining(boards=8, steps=16, batch=32, hidden=16))
+        work = Ppo(
+            FeatureExtractor("duel", config("OneVsOne-v0")), PpoTraining(boards=8, steps=16, batch=32, hidden=16)
+        )
         work.step()
         weights.append(np.concatenate([tensor.detach().numpy().ravel() for tensor in work.net.parameters()]))
     assert np.array_equal(*weights)
@@ -256,7 +270,7 @@ def test_the_dead_teach_values_but_no_moves(alive: bool) -> None:
     """Rows of the head that say moves stay as they are where nobody alive chose one."""
     import torch
 
-    work = Ppo(Sight("duel", config("OneVsOne-v0")), SMALL)
+    work = Ppo(FeatureExtractor("duel", config("OneVsOne-v0")), SMALL)
     before, rng = work.net.head.weight.detach().clone(), np.random.default_rng(1)
     rollout = work.rollout
     rollout.features[:] = rng.random(rollout.features.shape)
@@ -274,14 +288,14 @@ LEARNERS = {
     "a2c": (A2c, A2cTraining(boards=6, hidden=8)),
     "dqn": (Dqn, DqnTraining(boards=6, hidden=8, first=20, batch=16, buffer=300, slow=5)),
     "dagger": (Dagger, DaggerTraining(boards=6, steps=4, hidden=8, batch=16, buffer=100, alone=3)),
-    "ppo from the end of games": (Ppo, replace(SMALL, starts="backplay", lessons=4)),
+    "ppo from the end of games": (Ppo, replace(SMALL, curriculum="backplay", lessons=4)),
 }
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_goes_on_as_if_it_had_not_stopped(name) -> None:
     made, training = LEARNERS[name]
-    sight = Sight("duel", config("OneVsOne-v0"))
+    sight = FeatureExtractor("duel", config("OneVsOne-v0"))
     whole = made(sight, training)
     for _ in range(6):
         whole.step()
@@ -298,7 +312,7 @@ def test_worth_over_several_steps_by_hand() -> None:
     """One board, discount ½, three steps ahead: rewards 1, 2, 4 and then what the slow copy says, here 16: 1 + 1 + 1 + 2;
     where the game ends after the second, 1 + 1."""
     training = DqnTraining(boards=1, hidden=8, ahead=3, discount=0.5, batch=4, buffer=5, first=1)
-    work = Dqn(Sight("duel", config("OneVsOne-v0")), training)
+    work = Dqn(FeatureExtractor("duel", config("OneVsOne-v0")), training)
     targets = []
     work.descend = lambda loss, places=None: targets.append(loss.item())
     work.worth = lambda net, features, safe: features.new_full(
@@ -316,7 +330,7 @@ def test_worth_over_several_steps_by_hand() -> None:
 def test_an_imitator_does_what_its_expert_does() -> None:
     """An expert that always stops is imitated to the letter."""
     training = DaggerTraining(boards=16, expert="stop", hidden=16, rate=0.01, batch=64)
-    work = Dagger(Sight("duel", config("OneVsOne-v0")), training)
+    work = Dagger(FeatureExtractor("duel", config("OneVsOne-v0")), training)
     for _ in range(6):
         point = work.step()
     assert point.policy_loss < 0.1
@@ -351,7 +365,7 @@ def test_a_filtered_agent_lives_longer() -> None:
 
 
 def test_measuring_counts_each_board_once() -> None:
-    found = measure(MoveNet(8), Sight("duel", config("OneVsOne-v0")), "random", games=30, seed=2)
+    found = measure(MoveNet(8), FeatureExtractor("duel", config("OneVsOne-v0")), "random", games=30, seed=2)
     assert found.won.count == 30
     assert found.won.value + found.tied.value + found.lost.value == pytest.approx(1)
     assert found.steps > 5
@@ -379,14 +393,14 @@ def test_a_network_is_met_on_all_boards_at_once(tmp_path) -> None:
     """It moves as the agent of the same name does: here always the move that its head was made for."""
     import torch
 
-    sight = Sight(DUEL, config("OneVsOne-v0"))
+    sight = FeatureExtractor(DUEL, config("OneVsOne-v0"))
     net = MoveNet(8)
     with torch.no_grad():
         net.head.weight[:] = 0.0
         net.head.bias[st.LAY] = 100.0
     save_net(net, sight, tmp_path / NET)
     boards = Boards(sight, 6, [f"trained:{tmp_path}"], 3)
-    assert isinstance(boards.rivals[0], Learnt)
+    assert isinstance(boards.opponents[0], Learnt)
     boards.step(np.full((6, 1), st.STOP))
     assert (boards.batch.rows[:, st.NUM_BOMBS] == 1).all()
 
@@ -395,7 +409,7 @@ def test_a_training_begins_with_another_network(tmp_path) -> None:
     """Without a step it is that network; what does not fit is told in a line."""
     given = {"boards": 2, "steps": 4, "hidden": 8}
     first = infoset.train(DUEL, epochs=1, out=tmp_path / "first", **given)
-    sight = Sight(DUEL, config("OneVsOne-v0"))
+    sight = FeatureExtractor(DUEL, config("OneVsOne-v0"))
     work = Ppo(sight, PpoTraining(initial=f"trained:{first.folder}", filtered=True, **given))
     work.prepare()
     old = load_move_net(first.folder, sight)

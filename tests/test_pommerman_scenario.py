@@ -161,7 +161,7 @@ def agents_of(row: st.Row) -> np.ndarray:
     return row[st.AGENTS : st.MESSAGES].reshape(MAX_AGENTS, st.AGENT_FIELDS)
 
 
-class Room:
+class Workspace:
     """The fast scenarios of one kind of game."""
 
     def __init__(self, rules: Config) -> None:
@@ -208,7 +208,7 @@ def positions(rules: Config, count: int, seed: int) -> list[st.Row]:
 
 def agree(rules: Config, seed: int, count: int) -> int:
     """Scenarios of random lengths and levels, of every agent, as the twin has them; the sum of all counts."""
-    room, rng, total = Room(rules), np.random.default_rng(seed), 0
+    room, rng, total = Workspace(rules), np.random.default_rng(seed), 0
     for row in positions(rules, count, seed):
         length, level, k = int(rng.integers(1, 21)), int(rng.integers(0, 5)), int(rng.integers(rules.num_agents))
         if not agents_of(row)[k, st.ALIVE]:
@@ -252,7 +252,7 @@ def test_scenarios_are_as_the_twin_has_them(number: int) -> None:
 def test_steps_in_which_little_happens_are_steps(number: int) -> None:
     """Where bombs and flames only tick the rules are not played out: the last position is the same to the byte."""
     rules = VARIANTS[number]
-    room, kernels = Room(rules), engine(rules)
+    room, kernels = Workspace(rules), engine(rules)
     for length, row in enumerate(positions(rules, 60, seed=200 + number)):
         room.unroll(row, length % 20 + 1, 0, 0)
         for _ in range(length % 20 + 1):
@@ -265,7 +265,7 @@ def test_steps_in_which_little_happens_are_steps(number: int) -> None:
 def test_a_way_that_is_survivable_is_survived(number: int) -> None:
     """Played by the rules while the others stay: with bombs underfoot, walls that close in, fire that ends."""
     rules, walked = VARIANTS[number], 0
-    room, rng = Room(rules), np.random.default_rng(number)
+    room, rng = Workspace(rules), np.random.default_rng(number)
     for row in positions(rules, 60, seed=100 + number):
         k = int(rng.integers(rules.num_agents))
         rolling = bombs_of(row)[:, st.DIRECTION].any()  # where one stands decides where they stop
@@ -326,14 +326,14 @@ def drawn(*lines: str, bombs: tuple[tuple[Cell, int, int], ...] = ()) -> st.Row:
 
 
 def counted(row: st.Row, length: int, level: int = 0) -> int:
-    room = Room(DUEL)
+    room = Workspace(DUEL)
     room.unroll(row, length, 0, level)
     cell = divmod(int(agents_of(row)[0, st.CELL]), 8)
     return room.pairs(cell, length)
 
 
 def lasted(row: st.Row, length: int) -> int:
-    room = Room(DUEL)
+    room = Workspace(DUEL)
     room.unroll(row, length, 0, 0)
     room.pairs(divmod(int(agents_of(row)[0, st.CELL]), 8), length)
     return int(lasts(room.scenario, length, 8))
@@ -371,7 +371,7 @@ def test_a_bomb_underfoot_is_left_for_good() -> None:
     row = drawn("..0.#", bombs=(((0, 2), 9, 1),))
     # moment t: cells 2 (only by staying), 1 and 3 one step away, and 0 from moment 2 on.
     assert counted(row, 3) == 3 + 4 + 4
-    room = Room(DUEL)  # from cell 1 only cells 0 and 1 are left
+    room = Workspace(DUEL)  # from cell 1 only cells 0 and 1 are left
     room.unroll(row, 4, 0, 0)
     assert room.pairs((0, 1), 4) == 8
 
@@ -379,7 +379,7 @@ def test_a_bomb_underfoot_is_left_for_good() -> None:
 def test_wood_opens_when_its_fire_is_over() -> None:
     """A bomb of strength 2 next to wood goes off at moment 1; the wood's cell is free at moment 4."""
     row = drawn("#+..0.", bombs=(((0, 2), 1, 2),))
-    room = Room(DUEL)
+    room = Workspace(DUEL)
     room.unroll(row, 6, 0, 0)
     assert [(0, 1) in to_set(words) for words in room.scenario.open[:7]] == [False, True, True, True, True, True, True]
     assert [(0, 1) in to_set(words) for words in room.scenario.fire[:7]] == [
@@ -410,7 +410,7 @@ def test_walls_that_close_in_kill_whoever_is_there() -> None:
     row = drawn(*["." * 8] * 8)
     agents_of(row)[0] = (1, 0, 1, 2, 0)
     row[st.BOARD] = st.AGENT
-    room = Room(rules)
+    room = Workspace(rules)
     room.unroll(row, 3, 0, 0)
     assert room.pairs((0, 0), 3) == 3 + 5 + 3  # moment 3: inside; before: one, two steps from there
     row[st.STEP] = 2

@@ -13,7 +13,7 @@ import infoset
 from infoset.catalog import load
 from infoset.errors import InfosetError
 from infoset.match.agents import AGENTS
-from infoset.web.seats import fitting, is_elsewhere, is_for, unfitting, why_not
+from infoset.web.seats import fitting, is_for, is_remote, unfitting, why_not
 from infoset.web.tables import Tables
 
 NFG = 'NFG 1 R "Pennies" { "Ann" "Bob" }\n{ { "a" "b" } { "c" "d" } }\n\n1 -1 -1 1 -1 1 1 -1\n'
@@ -55,7 +55,7 @@ def test_lists_hold_who_can_play(game: str, fit: set[str], unfit: set[str]) -> N
     offered = fitting(load(game))
     assert offered[0] == "random" and fit <= {*offered} and not unfit & {*offered}
     others = {word for words in unfitting(load(game)).values() for word in words}
-    assert {*offered} | others == {word for word in AGENTS if not is_elsewhere(word)} - {"human"} and not others & {
+    assert {*offered} | others == {word for word in AGENTS if not is_remote(word)} - {"human"} and not others & {
         *offered
     }
 

@@ -21,7 +21,7 @@ from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, ParameterError, UnsupportedGameError, shorten
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
-from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_elsewhere, load_agent
+from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_named, load_agent
 from infoset.names import action_names, check_number, check_range
 from infoset.policies.correlated_policy import CorrelatedPlay, CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
@@ -207,14 +207,14 @@ def check_what(name: str) -> str | SavedPolicy:
         return load_policy(name)
     if name != "random":
         check_agent(name)
-        check_elsewhere(name, MANY)
+        check_named(name, MANY)
     return name
 
 
 def _named(name: str) -> SavedPolicy | Agent:
     if policy_file(name) is not None:
         return load_policy(name)
-    check_elsewhere(name, MANY)
+    check_named(name, MANY)
     agent = load_agent(name)
     plays = agent.policy if isinstance(agent, PolicyAgent) else None
     return plays if isinstance(plays, SavedPolicy) else agent

@@ -25,8 +25,8 @@ import msgspec
 from infoset.errors import UnsupportedSystemError
 
 SYSTEM = os.name
-LEFT_BEHIND = "left behind"  # the name of threads whose calls cannot be interrupted
-GONE = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
+ABANDONED = "left behind"  # the name of threads whose calls cannot be interrupted
+NO_SUCH_PROCESS = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
 WORDS = {"RLIMIT_AS": "memory", "RLIMIT_CPU": "time", "RLIMIT_FSIZE": "files"}
 PROCESSES = Path("/proc")
 TICK = 0.1  # seconds between two counts of processes
@@ -81,7 +81,7 @@ def end_with(file: int) -> None:
     """End this process and its group once the other end of an open socket closes, whatever they do; for a thread."""
     line = select.poll()
     line.register(file, select.POLLHUP)  # Linux always reports it, macOS only when requested
-    while not any(event & GONE for _, event in line.poll()):
+    while not any(event & NO_SUCH_PROCESS for _, event in line.poll()):
         sleep(0.05)  # a system may also report that there is data to read
     _kill_session(os.getpid())
     os.killpg(0, signal.SIGKILL)
@@ -157,7 +157,7 @@ def may_be_killed(status: int) -> bool:
 
 def leave(status: int) -> NoReturn:
     """End this program without waiting for a thread left behind in compiled code, nor tearing down its state."""
-    if any(thread.name == LEFT_BEHIND for thread in threading.enumerate()):
+    if any(thread.name == ABANDONED for thread in threading.enumerate()):
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()

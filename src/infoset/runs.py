@@ -47,7 +47,7 @@ from infoset.policies.loading import SavedPolicy
 from infoset.solvers.config import Lock, SolveConfig
 from infoset.solvers.job import Job, Point
 
-SCHEMA = 1
+SCHEMA = 2
 CHECKSUM, CONFIG = "checksum", "config"
 """Names of arrays in a checkpoint: a digest of the others, and one of the ``config.json`` that it belongs to."""
 FRESH = "*"

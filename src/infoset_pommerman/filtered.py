@@ -15,9 +15,9 @@ from infoset.names import Name, Value
 from infoset.registry import made_for
 from infoset.warm_up import ready
 from infoset_pommerman import state as st
+from infoset_pommerman.features import FeatureExtractor, Safe
 from infoset_pommerman.game import Pommerman
 from infoset_pommerman.observation import Seen
-from infoset_pommerman.sight import Safe, Sight
 
 
 @made_for("", wraps=True)
@@ -44,7 +44,7 @@ class FilteredAgent(Delegating):
         """Begin the game.  Raises ``UnsupportedGameError`` for games other than Pommerman."""
         if not isinstance(game, Pommerman):
             raise UnsupportedGameError(f"agent {self.name} is made for pommerman:NAME, not for {game.name}")
-        self.sight, self.player, self.rng = Sight(game.name, game.config), player, rng
+        self.sight, self.player, self.rng = FeatureExtractor(game.name, game.config), player, rng
         self.seen: Seen | None = None
         self.inner.begin(game, player, rng, deadline)
 

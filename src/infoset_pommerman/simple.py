@@ -77,7 +77,7 @@ def simple_move(board, blast_map, own, enemies, ammo, strength, size, near, memo
     reach = danger_reach(work, cells, bombs, row, column)
     if reach:
         head, tail = explore(board, work, near, size, own, passable, head, tail, reach, stream)
-        found = find_dangers(work, cells, size, bombs, row, column)
+        found = find_hazards(work, cells, size, bombs, row, column)
         if found:
             return flee(board, work, near, cells, size, own, passable, found, stream)
     head, tail = explore(board, work, near, size, own, passable, head, tail, REACH, stream)
@@ -239,7 +239,7 @@ def danger_reach(work, cells, bombs, row, column):
 
 
 @inner_kernel
-def find_dangers(work, cells, size, bombs, row, column):
+def find_hazards(work, cells, size, bombs, row, column):
     """Find the directions that lead towards a bomb at a distance of at most its strength; return their number."""
     rows = DISTANCE + 3 * cells
     columns, strengths = rows + cells, rows + 2 * cells

@@ -34,7 +34,7 @@ from infoset.arena.worker import (
     Ready,
     Setup,
     Task,
-    play_apart,
+    play_in_worker,
 )
 from infoset.base import Game
 from infoset.errors import UnsupportedGameError, shorten
@@ -171,7 +171,7 @@ class SharedCrew:
         playing: dict[Future[bytes], float] = {}
         while True:
             while len(playing) < size and (due := list(islice(iter(tasks, None), batch))):
-                playing[self.opened.submit(play_apart, self.setup, msgspec.json.encode(due))] = monotonic()
+                playing[self.opened.submit(play_in_worker, self.setup, msgspec.json.encode(due))] = monotonic()
             if not playing:
                 return
             for future in wait_for(playing, return_when=FIRST_COMPLETED).done:

@@ -23,10 +23,10 @@ from infoset.base import Game
 from infoset.catalog import load as load_game
 from infoset.errors import ParameterError, UnsupportedGameError, shorten
 from infoset.match.agents import (
-    APART,
     GIVEN,
+    IN_THREAD,
     check_agent,
-    check_elsewhere,
+    check_named,
     check_made_for,
     is_foreign_code,
     load_agents,
@@ -90,7 +90,7 @@ class Schedule:
         members = dict.fromkeys(member for team in found.teams for member in team.members)
         for name in members:
             check_agent(name)
-            check_elsewhere(name, "in a tournament")
+            check_named(name, "in a tournament")
         own = [name for name in members if not is_foreign(name)]
         check_made_for(rules, own)
         load_agents(own)
@@ -203,7 +203,7 @@ def seatings(sides: int, slots: int) -> list[tuple[int, ...]]:
 
 def is_foreign(agent: str) -> bool:
     """Return whether an agent runs foreign code or another process, which may do anything."""
-    return agent in GIVEN or (parsed := read_name(agent)).word in APART or is_foreign_code(parsed)
+    return agent in GIVEN or (parsed := read_name(agent)).word in IN_THREAD or is_foreign_code(parsed)
 
 
 def _members(text: str, sides: Sequence[Sequence[int]]) -> tuple[str, ...]:

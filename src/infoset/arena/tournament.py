@@ -129,12 +129,12 @@ def tournament(
     name = name_of(game)
     with given(teams) as (names, anywhere):
         schedule = Schedule.of(name, names, seed, self_matches, rules)
-        apart = anywhere and (isinstance(game, str) or _is_known(name))
-        if isolate and not apart:
+        in_worker = anywhere and (isinstance(game, str) or _is_known(name))
+        if isolate and not in_worker:
             raise ParameterError(
                 "isolate: the game or an agent is an object of this process that has no name elsewhere"
             )
-        alone = apart and (seconds_per_move is not None if isolate is None else isolate)
+        alone = in_worker and (seconds_per_move is not None if isolate is None else isolate)
         if memory is not None and not alone:
             raise ParameterError(f"memory={memory} is for agents in processes of their own; isolate them")
         clocks = seconds_per_move, start_clock, alone, memory
@@ -147,9 +147,9 @@ def tournament(
         setup = Setup(name, schedule.copies(), slow, *clocks, adjust)
         crew: AnyCrew
         if executor != LOCAL:
-            _check_elsewhere(setup, apart)
+            _check_loadable_by_workers(setup, in_worker)
             crew = SharedCrew(setup, executor, workers)
-        elif apart:
+        elif in_worker:
             crew = Crew(setup, min(workers or 1, plan.total), move_limit)
         else:
             crew = LocalCrew(setup, rules)
@@ -229,9 +229,9 @@ def _sides(store: Store) -> tuple[tuple[int, ...], ...]:
     return ((0,), (1,)) if seats in (0, 2) else sides_of(load_named(store.config().game, store.path))
 
 
-def _check_elsewhere(setup: Setup, apart: bool) -> None:
+def _check_loadable_by_workers(setup: Setup, in_worker: bool) -> None:
     """Raise ``ParameterError`` for agents that another process cannot construct, or that might end or block it."""
-    if not apart:
+    if not in_worker:
         raise ParameterError("executor: the game or an agent is an object of this process that has no name elsewhere")
     if foreign := [] if setup.isolate else list(filter(is_foreign, setup.agents)):
         raise ParameterError(f"executor: {shorten(foreign[0])} may hang or end the process it plays in; isolate them")

@@ -292,7 +292,7 @@ def _player(setup: bytes) -> Player:
     return Player(msgspec.json.decode(setup, type=Setup), NoClock())
 
 
-def play_apart(setup: bytes, tasks: bytes) -> bytes:
+def play_in_worker(setup: bytes, tasks: bytes) -> bytes:
     """Play games in any process: from a ``Setup`` and a list of ``Task`` in JSON return a JSON list of messages."""
     found: list[PlayedGame | GameRefused] = []
     try:

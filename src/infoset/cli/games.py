@@ -18,8 +18,8 @@ def run(
     if name is not None:
         from infoset.view.guide import guide, guide_text
 
-        told = guide(with_run(name)[0])
-        print_json({**told._asdict(), "parts": dict(told.parts)}) if json_ else write(guide_text(told))
+        found = guide(with_run(name)[0])
+        print_json({**found._asdict(), "parts": dict(found.parts)}) if json_ else write(guide_text(found))
         return
     more = (
         f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "

@@ -130,7 +130,7 @@ class LearningProgress(Bar):
         start_text = (
             ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
         )
-        score = f", score {epoch.share} v {epoch.rival}" if epoch.share else ""
+        score = f", score {epoch.share} v {epoch.opponent}" if epoch.share else ""
         words = ("value", epoch.value_loss), ("policy", epoch.policy_loss)
         lost = next(f"{word} loss {loss:.2e}" for word, loss in words if loss is not None)
         quality = f"{epoch.games:,} games, {lost}{start_text}{score}"

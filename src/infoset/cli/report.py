@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from infoset.solvers.metrics import Evaluation
     from infoset.solving import Solution
 
-WORTH_SAYING = 1.0  # least seconds of building or evaluating that are reported
+MIN_REPORTED = 1.0  # least seconds of building or evaluating that are reported
 NEAR = 0.001  # as a share of the range of payoffs: runs that end this close to the bound count as optimal
 
 
@@ -94,7 +94,7 @@ def solution_text(solution: Solution) -> str:
     lines += _path_lines(solution)
     after = f"{solution.iterations:,} iteration{'s' * (solution.iterations != 1)}, {solution.seconds:.3g} s"
     lines.append(f"stopped          {solution.stopped} after {after}")
-    if max(solution.building_seconds, solution.evaluating_seconds) >= WORTH_SAYING:
+    if max(solution.building_seconds, solution.evaluating_seconds) >= MIN_REPORTED:
         building, evaluating = solution.building_seconds, solution.evaluating_seconds
         lines.append(f"besides          building {building:.3g} s, evaluating {evaluating:.3g} s")
     if solution.folder is not None:

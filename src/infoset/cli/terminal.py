@@ -169,7 +169,7 @@ class Terminal:
         self._action_set(action_set_words(view.legal_actions))
 
     def _action_set(self, words: Sequence[str]) -> None:
-        for line in menu_lines(words, shutil.get_terminal_size().columns):
+        for line in option_lines(words, shutil.get_terminal_size().columns):
             self.say(line)
 
     # input
@@ -212,7 +212,7 @@ def numbered(words: Sequence[str]) -> bool:
     return not any(_plain(word).lstrip("-").isdigit() for word in words)
 
 
-def menu_lines(words: Sequence[str], width: int) -> list[str]:
+def option_lines(words: Sequence[str], width: int) -> list[str]:
     """Return the lines of the list of moves with their numbers, in columns where there are many."""
     lead = len(str(len(words)))
     cells = [f"{k:>{lead}}  {one_line(word, LONGEST)}" for k, word in enumerate(words, start=1)]

@@ -26,7 +26,7 @@ def run(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
     games: Annotated[int | None, typer.Option(min=1, help="Games in an epoch (128, 64, 16, by method).")] = None,
-    parts: Annotated[int | None, typer.Option(min=1, help="Parts of an epoch, shared by workers (2).")] = None,
+    shards: Annotated[int | None, typer.Option(min=1, help="Parts of an epoch, shared by workers (2).")] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games, same results.")] = 1,
     worlds: Annotated[int | None, typer.Option(min=1, help="Histories sampled at each move (30 or 200).")] = None,
     steps: Annotated[
@@ -38,14 +38,16 @@ def run(
     hidden: Annotated[int | None, typer.Option(min=1, help="Units in a hidden layer (128, resolving 256).")] = None,
     rate: Annotated[float | None, typer.Option(help="Learning rate (default: 0.001).")] = None,
     boards: Annotated[int | None, typer.Option(min=1, help="Pommerman: simultaneous games (default: 256).")] = None,
-    rivals: Annotated[
+    opponents: Annotated[
         str | None, typer.Option(help="Pommerman: opponents, as in simple,self (self: earlier networks).")
     ] = None,
-    shaped: Annotated[float | None, typer.Option(help="Pommerman: weight of reward shaping (default: 0).")] = None,
+    reward_shaping: Annotated[
+        float | None, typer.Option(help="Pommerman: weight of reward shaping (default: 0).")
+    ] = None,
     filtered: Annotated[
         bool | None, typer.Option("--filtered", help="Pommerman: exclude moves that are certain death.")
     ] = None,
-    starts: Annotated[
+    curriculum: Annotated[
         str | None, typer.Option(help="Pommerman: start of games: dealt (default), uniform or backplay.")
     ] = None,
     lessons: Annotated[
@@ -59,10 +61,10 @@ def run(
     json_: AsJson = False,
 ) -> None:
     asked = {
-        "method": method, "seed": seed, "games": games, "parts": parts, "worlds": worlds, "steps": steps,
-        "stop_at_chance": stop_at_chance, "hidden": hidden, "rate": rate, "boards": boards, "rivals": rivals,
-        "shaped": shaped, "filtered": filtered, "starts": starts, "lessons": lessons, "expert": expert,
-        "initial": initial,
+        "method": method, "seed": seed, "games": games, "shards": shards, "worlds": worlds, "steps": steps,
+        "stop_at_chance": stop_at_chance, "hidden": hidden, "rate": rate, "boards": boards, "opponents": opponents,
+        "reward_shaping": reward_shaping, "filtered": filtered, "curriculum": curriculum, "lessons": lessons,
+        "expert": expert, "initial": initial,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     name = None if game is None else absolute(game)
@@ -94,5 +96,5 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
         if start_text:
             write(f"start            {start_text}")
         for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
-            write(f"score            {epoch.share} in {epoch.duels} games v {epoch.rival}, epoch {epoch.iteration}")
+            write(f"score            {epoch.share} in {epoch.duels} games v {epoch.opponent}, epoch {epoch.iteration}")
     write(f"run folder       {training.folder}")

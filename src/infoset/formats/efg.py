@@ -27,7 +27,7 @@ from infoset.files import read_text
 from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
 from infoset.games.rules import NativeState, NotebookGame
 from infoset.names import action_names
-from infoset.tree.exact_numbers import exact_chances, exact_probabilities, simplest
+from infoset.tree.exact_numbers import exact_chance_probabilities, exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
@@ -385,7 +385,7 @@ def efg_for_gambit(efg: Efg, name: str, normalise: bool = False, stacklevel: int
                     f"{name}: the probabilities of chance's information set {infoset.number} sum to {float(total)!r}, "
                     "not exactly to 1, which Gambit refuses; --normalise writes fractions that do"
                 )
-            infosets[k] = infoset._replace(probabilities=exact_chances(infoset.probabilities))
+            infosets[k] = infoset._replace(probabilities=exact_chance_probabilities(infoset.probabilities))
     outcomes = tuple(outcome._replace(name=labels.one(outcome.name)) for outcome in efg.outcomes)
     names = labels.group([node.name for node in efg.nodes])
     nodes = tuple(node._replace(name=name) for node, name in zip(efg.nodes, names, strict=True))

@@ -289,12 +289,12 @@ def lone_relations(rules: list[Clause]) -> Iterator[tuple[str, Clause, Place]]:
 
 
 def _first_uses(
-    uses: Iterable[tuple[Term, Clause, Place]], apart: tuple[str, ...]
+    uses: Iterable[tuple[Term, Clause, Place]], separated: tuple[str, ...]
 ) -> dict[Relation, tuple[Clause, Place]]:
-    """Return the first occurrence of each relation; keywords and the words ``apart`` are left out."""
+    """Return the first occurrence of each relation; keywords and the words ``separated`` are left out."""
     first: dict[Relation, tuple[Clause, Place]] = {}
     for atom, clause, place in uses:
-        if atom.functor not in ARITY and atom.functor not in apart:
+        if atom.functor not in ARITY and atom.functor not in separated:
             first.setdefault(atom.relation, (clause, place))
     return first
 

@@ -45,17 +45,17 @@ class _Sized(Protocol):
 
 
 Key = TypeVar("Key", bound=Hashable)
-Kept = TypeVar("Kept", bound=_Sized)
+CachedValue = TypeVar("CachedValue", bound=_Sized)
 
 
-class _Memo(Generic[Key, Kept]):
+class _Memo(Generic[Key, CachedValue]):
     """A cache of recent results, limited by their number of facts."""
 
-    def __init__(self, limit: int, make: Callable[[Key], Kept]) -> None:
+    def __init__(self, limit: int, make: Callable[[Key], CachedValue]) -> None:
         self.limit, self.make, self.total = limit, make, 0
-        self.cache: OrderedDict[Key, Kept] = OrderedDict()
+        self.cache: OrderedDict[Key, CachedValue] = OrderedDict()
 
-    def __getitem__(self, key: Key) -> Kept:
+    def __getitem__(self, key: Key) -> CachedValue:
         """Return the value kept for a key, or a new one; ``settle`` counts it."""
         value = self.cache.get(key)
         if value is None:
@@ -64,7 +64,7 @@ class _Memo(Generic[Key, Kept]):
             self.cache.move_to_end(key)
         return value
 
-    def settle(self, value: Kept) -> None:
+    def settle(self, value: CachedValue) -> None:
         """Count the value fetched last, which may have grown; the oldest ones make room."""
         self.total += value.size - value.counted
         value.counted = value.size

@@ -41,7 +41,7 @@ GUESS = 3.0
 REPLAN = 4
 """Plans are renewed at every run whose number is a power of this, up to ``LAST_PLAN``."""
 LAST_PLAN = 5000
-MOST_KEPT = 300_000
+MAX_CACHED_ROWS = 300_000
 """The greatest number of derived rows kept that no state changes."""
 QUESTION = 100
 """The cost of a query of a table, in rows looked up."""
@@ -356,7 +356,7 @@ class Program:
 
     def tidy(self, base: Model) -> None:
         """Drop tables of predicates that no state changes, if they have become large."""
-        if base.size > MOST_KEPT:
+        if base.size > MAX_CACHED_ROWS:
             for access in [access for access in base.tables if access.bound]:
                 del base.tables[access]
             base.size = sum(len(table.facts.rows) for table in base.tables.values())

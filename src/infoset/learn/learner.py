@@ -22,7 +22,7 @@ from infoset.names import check_range
 from infoset.statistics import Share
 
 MOST_HIDDEN = 8192  # units of a layer
-MOST_PARTS = 256
+MOST_SHARDS = 256
 
 ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what the optimiser keeps for each parameter
 
@@ -33,7 +33,7 @@ class LearningParameters:
 
     games: int = 32
     """Games of an epoch; the clock is checked between epochs."""
-    parts: int = 2
+    shards: int = 2
     """Number of parts into which the games of an epoch are divided: at most that many processes can share them."""
     iterations: int = 100
     """Iterations of PCFR+ in each subgame."""
@@ -50,7 +50,7 @@ class LearningParameters:
     def __post_init__(self) -> None:
         for name in ("games", "iterations", "batch", "buffer"):
             check_range(name, getattr(self, name), 1, 2**31)
-        check_range("parts", self.parts, 1, MOST_PARTS)
+        check_range("parts", self.shards, 1, MOST_SHARDS)
         check_range("hidden", self.hidden, 1, MOST_HIDDEN)
         if not 0.0 < self.rate <= 1.0:
             raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
@@ -76,10 +76,10 @@ class Epoch:
     """``None`` where the network has no policies."""
     score: float | None = None
     """The share of the payoffs' range, from 0 to 1, that the network with which the games were played got in ``duels``
-    against the ``rival``, all seats in turn; in Pommerman the share of games that it won.
+    against the ``opponent``, all seats in turn; in Pommerman the share of games that it won.
     """
     duels: int = 0
-    rival: str = "flat-mc"
+    opponent: str = "flat-mc"
     """The name of an agent; flat Monte Carlo has the same number of leaves for each move."""
 
     @property
@@ -126,7 +126,7 @@ class Games(ABC):
     def __init__(self, net: nn.Module, training: LearningParameters) -> None:
         self.net, self.training = net, training
 
-    def play(self, iteration: int, parts: list[int], seconds: float = inf) -> list[Played]:
+    def play(self, iteration: int, shards: list[int], seconds: float = inf) -> list[Played]:
         """Play the given parts of epoch ``iteration`` with the present network.
 
         Long games are cut ``seconds`` from now.
@@ -134,10 +134,10 @@ class Games(ABC):
         training, found = self.training, []
         self.iteration, self.until = iteration, time.monotonic() + seconds
         self.prepare()
-        for part in parts:
-            rng = np.random.default_rng([training.seed, iteration, 1 + part])
+        for shard in shards:
+            rng = np.random.default_rng([training.seed, iteration, 1 + shard])
             found.append(
-                self.play_part(training.games // training.parts + (part < training.games % training.parts), rng)
+                self.play_shard(training.games // training.shards + (shard < training.games % training.shards), rng)
             )
         return found
 
@@ -145,7 +145,7 @@ class Games(ABC):
         """Compute what all parts need of the network, if anything."""
 
     @abstractmethod
-    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+    def play_shard(self, games: int, rng: np.random.Generator) -> Played:
         """Play the given number of games."""
 
 
@@ -225,15 +225,15 @@ class Learner(ABC):
             ) from None
 
     def _restore(self, saved: dict[str, Any]) -> None:
-        self.net.load_state_dict(part_of(saved, "net."))
+        self.net.load_state_dict(shard_of(saved, "net."))
         state: dict[int, dict[str, torch.Tensor]] = {}
         for name, array in saved.items():
             if name.startswith("optimizer."):
-                _, k, part = name.split(".")
-                if part != "step" and array.shape != self._parameter(int(k)).shape:
+                _, k, shard = name.split(".")
+                if shard != "step" and array.shape != self._parameter(int(k)).shape:
                     raise ValueError(f"{name} has the shape {array.shape}")
-                state.setdefault(int(k), {})[part] = torch.from_numpy(array.copy())
-        if any(parts.keys() != ADAM for parts in state.values()):
+                state.setdefault(int(k), {})[shard] = torch.from_numpy(array.copy())
+        if any(shards.keys() != ADAM for shards in state.values()):
             raise ValueError(f"the optimiser's arrays are not {', '.join(sorted(ADAM))}")
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": state})
         self.keep(saved)
@@ -259,7 +259,7 @@ class GamesLearner(Learner):
     def played(self) -> list[Played]:
         """Play the games of the next epoch; later draws use the epoch's own generator."""
         self.rng = np.random.default_rng([self.training.seed, self.iteration])
-        return self.play(self.player, self.iteration, list(range(self.training.parts)), self.until - time.monotonic())
+        return self.play(self.player, self.iteration, list(range(self.training.shards)), self.until - time.monotonic())
 
     def state_arrays(self) -> dict[str, Any]:
         return {f"buffer.{name}": array for name, array in self.buffer.save().items()}
@@ -311,6 +311,6 @@ def weights_of(net: nn.Module) -> dict[str, npt.NDArray[Any]]:
     return {name: tensor.cpu().numpy().copy() for name, tensor in net.state_dict().items()}
 
 
-def part_of(saved: dict[str, Any], prefix: str) -> dict[str, torch.Tensor]:
+def shard_of(saved: dict[str, Any], prefix: str) -> dict[str, torch.Tensor]:
     """Return the arrays whose names begin with ``prefix`` as tensors, by the rest of their names."""
     return {name[len(prefix) :]: torch.from_numpy(v.copy()) for name, v in saved.items() if name.startswith(prefix)}

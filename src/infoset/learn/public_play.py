@@ -27,7 +27,7 @@ from infoset.learn.learner import (
     Samples,
     device,
     one_thread,
-    part_of,
+    shard_of,
 )  # fmt: skip
 from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.search.public_states import Horizon, PublicState
@@ -69,7 +69,7 @@ class PublicGames(Games):
     def prepare(self) -> None:
         self.values = NetValues(self.net, self.encoding)
 
-    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+    def play_shard(self, games: int, rng: np.random.Generator) -> Played:
         samples: list[Samples] = []
         self.rng, self.samples = rng, samples
         starts = [self._play() for _ in range(games)]
@@ -173,7 +173,7 @@ class PublicPlay(GamesLearner):
         return super().save() | {f"slow.{k}": v.cpu().numpy().copy() for k, v in self.slow.state_dict().items()}
 
     def _restore(self, saved: dict[str, object]) -> None:
-        self.slow.load_state_dict(part_of(saved, "slow."))
+        self.slow.load_state_dict(shard_of(saved, "slow."))
         super()._restore(saved)
 
 

@@ -72,7 +72,7 @@ class WorldGames(Games):
         self.values, policies = evaluate_states(self.net, self.encoding)
         self.probabilities = self.encoding.edge_probabilities(policies)
 
-    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+    def play_shard(self, games: int, rng: np.random.Generator) -> Played:
         self.ranges = BeliefTracker(
             self.encoding.graph, self._lean, seed=self.training.seed
         )  # new for each part, since it caches earlier queries

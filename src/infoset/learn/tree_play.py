@@ -92,7 +92,7 @@ class TreeGames(Games):
         self.encoding = encoding
         self.duel = Duel(net, Propositions(encoding.game, encoding.memory), training.nodes)
 
-    def play_part(self, games: int, rng: np.random.Generator) -> Played:
+    def play_shard(self, games: int, rng: np.random.Generator) -> Played:
         graph = self.encoding.renew()
         side = _SideBySide(self.encoding, games, rng)
         samples = [self._random_states(rng)] if self.iteration == 0 and self.training.first else []
@@ -120,14 +120,14 @@ class TreeGames(Games):
 
     def _scores(self, rng: np.random.Generator) -> Iterator[float]:
         """Yield the network's scores in duels until the clock runs out."""
-        for k in range(-(-self.training.duels // self.training.parts)):
+        for k in range(-(-self.training.duels // self.training.shards)):
             if time.monotonic() < self.late:
                 yield self.duel.play(k % self.encoding.players, int(rng.integers(2**31)))
 
     def _random_states(self, rng: np.random.Generator) -> Samples:
         """Return states of random games with the mean payoffs of random playouts from them."""
         training, encoding = self.training, self.encoding
-        count = -(-training.first // training.parts)
+        count = -(-training.first // training.shards)
         side, met = _SideBySide(encoding, max(1, count // 16), rng), 0
         places: list[LongArray] = [side.position[:1]]
         try:
@@ -151,7 +151,7 @@ class TreeGames(Games):
         beliefs = [self._belief(side, g, p, ranges) for g, p in asked]
         if asked:
             movers = np.repeat([p for _, p in asked], [found.size for found in beliefs])
-            union = Belief(*[np.concatenate(parts) for parts in zip(*beliefs, strict=True)])
+            union = Belief(*[np.concatenate(shards) for shards in zip(*beliefs, strict=True)])
             search.guide(union, movers, self.late)
             first = np.cumsum([0, *[found.size for found in beliefs[:-1]]])
             keys = search.keys(union, movers)[first].tolist()

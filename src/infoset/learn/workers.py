@@ -15,7 +15,7 @@ import torch
 
 from infoset.errors import CheckpointError
 from infoset.executors import LOCAL, Where, executor, send, width
-from infoset.learn.learner import Games, GamesLearner, Played, part_of, weights_of
+from infoset.learn.learner import Games, GamesLearner, Played, shard_of, weights_of
 
 
 class LearnerConfig(Hashable, Protocol):
@@ -35,17 +35,17 @@ class Workers:
         except BrokenProcessPool:
             raise CheckpointError("a worker process ended while it started; try fewer workers") from None
 
-    def play(self, games: Games, iteration: int, parts: list[int], seconds: float) -> list[Played]:
+    def play(self, games: Games, iteration: int, shards: list[int], seconds: float) -> list[Played]:
         """Play parts of an epoch as ``games.play`` does.  Raises ``CheckpointError`` where a process ended."""
-        shares = [share for k in range(self.count) if (share := parts[k :: self.count])]
+        shares = [share for k in range(self.count) if (share := shards[k :: self.count])]
         weights = send(self.opened, weights_of(games.net))
         try:
             dealt = [self.opened.submit(_play, self.config, weights, iteration, share, seconds) for share in shares]
-            found = {part: played for share, each in zip(shares, dealt, strict=True)
-                     for part, played in zip(share, each.result(), strict=True)}  # fmt: skip
+            found = {shard: played for share, each in zip(shares, dealt, strict=True)
+                     for shard, played in zip(share, each.result(), strict=True)}  # fmt: skip
         except BrokenProcessPool:
             raise CheckpointError("a process that played games ended; the training can be resumed") from None
-        return [found[part] for part in parts]
+        return [found[shard] for shard in shards]
 
 
 @contextmanager
@@ -54,7 +54,7 @@ def shared(work: GamesLearner, config: LearnerConfig, workers: int, where: Where
 
     At most one process for each of its parts.
     """
-    workers = min(workers, work.training.parts)
+    workers = min(workers, work.training.shards)
     if workers == 1 and where == LOCAL:
         yield
         return
@@ -75,8 +75,12 @@ def _ready(config: LearnerConfig) -> None:
 
 
 def _play(
-    config: LearnerConfig, weights: dict[str, npt.NDArray[np.generic]], iteration: int, parts: list[int], seconds: float
+    config: LearnerConfig,
+    weights: dict[str, npt.NDArray[np.generic]],
+    iteration: int,
+    shards: list[int],
+    seconds: float,
 ) -> list[Played]:
     games = _player(config)
-    games.net.load_state_dict(part_of(weights, ""))
-    return games.play(iteration, parts, seconds)
+    games.net.load_state_dict(shard_of(weights, ""))
+    return games.play(iteration, shards, seconds)

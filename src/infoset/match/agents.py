@@ -33,7 +33,7 @@ from infoset.errors import (
 from infoset.files import POLICY, SUFFIXES, read_text
 from infoset.match.replay import read_action
 from infoset.names import Name, Value, full_name, parse_name
-from infoset.processes import LEFT_BEHIND
+from infoset.processes import ABANDONED
 from infoset.registry import PYTHON, Entry, Registry, check_python, own_name, path_problem
 from infoset.statistics import draw
 
@@ -299,7 +299,7 @@ METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ADDRESSED = {"ggp", "http"}  # agents at a network address
-APART = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
+IN_THREAD = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
 HERE = {"human"}  # agents at the terminal of this process
 TRAINED = "trained:"
 NET = "net.safetensors"
@@ -409,7 +409,7 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
         except BaseException as error:  # raised again where the result is waited for
             made.set_exception(error)
 
-    Thread(target=make, name=LEFT_BEHIND, daemon=True).start()
+    Thread(target=make, name=ABANDONED, daemon=True).start()
     try:
         return made.result(seconds)
     except TimeoutError:
@@ -547,7 +547,7 @@ def _kind(plays: str) -> str:
     return plays.partition("(")[0]
 
 
-def check_elsewhere(name: str, where: str) -> None:
+def check_named(name: str, where: str) -> None:
     """Raise ``ParameterError`` for an agent that needs this terminal; ``where`` names a place without a terminal."""
     if name not in GIVEN and read_name(name).word in HERE:
         raise ParameterError(f"{name} plays at a terminal; there is none {where}; see 'infoset play'")
@@ -556,9 +556,9 @@ def check_elsewhere(name: str, where: str) -> None:
 def alone(name: str, memory: int | None = None) -> str:
     """Return the agent's name in a process of its own with ``memory`` MiB; unchanged if it has a process already."""
     parsed = read_name(name)
-    check_elsewhere(name, "in a process of its own")
+    check_named(name, "in a process of its own")
     limits = () if memory is None else (("memory", memory),)
-    return name if parsed.word in APART else str(Name("isolated", (("agent", parsed), *limits)))
+    return name if parsed.word in IN_THREAD else str(Name("isolated", (("agent", parsed), *limits)))
 
 
 @contextmanager

@@ -156,7 +156,7 @@ class Table:
         )
 
     @cached_property
-    def elsewhere(self) -> frozenset[int]:
+    def remote(self) -> frozenset[int]:
         """The numbers of the agents that can think while others do."""
         # not isinstance, which takes 40 µs for an object that does not implement the protocol
         return frozenset(number for number, agent in enumerate(self.seated) if hasattr(agent, Prompted.prompt.__name__))
@@ -182,7 +182,7 @@ class Round:
         self.table, self.seed, self.process = table, seed, os.getpid()
         self.agents = [table.seated[number] for number in order]
         self.labels = tuple([table.labels[number] for number in order])
-        self.elsewhere = [player for player, number in enumerate(order) if number in table.elsewhere]
+        self.remote = [player for player, number in enumerate(order) if number in table.remote]
         self.chance_outcome = self._stream(CHANCE_OUTCOME)
         self.referee: np.random.Generator | None = None
         self.steps: list[MatchStep] = []
@@ -269,9 +269,7 @@ class Round:
     def _ask(self, state: State) -> tuple[tuple[Action | None, ...], tuple[float | None, ...]]:
         """Return the joint move to execute and the time that each player took."""
         action_sets = [state.legal_actions(player) for player in range(len(self.agents))]
-        waiting = {
-            player: self._prompt(player, action_sets[player]) for player in self.elsewhere if action_sets[player]
-        }
+        waiting = {player: self._prompt(player, action_sets[player]) for player in self.remote if action_sets[player]}
         actions: list[Action | None] = []
         seconds: list[float | None] = []
         for player, legal_actions in enumerate(action_sets):

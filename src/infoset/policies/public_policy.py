@@ -20,7 +20,7 @@ from infoset.policies.tabular import TabularPolicy
 from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.steps import Steps, steps
 
-KEPT = 1 << 16  # the number of information states whose places are cached
+MAX_CACHED_PLAYS = 1 << 16  # the number of information states whose places are cached
 
 
 class _Header(Header):
@@ -131,7 +131,7 @@ class PublicPlay:
 
     def _place(self, player: int, infostate: InformationState) -> _Place:
         """Return the player's place after these records, computed from their longest known prefix."""
-        if len(self.places) > KEPT:
+        if len(self.places) > MAX_CACHED_PLAYS:
             self.places.clear()
         end = len(infostate)
         while end and (player, infostate[:end]) not in self.places:

@@ -24,7 +24,7 @@ from infoset.tree.quotient_graph import ELEMENT, ELEMENT_BITS, QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
 
-KEPT = 1 << 18  # the number of states whose views are cached
+MAX_CACHED_PLAYS = 1 << 18  # the number of states whose views are cached
 
 
 class _Header(Header):
@@ -91,9 +91,9 @@ class StatePolicy:
         self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> list[float] | None:
         """Return the probabilities at a state; ``None`` where it was never visited, or has no choice."""
-        return self._chances(self._view(player, infostate), legal_actions)
+        return self._probabilities(self._view(player, infostate), legal_actions)
 
-    def _chances(self, view: int, legal_actions: tuple[Action, ...]) -> list[float] | None:
+    def _probabilities(self, view: int, legal_actions: tuple[Action, ...]) -> list[float] | None:
         """Return the same, given the view."""
         action_set, state, element = self.action_set_of.get(legal_actions), view >> ELEMENT_BITS, view & ELEMENT
         first = self.policy.row[state] if state != UNKNOWN else NO_ROW
@@ -113,7 +113,7 @@ class StatePolicy:
 
     def _view(self, player: int, infostate: InformationState) -> int:
         """Return the view after these records, computed from their longest known prefix."""
-        if not self.views or len(self.views) > KEPT:
+        if not self.views or len(self.views) > MAX_CACHED_PLAYS:
             self.views = self._starts()
         end = len(infostate)
         while (player, infostate[:end]) not in self.views:
@@ -150,7 +150,7 @@ class QuotientPolicy(StatePolicy):
         strategy = np.ones(form.num_sequences)
         a = form.arrays
         for infoset, first, size in zip(form.tree_infoset.tolist(), a.first.tolist(), a.size.tolist(), strict=True):
-            found = self._chances(views[int(tree.infoset_state[infoset])], tree.action_set(infoset))
+            found = self._probabilities(views[int(tree.infoset_state[infoset])], tree.action_set(infoset))
             strategy[first : first + size] = checked_row(found, tree.action_set(infoset))
         return realisation(form, strategy)
 

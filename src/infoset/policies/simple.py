@@ -15,7 +15,7 @@ from infoset.tree.game_tree import GameTree
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
-KEPT = 1 << 16  # the number of information states whose probabilities are cached
+MAX_CACHED_PLAYS = 1 << 16  # the number of information states whose probabilities are cached
 
 
 class FunctionPolicy:
@@ -68,7 +68,7 @@ class AskedPolicy:
         """Return the probabilities that the agent reports."""
         key = player, infostate, legal_actions
         if key not in self.rows:
-            if len(self.rows) >= KEPT:
+            if len(self.rows) >= MAX_CACHED_PLAYS:
                 self.rows.clear()
             self.agent.begin(self.game, player, np.random.default_rng(0), None)
             for own_action, observation in infostate:

@@ -121,9 +121,11 @@ class GgpAgent:
         self.turn, self.refusal = 0, ""
         self.last: tuple[Action | None, Observation] = None, None
         self.match = f"infoset.{int(rng.integers(1 << 48)):012x}"
-        self.tongue: _MessageFormat = Scrambling(rules.description, rng) if self.scramble else _Plain(rules.description)
-        role = str(self.tongue.out(game.players[player]))
-        start = Start(self.match, role, self.tongue.description, self.start_clock, self.play_clock)
+        self.message_format: _MessageFormat = (
+            Scrambling(rules.description, rng) if self.scramble else _Plain(rules.description)
+        )
+        role = str(self.message_format.out(game.players[player]))
+        start = Start(self.match, role, self.message_format.description, self.start_clock, self.play_clock)
         try:
             answer = self._ask(start, self.start_clock, deadline)
         except RemoteError as error:
@@ -143,7 +145,7 @@ class GgpAgent:
         if self.refusal:
             raise RemoteError(self.refusal)
         answer = self._ask(Play(self.match, self._observed(self.offered)), self.play_clock, deadline)
-        action = self.tongue.back(parse_action(answer, self.tongue.description.spelling))
+        action = self.message_format.back(parse_action(answer, self.message_format.description.spelling))
         return action if action in legal_actions else _in_another_case(action, legal_actions)
 
     def end(self, returns: tuple[float, ...]) -> None:
@@ -168,10 +170,10 @@ class GgpAgent:
         action, observation = self.last
         seen = cast("tuple[Action, ...]", observation or ())
         if self.open:
-            return Joint(tuple(map(self.tongue.out, seen)))
+            return Joint(tuple(map(self.message_format.out, seen)))
         percepts = seen[:-1] if offered else seen
-        own = None if action is None else self.tongue.out(action)
-        return Seen(self.turn, own, tuple(map(self.tongue.out, percepts)))
+        own = None if action is None else self.message_format.out(action)
+        return Seen(self.turn, own, tuple(map(self.message_format.out, percepts)))
 
     def _ask(self, message: Message, seconds: float, deadline: float | None) -> str:
         until = min(monotonic() + seconds, inf if deadline is None else deadline)

@@ -40,7 +40,7 @@ MEMORY, RULES = 1 << 30, 300_000  # limits in bytes and rules for grounding a ma
 SECONDS_TO_END = 1.0
 GRACE = 10.0  # seconds
 MAX_MISSED = 100  # turns
-TOLD = ("did", "does")  # percepts (did ROLE MOVE): the moves of GDL-I in the form of GDL-II
+DOES_NAMES = ("did", "does")  # percepts (did ROLE MOVE): the moves of GDL-I in the form of GDL-II
 
 Say = Callable[[str], object]
 
@@ -252,7 +252,7 @@ def _seen(seat: _Seat, observed: Seen, ended: bool) -> ObservedStep:
     if not seat.rules.open:
         moves = tuple([observed.move if role == own else None for role in range(len(roles))])
         return ObservedStep(moves, frozenset(observed.percepts), ended)
-    did = {p[1]: p[2] for p in observed.percepts if isinstance(p, tuple) and len(p) == 3 and p[0] in TOLD}
+    did = {p[1]: p[2] for p in observed.percepts if isinstance(p, tuple) and len(p) == 3 and p[0] in DOES_NAMES}
     return ObservedStep(
         tuple([observed.move if role == own else did.get(name) for role, name in enumerate(roles)]), None, ended
     )

@@ -24,7 +24,7 @@ from infoset.catalog import load
 from infoset.clock import seconds_to_make
 from infoset.errors import InfosetError, ParameterError, RemoteError, UnsupportedGameError, shorten
 from infoset.match.agent_proxy import AgentProxy
-from infoset.match.agents import SECONDS_TO_MAKE, check_agent, check_elsewhere, is_foreign_code, load_agent
+from infoset.match.agents import SECONDS_TO_MAKE, check_agent, check_named, is_foreign_code, load_agent
 from infoset.match.match import error_text
 from infoset.names import Name, Value, check_range, full_name
 from infoset.processes import (
@@ -57,8 +57,8 @@ SECONDS_TO_START = 600.0  # kernels may have to be compiled
 STARTED, MADE = -1, 0  # numbers of a process's own messages: it has started, its agent is made
 SECONDS_TO_END = SECONDS_TO_SEND = 1.0
 MAX_LIMIT = 1 << 40
-KEPT_ENVIRONMENT = ("HOME", "LANG", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "VIRTUAL_ENV")
-KEPT_PREFIXES = ("INFOSET_", "LC_", "NUMBA_", "OMP_", "XDG_CACHE")
+PASSED_ENVIRONMENT = ("HOME", "LANG", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "VIRTUAL_ENV")
+PASSED_PREFIXES = ("INFOSET_", "LC_", "NUMBA_", "OMP_", "XDG_CACHE")
 """The environment variables that an agent's process inherits: no keys, no tokens."""
 
 
@@ -68,7 +68,7 @@ def isolated(agent: Value = "", memory: int = 8192, cpu: int = 0, files: int = 6
         raise ParameterError("isolated: agent is missing; name it: isolated(agent=random)")
     name = str(agent)
     check_agent(name)
-    check_elsewhere(name, "in a process of its own")
+    check_named(name, "in a process of its own")
     for key, value in ("memory", memory), ("cpu", cpu), ("files", files), ("processes", processes):
         check_range(key, value, 0, MAX_LIMIT)
     limits = Limits(memory, cpu, files, processes)
@@ -263,7 +263,7 @@ class ProcessChannel:
 
 def environment() -> dict[str, str]:
     """Return the environment of an agent's process."""
-    passed_on = {k: v for k, v in os.environ.items() if k in KEPT_ENVIRONMENT or k.startswith(KEPT_PREFIXES)}
+    passed_on = {k: v for k, v in os.environ.items() if k in PASSED_ENVIRONMENT or k.startswith(PASSED_PREFIXES)}
     return passed_on | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 

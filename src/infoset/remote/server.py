@@ -23,7 +23,7 @@ from infoset.base import Agent, Bridged, Game
 from infoset.catalog import READERS, load_shipped
 from infoset.catalog import load as load_game
 from infoset.errors import InfosetError, MissingExtraError, ParameterError, UnsupportedGameError, one_line, shorten
-from infoset.match.agents import check_elsewhere, load_agent
+from infoset.match.agents import check_named, load_agent
 from infoset.registry import own_name
 from infoset.remote.calls import read_tuple
 from infoset.remote.http import PROTOCOL, PROTOCOLS, Act, Begin, ChosenAction, Done, End, Ping
@@ -276,5 +276,5 @@ def server(agent: str, game: str | None, allowed: Iterable[str] = ()) -> uvicorn
     ``allowed`` are names that clients may use besides those of shipped games.  Raises the errors of ``load_agent`` and
     ``load``, and ``UnsupportedGameError`` for an agent that does not play one of these.
     """
-    check_elsewhere(agent, "where many games are played at once")
+    check_named(agent, "where many games are played at once")
     return web_server(Service(agent, game, allowed).app())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 SECONDS_FOR_BODY = 10.0
-KEPT_OPEN = 600  # seconds between two requests on one connection
+KEEP_ALIVE_SECONDS = 600  # seconds between two requests on one connection
 LINES, SECONDS_FOR_LINES = 10, 10.0
 LONGEST_LINE = 1000
 
@@ -104,7 +104,7 @@ def listening(host: str, port: int) -> socket.socket:
     return found
 
 
-def web_server(app: Starlette, keep_alive: int = KEPT_OPEN, **options: Any) -> uvicorn.Server:
+def web_server(app: Starlette, keep_alive: int = KEEP_ALIVE_SECONDS, **options: Any) -> uvicorn.Server:
     """Return a server: ``run(sockets=[listening(…)])``, until ``should_exit`` is set.
 
     ``keep_alive``: seconds between two requests on one connection; ``options`` are further ones of ``uvicorn.Config``.

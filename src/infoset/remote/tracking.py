@@ -24,7 +24,7 @@ from infoset.gdl.rules import Evaluator
 
 WIDTH = 300  # states of one step that are kept at once
 BEAM = 100  # states continued at a time where the search has gone back
-KEPT = 100_000  # states of all steps, about a kilobyte each, that are kept for going back
+MAX_CACHED_STATES = 100_000  # states of all steps, about a kilobyte each, that are kept for going back
 ROW = 10  # continuations of one state tried in a row: steps from the same state cost less
 ASKED = 50  # states of a step whose legal moves are computed
 SHARE = 0.2  # share of the search time for finding more states once there is one
@@ -160,7 +160,7 @@ class Tracking:
         """Drop what is left of the first steps where too many states are kept."""
         remaining = sum(len(layer.seen) for layer in self.layers)
         for depth, layer in enumerate(self.layers):
-            if remaining <= KEPT:
+            if remaining <= MAX_CACHED_STATES:
                 break
             remaining -= len(layer.seen)
             self.layers[depth] = _Layer()

@@ -32,7 +32,7 @@ CHUNK = 25
 ITERATIONS = 200
 RESOLVING = "resolving"
 METHOD = replace(pcfr_plus(averaging=2.0), name=RESOLVING)
-MAX_KEPT = 10_000  # solved public states kept; the least recently used are dropped first
+MAX_CACHED = 10_000  # solved public states kept; the least recently used are dropped first
 NEVER = 1e-9  # the probability of a place that is never reached, so that its strategy is averaged all the same
 
 
@@ -201,7 +201,7 @@ class ContinualResolving:
         if key not in self.found:
             self.found[key] = self._start_resolving(player, way)
         self.found.move_to_end(key)
-        while len(self.found) > MAX_KEPT:
+        while len(self.found) > MAX_CACHED:
             self.found.popitem(last=False)
         job = self.found[key]
         if job.iteration < self.iterations:

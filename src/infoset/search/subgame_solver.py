@@ -84,7 +84,7 @@ class RowSolver(Protocol):
         """Return a probability for each move; ``None`` where none are found."""
 
 
-class _Kept(NamedTuple):
+class _CachedResult(NamedTuple):
     """The result at an information state, and the histories allowed for it: fewer than the effort's under a clock."""
 
     row: list[float]
@@ -107,7 +107,7 @@ class SubgameSolver:
     ) -> None:  # fmt: skip
         check_choice("root", root, KNOWN_ROOTS)
         self.ranges, self.values, self.root, self.effort = ranges, values, root, effort or Effort()
-        self.found: dict[int, _Kept] = {}
+        self.found: dict[int, _CachedResult] = {}
         self.until, self.most, self.cut = inf, self.effort.histories, False
         self.consistent = consistent
         if consistent:
@@ -135,7 +135,7 @@ class SubgameSolver:
         if time.monotonic() > self.until:  # the result of a search that was cut short is not kept
             self.cut = True
         elif row is not None:
-            self.found[state] = _Kept(row, self.most if self.cut else self.effort.histories)
+            self.found[state] = _CachedResult(row, self.most if self.cut else self.effort.histories)
         return row
 
     def probabilities(self, edges: LongArray, infostate: LongArray) -> FloatArray:

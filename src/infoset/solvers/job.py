@@ -22,7 +22,7 @@ import numpy as np
 from infoset.errors import CheckpointError, ParameterError, shorten
 from infoset.files import DamageError, describe_damage
 from infoset.names import MAX_COUNT, check_range, is_number
-from infoset.processes import LEFT_BEHIND
+from infoset.processes import ABANDONED
 
 if TYPE_CHECKING:
     from infoset.policies.loading import SavedPolicy
@@ -306,7 +306,7 @@ class Background(Generic[T]):
             except BaseException as error:  # raised again in ``wait``
                 self.outcome = error
 
-        self.thread = threading.Thread(target=run, name=LEFT_BEHIND, daemon=True)
+        self.thread = threading.Thread(target=run, name=ABANDONED, daemon=True)
         self.thread.start()
 
     def wait(self, until: float = inf) -> bool:

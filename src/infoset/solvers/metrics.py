@@ -101,12 +101,12 @@ def _shifted_values(form: SequenceForm, plan: FloatArray) -> tuple[FloatArray, F
     """Return each player's payoff (n,) and that of its best response (n,), both less the form's ``offsets``."""
     n = form.num_players
     values, best, sequence_values = np.empty(n), np.empty(n), np.empty(form.num_sequences)
-    if form.halves is None:
+    if form.parallel is None:
         root_values(form.arrays, plan, sequence_values, values, best)
         return values, best
     for player in range(n):
         own = form.player_sequences(player)
-        form.halves.gradient(player, plan, sequence_values)
+        form.parallel.gradient(player, plan, sequence_values)
         values[player] = plan[own] @ sequence_values[own]
         best_up(form.arrays, player, sequence_values)
         best[player] = sequence_values[own.start]

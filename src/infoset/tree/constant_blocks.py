@@ -124,7 +124,7 @@ class _Cutting:
         """Yield lists and their payoffs: the block in quarters while that costs less, else whole and then corrected."""
         rows, columns, kind, cost, (i, j) = block
         if len(i) and max(len(rows), len(columns)) > SMALLEST:
-            parts = [self._block(one, two) for one in _halves(rows) for two in _halves(columns)]
+            parts = [self._block(one, two) for one in _split_halfway(rows) for two in _split_halfway(columns)]
             if sum(part.cost for part in parts) < GAIN * cost:
                 for part in parts:
                     yield from self._paid(part)
@@ -135,5 +135,5 @@ class _Cutting:
         yield from zip(rows[i, None], columns[j, None], paid, strict=True)
 
 
-def _halves(some: LongArray) -> list[LongArray]:
+def _split_halfway(some: LongArray) -> list[LongArray]:
     return [part for part in (some[: len(some) // 2], some[len(some) // 2 :]) if len(part)]

@@ -55,7 +55,7 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     return found
 
 
-def exact_chances(probabilities: Sequence[float | Fraction]) -> tuple[Fraction, ...]:
+def exact_chance_probabilities(probabilities: Sequence[float | Fraction]) -> tuple[Fraction, ...]:
     """Return probabilities that sum to about one as fractions that sum to exactly one.
 
     Floats are taken as the fractions they stand for (``simplest``).  Where these do not sum to one, all are moved, by
@@ -91,6 +91,6 @@ def exact_probabilities(graph: GameGraph) -> dict[int, Fraction]:
         edges = range(first[position], first[position + 1])
         probabilities = tuple(probability[edges.start : edges.stop])
         if probabilities not in known:
-            known[probabilities] = exact_chances(probabilities)
+            known[probabilities] = exact_chance_probabilities(probabilities)
         found.update(zip(edges, known[probabilities], strict=True))
     return found

@@ -167,7 +167,7 @@ def _form(rules: FactoredRules, walked: PathWalk) -> SequenceForm:
         lowest=payoffs.min(axis=0), highest=payoffs.max(axis=0), offsets=np.zeros(n),
         num_histories=int(rules.sizes.histories), num_terminals=int(rules.sizes.ends), map_name="",
         tree_infoset=np.full(len(chosen), -1, np.int32), _names=lambda: _names(rules, s, chosen),
-        halves=ParallelGradient(arrays) if entries >= MANY_ENTRIES else None,
+        parallel=ParallelGradient(arrays) if entries >= MANY_ENTRIES else None,
     )  # fmt: skip
 
 

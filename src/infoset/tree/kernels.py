@@ -90,7 +90,7 @@ def factored_gradient(a: FormArrays, player: int, plan: FloatArray, values: Floa
 
 @kernel
 @borrowing
-def halve(a: FormArrays) -> tuple[int, np.int64]:
+def add_in_parallel(a: FormArrays) -> tuple[int, np.int64]:
     """Return the first block after about half of all entries, and the number of its first list."""
     number, half = ZERO, a.list_rows[len(a.list_rows) - 1] // 2
     for b in range(len(a.blocks)):

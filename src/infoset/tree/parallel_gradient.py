@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.tree.kernels import add_blocks, halve
+from infoset.tree.kernels import add_blocks, add_in_parallel
 from infoset.tree.sequence_form import FormArrays
 
 
@@ -30,7 +30,7 @@ class ParallelGradient:
 
     def __init__(self, arrays: FormArrays) -> None:
         self.arrays = arrays
-        block, number = halve(arrays)
+        block, number = add_in_parallel(arrays)
         self.block, self.number = int(block), int(number)
         self.second = np.zeros(int(arrays.sequences[-1]))
 

@@ -169,7 +169,7 @@ class AskedPublic:
         states = [
             _distinct(cells[p] * most + kind[step], shape[p] * most) for p, (kind, most) in enumerate(self.learnt)
         ]
-        successors = self._apart(step, table.chance.ravel()[joint][row], [number for _, _, number in states])
+        successors = self._split_events(step, table.chance.ravel()[joint][row], [number for _, _, number in states])
         events = [event for event in self._events(successors) if event is not None]
         self._spend(shape, slots=sum(shape) * (len(events) + 1))
         reached = np.array([*[event.reached for event in events], NOTHING])
@@ -209,7 +209,7 @@ class AskedPublic:
             layer[self.movers[s.target] == TERMINAL] = 0
         return layer
 
-    def _apart(self, step: LongArray, chance: FloatArray, private: list[LongArray]) -> _Successors:
+    def _split_events(self, step: LongArray, chance: FloatArray, private: list[LongArray]) -> _Successors:
         """Group what may follow into events: what nobody confuses, has different movers or is in different layers."""
         reached = self.steps.target[step]
         begin = np.cumsum([0, *[int(own.max()) + 1 for own in private]])

@@ -74,7 +74,7 @@ def no_blocks(n: int) -> dict[str, Any]:
 
 
 class SplitGradient(Protocol):
-    """An evaluator of gradients that divides the payoffs of a form among threads; see ``tree.halves``."""
+    """An evaluator of gradients that divides the payoffs of a form among threads; see ``tree.parallel``."""
 
     def gradient(self, player: int, plan: FloatArray, values: FloatArray) -> None:
         """Write the gradient of ``player`` (S,), given the realisation plan (S,) of all, into ``values`` (S,)."""
@@ -108,7 +108,7 @@ class SequenceForm:
     map_name: str
     tree_infoset: IntArray = field(repr=False)  # (I,) the information sets by their numbers in the tree
     _names: Callable[[], tuple[list[str], list[tuple[str, ...]]]] = field(repr=False)
-    halves: SplitGradient | None = field(default=None, repr=False)
+    parallel: SplitGradient | None = field(default=None, repr=False)
     """The evaluator of gradients in two threads where lists have many entries, else ``None``."""
 
     @classmethod

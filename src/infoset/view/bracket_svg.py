@@ -11,7 +11,7 @@ from infoset.view.tournament_svg import GREY, INK, MARGIN, sheet, text
 from infoset.view.tournament_text import fault_lines
 
 MAX_MEETINGS = 400
-LINE, CARD, GONE = "#c9c9c9", "#f7f7f5", "#999999"
+LINE, CARD, OUT = "#c9c9c9", "#f7f7f5", "#999999"
 WON = "#1f5fa8"
 TOP, WIDTH, HEIGHT, GAP, BETWEEN = 84, 210, 46, 24, 46
 LETTERS = 24
@@ -101,7 +101,7 @@ def _card(svg: Xml.Element, at: tuple[float, float], meeting: Meeting, names: tu
     text(svg, x, y - 4, f"{meeting.stage}{ties}", fill=GREY, font_size="10")
     for row, (team, wins) in enumerate(zip(meeting.teams, meeting.wins, strict=True)):
         through, level = team == meeting.winner and team >= 0, y + 19 + 18 * row
-        fill = WON if through else INK if meeting.winner < 0 else GONE
+        fill = WON if through else INK if meeting.winner < 0 else OUT
         weight = "bold" if through else "normal"
         name = names[team] if team >= 0 else "…"
         shown = text(svg, x + 8, level, shorten(name, LETTERS), fill=fill, font_weight=weight)

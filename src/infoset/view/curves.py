@@ -263,7 +263,7 @@ def _plot_scores(points: Sequence[Any], axes: Any) -> None:
     axes.plot(seconds, means, color=AVERAGE, lw=1.8)
     _name_end(axes, seconds[-1], means[-1], f"{window} epochs\n{means[-1]:.2f}", AVERAGE)
     axes.set_ylim(-0.03, 1.03)
-    axes.set_ylabel(f"score v {points[-1].rival}")
+    axes.set_ylabel(f"score v {points[-1].opponent}")
     tidy(axes, "")
 
 

@@ -334,7 +334,7 @@ def training_html(game: str, method: str, folder: Path, last: Epoch | None, poin
     )
     facts += _figure("value loss", last.value_loss) + _figure("policy loss", last.policy_loss) if last else []
     if last and last.share:
-        facts.append((f"score in {last.duels} games v {last.rival}", str(last.share)))
+        facts.append((f"score in {last.duels} games v {last.opponent}", str(last.share)))
     curves = [
         Curve(word, [x for x, _ in found], [y for _, y in found], hue(k))
         for k, word in enumerate(("value", "policy"))

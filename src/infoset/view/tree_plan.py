@@ -25,7 +25,7 @@ Port: TypeAlias = tuple[int, int]
 """A node and its left (-1) or right (1) side."""
 
 PORT = 4.0  # distance from a node's side to the point where a curve turns towards its channel
-APART = 3.0  # least distance between the parallel parts of two curves
+MIN_DISTANCE = 3.0  # least distance between the parallel parts of two curves
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,11 @@ class TreePlan:
 
     def _free_column(self, top: int, bottom: int, near: float) -> float:
         """Return the x nearest to ``near`` where a vertical between two channels meets no node, label or vertical."""
-        taken = [(x, APART) for x, high, low in self.verticals if high <= bottom and top <= low]
+        taken = [(x, MIN_DISTANCE) for x, high, low in self.verticals if high <= bottom and top <= low]
         for level in range(top, bottom + 1):
             taken += [(self.x[k], self.node[k] + 2 * PORT) for k in self.rows[level]]
             if level < bottom:
-                taken += [(self.x[k], self.label[k] + APART) for k in self.texts[level]]
+                taken += [(self.x[k], self.label[k] + MIN_DISTANCE) for k in self.texts[level]]
         edges = [x + side * (half + 0.5) for x, half in taken for side in (-1, 1)]
         free = [x for x in [near, *edges] if all(abs(x - middle) >= half for middle, half in taken)]
         return min(free, key=lambda x: abs(x - near))
@@ -208,4 +208,4 @@ def _tracks(bridges: Sequence[Bridge]) -> dict[Bridge, int]:
 
 
 def _meet(one: Bridge, other: Bridge) -> bool:
-    return one.left < other.right + APART and other.left < one.right + APART
+    return one.left < other.right + MIN_DISTANCE and other.left < one.right + MIN_DISTANCE

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROUTES = (*BROWSING, *PLAY, *EXPLORE)
 START = "index.html"
-KEPT_OPEN = 30  # seconds between two requests on one connection
+KEEP_ALIVE_SECONDS = 30  # seconds between two requests on one connection
 
 
 def build_app(site: Site) -> Starlette:
@@ -43,5 +43,10 @@ def build_app(site: Site) -> Starlette:
 def server(site: Site) -> uvicorn.Server:
     """Return a server that is not yet running, see ``remote.serving``."""
     return web_server(
-        build_app(site), KEPT_OPEN, lifespan="on", ws=sockets.Wire, ws_max_size=16 << 10, ws_per_message_deflate=False
+        build_app(site),
+        KEEP_ALIVE_SECONDS,
+        lifespan="on",
+        ws=sockets.Wire,
+        ws_max_size=16 << 10,
+        ws_per_message_deflate=False,
     )

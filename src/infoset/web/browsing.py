@@ -28,7 +28,7 @@ class ItemRequest(msgspec.Struct, frozen=True):
     version: Name = ""
 
 
-async def shelf(site: Site, asked: dict[str, Any]) -> Any:
+async def artifacts(site: Site, asked: dict[str, Any]) -> Any:
     """Return a list of the items on the shelf, at most a page of it."""
     return (await asyncio.to_thread(site.listing.page, wanted(Filter, {"limit": MAX_PAGE, **asked})))["items"]
 
@@ -73,7 +73,7 @@ async def recording(site: Site, asked: dict[str, Any]) -> Any:
 
 
 BROWSING = (
-    Question("/api/shelf", shelf),
+    Question("/api/shelf", artifacts),
     Question("/api/first", first),
     Question("/api/items", listed),
     Question("/api/standings", standings),

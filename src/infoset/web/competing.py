@@ -21,7 +21,7 @@ from infoset.errors import one_line
 from infoset.view.tournament_text import RANKED_BY, cross_table, ranking
 from infoset.web.artifacts import find
 
-KEPT = 4  # records
+MAX_CACHED = 4  # records
 MAX_PAGE = 200
 PLAYED = 60.0  # seconds since the last write after which a tournament no longer counts as running
 EXAMPLES = 5  # games that are listed for each kind of fault
@@ -63,7 +63,7 @@ class Competing:
         with self._lock:  # so that two simultaneous requests do not both read the file
             if key not in self._records:
                 self._records[key] = read_record(path)
-                if len(self._records) > KEPT:
+                if len(self._records) > MAX_CACHED:
                     self._records.popitem(last=False)
             self._records.move_to_end(key)
             return self._records[key]

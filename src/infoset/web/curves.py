@@ -27,7 +27,7 @@ MAX_PLAYERS = 8
 MOST = 1000  # points of a curve that are sent
 MAX_POINTS = 200_000  # that are kept; beyond that every second one is dropped
 CHUNK = 4 << 20
-KEPT = 64  # curves
+MAX_CACHED = 64  # curves
 
 
 class Curves:
@@ -58,7 +58,7 @@ class Curves:
         with self._lock:
             tail = self._tails.setdefault(item.name, Tail(item.path / METRICS))
             self._tails.move_to_end(item.name)
-            if len(self._tails) > KEPT:
+            if len(self._tails) > MAX_CACHED:
                 self._tails.popitem(last=False)
             return tail
 

@@ -59,7 +59,7 @@ MAX_SOURCES = 200  # strategies that are held in memory
 MAX_BYTES = 96 << 20  # approximate limit for these and their games,
 MIN_SOURCES = 6  # except that this many are held, however large they are
 SOLVING = 20.0  # seconds for a game that is solved with the defaults
-KEPT_SECONDS = 900.0  # how long a strategy that was solved here is kept after the last question about it
+CACHE_SECONDS = 900.0  # how long a strategy that was solved here is kept after the last question about it
 MAX_ITERATIONS = 10_000_000
 CSV_ROWS = 20_000  # rows in a piece
 MAX_DIFFERENCES = 1000  # rows sent at most
@@ -81,7 +81,7 @@ class Exploring:
     def busy(self) -> bool:
         """Return whether something is being solved, or a strategy that was solved here was asked about lately."""
         now = monotonic()
-        recent = any(s.temporary and now - s.asked < KEPT_SECONDS for s in list(self.sources.values()))
+        recent = any(s.temporary and now - s.asked < CACHE_SECONDS for s in list(self.sources.values()))
         return recent or self.queue.busy
 
     def close(self) -> None:
@@ -345,25 +345,25 @@ class Exploring:
             if other_row is None or row.probabilities is None:
                 missing += 1
                 continue
-            apart = sum(abs(p - q) for p, q in zip(row.probabilities, other_row, strict=True)) / 2
+            distance = sum(abs(p - q) for p, q in zip(row.probabilities, other_row, strict=True)) / 2
             k = number.get((row.player, row.key))
             reach = float(study.reach[k]) if study is not None and k is not None else None
-            found.append((apart * (1.0 if reach is None else reach), apart, row._replace(reach=reach)))
+            found.append((distance * (1.0 if reach is None else reach), distance, row._replace(reach=reach)))
         found.sort(key=lambda entry: -entry[0])
         rows = [
             {
                 **nodes.shown(source, other, [row])[0],
                 "player": row.player,
                 "moves": row.actions,
-                "apart": apart,
+                "apart": distance,
                 "colors": action_colors(row.actions, source.order),
             }
-            for _, apart, row in found[:MAX_DIFFERENCES]
+            for _, distance, row in found[:MAX_DIFFERENCES]
         ]
-        mean = sum(apart for _, apart, _ in found) / max(len(found), 1)
+        mean = sum(distance for _, distance, _ in found) / max(len(found), 1)
         return {
             "rows": rows, "total": len(found), "missing": missing, "mean": mean, "weighed": study is not None,
-            "largest": max((apart for _, apart, _ in found), default=0.0),
+            "largest": max((distance for _, distance, _ in found), default=0.0),
         }  # fmt: skip
 
     def csv(self, wish: TablePieceRequest) -> tuple[str, int | None]:

@@ -14,7 +14,7 @@ from infoset.match.replay import Match, MatchStep
 from infoset.view.pictures import view_hook
 from infoset.view.recording import Frames, heading, recording
 
-Told = tuple[int, bytes]
+ViewerMessage = tuple[int, bytes]
 """A frame and its number, counted from 0 in each game; -1 for a message that stands by itself."""
 Shot = tuple[dict[str, Any], list[Any]]
 """A frame, and events for the log."""
@@ -60,7 +60,7 @@ class PictureCamera:
 class Live:
     """The messages to spectators: the game so far, then one frame per step, numbered so that a gap is noticed."""
 
-    def __init__(self, say: Callable[[Told], None]) -> None:
+    def __init__(self, say: Callable[[ViewerMessage], None]) -> None:
         self.say = say
         self.watchers = 0
         self.lock = threading.RLock()
@@ -68,7 +68,7 @@ class Live:
         self.shots: list[Shot] = []
         self.result: dict[str, Any] = NOT_YET
 
-    def watch(self, more: int) -> Told:
+    def watch(self, more: int) -> ViewerMessage:
         """Count spectators up or down by ``more``; return the whole game so far, with the number of its last frame."""
         with self.lock:
             self.watchers += more
@@ -77,7 +77,7 @@ class Live:
             whole = {**head, **self.result, "frames": frames, "events": events}
             return len(frames) - 1, msgspec.json.encode({"kind": "first", "recording": whole if frames else None})
 
-    def jump(self) -> Told:
+    def jump(self) -> ViewerMessage:
         """Return the present state of the game, for a spectator who fell behind."""
         with self.lock:
             frame = {} if self.camera is None else self.camera.latest()

@@ -22,7 +22,7 @@ from infoset.web.artifacts import CONFIG, Artifact, open_plain
 
 HEAD = 16 << 10  # bytes of a file that are read
 MAX_CONFIG = 1 << 20
-KEPT = 30_000  # heads
+MAX_CACHED = 30_000  # heads
 TEXT = 200  # letters of a name that are sent
 KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*')
 AFTER = re.compile(r"\s*([,}])")
@@ -60,7 +60,7 @@ class MetadataCache:
         head = read_metadata(item)
         with self._lock:
             self._known[key] = head
-            if len(self._known) > KEPT:
+            if len(self._known) > MAX_CACHED:
                 self._known.popitem(last=False)
         return head
 

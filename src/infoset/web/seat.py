@@ -20,7 +20,7 @@ from infoset.match.person import LeaveGame, View
 from infoset.view.pictures import action_words, record_words, seen
 
 MARGIN = 0.02  # seconds before the end of a tick at which the held key is read
-MOST_TOLD = 400  # number of the latest events that are sent
+MAX_DESCRIPTIONS = 400  # number of the latest events that are sent
 
 
 class Suspended(LeaveGame):
@@ -75,7 +75,7 @@ def turn_of(public: Public, view: View) -> str:
 def encode_view(public: Public, view: View, end: End | None = None) -> bytes:
     """Return the message to a seat, as JSON; it is the same for all histories that the player cannot distinguish."""
     game, player, infostate = view.game, view.player, view.infostate
-    first = max(0, len(infostate) - MOST_TOLD)
+    first = max(0, len(infostate) - MAX_DESCRIPTIONS)
     paced = public.pace is not None
     words = (
         [] if paced else [record_words(game, player, infostate[k], infostate[:k]) for k in range(first, len(infostate))]

@@ -46,7 +46,7 @@ from infoset.web.queue import Queue, RunningRequest
 
 T = TypeVar("T")
 
-ELSEWHERE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "scripted", "trained"})
+REMOTE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "scripted", "trained"})
 """Agents that open files, addresses or processes, or name others that may: tables use those on the shelf instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
@@ -70,9 +70,9 @@ def replay_name(folders: tuple[Path, ...], name: str) -> str:
     return str(find(folders, name, "game").path) if Path(name).suffix.lower() in READERS else name
 
 
-def is_elsewhere(word: str) -> bool:
+def is_remote(word: str) -> bool:
     """Return whether tables do not have the agent of this name."""
-    return word in ELSEWHERE or is_marked(word, "wraps") or is_marked(word, "runs_code")
+    return word in REMOTE or is_marked(word, "wraps") or is_marked(word, "runs_code")
 
 
 def _check_plain(parsed: Name) -> None:
@@ -83,7 +83,7 @@ def _check_plain(parsed: Name) -> None:
 
 def _check_value(key: str, value: Value) -> None:
     if isinstance(value, Name):
-        if is_elsewhere(value.word) or ":" in value.word:
+        if is_remote(value.word) or ":" in value.word:
             raise ParameterError(f"{key}={one_line(str(value))}: not from here")
         _check_plain(value)
     elif isinstance(value, tuple):
@@ -171,8 +171,8 @@ class Agents:
                 raise ParameterError(f"{one_line(name)} is {what}; a policy or a run can play")
             return str(item.path)
         parsed = parse_name(name)
-        if parsed.word not in AGENTS or is_elsewhere(parsed.word):
-            infostate = sorted(word for word in AGENTS if not is_elsewhere(word))
+        if parsed.word not in AGENTS or is_remote(parsed.word):
+            infostate = sorted(word for word in AGENTS if not is_remote(word))
             raise UnknownNameError("agent", parsed.word, [HUMAN, EQUILIBRIUM, *infostate])
         _check_plain(parsed)
         AGENTS.check(parsed)
@@ -393,7 +393,7 @@ def unfitting(game: Game) -> dict[str, list[str]]:
 
 def _seated() -> list[str]:
     """Return the names of the agents that a table may have."""
-    return sorted(word for word in AGENTS if not is_elsewhere(word) and word != HUMAN)
+    return sorted(word for word in AGENTS if not is_remote(word) and word != HUMAN)
 
 
 def is_for(named: str, game: Game) -> bool:

@@ -37,7 +37,7 @@ from infoset.remote.serving import Refusal
 from infoset.view.guide import title_of
 from infoset.view.pictures import view_hook, whole
 from infoset.web.artifacts import items
-from infoset.web.live import Live, Told
+from infoset.web.live import Live, ViewerMessage
 from infoset.web.seat import Broken, End, Hand, KeyHand, Public, Suspended, turn_of
 from infoset.web.seats import Agents, Wait, find_game, fitting, is_paced, listed, replay_name, unfitting
 from infoset.web.workers import News
@@ -250,11 +250,11 @@ class Tables:
         """Take a message from a browser in a chair; return the answer for that browser alone."""
         return self.find(name).heard(chair, message)
 
-    def jump(self, name: str) -> Told:
+    def jump(self, name: str) -> ViewerMessage:
         """Return the present state of a game that may be watched, for a spectator who missed a frame."""
         return self._watched(name).live.jump()
 
-    def watch(self, name: str) -> Told:
+    def watch(self, name: str) -> ViewerMessage:
         """Return the whole game so far for a new spectator, with the number of its last frame."""
         table = self._watched(name)
         if table.failed:
@@ -531,14 +531,14 @@ class Table:
             self.go.wait_for(lambda: self.stopped or self._all_here() or not dealt)
             if self.stopped is not None:
                 raise self.stopped
-        begun = monotonic()
+        started_at = monotonic()
         self.state = round_.step(state)
         self._keep_game()
         if not self.people:
             self.live.step(self.state, round_.steps[-1])
         if self.pace:
             with self.go:
-                self.go.wait_for(lambda: self.stopped, max(0.0, begun + 1 / self.pace - monotonic()))
+                self.go.wait_for(lambda: self.stopped, max(0.0, started_at + 1 / self.pace - monotonic()))
 
     def _all_here(self) -> bool:
         """Return whether all are present and ready, as a game in real time requires once the board is dealt."""

@@ -22,8 +22,8 @@ class A2c(ActorCritic):
 
     >>> from infoset_pommerman.learn.a2c import A2c, A2cTraining
     >>> from infoset_pommerman.config import config
-    >>> from infoset_pommerman.sight import Sight
-    >>> work = A2c(Sight("duel", config("OneVsOne-v0")), A2cTraining(boards=4, hidden=8))
+    >>> from infoset_pommerman.features import FeatureExtractor
+    >>> work = A2c(FeatureExtractor("duel", config("OneVsOne-v0")), A2cTraining(boards=4, hidden=8))
     >>> work.step().states
     32
     """

@@ -17,10 +17,10 @@ from torch.distributions import Categorical
 
 from infoset.errors import ParameterError
 from infoset.names import check_share
+from infoset_pommerman.features import SIZE_OF_ALL, FeatureExtractor
 from infoset_pommerman.learn.boards import drawn_actions
 from infoset_pommerman.learn.net import allowed
 from infoset_pommerman.learn.training import PommermanLearner, PommermanTraining
-from infoset_pommerman.sight import SIZE_OF_ALL, Sight
 from infoset_pommerman.state import MOVES
 
 
@@ -99,7 +99,7 @@ class ActorCritic(PommermanLearner):
 
     training: Any
 
-    def __init__(self, sight: Sight, training: Any, threads: int = 1) -> None:
+    def __init__(self, sight: FeatureExtractor, training: Any, threads: int = 1) -> None:
         super().__init__(sight, training, threads)
         self.rollout = Rollout.empty(training.steps, *self.boards.seats.shape)
 

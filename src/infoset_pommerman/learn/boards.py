@@ -13,11 +13,11 @@ from infoset.errors import ParameterError
 from infoset.match.agents import load_agent
 from infoset_pommerman import state as st
 from infoset_pommerman.config import PREFIX, Config
+from infoset_pommerman.features import BatchFeatureExtractor, FeatureExtractor, Features, Safe
 from infoset_pommerman.game import Pommerman
+from infoset_pommerman.learn.curriculum import Lessons
 from infoset_pommerman.learn.net import MoveNet, learnt_net
-from infoset_pommerman.learn.starts import Lessons
 from infoset_pommerman.observation import observe
-from infoset_pommerman.sight import Features, Safe, Sight, Sights
 from infoset_pommerman.simple_vec import SimpleVec
 from infoset_pommerman.state import MOVES
 from infoset_pommerman.vec import PommermanVec
@@ -55,16 +55,18 @@ class Stepped(NamedTuple):
 
 
 class Boards:
-    """``count`` boards; for each game one of the ``rivals`` is drawn, who takes all seats that are not the learner's.
+    """``count`` boards; for each game one of the ``opponents`` is drawn and takes all seats but the learner's.
 
-    A rival is an agent's name (``simple``, ``random``, or any other, which is asked board by board) or ``self``: past
+    An opponent is an agent's name (``simple``, ``random``, or any other, asked board by board) or ``self``: past
     versions of the learner.  The first is the one that the learning curve is measured against.  Raises
     ``ParameterError`` where there is none.
     """
 
-    def __init__(self, sight: Sight, count: int, rivals: Sequence[str], seed: int, threads: int = 1) -> None:
+    def __init__(
+        self, sight: FeatureExtractor, count: int, opponents: Sequence[str], seed: int, threads: int = 1
+    ) -> None:
         rules = sight.rules
-        if not rivals or rivals[0] == SELF:
+        if not opponents or opponents[0] == SELF:
             raise ParameterError("rivals: the first is whom the curve is against: an agent's name, as in simple,self")
         self.rules, self.seed, self.steps = rules, seed, 0
         self.batch = PommermanVec(count, rules, seed=seed, threads=threads)
@@ -72,9 +74,9 @@ class Boards:
         side = np.arange(count)[:, None] % (2 if rules.teams or rules.num_agents == 2 else rules.num_agents)
         self.seats = side + np.array([[0, 2]]) if rules.teams else side  # (B, S)
         self.own = (self.everyone[:, :, None] == self.seats[:, None, :]).any(-1)  # (B, A)
-        self.sight, self.sights = sight, Sights(self.batch)
-        self.rivals: list[Any] = [rival_of(self, name, seed + 1 + k) for k, name in enumerate(rivals)]
-        self.rival = np.random.default_rng([seed, 0]).integers(len(rivals), size=count)  # (B,)
+        self.sight, self.sights = sight, BatchFeatureExtractor(self.batch)
+        self.opponents: list[Any] = [opponent_of(self, name, seed + 1 + k) for k, name in enumerate(opponents)]
+        self.opponent = np.random.default_rng([seed, 0]).integers(len(opponents), size=count)  # (B,)
         self.lessons: Lessons | None = None
         self.share = 0.0  # share of the lessons that has passed
         self.look()
@@ -91,33 +93,35 @@ class Boards:
 
         Those of all seats are computed where a network is among the rivals.
         """
-        learnt = any(isinstance(rival, Past | Learnt) for rival in self.rivals)
+        learnt = any(isinstance(opponent, Past | Learnt) for opponent in self.opponents)
         self.sights.look(self.everyone if learnt else self.seats)
         rows = np.arange(len(self.seats))[:, None]
         alive = self.batch.rows[:, st.AGENTS + st.ALIVE : st.MESSAGES : st.AGENT_FIELDS][rows, self.seats] != 0
         self.seen = Seen(self.sights.features[rows, self.seats], self.sights.safe[rows, self.seats], alive)
         return self.seen
 
-    def step(self, moves: npt.NDArray[np.integer], shaped: float = 0.0) -> Stepped:
-        """Play one step with the learner's moves (B, S); add ``shaped`` times the shaped gains to the rewards."""
+    def step(self, moves: npt.NDArray[np.integer], reward_shaping: float = 0.0) -> Stepped:
+        """Play one step with the learner's moves (B, S); add the shaped gains, times ``reward_shaping``."""
         joint = np.zeros(self.own.shape, dtype=np.int16)
-        for k, rival in enumerate(self.rivals):
-            rival.act(~self.own & (self.rival == k)[:, None], joint, np.random.default_rng([self.seed, self.steps, k]))
+        for k, opponent in enumerate(self.opponents):
+            opponent.act(
+                ~self.own & (self.opponent == k)[:, None], joint, np.random.default_rng([self.seed, self.steps, k])
+            )
         rows = np.arange(len(self.seats))[:, None]
         joint[rows, self.seats] = moves
-        before = self._standing() if shaped else None
+        before = self._standing() if reward_shaping else None
         stepped = self.batch.step(joint)
         done, reward = stepped.done, stepped.rewards[rows, self.seats].astype(np.float32)
         if before is not None:
-            reward += shaped * (before.gain(self._standing(), self.seats, self.rules) * ~done[:, None])
-        against_first = done & (self.rival == 0)
+            reward += reward_shaping * (before.gain(self._standing(), self.seats, self.rules) * ~done[:, None])
+        against_first = done & (self.opponent == 0)
         decided = np.where(stepped.rewards[np.arange(len(done)), self.seats[:, 0]] > 0, WON, LOST)
         outcome = np.where(stepped.result == st.WIN, decided, TIED)[against_first]
         self.steps += 1
         draw = np.random.default_rng([self.seed, self.steps])
-        self.rival[done] = draw.integers(len(self.rivals), size=len(done))[done]
-        for rival in self.rivals:
-            rival.begin(done, draw)
+        self.opponent[done] = draw.integers(len(self.opponents), size=len(done))[done]
+        for opponent in self.opponents:
+            opponent.begin(done, draw)
         if self.lessons and self.share < 1.0:
             self.lessons.begin(self.batch.rows, self.seats, done, self.share, draw)
         over = np.broadcast_to(done[:, None], reward.shape)
@@ -133,9 +137,9 @@ class Boards:
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """Everything on which later steps depend, by name; see ``PommermanVec.arrays``."""
         found = {f"batch.{name}": array for name, array in self.batch.arrays.items()}
-        for k, rival in enumerate(self.rivals):
-            found |= {f"rival{k}.{name}": array for name, array in rival.arrays.items()}
-        return found | {"rival": self.rival}
+        for k, opponent in enumerate(self.opponents):
+            found |= {f"rival{k}.{name}": array for name, array in opponent.arrays.items()}
+        return found | {"rival": self.opponent}
 
 
 class Standing(NamedTuple):
@@ -162,11 +166,11 @@ class Standing(NamedTuple):
         fell = self.alive - after.alive  # (B, A)
         if rules.teams:
             side = np.stack([fell[:, 0::2].sum(1), fell[:, 1::2].sum(1)], axis=1)
-            gone = side[rows, 1 - seats % 2] - side[rows, seats % 2]
+            ended = side[rows, 1 - seats % 2] - side[rows, seats % 2]
         else:
-            gone = fell.sum(1, keepdims=True) - 2 * fell[rows, seats]
+            ended = fell.sum(1, keepdims=True) - 2 * fell[rows, seats]
         items = np.clip(after.found - self.found, 0, 1)[rows, seats] * after.alive[rows, seats]
-        return np.asarray(FALLEN * gone + FOUND * items, dtype=np.float32)
+        return np.asarray(FALLEN * ended + FOUND * items, dtype=np.float32)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -174,7 +178,7 @@ class Standing(NamedTuple):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def rival_of(boards: Boards, name: str, seed: int) -> Any:
+def opponent_of(boards: Boards, name: str, seed: int) -> Any:
     """Return the rival of that name on the boards.
 
     Raises ``UnknownNameError`` for an unknown name, ``PolicyError`` for a network of another game.
@@ -221,7 +225,7 @@ class Random:
 class Learnt:
     """A network that no longer learns, evaluated on all boards at once."""
 
-    def __init__(self, sights: Sights, net: MoveNet) -> None:
+    def __init__(self, sights: BatchFeatureExtractor, net: MoveNet) -> None:
         self.sights, self.net = sights, net
         self.arrays: dict[str, npt.NDArray[Any]] = {}
 
@@ -235,7 +239,7 @@ class Learnt:
 class Past:
     """Snapshots of the learner; for each game one of them is drawn."""
 
-    def __init__(self, sights: Sights) -> None:
+    def __init__(self, sights: BatchFeatureExtractor) -> None:
         self.sights, self.nets = sights, list[MoveNet]()
         count = len(sights.features)
         self.which = np.zeros(count, dtype=np.int64)
@@ -308,7 +312,11 @@ class Named:
 
 @torch.no_grad()
 def play_net(
-    net: MoveNet, sights: Sights, where: npt.NDArray[np.bool_], moves: Moves, luck: npt.NDArray[np.float64]
+    net: MoveNet,
+    sights: BatchFeatureExtractor,
+    where: npt.NDArray[np.bool_],
+    moves: Moves,
+    luck: npt.NDArray[np.float64],
 ) -> None:
     """Write a network's ``moves`` in the seats ``where`` it plays.
 

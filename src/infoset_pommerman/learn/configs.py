@@ -15,6 +15,7 @@ from infoset.errors import UnsupportedGameError
 from infoset.processes import usable_cores
 from infoset.runs import SCHEMA
 from infoset.warm_up import ready
+from infoset_pommerman.features import FeatureExtractor
 from infoset_pommerman.game import Pommerman
 from infoset_pommerman.learn.a2c import A2c, A2cTraining
 from infoset_pommerman.learn.dagger import Dagger, DaggerTraining
@@ -23,7 +24,6 @@ from infoset_pommerman.learn.net import load_move_net
 from infoset_pommerman.learn.player import NetPlayer
 from infoset_pommerman.learn.ppo import Ppo, PpoTraining
 from infoset_pommerman.learn.training import PommermanLearner
-from infoset_pommerman.sight import Sight
 
 MOST_THREADS = 4  # for the boards of one training; their number changes no result
 
@@ -51,7 +51,7 @@ class PommermanConfig(msgspec.Struct, frozen=True):
         if not isinstance(game, Pommerman):
             raise UnsupportedGameError(f"{self.method} learns pommerman:NAME, not {game.name}")
         ready("pommerman-training", package="infoset_pommerman")
-        sight = Sight(game.name, game.config)
+        sight = FeatureExtractor(game.name, game.config)
         self.made(sight, replace(self.training, boards=2)).step()
         return self.made(sight, self.training, threads=min(usable_cores(), MOST_THREADS))
 
@@ -59,7 +59,7 @@ class PommermanConfig(msgspec.Struct, frozen=True):
     def player(path: Path, game: Game, name: str) -> Agent:
         """Return the agent that plays with the network in a training's folder or file."""
         assert isinstance(game, Pommerman)
-        sight = Sight(game.name, game.config)
+        sight = FeatureExtractor(game.name, game.config)
         return NetPlayer(load_move_net(path, sight), sight, name)
 
 

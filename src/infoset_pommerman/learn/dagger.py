@@ -15,10 +15,10 @@ from torch.nn import functional
 
 from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.names import check_range
-from infoset_pommerman.learn.boards import drawn_actions, rival_of
+from infoset_pommerman.features import SIZE_OF_ALL, FeatureExtractor
+from infoset_pommerman.learn.boards import drawn_actions, opponent_of
 from infoset_pommerman.learn.net import allowed
 from infoset_pommerman.learn.training import PommermanLearner, PommermanTraining
-from infoset_pommerman.sight import SIZE_OF_ALL, Sight
 from infoset_pommerman.state import MOVES
 
 
@@ -51,18 +51,18 @@ class Dagger(PommermanLearner):
 
     >>> from infoset_pommerman.learn.dagger import Dagger, DaggerTraining
     >>> from infoset_pommerman.config import config
-    >>> from infoset_pommerman.sight import Sight
-    >>> work = Dagger(Sight("duel", config("OneVsOne-v0")), DaggerTraining(boards=4, hidden=8))
+    >>> from infoset_pommerman.features import FeatureExtractor
+    >>> work = Dagger(FeatureExtractor("duel", config("OneVsOne-v0")), DaggerTraining(boards=4, hidden=8))
     >>> work.step().states
     64
     """
 
     training: DaggerTraining
 
-    def __init__(self, sight: Sight, training: DaggerTraining | None = None, threads: int = 1) -> None:
+    def __init__(self, sight: FeatureExtractor, training: DaggerTraining | None = None, threads: int = 1) -> None:
         training = training or DaggerTraining()
         super().__init__(sight, training, threads)
-        self.expert = rival_of(self.boards, training.expert, training.seed + 1000)
+        self.expert = opponent_of(self.boards, training.expert, training.seed + 1000)
         view, safe = np.dtype((np.float16, (SIZE_OF_ALL,))), np.dtype((np.bool_, (MOVES,)))
         self.buffer = ReplayBuffer(training.buffer, view=view, safe=safe, move=np.dtype(np.int64))
 

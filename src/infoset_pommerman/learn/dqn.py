@@ -17,11 +17,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from infoset.errors import ParameterError
-from infoset.learn.learner import part_of, weights_of
+from infoset.learn.learner import shard_of, weights_of
 from infoset.names import check_range
+from infoset_pommerman.features import SIZE_OF_ALL, FeatureExtractor
 from infoset_pommerman.learn.net import GREEDY, MoveNet, allowed
 from infoset_pommerman.learn.training import PommermanLearner, PommermanTraining
-from infoset_pommerman.sight import SIZE_OF_ALL, Sight
 from infoset_pommerman.state import MOVES
 
 
@@ -60,8 +60,8 @@ class Dqn(PommermanLearner):
 
     >>> from infoset_pommerman.learn.dqn import Dqn, DqnTraining
     >>> from infoset_pommerman.config import config
-    >>> from infoset_pommerman.sight import Sight
-    >>> work = Dqn(Sight("duel", config("OneVsOne-v0")), DqnTraining(boards=4, first=20, hidden=8))
+    >>> from infoset_pommerman.features import FeatureExtractor
+    >>> work = Dqn(FeatureExtractor("duel", config("OneVsOne-v0")), DqnTraining(boards=4, first=20, hidden=8))
     >>> work.step().states
     64
     """
@@ -69,7 +69,7 @@ class Dqn(PommermanLearner):
     training: DqnTraining
     steepest = 10.0
 
-    def __init__(self, sight: Sight, training: DqnTraining | None = None, threads: int = 1) -> None:
+    def __init__(self, sight: FeatureExtractor, training: DqnTraining | None = None, threads: int = 1) -> None:
         training = training or DqnTraining()
         super().__init__(sight, training, threads)
         self.net.sharpness.fill_(GREEDY)
@@ -105,14 +105,14 @@ class Dqn(PommermanLearner):
         ring = self.ring
         ring["view"][place], ring["safe"][place], ring["alive"][place] = seen
         share = max(training.explore, 1 - self.stepped / training.explore_for)
-        worth = self.worth(self.net, torch.from_numpy(seen.features), torch.from_numpy(seen.safe)).numpy()
-        luck = self.rng.random(worth.shape) - (10 * ~seen.safe if training.filtered else 0)
-        random = self.rng.random(worth.shape[:-1]) < share
-        ring["move"][place] = np.where(random, luck.argmax(-1), worth.argmax(-1))
+        value = self.value(self.net, torch.from_numpy(seen.features), torch.from_numpy(seen.safe)).numpy()
+        luck = self.rng.random(value.shape) - (10 * ~seen.safe if training.filtered else 0)
+        random = self.rng.random(value.shape[:-1]) < share
+        ring["move"][place] = np.where(random, luck.argmax(-1), value.argmax(-1))
         stepped = self.move(ring["move"][place])
         ring["reward"][place], ring["over"][place] = stepped.reward, stepped.over
 
-    def worth(self, net: MoveNet, features: Tensor, safe: Tensor) -> Tensor:
+    def value(self, net: MoveNet, features: Tensor, safe: Tensor) -> Tensor:
         """Return (…, 6) the value of each move: the state's value plus the move's advantage over the mean."""
         better, value = net(features)
         found = value[..., None] + better - better.mean(-1, keepdim=True)
@@ -132,11 +132,11 @@ class Dqn(PommermanLearner):
         later = (at + training.ahead) % self.length
         with torch.no_grad():
             view, safe = torch.from_numpy(ring["view"][later, b, s].astype(np.float32)), ring["safe"][later, b, s]
-            best = self.worth(self.net, view, torch.from_numpy(safe)).argmax(-1, keepdim=True)
-            then_worth = self.worth(self.slow, view, torch.from_numpy(safe)).gather(-1, best)[:, 0]
-            target = torch.from_numpy(paid) + torch.from_numpy(left) * then_worth
+            best = self.value(self.net, view, torch.from_numpy(safe)).argmax(-1, keepdim=True)
+            next_value = self.value(self.slow, view, torch.from_numpy(safe)).gather(-1, best)[:, 0]
+            target = torch.from_numpy(paid) + torch.from_numpy(left) * next_value
         view, safe = torch.from_numpy(ring["view"][at, b, s].astype(np.float32)), ring["safe"][at, b, s]
-        found = self.worth(self.net, view, torch.from_numpy(safe))
+        found = self.value(self.net, view, torch.from_numpy(safe))
         said = found.gather(-1, torch.from_numpy(ring["move"][at, b, s])[:, None])[:, 0]
         alive = torch.from_numpy(ring["alive"][at, b, s])
         lost = (functional.smooth_l1_loss(said, target, reduction="none") * alive).mean()
@@ -156,5 +156,5 @@ class Dqn(PommermanLearner):
         super().keep(saved)
         for name, array in self.ring.items():
             array[: len(saved[f"ring.{name}"])] = saved[f"ring.{name}"]
-        self.slow.load_state_dict(part_of(saved, "slow."))
+        self.slow.load_state_dict(shard_of(saved, "slow."))
         self.batches = int(saved["batches"])

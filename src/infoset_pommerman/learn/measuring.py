@@ -10,9 +10,9 @@ import torch
 
 from infoset.statistics import Share
 from infoset_pommerman import state as st
+from infoset_pommerman.features import FeatureExtractor
 from infoset_pommerman.learn.boards import LOST, TIED, WON, Boards, drawn_actions
 from infoset_pommerman.learn.net import MoveNet
-from infoset_pommerman.sight import Sight
 
 SETTLING = 10_000  # steps after which unfinished games count as ties, in any variant
 
@@ -32,19 +32,21 @@ class Measured:
 
 
 @torch.no_grad()
-def measure(net: MoveNet, sight: Sight, rival: str = "simple", games: int = 1000, seed: int = 0) -> Measured:
-    """Play ``games`` games against the ``rival``, in all seats in turn.
+def measure(
+    net: MoveNet, sight: FeatureExtractor, opponent: str = "simple", games: int = 1000, seed: int = 0
+) -> Measured:
+    """Play ``games`` games against the ``opponent``, in all seats in turn.
 
     Only each board's first game counts, so that long games count the same as short ones.
 
     >>> from infoset_pommerman.learn.measuring import measure
     >>> from infoset_pommerman.learn.net import MoveNet
     >>> from infoset_pommerman.config import config
-    >>> from infoset_pommerman.sight import Sight
-    >>> measure(MoveNet(8), Sight("duel", config("OneVsOne-v0")), "random", games=10).won.count
+    >>> from infoset_pommerman.features import FeatureExtractor
+    >>> measure(MoveNet(8), FeatureExtractor("duel", config("OneVsOne-v0")), "random", games=10).won.count
     10
     """
-    boards, rng = Boards(sight, games, [rival], seed), np.random.default_rng([seed, 2])
+    boards, rng = Boards(sight, games, [opponent], seed), np.random.default_rng([seed, 2])
     outcome, bombs, steps = np.full(games, -1), np.zeros(games), np.zeros(games)
     rows = np.arange(games)[:, None]
     while (outcome < 0).any() and boards.steps < SETTLING:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from infoset.base import FloatArray
 from infoset.learn.net import filled, load_weights
 from infoset.match.agents import NET, read_name
-from infoset_pommerman.sight import SIZE_OF_ALL, Features, Safe, Sight
+from infoset_pommerman.features import SIZE_OF_ALL, FeatureExtractor, Features, Safe
 from infoset_pommerman.state import MOVES
 
 GREEDY = 1e4  # sharpness at which only the best move is drawn
@@ -56,7 +56,7 @@ def allowed(logits: Tensor, safe: Tensor) -> Tensor:
     return logits.masked_fill(~safe & safe.any(-1, keepdim=True), FORBIDDEN)
 
 
-def load_move_net(path: Path, sight: Sight) -> MoveNet:
+def load_move_net(path: Path, sight: FeatureExtractor) -> MoveNet:
     """Load the network in a file or a training's folder.
 
     Raises ``PolicyError`` for a broken file, or a network of other rules.
@@ -65,7 +65,7 @@ def load_move_net(path: Path, sight: Sight) -> MoveNet:
     return filled(MoveNet, load_weights(path, sight), path)
 
 
-def learnt_net(name: str, sight: Sight) -> MoveNet | None:
+def learnt_net(name: str, sight: FeatureExtractor) -> MoveNet | None:
     """Return the network of an agent by name, ``None`` for one without a network.
 
     Raises ``UnknownNameError`` for no agent, and the errors of ``load_move_net``.

@@ -7,16 +7,16 @@ import numpy as np
 from infoset.base import Action, FloatArray, Game
 from infoset.warm_up import ready
 from infoset_pommerman.agents import PommermanPlayer
+from infoset_pommerman.features import FeatureExtractor
 from infoset_pommerman.learn.net import Decider, MoveNet
 from infoset_pommerman.playground.spaces import parse_action
-from infoset_pommerman.sight import Sight
 from infoset_pommerman.state import MOVES
 
 
 class NetPlayer(PommermanPlayer):
     """Plays moves drawn by the network's probabilities; on the radio it sends nothing."""
 
-    def __init__(self, net: MoveNet, sight: Sight, name: str) -> None:
+    def __init__(self, net: MoveNet, sight: FeatureExtractor, name: str) -> None:
         ready("sight", package="infoset_pommerman")
         self.decider, self.sight, self.name = Decider(net), sight, name
 

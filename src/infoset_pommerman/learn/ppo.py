@@ -41,8 +41,8 @@ class Ppo(ActorCritic):
 
     >>> from infoset_pommerman.learn.ppo import Ppo, PpoTraining
     >>> from infoset_pommerman.config import config
-    >>> from infoset_pommerman.sight import Sight
-    >>> work = Ppo(Sight("duel", config("OneVsOne-v0")), PpoTraining(boards=4, steps=8, hidden=8))
+    >>> from infoset_pommerman.features import FeatureExtractor
+    >>> work = Ppo(FeatureExtractor("duel", config("OneVsOne-v0")), PpoTraining(boards=4, steps=8, hidden=8))
     >>> work.step().states
     32
     """

@@ -14,10 +14,10 @@ import torch
 from infoset.errors import ParameterError
 from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread, short_numbers
 from infoset.names import check_choice, check_range, check_share
+from infoset_pommerman.features import FeatureExtractor
 from infoset_pommerman.learn.boards import WON, Boards, Past, Stepped
+from infoset_pommerman.learn.curriculum import CURRICULA, DEALT
 from infoset_pommerman.learn.net import MoveNet, learnt_net
-from infoset_pommerman.learn.starts import DEALT, STARTS
-from infoset_pommerman.sight import Sight
 
 MOST_BOARDS = 65_536
 
@@ -30,11 +30,11 @@ class PommermanTraining:
     """Number of simultaneous games."""
     steps: int = 64
     """Steps of every board in an epoch."""
-    rivals: str = "simple"
+    opponents: str = "simple"
     """Agents in the other seats, by names with commas between them: for each game one is drawn.  ``self``: past
     versions of the learner.
     """
-    shaped: float = 0.0
+    reward_shaping: float = 0.0
     """Factor of the shaped rewards: 0.5 times this for each death on the other side (less for each on its own), 0.1
     times this for each item, where a won game gives 1.
     """
@@ -46,7 +46,7 @@ class PommermanTraining:
     """Learning rate (Adam)."""
     discount: float = 0.99
     """Discount factor of a step."""
-    starts: str = DEALT
+    curriculum: str = DEALT
     """Where games begin: ``dealt``; at positions of games that the stock agent won, ``uniform``; or first at their end
     and then earlier and earlier, ``backplay``.
     """
@@ -56,7 +56,7 @@ class PommermanTraining:
     """The agent whose network it begins with: ``trained:DIR``, or one that comes with the package."""
     seed: int = 0
 
-    parts: ClassVar[int] = 1
+    shards: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_range("boards", self.boards, 1, MOST_BOARDS)
@@ -64,17 +64,17 @@ class PommermanTraining:
         check_range("hidden", self.hidden, 1, MOST_HIDDEN)
         check_range("seed", self.seed, 0, 2**31)
         check_share("discount", self.discount)
-        check_choice("starts", self.starts, STARTS)
+        check_choice("starts", self.curriculum, CURRICULA)
         check_range("lessons", self.lessons, 1, 2**31)
         if not 0.0 < self.rate <= 1.0:
             raise ParameterError(f"rate={self.rate}; allowed: from more than 0 to 1")
-        if not 0.0 <= self.shaped <= 100.0:
-            raise ParameterError(f"shaped={self.shaped}; allowed: 0 to 100")
+        if not 0.0 <= self.reward_shaping <= 100.0:
+            raise ParameterError(f"shaped={self.reward_shaping}; allowed: 0 to 100")
 
     @property
     def names(self) -> list[str]:
         """Names of the rivals."""
-        return [name.strip() for name in self.rivals.split(",") if name.strip()]
+        return [name.strip() for name in self.opponents.split(",") if name.strip()]
 
 
 class PommermanLearner(Learner):
@@ -83,15 +83,15 @@ class PommermanLearner(Learner):
     steepest = 0.5
     passed_on = 20  # epochs between two snapshots of the learner, where it plays against itself
 
-    def __init__(self, sight: Sight, training: Any, threads: int = 1) -> None:
+    def __init__(self, sight: FeatureExtractor, training: Any, threads: int = 1) -> None:
         torch.manual_seed(training.seed)
         self.net: MoveNet
         super().__init__(sight, MoveNet(training.hidden, training.filtered), training)
         self.names = training.names
         self.boards = Boards(sight, training.boards, self.names, training.seed, threads)
-        if training.starts != DEALT:
-            self.boards.teach(training.starts)
-        self.past = [rival for rival in self.boards.rivals if isinstance(rival, Past)]
+        if training.curriculum != DEALT:
+            self.boards.teach(training.curriculum)
+        self.past = [opponent for opponent in self.boards.opponents if isinstance(opponent, Past)]
         self.stepped = 0  # steps of learning agents so far
         self.outcomes: list[npt.NDArray[np.int64]] = []
 
@@ -113,7 +113,7 @@ class PommermanLearner(Learner):
 
     def move(self, moves: npt.NDArray[np.integer]) -> Stepped:
         """Play one step of every board and note the outcomes of games."""
-        stepped = self.boards.step(moves, self.training.shaped)
+        stepped = self.boards.step(moves, self.training.reward_shaping)
         self.stepped += moves.size
         self.games += int(stepped.done.sum())
         self.outcomes.append(stepped.outcome)
@@ -147,7 +147,7 @@ class PommermanLearner(Learner):
         }
 
     def keep(self, saved: dict[str, Any]) -> None:
-        for past, k in [(past, self.boards.rivals.index(past)) for past in self.past]:
+        for past, k in [(past, self.boards.opponents.index(past)) for past in self.past]:
             if saved[f"boards.rival{k}.count"][0]:
                 past.remember(self.net)  # allocates the arrays
         for name, array in self.boards.arrays.items():

@@ -27,7 +27,6 @@ from infoset_pommerman.config import MAX_AGENTS, Config
 from infoset_pommerman.engine import SIZE, Engine
 from infoset_pommerman.search.belief import Belief, Seat
 from infoset_pommerman.search.cellsets import add, contains
-from infoset_pommerman.search.dangers import lay_dangers
 from infoset_pommerman.search.dypm import (
     FAILURES,
     LAST_CELL,
@@ -35,10 +34,10 @@ from infoset_pommerman.search.dypm import (
     LAST_STEP,
     NONE,
     STUBBORN,
-    Desk,
+    Scratch,
     average_blocked,
     crowd_against,
-    empty_desk,
+    empty_scratch,
     judge_self,
     last_resort,
     leads_on,
@@ -47,13 +46,14 @@ from infoset_pommerman.search.dypm import (
 )
 from infoset_pommerman.search.goals import (
     DISCOUNT,
-    Wishes,
+    GoalParameters,
     appraise,
     goals_of,
     places_of,
     wood_in_reach,
-    wood_worth,
+    wood_value,
 )
+from infoset_pommerman.search.hazards import lay_hazards
 from infoset_pommerman.search.maker import Maker
 from infoset_pommerman.search.repeats import recall, remember, weariness
 from infoset_pommerman.search.risks import Costs, Risks, empty_risks, weigh_risks
@@ -82,11 +82,11 @@ In the latter, killing one enemy also helps the others, so staying alive matters
 
 
 @dataclass(frozen=True)
-class Champion(Maker, Wishes):
+class Champion(Maker, GoalParameters):
     """Pommerman: plans of several own actions.
 
-    The parameters besides its ``Wishes``; distances and times are in steps, values are logarithms.  Those that are
-    ``None`` are taken from ``BY_DEFAULT``.
+    The parameters besides its ``GoalParameters``; distances and times are in steps, values are logarithms.  Those
+    that are ``None`` are taken from ``BY_DEFAULT``.
     """
 
     name: ClassVar = "champion"
@@ -139,11 +139,18 @@ class Champion(Maker, Wishes):
         left_open: dict[str, Any] = {n: both[alone] for n, both in BY_DEFAULT.items() if getattr(self, n) is None}
         return replace(self, **left_open)
 
-    def empty_room(self, config: Config) -> Room:
-        return Room(empty_scenario(config), empty_desk(config), empty_plans(config))
+    def empty_room(self, config: Config) -> Workspace:
+        return Workspace(empty_scenario(config), empty_scratch(config), empty_plans(config))
 
     def move(
-        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+        self,
+        b: Belief,
+        room: Workspace,
+        seat: Seat,
+        w: FloatArray,
+        engine: Engine,
+        stream: Words,
+        deadline: float | None,
     ) -> int:
         return int(champion_move(b, *room, *seat, w, engine, stream, deadline))
 
@@ -182,11 +189,11 @@ HOPELESS = 0.02  # least part of the limit that the own survivability counts as
 IN_THE_WAY = 0.3  # cost of a plan that crosses a cell on which another agent stands now
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    desk: Desk
+    scratch_of_turn: Scratch
     plans: Plans
 
 
@@ -242,7 +249,7 @@ def prepare(b, s, d, p, me, enemies, w, engine):
     average_blocked(b, d, me, size)
     look_at_others(b, s, d, p, me, enemies, length, w, engine)
     unroll(s, b.guess, length, b, engine)
-    appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
+    appraise(d.goal_value, b, s.row, me, enemies, goals_of(w), engine.near, size)
     copy(s.row, d.leaf)  # the position after all bombs have exploded
     return contact
 
@@ -377,7 +384,7 @@ def advance(b, d, p, me, ply, move, w, engine):
         if after[agent + st.AMMO] >= before[agent + st.AMMO]:
             return False
         walls = wood_in_reach(d.leaf, st.BOARD, engine.near, cell, before[agent + st.BLAST])
-        p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_worth(walls, w[AT.wood]))
+        p.wood[ply + 1] = max(p.wood[ply], DISCOUNT**ply * wood_value(walls, w[AT.wood]))
         p.bombed[ply + 1] = 1
     elif move != st.STOP and cell == p.cells[ply]:
         return False
@@ -394,7 +401,7 @@ def judge(b, s, d, p, me, enemies, mate, first, depth, w, contact, engine):
     if p.bombed[depth] and gain < w[AT.bomb_gain] and p.wood[depth] <= 0.0:
         return -np.inf
     if contact:
-        lay_dangers(b, s, d.other, p.rows[depth], depth, length, enemies, False, d.moves, engine)
+        lay_hazards(b, s, d.other, p.rows[depth], depth, length, enemies, False, d.moves, engine)
     for r in range(size):
         s.crowd[0, r] = p.crowd[r]
     spread_crowd(s, length, 0, size)
@@ -442,5 +449,5 @@ def reached(d, p, depth):
     """Return the best discounted goal that a plan reaches or approaches."""
     best = p.wood[depth]
     for t in range(1, depth + 1):
-        best = max(best, DISCOUNT**t * d.worth[p.cells[t]])
+        best = max(best, DISCOUNT**t * d.goal_value[p.cells[t]])
     return best

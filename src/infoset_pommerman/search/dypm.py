@@ -23,16 +23,16 @@ from infoset_pommerman.config import MAX_AGENTS, Config
 from infoset_pommerman.engine import SIZE, Engine
 from infoset_pommerman.search.belief import SEEN_STEP, Belief, Seat
 from infoset_pommerman.search.cellsets import add, remove
-from infoset_pommerman.search.dangers import lay_dangers
 from infoset_pommerman.search.goals import (
     DISCOUNT,
-    Wishes,
+    GoalParameters,
     appraise,
     goals_of,
     places_of,
     wood_in_reach,
-    wood_worth,
+    wood_value,
 )
+from infoset_pommerman.search.hazards import lay_hazards
 from infoset_pommerman.search.maker import Maker
 from infoset_pommerman.search.repeats import Repeats, empty_repeats, recall, remember, weariness
 from infoset_pommerman.search.scenario import (
@@ -56,10 +56,10 @@ STUBBORN = 0.3  # penalty of the move that failed last, for each failure in a ro
 
 
 @dataclass(frozen=True)
-class Dypm(Maker, Wishes):
+class Dypm(Maker, GoalParameters):
     """Pommerman: its own actions on a pessimistic scenario.
 
-    The parameters besides its ``Wishes``; distances and times are in steps.
+    The parameters besides its ``GoalParameters``; distances and times are in steps.
     """
 
     name: ClassVar = "dypm"
@@ -89,11 +89,18 @@ class Dypm(Maker, Wishes):
         check_range("level", self.level, 0, MAX_LENGTH)
         super().__post_init__()
 
-    def empty_room(self, config: Config) -> Room:
-        return Room(empty_scenario(config), empty_desk(config))
+    def empty_room(self, config: Config) -> Workspace:
+        return Workspace(empty_scenario(config), empty_scratch(config))
 
     def move(
-        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+        self,
+        b: Belief,
+        room: Workspace,
+        seat: Seat,
+        w: FloatArray,
+        engine: Engine,
+        stream: Words,
+        deadline: float | None,
     ) -> int:
         del deadline  # a decision takes too little time to watch the clock
         return int(dypm_move(b, *room, *seat, w, engine, stream))
@@ -102,7 +109,7 @@ class Dypm(Maker, Wishes):
 AT = places_of(Dypm)
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """Working memory for a decision."""
 
     other: Scenario  # the futures that are added to a scenario
@@ -111,22 +118,22 @@ class Desk(NamedTuple):
     own: FloatArray  # (moves,) survivability, NONE where a move is not available
     others: FloatArray  # (moves + 1, agents) the others' survivability; the last row without the agent itself
     value: FloatArray  # (moves,)
-    worth: FloatArray  # (cells,)
+    goal_value: FloatArray  # (cells,)
     cell: npt.NDArray[np.int16]  # (moves,) the cell to which each leads
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) step, cell and move of the last decision, and its failures
     repeats: Repeats
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    desk: Desk
+    scratch_of_turn: Scratch
 
 
-def empty_desk(config: Config) -> Desk:
+def empty_scratch(config: Config) -> Scratch:
     """Allocate the agent's working memory."""
-    return Desk(
+    return Scratch(
         empty_scenario(config),
         st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
         np.zeros((MOVES + 1, MAX_AGENTS)), np.zeros(MOVES), np.zeros(config.size**2), np.zeros(MOVES, dtype=np.int16),
@@ -165,7 +172,7 @@ def dypm_move(b, s, d, me, enemies, mate, w, engine, stream):
         safe |= d.own[move] > 0.0
     if safe:
         unroll(s, b.guess, length, b, engine)
-        appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
+        appraise(d.goal_value, b, s.row, me, enemies, goals_of(w), engine.near, size)
         found = choose(b, s, d, me, enemies, w, engine, stream)
     else:
         found = last_resort(b, s, d, me, length, engine, stream)
@@ -269,7 +276,7 @@ def judge_self(b, s, d, me, enemies, move, length, level, early, memory, bombs, 
     Leaves its future in ``s``.
     """
     size = engine.settings[SIZE]
-    lay_dangers(b, s, d.other, d.leaf, 0, length, enemies, bombs, d.moves, engine)
+    lay_hazards(b, s, d.other, d.leaf, 0, length, enemies, bombs, d.moves, engine)
     crowd_against(b, s, d, me, enemies, memory, size)
     if early and level > 0:
         spread_at_once(s, d.cell[move], size)
@@ -358,11 +365,11 @@ def choose(b, s, d, me, enemies, w, engine, stream):
             walls = wood_in_reach(s.row, st.BOARD, engine.near, own, b.guess[agent + st.BLAST])
             if gain < w[AT.bomb_gain] and walls == 0:
                 continue
-            score += w[AT.goal_weight] * max(wood_worth(walls, w[AT.wood]), DISCOUNT * d.worth[own])
+            score += w[AT.goal_weight] * max(wood_value(walls, w[AT.wood]), DISCOUNT * d.goal_value[own])
         elif move == st.STOP:
-            score += w[AT.goal_weight] * DISCOUNT * d.worth[own]
+            score += w[AT.goal_weight] * DISCOUNT * d.goal_value[own]
         else:
-            score += w[AT.goal_weight] * d.worth[d.cell[move]]
+            score += w[AT.goal_weight] * d.goal_value[d.cell[move]]
         if move == d.last[LAST_MOVE]:
             score -= STUBBORN * d.last[FAILURES]
         score -= weariness(d.repeats, move, w[AT.tired], w[AT.most_tired])

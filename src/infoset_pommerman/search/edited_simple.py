@@ -24,7 +24,7 @@ from infoset_pommerman import state as st
 from infoset_pommerman.config import Config
 from infoset_pommerman.engine import SIZE, Engine
 from infoset_pommerman.search.belief import Belief, Seat
-from infoset_pommerman.search.dypm import NONE, Desk, empty_desk, judge_self, last_resort, leads_on
+from infoset_pommerman.search.dypm import NONE, Scratch, empty_scratch, judge_self, last_resort, leads_on
 from infoset_pommerman.search.goals import check_weights, places_of, settings_of
 from infoset_pommerman.search.maker import Maker
 from infoset_pommerman.search.scenario import MAX_LENGTH, Scenario, empty_scenario, unroll
@@ -53,13 +53,20 @@ class EditedSimple(Maker):
         """Return the parameters as the kernels read them."""
         return settings_of(self)
 
-    def empty_room(self, config: Config) -> Room:
+    def empty_room(self, config: Config) -> Workspace:
         cells = config.size**2
         sight = np.zeros((2, cells), dtype=np.int16)
-        return Room(empty_scenario(config), empty_desk(config), sight, memory(), simple_scratch(config.size))
+        return Workspace(empty_scenario(config), empty_scratch(config), sight, memory(), simple_scratch(config.size))
 
     def move(
-        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+        self,
+        b: Belief,
+        room: Workspace,
+        seat: Seat,
+        w: FloatArray,
+        engine: Engine,
+        stream: Words,
+        deadline: float | None,
     ) -> int:
         del deadline  # a decision takes too little time to watch the clock
         return int(edited_move(b, *room, *seat, w, engine, stream))
@@ -68,11 +75,11 @@ class EditedSimple(Maker):
 AT = places_of(EditedSimple)
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    desk: Desk
+    scratch_of_turn: Scratch
     sight: npt.NDArray[np.int16]  # (2, cells) board and strengths of bombs, as the stock agent reads them
     recent: npt.NDArray[np.int16]  # (MEMORY,) the stock agent's memory
     work: npt.NDArray[np.int16]  # its scratch

@@ -143,7 +143,7 @@ class Tree(NamedTuple):
     place: npt.NDArray[np.int64]  # (PLACE_FIELDS,)
     value: FloatArray  # (MOVES,) of the own moves at the root, NaN where unknown
     penalty: FloatArray  # (MOVES,) of the own moves at the root
-    worth: FloatArray  # (cells,) values of goals
+    goal_value: FloatArray  # (cells,) values of goals
     reach: npt.NDArray[np.uint32]  # (size,) where the agent itself can be while a leaf is played on
     recent: npt.NDArray[np.int64]  # (RECENT,) the last decisions, as cell * MOVES + move
 
@@ -227,7 +227,7 @@ def prepare(tree, b, me, enemies, mate, w, engine):
     goals = GoalWeights(
         w[AT.item_goal], w[AT.wood_goal], w[AT.chase_goal], w[AT.look_goal], w[AT.look_age], w[AT.chase_age]
     )  # fmt: skip
-    appraise(tree.worth, b, tree.rows[1], me, enemies, goals, engine.near, size)
+    appraise(tree.goal_value, b, tree.rows[1], me, enemies, goals, engine.near, size)
     own = guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     for move in range(MOVES):
         tree.penalty[move] = 0.0
@@ -451,7 +451,7 @@ def run_on(tree, b, level, w, engine):
     weight = discount**level
     clear(reach, game[SIZE])
     if row[own + st.ALIVE]:
-        value += weight * w[AT.goal_weight] * tree.worth[row[own + st.CELL]]
+        value += weight * w[AT.goal_weight] * tree.goal_value[row[own + st.CELL]]
         row[st.BOARD + row[own + st.CELL]] = st.BOMB if bomb_on(row, row[own + st.CELL]) else st.PASSAGE
         add(reach, row[own + st.CELL], game[SIZE])
     while left > 0 and left_of(row, side, place, -1) > 0 and left_of(row, side, place, 1) > 0:
@@ -489,17 +489,17 @@ def dodge(reach, before, after, steps, size):
             if r + 1 < size:
                 word |= reach[r + 1]
             above = here
-            left, kept = word & board, np.uint32(0)
+            left, remaining = word & board, np.uint32(0)
             while left:
                 c = lowest_one(left)
                 bit, cell = ONE << c, st.BOARD + r * size + c
                 left ^= bit
                 burns = (after[cell] == st.FLAMES) | (after[cell] == st.RIGID)
                 if not burns and (here & bit or not blocked(before[cell])):
-                    kept |= bit
-            reach[r] = kept
-            changed |= kept ^ here
-            some |= kept
+                    remaining |= bit
+            reach[r] = remaining
+            changed |= remaining ^ here
+            some |= remaining
         if not changed:
             break
     return some != 0

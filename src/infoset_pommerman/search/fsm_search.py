@@ -31,11 +31,11 @@ from infoset_pommerman.search.dypm import (
     LAST_STEP,
     NONE,
     STUBBORN,
-    Desk,
     Dypm,
+    Scratch,
     average_blocked,
     baseline,
-    empty_desk,
+    empty_scratch,
     judge_action,
     last_resort,
     leads_from,
@@ -51,7 +51,7 @@ from infoset_pommerman.search.goals import (
     places_of,
     relax,
     wood_in_reach,
-    wood_worth,
+    wood_value,
 )
 from infoset_pommerman.search.repeats import recall, remember, weariness
 from infoset_pommerman.search.scenario import Scenario, copy, empty_scenario, unroll
@@ -92,11 +92,18 @@ class FsmSearch(Dypm):
         check_range("depth", self.depth, 1, MAX_BUDGET)
         check_range("budget", self.budget, MOVES, MAX_BUDGET)
 
-    def empty_room(self, config: Config) -> Room:  # type: ignore[override]
-        return Room(empty_scenario(config), empty_desk(config), empty_tree(config))
+    def empty_room(self, config: Config) -> Workspace:  # type: ignore[override]
+        return Workspace(empty_scenario(config), empty_scratch(config), empty_tree(config))
 
     def move(  # type: ignore[override]
-        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+        self,
+        b: Belief,
+        room: Workspace,
+        seat: Seat,
+        w: FloatArray,
+        engine: Engine,
+        stream: Words,
+        deadline: float | None,
     ) -> int:
         del deadline  # the budget is small
         return int(fsm_move(b, *room, *seat, w, engine, stream))
@@ -120,11 +127,11 @@ class Tree(NamedTuple):
     mode: npt.NDArray[np.int64]  # (1,) the mode of the last decision
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    desk: Desk
+    scratch_of_turn: Scratch
     tree: Tree
 
 
@@ -161,7 +168,7 @@ def fsm_move(b, s, d, t, me, enemies, mate, w, engine, stream):
 
 @inner_kernel
 def next_mode(b, s, d, t, me, enemies, w, engine):
-    """Return the first mode whose condition holds; the values of cells in it are left in ``d.worth``."""
+    """Return the first mode whose condition holds; the values of cells in it are left in ``d.goal_value``."""
     size, own = engine.settings[SIZE], b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     unroll(s, b.guess, np.int64(w[AT.length]), b, engine)
     copy(s.row, t.later)
@@ -170,11 +177,11 @@ def next_mode(b, s, d, t, me, enemies, w, engine):
         return EVADE
     for mode in range(ATTACK, SEEK):
         goals = goals_in(mode, w)
-        appraise(d.worth, b, t.later, me, enemies, goals, engine.near, size)
+        appraise(d.goal_value, b, t.later, me, enemies, goals, engine.near, size)
         highest, reach = goals.item + goals.wood + goals.chase, reach_in(b, t, me, mode, w, size)
-        if d.worth[own] > highest * DISCOUNT ** (reach + 0.5):
+        if d.goal_value[own] > highest * DISCOUNT ** (reach + 0.5):
             return mode
-    appraise(d.worth, b, t.later, me, enemies, goals_of(w), engine.near, size)
+    appraise(d.goal_value, b, t.later, me, enemies, goals_of(w), engine.near, size)
     return SEEK
 
 
@@ -213,8 +220,8 @@ def seek_shelter(b, s, d, length, engine):
     """Set the value of cells that do not burn to 1, and of others to that of the nearest such cell, discounted."""
     size = engine.settings[SIZE]
     for cell in range(size * size):
-        d.worth[cell] = 0.0 if burns(s, cell, length, size) else 1.0
-    relax(d.worth, b.guess, engine.near, size * size)
+        d.goal_value[cell] = 0.0 if burns(s, cell, length, size) else 1.0
+    relax(d.goal_value, b.guess, engine.near, size * size)
 
 
 # ---- the tree search
@@ -256,20 +263,20 @@ def look_at(b, s, d, t, me, enemies, mate, mode, node, count, w, engine):
                 b, s, d, me, enemies, move, length, level, w[AT.early] > 0.0, w[AT.memory], w[AT.bombs] > 0.0, engine
             )
     average_blocked(b, d, me, engine.settings[SIZE])
-    bomb, kept = bomb_worth(d, t, me, enemies, mode, node, w, engine), count
+    bomb, remaining = bomb_value(d, t, me, enemies, mode, node, w, engine), count
     for move in range(MOVES):
         if d.own[move] > 0.0 and (move != st.LAY or bomb > 0.0):
-            copy(t.rows[count + move], t.rows[kept])
-            enter(d, t, enemies, mate, mode, node, move, kept, bomb, w)
-            kept += 1
-    return kept
+            copy(t.rows[count + move], t.rows[remaining])
+            enter(d, t, enemies, mate, mode, node, move, remaining, bomb, w)
+            remaining += 1
+    return remaining
 
 
 @inner_kernel
-def bomb_worth(d, t, me, enemies, mode, node, w, engine):
+def bomb_value(d, t, me, enemies, mode, node, w, engine):
     """Return the value of a bomb in a mode: against enemies in attacks, to burn wood where that is the goal, else 0."""
     if mode == DIG:
-        return wood_worth(opened(t, me, node, engine), w[AT.wood])
+        return wood_value(opened(t, me, node, engine), w[AT.wood])
     gain = 0.0
     for k in range(MAX_AGENTS):
         if mode == ATTACK and enemies >> k & 1:
@@ -291,7 +298,7 @@ def enter(d, t, enemies, mate, mode, node, move, child, bomb, w):
     t.depth[child], t.open[child] = t.depth[node] + 1, True
     t.first[child] = move if node == 0 else t.first[node]
     t.own[child] = d.own[move] = min(t.own[node], d.own[move])
-    goal = max(DISCOUNT * d.worth[d.cell[move]], bomb if move == st.LAY else 0.0)
+    goal = max(DISCOUNT * d.goal_value[d.cell[move]], bomb if move == st.LAY else 0.0)
     t.goal[child] = max(t.goal[node], DISCOUNT ** t.depth[node] * goal)
     length = w[AT.length]
     clip = TOO_FREE if mode == EVADE else w[AT.threshold] * length * (length + 1) if mode == ATTACK else 1.0

@@ -26,7 +26,7 @@ POSITIVE = ("threshold", "floor", "look_age")  # fields that are divisors or of 
 
 
 @dataclass(frozen=True)
-class Wishes:
+class GoalParameters:
     """The values of goals for an agent, and how it tires of repeating moves.
 
     Subclasses add further parameters.
@@ -79,7 +79,7 @@ def settings_of(parameters: Any) -> FloatArray:
     return np.array(list(vars(parameters).values()), dtype=np.float64)
 
 
-AT = places_of(Wishes)
+AT = places_of(GoalParameters)
 
 
 def check_weights(parameters: Any) -> None:
@@ -115,45 +115,45 @@ def wood_in_reach(board, first, near, cell, strength):
 
 
 @linked_kernel
-def wood_worth(count, weight):
+def wood_value(count, weight):
     """Return the value of burning ``count`` walls at once."""
     return weight * (1.0 - 0.5**count)
 
 
 @inline_kernel
 def goals_of(w):
-    """Return the values of goals of an agent whose parameters begin with its ``Wishes``."""
+    """Return the values of goals of an agent whose parameters begin with its ``GoalParameters``."""
     return GoalWeights(w[AT.item], w[AT.wood], w[AT.chase], w[AT.look], w[AT.look_age], w[AT.chase_age])
 
 
 @inner_kernel
-def appraise(worth, b, later, me, enemies, goals, near, size):
-    """Write the value of each cell into ``worth`` (cells,).
+def appraise(goal_value, b, later, me, enemies, goals, near, size):
+    """Write the value of each cell into ``goal_value`` (cells,).
 
     ``later`` is the position after all bombs have exploded; bit k of ``enemies`` says that agent k is one.
     """
     cells, guess, now = size * size, b.guess, b.guess[st.STEP]
     own = st.AGENTS + me * st.AGENT_FIELDS
     for cell in range(cells):
-        worth[cell] = 0.0
+        goal_value[cell] = 0.0
         value = guess[st.BOARD + cell]
         if blocked(value):
             continue
         if (value >= st.EXTRA_BOMB) & (value <= st.KICK):
             useless = (value == st.KICK) & (guess[own + st.CAN_KICK] != 0)
-            worth[cell] = goals.item * (0.3 if useless else 1.0)
+            goal_value[cell] = goals.item * (0.3 if useless else 1.0)
         if guess[own + st.AMMO] > 0:
             found = wood_in_reach(later, st.BOARD, near, cell, guess[own + st.BLAST])
-            worth[cell] = max(worth[cell], wood_worth(found, goals.wood))
+            goal_value[cell] = max(goal_value[cell], wood_value(found, goals.wood))
         age = now - b.notes[LOOKED + cell] if b.notes[LOOKED + cell] != NEVER else now + 20
-        worth[cell] = max(worth[cell], goals.look * min(1.0, age / goals.look_age))
+        goal_value[cell] = max(goal_value[cell], goals.look * min(1.0, age / goals.look_age))
     for k in range(MAX_AGENTS):
         if enemies >> k & 1 and b.notes[SEEN_STEP + k] != NEVER and some_possible(b, k, size):
             age = now - b.notes[SEEN_STEP + k]
             if age <= goals.chase_age:
                 cell = b.notes[SEEN_CELL + k]
-                worth[cell] = max(worth[cell], goals.chase * (1.0 - age / (goals.chase_age + 1.0)))
-    relax(worth, guess, near, cells)
+                goal_value[cell] = max(goal_value[cell], goals.chase * (1.0 - age / (goals.chase_age + 1.0)))
+    relax(goal_value, guess, near, cells)
 
 
 @inline_kernel
@@ -166,7 +166,7 @@ def some_possible(b, k, size):
 
 
 @inner_kernel
-def relax(worth, guess, near, cells):
+def relax(goal_value, guess, near, cells):
     """Propagate the values of goals along paths, sweeping forward and backward over the board until nothing changes."""
     for sweep in range(SWEEPS):
         changed = False
@@ -174,13 +174,13 @@ def relax(worth, guess, near, cells):
             cell = i if sweep % 2 == 0 else cells - 1 - i
             if blocked(guess[st.BOARD + cell]):
                 continue
-            best = worth[cell]
+            best = goal_value[cell]
             for direction in range(st.UP, st.RIGHT + 1):
                 target = near[cell * WAYS + direction]
                 if not blocked(guess[st.BOARD + target]):
-                    best = max(best, DISCOUNT * worth[target])
-            if best > worth[cell] + 1e-12:
-                worth[cell] = best
+                    best = max(best, DISCOUNT * goal_value[target])
+            if best > goal_value[cell] + 1e-12:
+                goal_value[cell] = best
                 changed = True
         if not changed:
             break

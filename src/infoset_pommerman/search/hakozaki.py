@@ -35,12 +35,12 @@ from infoset_pommerman.search.dypm import (
 )
 from infoset_pommerman.search.goals import (
     DISCOUNT,
-    Wishes,
+    GoalParameters,
     appraise,
     goals_of,
     places_of,
     wood_in_reach,
-    wood_worth,
+    wood_value,
 )
 from infoset_pommerman.search.maker import Maker
 from infoset_pommerman.search.repeats import Repeats, empty_repeats, recall, remember, weariness
@@ -64,7 +64,7 @@ HOPELESS = 1e-3  # value that counts where there is no survivability
 
 
 @dataclass(frozen=True)
-class Hakozaki(Maker, Wishes):
+class Hakozaki(Maker, GoalParameters):
     """Pommerman: joint actions on pessimistic scenarios.
 
     Distances and times are in steps, survivabilities in cells.
@@ -95,11 +95,18 @@ class Hakozaki(Maker, Wishes):
         check_range("length", self.length, 2, MAX_LENGTH)
         super().__post_init__()
 
-    def empty_room(self, config: Config) -> Room:
-        return Room(empty_scenario(config), empty_desk(config))
+    def empty_room(self, config: Config) -> Workspace:
+        return Workspace(empty_scenario(config), empty_scratch(config))
 
     def move(
-        self, b: Belief, room: Room, seat: Seat, w: FloatArray, engine: Engine, stream: Words, deadline: float | None
+        self,
+        b: Belief,
+        room: Workspace,
+        seat: Seat,
+        w: FloatArray,
+        engine: Engine,
+        stream: Words,
+        deadline: float | None,
     ) -> int:
         return int(hakozaki_move(b, *room, *seat, w, engine, stream, deadline))
 
@@ -107,7 +114,7 @@ class Hakozaki(Maker, Wishes):
 AT = places_of(Hakozaki)
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """Working memory for a decision; survivabilities of a move are over the replies judged so far."""
 
     leaf: st.Row
@@ -123,21 +130,21 @@ class Desk(NamedTuple):
     foes: FloatArray  # (moves, agents) sums
     met: npt.NDArray[np.int64]  # (1,) whether anyone gets in the agent's way
     value: FloatArray  # (moves,)
-    worth: FloatArray  # (cells,)
+    goal_value: FloatArray  # (cells,)
     last: npt.NDArray[np.int64]  # (LAST_FIELDS,) as ``remember_failure`` keeps them
     repeats: Repeats
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    desk: Desk
+    scratch_of_turn: Scratch
 
 
-def empty_desk(config: Config) -> Desk:
+def empty_scratch(config: Config) -> Scratch:
     """Allocate the agent's working memory."""
-    return Desk(
+    return Scratch(
         st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
         np.zeros((MAX_AGENTS, MOVES), dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
         np.zeros((MAX_REPLIES, MAX_AGENTS), dtype=np.int16), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),
@@ -278,7 +285,7 @@ def choose(b, s, d, me, enemies, mate, replies, w, engine, stream):
     remember_failure(d, own, b.guess[st.STEP])
     recall(d.repeats, b.guess, me)
     unroll(s, b.guess, length, b, engine)
-    appraise(d.worth, b, s.row, me, enemies, goals_of(w), engine.near, size)
+    appraise(d.goal_value, b, s.row, me, enemies, goals_of(w), engine.near, size)
     safe = False
     for move in range(MOVES):
         safe |= d.own[move] > 0.0
@@ -332,16 +339,16 @@ def aim(b, s, d, me, move, w, engine):
     """Return the value of a move for goals; ``s.row`` is the position after all bombs have exploded."""
     agent = st.AGENTS + me * st.AGENT_FIELDS
     own = b.guess[agent + st.CELL]
-    worth, cost = d.worth[d.cell[move]], 0.0
+    goal_value, cost = d.goal_value[d.cell[move]], 0.0
     if move == st.LAY:
         walls = wood_in_reach(s.row, st.BOARD, engine.near, own, b.guess[agent + st.BLAST])
-        worth = max(wood_worth(walls, w[AT.wood]), DISCOUNT * d.worth[own])
+        goal_value = max(wood_value(walls, w[AT.wood]), DISCOUNT * d.goal_value[own])
         cost = w[AT.bomb_cost] if walls == 0 else 0.0
     elif move == st.STOP:
-        worth = DISCOUNT * d.worth[own]
+        goal_value = DISCOUNT * d.goal_value[own]
     if move == d.last[LAST_MOVE]:
         cost += STUBBORN * d.last[FAILURES]
-    return w[AT.goal_weight] * worth - cost
+    return w[AT.goal_weight] * goal_value - cost
 
 
 def hakozaki_move(b, s, d, me, enemies, mate, w, engine, stream, deadline=None):

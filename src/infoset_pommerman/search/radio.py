@@ -45,7 +45,7 @@ class Radio:
         self.mate = next(k for k in range(MAX_AGENTS) if seat.mate >> k & 1)
         self.enemies = [k for k in range(MAX_AGENTS) if seat.enemies >> k & 1]
         self.credit = BELIEVED
-        self.told: int | None = None  # the cell that is being sent
+        self.sent: int | None = None  # the cell that is being sent
         self.heard = SILENCE  # the word for its row
         self.claim: Claim | None = None
 
@@ -53,8 +53,8 @@ class Radio:
         """Return the words to send with a move after which ``move`` is planned."""
         enemy, axis = self._turn(int(belief.guess[st.STEP]))
         if axis == 0:
-            self.told = int(belief.guess[_agent(enemy) + st.CELL]) if belief.guess[_agent(enemy) + st.ALIVE] else None
-        second = SILENCE if self.told is None else 1 + divmod(self.told, self.size)[axis] * self.vocabulary // self.size
+            self.sent = int(belief.guess[_agent(enemy) + st.CELL]) if belief.guess[_agent(enemy) + st.ALIVE] else None
+        second = SILENCE if self.sent is None else 1 + divmod(self.sent, self.size)[axis] * self.vocabulary // self.size
         return 1 + move, second
 
     def hear(self, belief: Belief, message: tuple[int, ...]) -> None:

@@ -18,8 +18,8 @@ from infoset_pommerman.config import MAX_AGENTS, Config
 from infoset_pommerman.engine import FUSE, SIZE
 from infoset_pommerman.rules import WAYS, bomb_on
 from infoset_pommerman.search.cellsets import add, clear, contains
-from infoset_pommerman.search.dangers import lay_dangers, put_bomb
 from infoset_pommerman.search.dypm import NONE, act_on, crowd_against
+from infoset_pommerman.search.hazards import lay_hazards, put_bomb
 from infoset_pommerman.search.scenario import (
     Cells,
     copy,
@@ -96,7 +96,7 @@ def look_ahead(b, s, d, x, me, enemies, move, length, memory, engine):
     spread_crowd(s, length, 0, size)
     x.alone[move] = survivable(s, d.cell[move], length, size)
     x.slack[move] = stays(s, d.cell[move], length, size)
-    lay_dangers(b, s, d.other, d.leaf, 0, length, enemies, False, d.moves, engine)
+    lay_hazards(b, s, d.other, d.leaf, 0, length, enemies, False, d.moves, engine)
     crowd_against(b, s, d, me, enemies, memory, size)
     spread_crowd(s, length, length, size)
     x.room[move] = survivability(s, d.cell[move], length, size)[0]
@@ -118,12 +118,12 @@ def wanted(b, me, cell, size):
     found = False
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
-        found |= k != me and b.guess[agent + st.ALIVE] and apart(b.guess[agent + st.CELL], cell, size) <= 1
+        found |= k != me and b.guess[agent + st.ALIVE] and separated(b.guess[agent + st.CELL], cell, size) <= 1
     return found
 
 
 @inline_kernel
-def apart(one, other, size):
+def separated(one, other, size):
     """Return the Manhattan distance between two cells."""
     return abs(one // size - other // size) + abs(one % size - other % size)
 
@@ -135,7 +135,7 @@ def blocked(b, s, d, x, me, enemies, move, costs, engine):
     act_on(b, d, me, move, engine)
     here, before = d.cell[move], b.guess[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     unroll(s, d.leaf, LENGTH, b, engine)
-    lay_dangers(b, s, d.other, d.leaf, 0, LENGTH, enemies, False, d.moves, engine)
+    lay_hazards(b, s, d.other, d.leaf, 0, LENGTH, enemies, False, d.moves, engine)
     list_ways(b, s, x, me, here, engine)
     spread_crowd(s, LENGTH, LENGTH, size)
     layer = lay_traps(x.traps, s, 0, LENGTH, engine.near, size)
@@ -163,7 +163,7 @@ def bumps(b, s, k, here, before, safe, size):
     """
     agent = st.AGENTS + k * st.AGENT_FIELDS
     cell = np.int64(b.guess[agent + st.CELL])
-    if not b.guess[agent + st.ALIVE] or here == before or apart(cell, here, size) != 1:
+    if not b.guess[agent + st.ALIVE] or here == before or separated(cell, here, size) != 1:
         return False
     stands = size * size if contains(s.fire[0], cell, size) else cell  # no blocker once it is burnt
     return contains(safe[stands, 1:], before, size) == 0
@@ -228,7 +228,7 @@ def escapes(s, x, later, here, one, two, engine):
 def may_enter(s, other, cell, engine):
     """Return whether an agent at ``other`` may be at a cell in the next step."""
     size = engine.settings[SIZE]
-    away = apart(other, cell, size)
+    away = separated(other, cell, size)
     return (away == 0) | ((away == 1) & (contains(s.open[0], cell, size) != 0))
 
 
@@ -265,7 +265,7 @@ def bombed(b, s, d, x, me, enemies, move, engine):
                 b.guess[agent + st.CAN_KICK] = kicks
                 if may_trap(b, s, d, x, me, enemies, engine):
                     return True
-        if b.guess[agent + st.AMMO] > 0 and apart(cell, here, size) <= NEAR:
+        if b.guess[agent + st.AMMO] > 0 and separated(cell, here, size) <= NEAR:
             for at in range(x.found[k]):
                 act_on(b, d, me, move, engine)
                 if d.leaf[agent + st.ALIVE]:

@@ -217,7 +217,7 @@ def ways_from(s, cell, begin, length, size):
 @inline_kernel
 def prune(s, t, size):
     """Keep the cells of a moment that lead to a cell of the next one; return their number."""
-    kept = np.int64(0)
+    remaining = np.int64(0)
     above = np.uint32(0)
     for r in range(size):
         word = s.reach[t + 1, r]
@@ -227,8 +227,8 @@ def prune(s, t, size):
             found |= s.reach[t + 1, r + 1] & s.open[t, r + 1] & ~s.crowd[t + 1, r + 1]
         above = entered
         s.reach[t, r] &= found
-        kept += np.int64(count_ones(s.reach[t, r]))
-    return kept
+        remaining += np.int64(count_ones(s.reach[t, r]))
+    return remaining
 
 
 @inner_kernel

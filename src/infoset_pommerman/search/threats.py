@@ -14,9 +14,9 @@ from infoset_pommerman.config import MAX_AGENTS
 from infoset_pommerman.engine import FUSE, SIZE
 from infoset_pommerman.rules import WAYS
 from infoset_pommerman.search.cellsets import add, clear, contains
-from infoset_pommerman.search.dangers import put_bomb
 from infoset_pommerman.search.dypm import NONE, act_on
-from infoset_pommerman.search.risks import LENGTH, apart
+from infoset_pommerman.search.hazards import put_bomb
+from infoset_pommerman.search.risks import LENGTH, separated
 from infoset_pommerman.search.scenario import spread_crowd, unroll
 from infoset_pommerman.search.traps import lay_traps
 from infoset_pommerman.state import MOVES
@@ -46,7 +46,7 @@ def in_reach(row, me, enemies, size):
     found, here = False, row[st.AGENTS + me * st.AGENT_FIELDS + st.CELL]
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
-        found |= enemies >> k & 1 and row[agent + st.ALIVE] and apart(row[agent + st.CELL], here, size) <= REACH
+        found |= enemies >> k & 1 and row[agent + st.ALIVE] and separated(row[agent + st.CELL], here, size) <= REACH
     return found
 
 
@@ -66,7 +66,7 @@ def threat_of(b, s, leaf, traps, me, enemies, engine):
     safe, total = traps.safe[lay_traps(traps, s, 0, LENGTH, engine.near, size)], 0.0
     for k in range(MAX_AGENTS):
         agent = st.AGENTS + k * st.AGENT_FIELDS
-        if enemies >> k & 1 and leaf[agent + st.ALIVE] and apart(leaf[agent + st.CELL], here, size) <= REACH:
+        if enemies >> k & 1 and leaf[agent + st.ALIVE] and separated(leaf[agent + st.CELL], here, size) <= REACH:
             total += part_caught(s, safe, np.int64(leaf[agent + st.CELL]), here, engine)
     return total
 

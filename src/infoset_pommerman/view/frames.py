@@ -221,8 +221,8 @@ def _kicks(
     for bomb in lying:
         if bomb.direction not in (st.STOP, rolled.get(bomb.number)):
             for k, agent in enumerate(met):
-                behind = cell_beyond(agent.cell, bomb.direction, size) == bomb.cell
-                if agent.alive and behind and moves[k] == bomb.direction:
+                facing_away = cell_beyond(agent.cell, bomb.direction, size) == bomb.cell
+                if agent.alive and facing_away and moves[k] == bomb.direction:
                     yield Event("kick", k)
 
 

@@ -44,8 +44,8 @@ def position_text(film: Film, number: int) -> Text:
     text.append("└" + "──" * size + "┘\n")
     for k, agent in enumerate(frame.agents):
         text.append_text(_status(film, frame, k, agent))
-    told = [(shown.step, film.tell(event)) for shown in film.frames[: number + 1] for event in shown.events]
-    for step, what in told[-LAST_EVENTS:]:
+    lines = [(shown.step, film.tell(event)) for shown in film.frames[: number + 1] for event in shown.events]
+    for step, what in lines[-LAST_EVENTS:]:
         text.append(f"{step:4}  {what}\n", "bold" if step == frame.step else "dim")
     if number == len(film.frames) - 1:
         text.append(f"{film.outcome()}\n", "bold")

@@ -289,14 +289,14 @@ class LoopSolver(Solver):
 
     def _run(self, iterations: int) -> None:
         schedule, steps = schedule_rows(self.method, self.iteration + 1.0, iterations), 2 * self.form.num_players
-        if self.form.halves is None:
+        if self.form.parallel is None:
             self._steps(schedule, 0, steps, given=False)
             return
         for t in range(iterations):
             for step in range(steps):
                 player = step // 2 if self.method.alternating else step
                 if step % 2 == 0 if self.method.alternating else step < self.form.num_players:
-                    self.form.halves.gradient(player, self.state.plan, self.state.values)
+                    self.form.parallel.gradient(player, self.state.plan, self.state.values)
                 self._steps(schedule[t : t + 1], step, step + 1, given=True)
 
     def _steps(self, schedule: FloatArray, first: int, last: int, given: bool) -> None:

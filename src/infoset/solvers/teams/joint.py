@@ -51,7 +51,7 @@ class JointActions:
                 if isinstance(end, int):
                     self.gains[:, a, b] = ends[end]
         last = np.asarray(ending.all(axis=1))
-        self.action_sets = [_worth_trying(gains, last) for gains in self.gains]
+        self.action_sets = [_may_improve(gains, last) for gains in self.gains]
 
     @property
     def splits(self) -> float:
@@ -136,7 +136,7 @@ class JointActions:
         return [*parts, subset_sums(last.max(axis=1).T)], last.argmax(axis=1)
 
 
-def _worth_trying(gains: Table, stops: npt.NDArray[np.bool_]) -> LongArray:
+def _may_improve(gains: Table, stops: npt.NDArray[np.bool_]) -> LongArray:
     """Return the moves (A,) of one of the leader's types, without those that another move weakly dominates.
 
     Only moves that end the game, by ``stops`` (A,), are compared, by their gains (A, B, l).

@@ -280,7 +280,7 @@ def enclose_optimum(tree: GameTree, seconds: float) -> Enclosure:
         now, later = order[:at_a_time], order[at_a_time:]
         fresh = np.isinf(upper[now])
         if not fresh.any():
-            low_now, high_now = _halves(game, low[now], high[now])
+            low_now, high_now = _split_halfway(game, low[now], high[now])
         else:
             low_now, high_now = low[now], high[now]
         found = game.bounds(low_now, high_now)
@@ -302,7 +302,7 @@ def enclose_optimum(tree: GameTree, seconds: float) -> Enclosure:
     return Enclosure(game.policy(probabilities), value, max(game.middle + game.range * bound, value), boxes, proved)
 
 
-def _halves(game: Polynomial, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _split_halfway(game: Polynomial, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return every box cut in two, across the probability of the largest effect."""
     across = game.bounds(low, high).spread.argmax(axis=1)
     rows = np.arange(len(low))

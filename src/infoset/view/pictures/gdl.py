@@ -43,7 +43,7 @@ def seen(game: Game, player: int, infostate: InformationState, legal_actions: Se
         certain, possible = frozenset.intersection(*worlds), frozenset.union(*worlds)
         parts = _shown(rules, by_relation(certain), by_relation(possible - certain), legal_actions)
     if not rules.open:
-        parts.append(_told_path(game.players[player], infostate))
+        parts.append(_describe_path(game.players[player], infostate))
     return _group(_laid(game, parts))
 
 
@@ -81,7 +81,7 @@ def describe_record(game: Game, player: int, record: ObservationRecord, before: 
     return "; ".join([*did, f"you see {', '.join(map(action_words, percepts)) or 'nothing'}"])
 
 
-def _told_path(name: str, infostate: InformationState) -> Picture:
+def _describe_path(name: str, infostate: InformationState) -> Picture:
     """Return the path of the player's moves and percepts."""
     walked = []
     for action, percepts in map(_plain, infostate):

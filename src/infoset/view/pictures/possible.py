@@ -18,7 +18,7 @@ from infoset.gdl.rules import GdlRules, GdlState
 MAX_STATES = 1_000
 MAX_TRIES = 10_000  # joint moves tried for one step at most
 LAZY_TRIES = 300  # the same where the rules are not compiled
-MAX_KEPT = 256
+MAX_CACHED = 256
 
 States: TypeAlias = "frozenset[Hashable] | None"
 """States as the evaluator represents them; ``None`` where there are too many to list, or none."""
@@ -35,7 +35,7 @@ def possible_states(rules: GdlRules, player: int, infostate: InformationState) -
     for place in range(length, len(infostate)):
         states = None if states is None else _after(rules, player, states, infostate[place])
         _cache[rules, player, infostate[: place + 1]] = states
-        if len(_cache) > MAX_KEPT:
+        if len(_cache) > MAX_CACHED:
             _cache.popitem(last=False)
     return states
 

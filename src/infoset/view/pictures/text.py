@@ -21,7 +21,7 @@ def picture_text(picture: Picture) -> str:
     P2   [?]   1 chip
     pot        2 chips
     """
-    return "\n".join(WRITERS.get(picture["kind"], _elsewhere)(picture))
+    return "\n".join(WRITERS.get(picture["kind"], _of_other_player)(picture))
 
 
 def _table(picture: Picture) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _group(picture: Picture) -> Iterator[str]:
     """Yield boards side by side where they fit, and everything else one below another."""
     blocks: list[tuple[bool, list[str]]] = []
     for part in picture["parts"]:
-        lines, board = list(WRITERS.get(part["kind"], _elsewhere)(part)), part["kind"] == "grid"
+        lines, board = list(WRITERS.get(part["kind"], _of_other_player)(part)), part["kind"] == "grid"
         beside = _beside(blocks[-1][1], lines) if board and blocks and blocks[-1][0] else []
         if beside and max(map(len, beside)) <= WIDTH:
             blocks[-1] = (True, beside)
@@ -167,7 +167,7 @@ def _cell(cell: dict[str, Any]) -> str:
     return ", ".join(f"{paid}{'*' * best}" for paid, best in zip(cell["paid"], cell["best"], strict=True))
 
 
-def _elsewhere(picture: Picture) -> Iterator[str]:
+def _of_other_player(picture: Picture) -> Iterator[str]:
     """Yield the kind of a picture that has its own writer elsewhere."""
     yield f"({picture['kind']})"
 

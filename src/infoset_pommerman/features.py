@@ -22,7 +22,7 @@ from infoset_pommerman.engine import FUSE, SIZE, engine
 from infoset_pommerman.observation import Seen, sees
 from infoset_pommerman.rules import WAYS, bomb_on, scratch
 from infoset_pommerman.search.cellsets import contains
-from infoset_pommerman.search.dangers import put_bomb
+from infoset_pommerman.search.hazards import put_bomb
 from infoset_pommerman.search.scenario import Scenario, copy, empty_scenario, find_ways, unroll, ways_from
 from infoset_pommerman.state import MOVES
 from infoset_pommerman.vec import PommermanVec
@@ -45,7 +45,7 @@ SIZE_OF_ALL = OTHERS + 3 * 3
 MOST_ROOM = 0.5 * AHEAD * (AHEAD + 1)
 
 
-class Desk(NamedTuple):
+class Scratch(NamedTuple):
     """Working memory for one thread."""
 
     shown: st.Row  # (row,) the agent's observation as a position
@@ -56,20 +56,20 @@ class Desk(NamedTuple):
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
 
 
-def empty_desk(rules: Config) -> Desk:
+def empty_scratch(rules: Config) -> Scratch:
     """Allocate the working memory for features."""
     idle, silence = np.full(MAX_AGENTS, st.STOP, dtype=np.int16), np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
     shown, leaf = st.empty_rows(2, rules)
-    return Desk(shown, leaf, empty_scenario(rules), scratch(rules.size), idle, silence)
+    return Scratch(shown, leaf, empty_scenario(rules), scratch(rules.size), idle, silence)
 
 
-class Sight:
+class FeatureExtractor:
     """The features of the agents of one variant, and the fingerprint of the networks that fit it.
 
     >>> from infoset_pommerman.observation import Seen
-    >>> from infoset_pommerman.sight import Sight
+    >>> from infoset_pommerman.features import FeatureExtractor
     >>> game = infoset.load("pommerman:OneVsOne-v0(seed=1)")
-    >>> features, safe = Sight(game.name, game.config).of(Seen(*game.start().observation(0)), player=0)
+    >>> features, safe = FeatureExtractor(game.name, game.config).of(Seen(*game.start().observation(0)), player=0)
     >>> features.shape, int(safe.sum())
     ((561,), 6)
     """
@@ -77,13 +77,13 @@ class Sight:
     def __init__(self, name: str, rules: Config) -> None:
         self.name, self.rules = name, rules
         self.view = rules.size if rules.view is None else rules.view
-        self.engine, self.desk = engine(rules), empty_desk(rules)
+        self.engine, self.scratch_of_turn = engine(rules), empty_scratch(rules)
 
     @property
     def fingerprint(self) -> str:
         """Hash of the rules, as far as a network depends on them, and of the layout of its inputs."""
-        told = {**asdict(self.rules), "entry": "", "reads": [REACH, AHEAD, *CELL_KINDS, SIZE_OF_ALL]}
-        return hashlib.sha256(repr(sorted(told.items())).encode()).hexdigest()
+        fingerprint_of = {**asdict(self.rules), "entry": "", "reads": [REACH, AHEAD, *CELL_KINDS, SIZE_OF_ALL]}
+        return hashlib.sha256(repr(sorted(fingerprint_of.items())).encode()).hexdigest()
 
     def __len__(self) -> int:
         return 0
@@ -91,21 +91,21 @@ class Sight:
     def of(self, seen: Seen, player: int) -> tuple[Features, Safe]:
         """Return an agent's features (F,) in a match, and which of its moves (6,) it survives if nobody else moves."""
         features, safe = np.zeros(SIZE_OF_ALL, dtype=np.float32), np.zeros(MOVES, dtype=np.bool_)
-        self.desk.shown[:] = seen_row(seen, self.rules, player)
-        see_shown(player, self.rules.teams, self.engine, self.desk, features, safe)
+        self.scratch_of_turn.shown[:] = seen_row(seen, self.rules, player)
+        see_shown(player, self.rules.teams, self.engine, self.scratch_of_turn, features, safe)
         return features, safe
 
 
-class Sights:
+class BatchFeatureExtractor:
     """The features of all agents of a batch of boards.
 
-    After ``look``, ``features`` (B, A, F) and ``safe`` (B, A, 6) hold what ``Sight.of`` returns for each agent.
+    After ``look``, ``features`` (B, A, F) and ``safe`` (B, A, 6) hold the results of ``FeatureExtractor.of``.
     """
 
     def __init__(self, batch: PommermanVec) -> None:
         rules = batch.config
         self.batch, self.view = batch, rules.size if rules.view is None else rules.view
-        self.desks = [empty_desk(rules) for _ in batch.parts]
+        self.desks = [empty_scratch(rules) for _ in batch.parts]
         self.features = np.zeros((batch.num_envs, rules.num_agents, SIZE_OF_ALL), dtype=np.float32)
         self.safe = np.zeros((batch.num_envs, rules.num_agents, MOVES), dtype=np.bool_)
 
@@ -121,19 +121,19 @@ class Sights:
 
 
 @kernel
-def see_all(rows, seats, view, teams, engine, desk, features, safe, first, last):
+def see_all(rows, seats, view, teams, engine, scratch_of_turn, features, safe, first, last):
     """Compute the features of the agents in the seats of the boards from ``first`` to before ``last``."""
     for b in range(first, last):
         for j in range(seats.shape[1]):
             k = seats[b, j]
-            show(rows[b], k, view, engine, desk.shown)
-            see_one(k, teams, engine, desk, features[b, k], safe[b, k])
+            show(rows[b], k, view, engine, scratch_of_turn.shown)
+            see_one(k, teams, engine, scratch_of_turn, features[b, k], safe[b, k])
 
 
 @kernel
-def see_shown(k, teams, engine, desk, features, safe):
-    """Compute the features of agent ``k``, whose observation is ``desk.shown``."""
-    see_one(k, teams, engine, desk, features, safe)
+def see_shown(k, teams, engine, scratch_of_turn, features, safe):
+    """Compute the features of agent ``k``, whose observation is ``scratch_of_turn.shown``."""
+    see_one(k, teams, engine, scratch_of_turn, features, safe)
 
 
 @inner_kernel
@@ -177,12 +177,12 @@ def insert(row, source, shown, begin, count, width):
 
 
 @inner_kernel
-def see_one(k, teams, engine, desk, features, safe):
-    """Compute the features of agent ``k``, whose observation is ``desk.shown``.
+def see_one(k, teams, engine, scratch_of_turn, features, safe):
+    """Compute the features of agent ``k``, whose observation is ``scratch_of_turn.shown``.
 
     The features of a dead agent are zeros, and all its moves are safe.
     """
-    shown, size = desk.shown, engine.settings[SIZE]
+    shown, size = scratch_of_turn.shown, engine.settings[SIZE]
     agent = st.AGENTS + k * st.AGENT_FIELDS
     for at in range(len(features)):
         features[at] = np.float32(0.0)
@@ -190,13 +190,13 @@ def see_one(k, teams, engine, desk, features, safe):
         safe[move] = True
     if not shown[agent + st.ALIVE]:
         return
-    copy(shown, desk.leaf)
+    copy(shown, scratch_of_turn.leaf)
     for cell in range(size * size):
-        if desk.leaf[st.BOARD + cell] == st.FOG:
-            desk.leaf[st.BOARD + cell] = st.WOOD
+        if scratch_of_turn.leaf[st.BOARD + cell] == st.FOG:
+            scratch_of_turn.leaf[st.BOARD + cell] = st.WOOD
     own = np.int64(shown[agent + st.CELL])
-    room_of_moves(k, own, engine, desk, features, safe)
-    draw_window(k, own, teams, size, desk, features)
+    room_of_moves(k, own, engine, scratch_of_turn, features, safe)
+    draw_window(k, own, teams, size, scratch_of_turn, features)
     point_at_others(k, own, teams, size, shown, features)
     features[OWN], features[OWN + 1] = 1.0, min(shown[agent + st.AMMO], 5) / 5
     features[OWN + 2], features[OWN + 3] = min(shown[agent + st.BLAST], 10) / 10, shown[agent + st.CAN_KICK]
@@ -205,17 +205,17 @@ def see_one(k, teams, engine, desk, features, safe):
 
 
 @inner_kernel
-def room_of_moves(k, own, engine, desk, features, safe):
+def room_of_moves(k, own, engine, scratch_of_turn, features, safe):
     """Compute how much of the future each move survives; leaves the scenario in which the agent lays no bomb."""
-    s, leaf, near, size = desk.scenario, desk.leaf, engine.near, engine.settings[SIZE]
+    s, leaf, near, size = scratch_of_turn.scenario, scratch_of_turn.leaf, engine.near, engine.settings[SIZE]
     agent = st.AGENTS + k * st.AGENT_FIELDS
     if leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own):
         put_bomb(leaf, k, engine.settings[FUSE])
-        unroll(s, leaf, AHEAD, desk, engine)
+        unroll(s, leaf, AHEAD, scratch_of_turn, engine)
         find_ways(s, 1, AHEAD, size)
         rate_move(s, st.LAY, own, size, features, safe)
         leaf[st.NUM_BOMBS] -= 1
-    unroll(s, leaf, AHEAD, desk, engine)
+    unroll(s, leaf, AHEAD, scratch_of_turn, engine)
     find_ways(s, 1, AHEAD, size)
     rate_move(s, st.STOP, own, size, features, safe)
     if features[ROOM + st.LAY] == 0.0 and not (leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own)):
@@ -237,9 +237,9 @@ def rate_move(s, move, cell, size, features, safe):
 
 
 @inner_kernel
-def draw_window(k, own, teams, size, desk, features):
+def draw_window(k, own, teams, size, scratch_of_turn, features):
     """Write the planes of the cells around the agent."""
-    board, s = desk.shown[st.BOARD :], desk.scenario
+    board, s = scratch_of_turn.shown[st.BOARD :], scratch_of_turn.scenario
     top, left = own // size - REACH, own % size - REACH
     at = 0
     for r in range(top, top + 2 * REACH + 1):
@@ -256,8 +256,8 @@ def draw_window(k, own, teams, size, desk, features):
                             features[HEAT * WINDOW + at] = (AHEAD + 1 - t) / AHEAD
                             break
             at += 1
-    for n in range(desk.shown[st.NUM_BOMBS]):  # including bombs that agents stand on
-        cell = desk.shown[st.BOMBS + n * st.BOMB_FIELDS + st.BOMB_CELL]
+    for n in range(scratch_of_turn.shown[st.NUM_BOMBS]):  # including bombs that agents stand on
+        cell = scratch_of_turn.shown[st.BOMBS + n * st.BOMB_FIELDS + st.BOMB_CELL]
         r, c = cell // size - top, cell % size - left
         if 0 <= r <= 2 * REACH and 0 <= c <= 2 * REACH:
             features[BOMBED * WINDOW + r * (2 * REACH + 1) + c] = 1.0

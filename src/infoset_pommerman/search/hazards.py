@@ -15,7 +15,7 @@ from infoset_pommerman.search.scenario import copy, draw, go_on, play
 
 
 @inner_kernel
-def lay_dangers(b, s, other, leaf, begin, length, enemies, bombs, moves, engine):
+def lay_hazards(b, s, other, leaf, begin, length, enemies, bombs, moves, engine):
     """Add the dangers to ``s``, whose moments from ``begin`` on are the future of ``leaf``.
 
     ``other`` is a scenario to work in and ``moves`` (agents,) is scratch.  ``bombs`` says whether enemies are assumed

@@ -16,7 +16,7 @@ from infoset_pommerman.config import Config
 from infoset_pommerman.simple_vec import SimpleVec
 from infoset_pommerman.vec import PommermanVec
 
-DEALT, UNIFORM, BACKPLAY = STARTS = ("dealt", "uniform", "backplay")
+DEALT, UNIFORM, BACKPLAY = CURRICULA = ("dealt", "uniform", "backplay")
 GAMES = 100  # number of games to record
 WINDOW = 0.25  # share of a game within which a starting position is drawn
 
@@ -60,15 +60,15 @@ def recorded(rules: Config, seed: int) -> list[Recorded]:
     """Play games among stock agents; return those that were won."""
     batch = PommermanVec(GAMES, rules, seed=seed)
     stock, running = SimpleVec(batch, seed=seed + 1), np.ones(GAMES, dtype=np.bool_)
-    kept: list[list[st.Row]] = [[] for _ in range(GAMES)]
+    positions: list[list[st.Row]] = [[] for _ in range(GAMES)]
     found = []
     while running.any():
         for b in np.flatnonzero(running).tolist():
-            kept[b].append(batch.rows[b].copy())
+            positions[b].append(batch.rows[b].copy())
         stepped = batch.step(stock.act())
         for b in np.flatnonzero(running & stepped.done).tolist():
             if stepped.result[b] == st.WIN:
                 winners = frozenset(np.flatnonzero(stepped.rewards[b] > 0).tolist())
-                found.append(Recorded(np.stack(kept[b]), winners))
+                found.append(Recorded(np.stack(positions[b]), winners))
         running &= ~stepped.done
     return found
