@@ -14,6 +14,7 @@ from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError
 from infoset.match.agents import RandomAgent
 from infoset.match.match import play_match
+from infoset.search.belief import BeliefTracker
 from infoset.search.models import Model, uniform
 
 MAX_WORLDS = 100_000
@@ -192,3 +193,12 @@ def told(belief, known, skip):
     for record in known[skip:]:
         belief.observe(record)
     return belief
+
+
+def state_of(ranges: BeliefTracker, player: int, known) -> int:
+    """The number of an information state."""
+    number = {record: k for k, record in enumerate(ranges.graph.records)}
+    state = player
+    for record in known[int(ranges.graph.start_records[player] >= 0) :]:
+        state = ranges.successor(state, number[record])
+    return state

@@ -1,0 +1,107 @@
+"""Ranges read from the graph are the beliefs that the states of a game give."""
+
+import numpy as np
+import pytest
+
+from infoset import load
+from infoset.gdl.game import GdlGame
+from infoset.gdl.syntax import parse_gdl
+from infoset.search.belief import Belief, BeliefTracker, drawn
+from infoset.search.models import uniform
+from infoset.search.roots import order_two
+from infoset.search.state_values import informed_values
+from infoset.tree.graph import explore
+from slow_beliefs import ExactBelief, order_two_root, state_of, states_asked, told
+
+GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "goofspiel(num_cards=3)", "leduc_poker"]
+
+
+def weights(found: Belief, ranges: BeliefTracker) -> dict:
+    """By what everybody knows: positions have no names."""
+    total: dict = {}
+    for row, weight in zip(found.known.tolist(), found.weight.tolist(), strict=True):
+        key = tuple(ranges.states.state(state) for state in row)
+        total[key] = total.get(key, 0.0) + weight
+    return total
+
+
+def believed(worlds) -> dict:
+    total: dict = {}
+    for known, weight in worlds:
+        total[known] = total.get(known, 0.0) + weight
+    return total
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_ranges_equal_the_exact_filter(name) -> None:
+    ranges = BeliefTracker(explore(load(name)))
+    for player in range(len(load(name).players)):
+        game, states = states_asked(name, player, 6)
+        for known in states[:15]:
+            belief = told(ExactBelief(game, player), known, len(ExactBelief(game, player).target))
+            expected = believed((known, weight) for (_, known), weight in belief.weight.items())
+            found = weights(ranges.of(player, state_of(ranges, player, known)), ranges)
+            assert found == pytest.approx(expected)
+
+
+def test_the_others_may_be_held_to_a_model() -> None:
+    """Who always bets never passed."""
+    graph = explore(load("kuhn_poker"))
+
+    def always_bets(edges, known):
+        source = np.searchsorted(graph.first_edge, edges, side="right") - 1
+        return (edges > graph.first_edge[source]).astype(float)
+
+    ranges = BeliefTracker(graph, always_bets)
+    _, states = states_asked("kuhn_poker", 1)
+    sizes = {ranges.of(1, state_of(ranges, 1, known)).size for known in states}
+    assert sizes == {0, 2}
+
+
+@pytest.mark.parametrize("name", ["kuhn_poker", "goofspiel(num_cards=3)", "gdl:kuhn_poker", "leduc_poker"])
+def test_the_others_sets_are_as_the_plain_root_has_them(name) -> None:
+    game = load(name)
+    ranges, rng = BeliefTracker(explore(game)), np.random.default_rng(0)
+    _, states = states_asked(name, 0, 4)
+    for known in states[:8]:
+        belief = told(ExactBelief(game, 0), known, len(ExactBelief(game, 0).target))
+        root = order_two_root(game, 0, belief.worlds(1000), uniform)
+        total = sum(world.weight for world in root)
+        expected = believed((world.known, world.weight / total) for world in root)
+        found = weights(order_two(ranges, 0, state_of(ranges, 0, known), 10_000, 10_000, rng), ranges)
+        assert found == pytest.approx(expected)
+
+
+def test_draws_stand_for_the_weights() -> None:
+    weight = np.random.default_rng(1).dirichlet(np.ones(50))
+    whole = Belief(np.arange(50), np.arange(50)[:, None], weight)
+    total = np.zeros(50)
+    for seed in range(2000):
+        part = drawn(whole, 10, np.random.default_rng(seed))
+        total[part.position] += part.weight / 2000
+    np.testing.assert_allclose(total, weight, atol=0.01)
+
+
+HIDDEN_COIN = """
+(role a) (role b) (role random) (init start)
+(<= (legal random (toss ?x)) (true start) (side ?x)) (side heads) (side tails)
+(<= (legal random noop) (not (true start)))
+(<= (legal a noop) (true start)) (<= (legal b noop) (true start))
+(<= (legal a (say ?x)) (not (true start)) (side ?x)) (<= (legal b (say ?x)) (not (true start)) (side ?x))
+(<= (next (coin ?x)) (does random (toss ?x)))
+(<= (next (said ?r ?x)) (does ?r (say ?x)))
+(<= terminal (true (said a ?x)))
+(<= (sees a ?x) (does random (toss ?x)))
+(<= same (true (said a ?x)) (true (said b ?x)))
+(<= (goal a 100) same) (<= (goal a 0) (not same)) (<= (goal b 0) same) (<= (goal b 100) (not same))
+"""
+
+
+def test_whoever_saw_nothing_still_knows_that_time_has_passed() -> None:
+    """A coin that only one player sees, then matching pennies: worth half to each, also with all told before."""
+    graph = explore(GdlGame(parse_gdl(HIDDEN_COIN), "coin"))
+    np.testing.assert_allclose(informed_values(graph)[0], 50.0, atol=1e-6)
+    ranges = BeliefTracker(graph)
+    number = {record: k for k, record in enumerate(graph.records)}
+    blind = ranges.asked(1, ranges.successor(1, number["noop", ()]))
+    assert blind.weight == pytest.approx([0.5, 0.5])
