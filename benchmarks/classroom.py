@@ -179,7 +179,7 @@ class Visitor:
                 self.hear(line, lambda told: told.get("kind") == "hint")
                 self.answered(began)
             began = time.monotonic()
-            line.send(json.dumps({"move": self.random.randrange(len(view["legal_actions"])), "turn": view["turn"]}))
+            line.send(json.dumps({"action": self.random.randrange(len(view["legal_actions"])), "turn": view["turn"]}))
             view = self.turn(line, began, view)
         return view
 

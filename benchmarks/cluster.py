@@ -20,7 +20,7 @@ from infoset.arena.worker import Setup, Task, play_in_worker
 from infoset.executors import executor
 
 GAMES = {
-    "kuhn_poker": ("random", "scripted(moves=[bet,bet])"),
+    "kuhn_poker": ("random", "scripted(actions=[bet,bet])"),
     "pommerman:PommeTeamCompetition-v0": ("simple", "dypm"),
 }
 NOTHING = 2000

@@ -314,7 +314,7 @@ def samplers(args: Args) -> list[str]:
 
 def weights(found: Belief) -> dict[tuple[int, ...], float]:
     """By where histories stand, and what everybody knows there."""
-    rows = np.column_stack([found.position, found.known]).tolist()
+    rows = np.column_stack([found.position, found.infostate]).tolist()
     return dict(zip(map(tuple, rows), found.weight.tolist(), strict=True))
 
 

@@ -20,7 +20,7 @@ from infoset.errors import MissingExtraError, ParameterError, UnknownNameError, 
 from infoset.executors import RayExecutor, check_executor, executor, local, send, width
 from infoset.names import check_range
 
-PASSES, BETS = "scripted(moves=[pass,pass])", "scripted(moves=[bet,bet])"
+PASSES, BETS = "scripted(actions=[pass,pass])", "scripted(actions=[bet,bet])"
 TEAMS = ["random", PASSES, BETS]
 
 

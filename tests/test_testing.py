@@ -120,7 +120,7 @@ def test_a_game_that_does_not_end() -> None:
         ("observation", "unhashable"),
         ("no observations", "IndexError"),
         ("moves leak", "cannot distinguish the histories"),
-        ("cycle", "can come back to itself"),
+        ("cycle", "can be reached again from itself"),
     ],
 )
 def test_the_tree_builder_names_the_fault(kind: str, words: str) -> None:

@@ -19,7 +19,7 @@ PUBLIC_STATES_TRIED = 1_000_000  # public states are examined without being aske
 # Positions, and moves in all of them
 SOLVED_ON_PAGE = 300_000
 MOVES_SOLVED_AT_ONCE = 50_000
-MOVES_FOR_LEARNERS = 100_000  # enumerated for environments that name no moves
+ACTIONS_FOR_LEARNERS = 100_000  # enumerated for environments that name no moves
 
 # Sequences
 PIVOTING = 600  # complementary pivoting solves a two-player game in seconds

@@ -26,7 +26,7 @@ from infoset.errors import CheckpointError, FormatError, ParameterError, Unknown
 
 DUEL = "rock_paper_scissors"
 FREE_FOR_ALL = "pommerman:PommeFFACompetition-v0"
-ROCK, PAPER, SCISSORS = (f"scripted(moves=[{action}])" for action in ("Rock", "Paper", "Scissors"))
+ROCK, PAPER, SCISSORS = (f"scripted(actions=[{action}])" for action in ("Rock", "Paper", "Scissors"))
 
 
 def schedule(teams: int, game: str = DUEL) -> Schedule:
@@ -195,7 +195,7 @@ def test_formats_that_do_not_fit() -> None:
 
 COMPETITION = """
 game = "rock_paper_scissors"
-teams = ["scripted(moves=[Rock])", "scripted(moves=[Paper])", "scripted(moves=[Scissors])", "random"]
+teams = ["scripted(actions=[Rock])", "scripted(actions=[Paper])", "scripted(actions=[Scissors])", "random"]
 format = "double-elimination(wins=1)"
 seed = 2
 

@@ -188,7 +188,7 @@ def test_intervals_are_those_of_means_over_seeds() -> None:
     assert mean_by_seed([(2, 0.2), (2, 0.2 + 1e-16)])[1] == 0.0
 
 
-BETS, PASSES = "scripted(moves=[bet,bet])", "scripted(moves=[pass,pass])"
+BETS, PASSES = "scripted(actions=[bet,bet])", "scripted(actions=[pass,pass])"
 CRASHES = """
 class Crashes:
     def begin(self, game, player, rng, deadline):

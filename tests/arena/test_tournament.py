@@ -43,7 +43,7 @@ from infoset.errors import CheckpointError, ParameterError, UnknownNameError, Un
 from infoset.match.agents import RandomAgent
 from infoset.match.series import game_seed
 
-BETS, PASSES = "scripted(moves=[bet,bet])", "scripted(moves=[pass,pass])"
+BETS, PASSES = "scripted(actions=[bet,bet])", "scripted(actions=[pass,pass])"
 KUHN_TEAMS = ["random", BETS, PASSES]
 TEAM_GAME = "pommerman:PommeTeamCompetition-v0"
 FREE_FOR_ALL = "pommerman:PommeFFACompetition-v0"
@@ -121,9 +121,9 @@ def test_four_teams_play_a_free_for_all() -> None:
 
 def test_the_members_of_a_team() -> None:
     assert split_team("a + b") == ("a", "b")
-    assert split_team("policy(path='a+b.npz')+scripted(moves=[1,+2])") == (
+    assert split_team("policy(path='a+b.npz')+scripted(actions=[1,+2])") == (
         "policy(path='a+b.npz')",
-        "scripted(moves=[1,+2])",
+        "scripted(actions=[1,+2])",
     )
     with pytest.raises(ParameterError, match=r"team 'random\+random' has 2 members; allowed: 1 agent .*, or 1"):
         schedule(KUHN, ["random", "random+random"])
@@ -159,8 +159,8 @@ def by_hand(game: str, teams: list[str], games: int) -> Counter:
     [
         pytest.param(KUHN, KUHN_TEAMS, 1, marks=pytest.mark.slow),
         (KUHN, KUHN_TEAMS, 2),
-        ("rock_paper_scissors", ["random", "scripted(moves=[Rock])"], 2),
-        pytest.param("gdl:tic_tac_toe", ["random", "scripted(moves=[[mark,2,2]])"], 1, marks=pytest.mark.slow),
+        ("rock_paper_scissors", ["random", "scripted(actions=[Rock])"], 2),
+        pytest.param("gdl:tic_tac_toe", ["random", "scripted(actions=[[mark,2,2]])"], 1, marks=pytest.mark.slow),
     ],
 )
 def test_any_number_of_workers_gives_what_matches_give(game: str, teams: list[str], workers: int) -> None:
@@ -423,7 +423,7 @@ def test_what_is_wrong_with_an_agent_costs_itself_alone(bad: str, kind: str, wor
     (tmp_path / "bad.py").write_text(HOSTILE)
     name = f"python:{tmp_path / 'bad.py'}:{bad}"
     standings = tournament(
-        KUHN, [name, "random", "scripted(moves=[pass,pass])"], games=2, workers=1, start_clock=1.0, isolate=False
+        KUHN, [name, "random", "scripted(actions=[pass,pass])"], games=2, workers=1, start_clock=1.0, isolate=False
     )
     assert standings.games == 6
     faults = {fault.team: fault for fault in standings.faults if fault.kind in (kind, "hung", "died")}
@@ -677,7 +677,7 @@ def test_members_of_a_team_share_its_games_and_a_game_against_oneself_says_nothi
 
 
 def test_a_free_for_all_has_skills_and_a_round_robin_of_two_has_none() -> None:
-    teams = ["scripted(moves=[bet])", "scripted(moves=[pass])", "random"]
+    teams = ["scripted(actions=[bet])", "scripted(actions=[pass])", "random"]
     table = tournament("kuhn_poker(players=3)", teams, games=60, workers=1)
     assert {skill.agent for skill in table.skills} == set(teams)
     assert all(skill.games == 60 and skill.low < skill.skill < skill.high for skill in table.skills)
@@ -953,7 +953,7 @@ def test_with_a_clock_each_agent_has_a_process_of_its_own_and_loses_its_move_alo
 @pytest.mark.slow
 def test_a_clock_that_nobody_needs_changes_nothing(tmp_path: Path) -> None:
     tables = [
-        tournament("leduc_poker", ["random", "scripted(moves=[call,call,call])"], games=6, seed=2, **clocks).table
+        tournament("leduc_poker", ["random", "scripted(actions=[call,call,call])"], games=6, seed=2, **clocks).table
         for clocks in ({}, {"seconds_per_move": 60.0}, {"start_clock": 60.0, "isolate": False, "workers": 1})
     ]
     assert tables[0] == tables[1] == tables[2]

@@ -162,8 +162,8 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "evaluate --executor": ("evaluate kuhn_poker random --executor rai", lambda s: "did you mean 'ray'" in s.text),
     "tournament --executor": (
-        [f"{MEET} random 'scripted(moves=[bet,bet])' --games 2 --db t.db",
-         f"{MEET} random 'scripted(moves=[bet,bet])' --games 4 --db t.db --executor ray"],
+        [f"{MEET} random 'scripted(actions=[bet,bet])' --games 2 --db t.db",
+         f"{MEET} random 'scripted(actions=[bet,bet])' --games 4 --db t.db --executor ray"],
         lambda s: (s.body["games"], s.body["fresh"]) == (4, 2),
     ),
     "compete --executor": (
@@ -355,7 +355,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Here: slow agents, a competition and a replay."""
     (tmp_path / "agents.py").write_text(AGENTS)
     (tmp_path / "cup.toml").write_text(CUP)
-    (tmp_path / "named.toml").write_text(CUP.replace(ODD, "scripted(moves=[Rock])"))
+    (tmp_path / "named.toml").write_text(CUP.replace(ODD, "scripted(actions=[Rock])"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

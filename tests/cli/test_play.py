@@ -88,7 +88,7 @@ def test_leduc_poker_from_the_second_seat(sit: Sit) -> None:
 
 def test_blind_tic_tac_toe_by_cells(sit: Sit) -> None:
     keys = [("> ", b"mark 2\n"), ("type more of it", b"2 2\n"), ("> ", b"(mark,3,3)\n"), ("> ", b"mark 1 3\n")]
-    other = "scripted(moves=[[mark,1,1],[mark,2,1],[mark,3,1]])"
+    other = "scripted(actions=[[mark,1,1],[mark,2,1],[mark,3,1]])"
     text, match = sit(keys, "gdl:blind_tic_tac_toe", other, seat="x", seed=3)
     assert moves_of(match, 0) == [("mark", 2, 2), ("mark", 3, 3), ("mark", 1, 3)]
     assert match.returns == (0.0, 100.0)
@@ -258,7 +258,7 @@ def test_seats_by_name_and_number() -> None:
 
 
 def test_several_games_and_a_wrong_number_of_agents(sit: Sit, tmp_path: Path) -> None:
-    text, _ = sit([("> ", b"1\n")] * 2, "rock_paper_scissors", "scripted(moves=[Paper])", games=2)
+    text, _ = sit([("> ", b"1\n")] * 2, "rock_paper_scissors", "scripted(actions=[Paper])", games=2)
     assert "2 games: -2 in all, -1 a game" in text
     assert len(list(tmp_path.glob("runs/play/*/*.json"))) == 2
     for agents in (("random", "random"), ("human", "random")):
@@ -280,13 +280,13 @@ def test_a_person_is_refused_where_nobody_sits() -> None:
 
 def test_a_person_in_a_match(monkeypatch: pytest.MonkeyPatch) -> None:
     with terminal([("> ", b"rock\n"), ("> ", b"paper\n")], monkeypatch) as typist:
-        series = play_series("rock_paper_scissors", ["human", "scripted(moves=[Scissors])"], games=2)
+        series = play_series("rock_paper_scissors", ["human", "scripted(actions=[Scissors])"], games=2)
     assert [score.wins for score in series.agents] == [1, 1]
     assert "The game is over" in typist.text()
 
 
 def test_a_person_in_a_match_of_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ["match", "rock_paper_scissors", "human", "scripted(moves=[Scissors])", "--games", "2"]
+    command = ["match", "rock_paper_scissors", "human", "scripted(actions=[Scissors])", "--games", "2"]
     with terminal([("> ", b"rock\n"), ("> ", b"r\n")], monkeypatch) as typist:
         app(command, standalone_mode=False)
     assert "playing" not in typist.text(), "no bar where a person types"
@@ -304,13 +304,13 @@ def test_a_hand_sees_what_its_player_knows_and_may_leave() -> None:
             self.told.append(view)
 
         def ask(self, view: View) -> Action:
-            if view.known == self.told[-1].known and view.legal_actions == ("pass", "bet"):
+            if view.infostate == self.told[-1].infostate and view.legal_actions == ("pass", "bet"):
                 return "bet"
             raise LeaveGame
 
     hand = Noting()
     match = play_match("kuhn_poker", [Person(hand), "random"], seed=1)
-    assert [view.known for view in hand.told][:2] == [(), ((None, match.steps[0].chance_outcome),)]
+    assert [view.infostate for view in hand.told][:2] == [(), ((None, match.steps[0].chance_outcome),)]
     assert hand.told[-1].returns == match.returns
     with pytest.raises(LeaveGame):
         play_match("rock_paper_scissors", [Person(hand), "random"])

@@ -129,7 +129,7 @@ def test_an_illegal_action_is_a_clear_error(action: Any) -> None:
 def test_misuse_is_named() -> None:
     env = InfosetParallelEnv("goofspiel(num_cards=3)")
     env.reset(seed=0)
-    with pytest.raises(IllegalActionError, match="P2 has to move"):
+    with pytest.raises(IllegalActionError, match="P2 has to act"):
         env.step({"P1": 0})
     env.step({"P1": 0, "P2": 1})
     with pytest.raises(IllegalActionError, match=r"P1 cannot play action 0 \(1\); legal: 1 \(2\), 2 \(3\)"):
@@ -190,7 +190,7 @@ def test_equal_arrays_are_equal_information_states(name: str) -> None:
         while env.agents:
             seen, *_ = env.step(sample(env, seen))
             for player, agent in enumerate(env.possible_agents):
-                known = tuple(env.known[player])
+                known = tuple(env.infostate[player])
                 assert meaning.setdefault(seen[agent]["observation"].tobytes(), known) == known
     assert len(meaning) == len(set(meaning.values()))
 

@@ -297,7 +297,7 @@ def weights(ranges: BeliefTracker, state: int) -> Counter[tuple[str, ...]]:
     """How likely it is that everybody knows what."""
     sequence_at: Belief = ranges.of(0, state)
     found: Counter[tuple[str, ...]] = Counter()
-    for row, weight in zip(sequence_at.known.tolist(), sequence_at.weight.tolist(), strict=True):
+    for row, weight in zip(sequence_at.infostate.tolist(), sequence_at.weight.tolist(), strict=True):
         found[tuple(map(ranges.key, row))] += weight
     return found
 

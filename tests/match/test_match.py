@@ -136,7 +136,7 @@ def test_simultaneous_moves_are_executed_together() -> None:
 def test_what_does_not_fit_is_said_at_once() -> None:
     with pytest.raises(ParameterError, match=r"kuhn_poker has 2 players \(P1, P2\), not 1: name one agent for each"):
         play_match(KUHN, ["random"])
-    with pytest.raises(ParameterError, match="one agent object sits in two seats"):
+    with pytest.raises(ParameterError, match="one agent object is in two seats"):
         play_match(KUHN, [RandomAgent()] * 2)
     for agent in (RandomAgent, 3):
         with pytest.raises(ParameterError, match="is not an agent; it needs begin, observe, act and end"):
@@ -180,7 +180,7 @@ class OnePlayer:
 def test_games_that_do_not_end() -> None:
     with pytest.raises(GameRuleError, match="alone is not over after 50 steps"):
         play_match(OnePlayer(Endless()), ["random"], max_steps=50)
-    with pytest.raises(GameRuleError, match="no player can move and chance has no answer"):
+    with pytest.raises(GameRuleError, match="neither legal actions nor chance outcomes"):
         play_match(OnePlayer(Stuck()), ["random"])
 
 
@@ -658,7 +658,7 @@ def test_names_of_agents() -> None:
 
 def test_a_mixture_of_agents_is_drawn_anew_for_every_game() -> None:
     """By its weights, the same again from the same seed; two sides that mix draw each for themselves."""
-    name = "mixed(agents=[scripted(moves=[pass,pass]),scripted(moves=[bet,bet])],weights=[1,3])"
+    name = "mixed(agents=[scripted(actions=[pass,pass]),scripted(actions=[bet,bet])],weights=[1,3])"
     matches = [play_match(KUHN, [name, name], seed=seed) for seed in range(200)]
     first = [match.steps[2].actions[0] for match in matches]  # Jack and King are dealt before
     assert 0.65 < first.count("bet") / 200 < 0.85
@@ -670,7 +670,7 @@ def test_a_mixture_of_agents_is_drawn_anew_for_every_game() -> None:
 
 def test_a_team_that_mixes_is_of_one_kind() -> None:
     """Both seats of it draw the same agent, as its opponents need not."""
-    team = "mixed(agents=[stop,scripted(moves=[1])])"
+    team = "mixed(agents=[stop,scripted(actions=[1])])"
     kinds = set()
     for seed in range(8):
         match = play_match("pommerman:PommeTeamCompetition-v0(max_steps=2)", [team] * 4, seed=seed)

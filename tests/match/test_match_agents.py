@@ -24,11 +24,11 @@ def test_a_script_is_played(tmp_path: Path) -> None:
     path.write_text('["bet"]')
     name = f"scripted(path='{path}')"
     for seed in range(10):
-        match = play_match("kuhn_poker", [name, "scripted(moves=[pass])"], seed=seed)
+        match = play_match("kuhn_poker", [name, "scripted(actions=[pass])"], seed=seed)
         assert (moves_of(match, 0), moves_of(match, 1)) == (["bet"], ["pass"])
         assert match.returns == (1.0, -1.0)
         assert match.faults == ()
-    assert match.agents == (f"scripted(path={path})", "scripted(moves=[pass])")
+    assert match.agents == (f"scripted(path={path})", "scripted(actions=[pass])")
     assert agent_name(load_agent(match.agents[0])) == match.agents[0]
 
 
@@ -39,19 +39,19 @@ def test_one_object_plays_game_after_game() -> None:
 
 
 def test_what_a_script_cannot_play_is_a_fault() -> None:
-    match = play_match("goofspiel(num_cards=4)", ["scripted(moves=[4,4])", "random"], seed=1)
+    match = play_match("goofspiel(num_cards=4)", ["scripted(actions=[4,4])", "random"], seed=1)
     assert [(fault.step, fault.kind) for fault in match.faults] == [(3, "illegal"), (4, "error")]
     assert match.faults[1].detail == "act: GameRuleError: the script has 2 moves, and one more is asked for"
 
 
 def test_a_script_stands_still_after_its_end_in_pommerman() -> None:
-    match = play_match(POMMERMAN, ["scripted(moves=[5])", "stop"], seed=1)
+    match = play_match(POMMERMAN, ["scripted(actions=[5])", "stop"], seed=1)
     assert moves_of(match, 0) == [5] + [0] * 9
     assert set(moves_of(match, 1)) == {0}
     assert match.returns == (-1.0, 1.0)
     assert match.faults == ()
     talk = play_match(
-        "pommerman:PommeRadio-v2", ["scripted(moves=[[5,1,2]])", "stop", "stop", "stop"], seed=1, max_steps=900
+        "pommerman:PommeRadio-v2", ["scripted(actions=[[5,1,2]])", "stop", "stop", "stop"], seed=1, max_steps=900
     )
     assert moves_of(talk, 0)[:2] == [(5, 1, 2), (0, 0, 0)]
     assert set(moves_of(talk, 2)) == {(0, 0, 0)}
@@ -87,14 +87,14 @@ def test_scripts_that_are_not_there() -> None:
         with pytest.raises(ParameterError, match="give a file or moves"):
             load_agent(name)
     with pytest.raises(FormatError, match=r"1\.5 is not a move"):
-        load_agent("scripted(moves=[1,1.5])")
+        load_agent("scripted(actions=[1,1.5])")
     with pytest.raises(FormatError, match=r"Name\(.* is not a move"):
-        load_agent("scripted(moves=[a(b=1)])")
+        load_agent("scripted(actions=[a(b=1)])")
 
 
 def test_the_command_line_names_every_agent() -> None:
     listed = CliRunner().invoke(app, ["agents"]).output
     assert [line.partition("(")[0] for line in listed.splitlines() if line[:1].isalpha()][:-1] == sorted(AGENTS)
-    result = CliRunner().invoke(app, ["match", POMMERMAN, "scripted(moves=[5])", "stop", "--games", "2"])
+    result = CliRunner().invoke(app, ["match", POMMERMAN, "scripted(actions=[5])", "stop", "--games", "2"])
     assert result.exit_code == 0
-    assert "scripted(moves=[5])" in result.output
+    assert "scripted(actions=[5])" in result.output

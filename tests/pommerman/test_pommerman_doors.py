@@ -67,7 +67,7 @@ class CarefulAgent(BaseAgent):
         self._visits[position] += 1
         enemies = [constants.Item(e) for e in obs["enemies"]]
         options = []
-        for action in [constants.Action.Up, constants.Action.Down, constants.Action.LeaveGame, constants.Action.Right]:
+        for action in [constants.Action.Up, constants.Action.Down, constants.Action.Left, constants.Action.Right]:
             cell = utility.get_next_position(position, action)
             if utility.position_on_board(board, cell) and utility.position_is_passable(board, cell, enemies):
                 options.append((self._visits[cell], action.value))

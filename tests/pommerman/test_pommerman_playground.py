@@ -347,7 +347,7 @@ def test_helpers_of_agents() -> None:
     assert utility.get_next_position((1, 1), constants.Action.Up) == (0, 1)
     assert not utility.is_valid_direction(board, (0, 0), constants.Action.Right)  # rigid
     assert utility.is_valid_direction(board, (0, 0), 4, invalid_values=[Item.Wood.value])
-    assert not utility.is_valid_direction(board, (0, 0), constants.Action.LeaveGame)  # off the board
+    assert not utility.is_valid_direction(board, (0, 0), constants.Action.Left)  # off the board
     assert utility.is_valid_direction(board, (0, 1), constants.Action.Stop)
     for wrong in (lambda: utility.get_next_position((0, 0), 5), lambda: utility.get_direction((0, 0), (1, 1))):
         with pytest.raises(constants.InvalidAction):

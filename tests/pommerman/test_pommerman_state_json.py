@@ -611,7 +611,7 @@ def test_a_match_of_ours_comes_back(tmp_path: Path) -> None:
     file = write_game(match, tmp_path / "game_state.json", agents=["one", "other"])
     again = read_game(file)
     assert again.agents == ("one", "other")
-    assert [(s.moves, s.chance_outcome) for s in again.steps] == [(s.moves, s.chance_outcome) for s in match.steps]
+    assert [(s.actions, s.chance_outcome) for s in again.steps] == [(s.actions, s.chance_outcome) for s in match.steps]
     assert again.returns == match.returns
 
 
@@ -620,7 +620,7 @@ def test_a_game_that_began_in_a_state_comes_back(tmp_path: Path) -> None:
     match = play_match(rules, ["random"] * 4, seed=1)
     again = read_game(write_game(match, tmp_path / "game_state.json", game=rules))
     assert isinstance(again.steps[0].chance_outcome, str)
-    assert [s.moves for s in again.steps[1:]] == [s.moves for s in match.steps]
+    assert [s.actions for s in again.steps[1:]] == [s.actions for s in match.steps]
     assert again.returns == match.returns
     assert replay_states(again)[1:] == replay_states(match, rules)
 
@@ -634,7 +634,7 @@ def test_walls_that_kill_everyone(tmp_path: Path) -> None:
     ends = json.loads(json.loads(file.read_text())["state"][2]["agents"])
     assert not any(agent["is_alive"] for agent in ends)
     again = read_game(file, Pommerman("short", rules.config))
-    assert [s.moves for s in again.steps[1:]] == [s.moves for s in match.steps]
+    assert [s.actions for s in again.steps[1:]] == [s.actions for s in match.steps]
 
 
 def test_states_are_written_one_file_each(tmp_path: Path) -> None:
@@ -658,7 +658,7 @@ def test_radio_actions_may_be_bare_or_long(tmp_path: Path) -> None:
         actions = [a if said[f"Agent{k}"] != [0, 0] or a == 0 else a[0] for k, a in enumerate(actions)]
         shot["intended_actions"] = json.dumps([[*a, 9, 9] if isinstance(a, list) else a for a in actions])
     again = read_game(save(body, tmp_path / "game_state.json"))
-    assert [s.moves for s in again.steps] == [s.moves for s in match.steps]
+    assert [s.actions for s in again.steps] == [s.actions for s in match.steps]
 
 
 def shot(step: int, key: str, value: object) -> Spoil:
@@ -760,14 +760,14 @@ def crowded() -> str:
         (put("steps.0.chance_outcome", -1), "step 1: chance cannot choose -1"),
         (put("steps.0.chance_outcome", 2**70), "step 1: chance cannot choose"),
         (put("steps.0.chance_outcome", None), "step 1: chance cannot choose None"),
-        (put("steps.0.moves", [0, 0, 0, 0]), "step 1: player 0 cannot play 0"),
-        (put("steps.1.moves", [6, 0, 0, 0]), "step 2: player 0 cannot play 6"),
-        (put("steps.1.moves", [0, -1, 0, 0]), "step 2: player 1 cannot play -1"),
-        (put("steps.1.moves", [0, [1, 2, 3], 0, 0]), r"step 2: player 1 cannot play \(1, 2, 3\)"),
-        (put("steps.1.moves", [0, "up", 0, 0]), "step 2: player 1 cannot play 'up'"),
-        (put("steps.1.moves", [0, None, 0, 0]), "step 2: player 1 cannot play None"),
-        (put("steps.1.moves", [0, 0, 0]), "not a replay: step 2 has 3 moves"),
-        (put("steps.1.moves", [0, 10**30, 0, 0]), "step 2: player 1 cannot play|not a replay"),
+        (put("steps.0.actions", [0, 0, 0, 0]), "step 1: player 0 cannot play 0"),
+        (put("steps.1.actions", [6, 0, 0, 0]), "step 2: player 0 cannot play 6"),
+        (put("steps.1.actions", [0, -1, 0, 0]), "step 2: player 1 cannot play -1"),
+        (put("steps.1.actions", [0, [1, 2, 3], 0, 0]), r"step 2: player 1 cannot play \(1, 2, 3\)"),
+        (put("steps.1.actions", [0, "up", 0, 0]), "step 2: player 1 cannot play 'up'"),
+        (put("steps.1.actions", [0, None, 0, 0]), "step 2: player 1 cannot play None"),
+        (put("steps.1.actions", [0, 0, 0]), "not a replay: step 2 has 3 moves"),
+        (put("steps.1.actions", [0, 10**30, 0, 0]), "step 2: player 1 cannot play|not a replay"),
         (put("steps.1.chance_outcome", "tick"), "step 2: chance cannot choose 'tick'"),
         (lambda body: body["steps"].extend(body["steps"][1:2] * 100_000), "the game is over after step|cannot play"),
         (drop("steps.-1"), "the game is not over after its"),
@@ -821,7 +821,7 @@ def test_convert_on_the_command_line(tmp_path: Path) -> None:
     assert (tmp_path / "game_state.json").read_text() == duel()
     assert run("convert", "game_state.json", "again.json", cwd=tmp_path).returncode == 0
     again = Match.load(tmp_path / "again.json")
-    assert [(s.moves, s.chance_outcome) for s in again.steps] == [(s.moves, s.chance_outcome) for s in match.steps]
+    assert [(s.actions, s.chance_outcome) for s in again.steps] == [(s.actions, s.chance_outcome) for s in match.steps]
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_too_few_words_for_all_moves_are_silence() -> None:
 
 def test_a_teammate_that_is_known_is_found_out() -> None:
     """Played along, an agent that stands still is told from those that walk, and the other way round."""
-    for mate, other in (("stop", "simple"), ("scripted(moves=[2,2,1,1,2,2,1,1,2,2,1,1,2,2,1,1])", "stop")):
+    for mate, other in (("stop", "simple"), ("scripted(actions=[2,2,1,1,2,2,1,1,2,2,1,1,2,2,1,1])", "stop")):
         agent = load_agent(f"ad-hoc(agent=dypm,teammates=[{other},'{mate}'])")
         infoset.play_match(f"{TEAMS}(seed=1,view=10,max_steps=16)", [agent, "stop", load_agent(mate), "stop"], seed=1)
         credits = {known.name: known.credit for known in agent.types}
@@ -128,7 +128,7 @@ def test_a_teammate_that_is_known_is_found_out() -> None:
 
 def test_a_stranger_that_speaks_is_heard() -> None:
     """It walks up and down as it says; no agent of the list does, so that its word is what stands."""
-    agent, walks = load_agent("ad-hoc(teammates=[stop])"), "scripted(moves=[[1,3,0],[2,2,0],[1,3,0],[2,2,0],[1,3,0]])"
+    agent, walks = load_agent("ad-hoc(teammates=[stop])"), "scripted(actions=[[1,3,0],[2,2,0],[1,3,0],[2,2,0],[1,3,0]])"
     game = "pommerman:PommeRadioCompetition-v2(seed=1,view=10,max_steps=5)"
     infoset.play_match(game, [agent, "stop", load_agent(walks), "stop"], seed=1)
     assert agent.inner.belief.coming[2] == st.DOWN

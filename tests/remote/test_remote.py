@@ -83,7 +83,7 @@ def test_it_plays_as_it_does_here(serve) -> None:
     """A policy that is no mixture makes the same moves on both sides of the wire."""
     there, here = (
         play_match("goofspiel(num_cards=4)", [agent, "random"], seed=7)
-        for agent in (serve("scripted(moves=[4,3,2])"), "scripted(moves=[4,3,2])")
+        for agent in (serve("scripted(actions=[4,3,2])"), "scripted(actions=[4,3,2])")
     )
     assert [step.actions for step in there.steps] == [step.actions for step in here.steps]
 
@@ -145,7 +145,7 @@ def test_names_of_the_wire_open_no_file(serve, tmp_path: Path, monkeypatch: pyte
         "pommerman:PommeFFACompetition-v0(state=secret)", "pommerman:OneVsOne-v0(state='/dev/zero')",
     ):  # fmt: skip
         refused = begun(url, name)
-        assert re.search(r"no shipped game|names a file of this machine|unknown game", refused), (name, refused)
+        assert re.search(r"not a shipped game|names a file of this machine|unknown game", refused), (name, refused)
         assert "a secret" not in refused and "\x1b" not in refused and "did you mean 'secret" not in refused
     assert begun(url, "kuhn_poker") == ""
     assert begun(url, "holdem_river(board=Ks7h2d9c5s,range1='AA:0.5,KK',range2=QQ)") == ""
@@ -156,7 +156,7 @@ def test_the_owner_lists_further_games(serve, tmp_path: Path) -> None:
     path.write_text(COIN)
     url = serve("random", allowed=[str(path)])
     assert begun(url, str(path)) == begun(url, "elsewhere/coin.efg") == begun(url, "kuhn_poker") == ""
-    assert "no shipped game" in begun(url, "other.efg")
+    assert "not a shipped game" in begun(url, "other.efg")
     match = play_match(str(path), [url, "random"], seed=1)
     assert match.steps[0].actions[0] in ("heads", "tails") and not match.faults
     only = serve("random", str(path))
@@ -218,7 +218,7 @@ def test_callers_with_the_same_seed_do_not_meet(serve) -> None:
 
 
 def test_a_game_that_is_being_played_is_not_replaced(serve) -> None:
-    connection = HTTPConnection(serve("scripted(moves=[bet])").removeprefix("http://"))
+    connection = HTTPConnection(serve("scripted(actions=[bet])").removeprefix("http://"))
 
     def ask(path: str, **values: object) -> tuple[int, dict]:
         connection.request("POST", path, json.dumps({"match": "m"} | values))

@@ -19,7 +19,7 @@ GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "
 def weights(found: Belief, ranges: BeliefTracker) -> dict:
     """By what everybody knows: positions have no names."""
     total: dict = {}
-    for row, weight in zip(found.known.tolist(), found.weight.tolist(), strict=True):
+    for row, weight in zip(found.infostate.tolist(), found.weight.tolist(), strict=True):
         key = tuple(ranges.states.state(state) for state in row)
         total[key] = total.get(key, 0.0) + weight
     return total

@@ -48,7 +48,7 @@ def asked(name, player, grows=False, **limits):
 
 def rows(found):
     """Weights by position, and by what everybody knows there."""
-    return dict(zip(map(tuple, np.column_stack([found.position, found.known]).tolist()), found.weight, strict=True))
+    return dict(zip(map(tuple, np.column_stack([found.position, found.infostate]).tolist()), found.weight, strict=True))
 
 
 @pytest.mark.parametrize("grows", [False, True])
@@ -124,7 +124,7 @@ def test_the_nearest_are_kept_where_there_is_no_time_for_others() -> None:
     for state in states:
         found = ranges.of(0, state)
         assert found.size
-        assert set(found.known[:, 0].tolist()) == {state}
+        assert set(found.infostate[:, 0].tolist()) == {state}
     assert ranges.near
     assert ranges.near <= set(states)
     assert not ranges.drawn_again

@@ -165,7 +165,7 @@ def test_what_a_search_did_tells_how_others_moved() -> None:
     graph, worlds = agent.graph, agent.ranges.asked(0, agent.state)
     bet = graph.first[worlds.position] + 1
     graph.ask(bet)
-    known = graph.states.successor(worlds.known, graph.record[bet])[:, 1]
+    known = graph.states.successors(worlds.infostate, graph.record[bet])[:, 1]
     answers = graph.first[graph.child[bet]][:, None] + np.arange(2)
     told = agent.tree_search.probabilities(answers.ravel(), np.repeat(known, 2)).reshape(-1, 2)
     np.testing.assert_allclose(told.sum(axis=1), 1.0)

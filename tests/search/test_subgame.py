@@ -98,7 +98,7 @@ def test_order_two_keeps_the_weights_of_ones_own_worlds(ranges_of) -> None:
     jack = successor_state(ranges, 0, (None, "J"))
     rooted = order_two(ranges, 0, jack, 10, 10, np.random.default_rng(1))
     assert rooted.size == 4  # two worlds of one's own, and in each one more that the other holds possible
-    assert rooted.weight[rooted.known[:, 0] == jack] == pytest.approx([0.25, 0.25])
+    assert rooted.weight[rooted.infostate[:, 0] == jack] == pytest.approx([0.25, 0.25])
 
 
 def test_a_horizon_ends_the_game_with_what_its_values_say(ranges_of) -> None:

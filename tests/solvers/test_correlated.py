@@ -213,7 +213,7 @@ def test_what_there_is_not_and_what_is_too_large(monkeypatch: pytest.MonkeyPatch
         correlated_equilibrium(CHICKEN, "ce", "welfair")
     with pytest.raises(BudgetError, match="its reduced normal form has"):
         correlated_equilibrium("leduc_poker", "ce")
-    with monkeypatch.context() as patch, pytest.raises(UnsupportedGameError, match="plans hold no draw that everybody"):
+    with monkeypatch.context() as patch, pytest.raises(UnsupportedGameError, match="plans have no distribution"):
         patch.setattr(programs, "MOST_ROUNDS", 2)
         patch.setattr(programs, "_cells", lambda _: None)
         module._best(compiled := Compiled.of("kuhn_poker"), OneByOne(compiled), "cce", "P1")
@@ -363,7 +363,7 @@ def test_only_pure_plans_are_told() -> None:
     policy = correlated_equilibrium(CHICKEN, "ce").policy
     lottery = policy.lotteries[0]
     mixed = replace(policy, lotteries=(replace(lottery, plans=np.full(lottery.plans.shape, 0.5)),))
-    with pytest.raises(PolicyError, match="plan 1 draws moves itself"):
+    with pytest.raises(PolicyError, match="plan 1 is not pure"):
         evaluate(CHICKEN, mixed)
     with pytest.raises(UnknownNameError, match="'C'"):
         solve(CHICKEN, "correlated(objective=C)")

@@ -68,7 +68,8 @@ def team_game() -> HiddenGame:
 def test_what_is_no_count_is_refused_wherever_counts_are_taken(name: str, count: float) -> None:
     for take in COUNTS[name]:
         with pytest.raises(
-            ParameterError, match=f"{name}={re.escape(str(count))} is (no integer|out of range|not allowed); allowed: "
+            ParameterError,
+            match=f"{name}={re.escape(str(count))} is (not an integer|out of range|not allowed); allowed: ",
         ):
             take(count)
 

@@ -30,7 +30,7 @@ VALUES = {KUHN: -1 / 18, LEDUC: -0.08560642407800048, DICE: 1 / 16, "liars_dice(
 def test_no_gain_is_left(name: str) -> None:
     form = form_of(name)
     if not form.zero_sum:
-        with pytest.raises(UnsupportedGameError, match="not zero-sum"):
+        with pytest.raises(UnsupportedGameError, match="not constant-sum"):
             linear_program(form)
         return
     result = evaluate(form, linear_program(form))
@@ -84,7 +84,7 @@ def test_random_zero_sum_games(seed: int) -> None:
 def test_refusals_name_why() -> None:
     with pytest.raises(UnsupportedGameError, match="has 3 players"):
         solve(load("kuhn_poker(players=3)"), "lp")
-    with pytest.raises(UnsupportedGameError, match="not zero-sum"):
+    with pytest.raises(UnsupportedGameError, match="not constant-sum"):
         solve(load("goofspiel(num_cards=3,returns_type=total_points)"), "lp")
 
 

@@ -242,7 +242,7 @@ def test_who_does_not_know_where_the_game_stands() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ParameterError, match="refinement=perfect is not one of any, normal-form-perfect"):
         solve(KUHN, "lp(refinement=perfect)")
-    with pytest.raises(UnsupportedGameError, match="not zero-sum"):
+    with pytest.raises(UnsupportedGameError, match="not constant-sum"):
         solve("goofspiel(num_cards=3,returns_type=total_points)", "lp(refinement=quasi-perfect)")
     plans = solve("rock_paper_scissors", "correlated").policy
     with pytest.raises(UnsupportedGameError, match="Try evaluate"):

@@ -366,5 +366,5 @@ def test_the_start_must_be_inside() -> None:
     start = uniform(form_of("kuhn_poker"))
     start[1:3] = 1.0, 0.0
     for method in (sfrd(), sfrd_continuous()):
-        with pytest.raises(ParameterError, match="must start inside"):
+        with pytest.raises(ParameterError, match="must start from a profile"):
             method.solver(form_of("kuhn_poker"), start)

@@ -81,7 +81,7 @@ def test_a_player_sees_the_table_and_once_all_chose_what_they_chose(name: str) -
     before = seen(game, 1, (), game.start().state.legal_actions(1))
     assert before["kind"] == "payoffs" and before["mover"] == 1 and {*before["chosen"]} == {None}
     match = infoset.play_match(
-        name, [f"scripted(moves=[{game.start().state.legal_actions(0)[1]}])"] * len(game.players)
+        name, [f"scripted(actions=[{game.start().state.legal_actions(0)[1]}])"] * len(game.players)
     )
     step = game.start().state.play(match.steps[0].actions)
     own = ((match.steps[0].actions[1], step.observation(1)),)

@@ -153,7 +153,7 @@ def test_memory_of_what_was_worked_out_changes_no_picture() -> None:
     plays = [moment for seed in range(4) for moment in moments(game, seed)]
     warm = [seen(game, 0, m.known[0], m.legal_actions[0]) for m in plays]
     for moment, picture in reversed(list(zip(plays, warm, strict=True))):
-        possible._kept.clear()
+        possible._cache.clear()
         assert seen(game, 0, moment.known[0], moment.legal_actions[0]) == picture
 
 
@@ -201,12 +201,12 @@ def test_where_too_much_is_possible_a_board_shows_what_was_tried(monkeypatch: py
     from infoset.view.pictures import possible
 
     monkeypatch.setattr(possible, "MAX_STATES", 3)
-    possible._kept.clear()
+    possible._cache.clear()
     game = load("gdl:blind_tic_tac_toe")
     moment = after(game, [(("mark", 1, 1), ("mark", 2, 2)), (("mark", 2, 2), ("mark", 1, 3))], [None, None])
     board = seen(game, 0, moment.known[0], moment.legal_actions[0])["parts"][0]
     assert board["cells"] == [["ok", "?", "?"], ["?", "tried", "?"], ["?", "?", "?"]]
-    possible._kept.clear()
+    possible._cache.clear()
 
 
 def test_a_throw_at_meier_is_hidden_from_the_other() -> None:

@@ -226,7 +226,7 @@ def test_what_is_under_the_pointer(visit: Any, match: Match) -> None:
     seen.wait_for(lambda step, view, playing: step == number)
     box = seen.page.locator(".pommerman canvas").bounding_box()
     unit = box["width"] / 11.8
-    seen.page.mouse.action(box["x"] + unit * (0.9 + bomb.cell % 11), box["y"] + unit * (0.9 + bomb.cell // 11))
+    seen.page.mouse.move(box["x"] + unit * (0.9 + bomb.cell % 11), box["y"] + unit * (0.9 + bomb.cell // 11))
     assert f"{shown.players[bomb.owner]}'s bomb: {bomb.life} steps left" in seen.page.inner_text(".tip")
 
 

@@ -28,7 +28,7 @@ from infoset.web.listing import Filter, Listing
 from infoset.web.metadata import HALF, read_metadata
 from infoset.web.watching import Watching
 
-BETS = "scripted(moves=[bet,bet])"
+BETS = "scripted(actions=[bet,bet])"
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_a_reader_sees_what_another_connection_has_written(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("format", ["double-elimination", "swiss(rounds=2)", ""])
 def test_every_format_is_read_as_it_was_played(tmp_path: Path, format: str) -> None:
-    teams = ["random", BETS, "scripted(moves=[pass,pass])"]
+    teams = ["random", BETS, "scripted(actions=[pass,pass])"]
     more: dict[str, Any] = {"format": format} if format else {"games": 7}
     played = tournament(KUHN, teams, workers=1, db=tmp_path / "games.db", **more)
     found = read_record(tmp_path / "games.db").standings

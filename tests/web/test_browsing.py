@@ -23,7 +23,7 @@ from infoset.web.app import server
 from infoset.web.guard import Guard
 from infoset.web.site import Site
 
-BETS = "scripted(moves=[bet,bet])"
+BETS = "scripted(actions=[bet,bet])"
 HARM = "</script><script>alert(1)</script>"
 
 

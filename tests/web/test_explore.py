@@ -141,7 +141,7 @@ def test_too_much_that_is_hidden_is_a_line_and_keys_can_still_be_read(
     room: Exploring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(public_walk, "MAX_WORLDS", 3)
-    with pytest.raises(InfosetError, match="too much is hidden"):
+    with pytest.raises(InfosetError, match="too many histories"):
         room.node(RowsRequest("item:0/leduc"))
     assert node(room, "item:0/leduc", way="0", at="Kh")["groups"][0]["rows"][0]["key"] == "Kh"
 

@@ -1,4 +1,4 @@
-"""Numeric coding of a game for learners: moves as numbers, information states as arrays."""
+"""Numeric coding of a game for learners: actions as numbers, information states as arrays."""
 
 from __future__ import annotations
 
@@ -19,72 +19,72 @@ MASK = np.int8
 
 
 class Coding:
-    """A numeric coding of a game: ``moves[k]`` is the move of action ``k``, for every player.
+    """A numeric coding of a game: ``actions[k]`` is the game's action of number ``k``, for every player.
 
     ``encode`` makes arrays of information states.
     """
 
-    def __init__(self, game: Game, moves: Sequence[Action] | None, encode: Encoder | None) -> None:
-        """Take the moves and the encoder; ``None`` selects the game's own, or else enumerates it.
+    def __init__(self, game: Game, actions: Sequence[Action] | None, encode: Encoder | None) -> None:
+        """Take the actions and the encoder; ``None`` selects the game's own, or else enumerates it.
 
-        Raises ``BudgetError`` where the game is too large for that, ``ParameterError`` for repeated moves or an invalid
-        encoder.
+        Raises ``BudgetError`` where the game is too large for that, ``ParameterError`` for repeated actions or an
+        invalid encoder.
         """
         if encode is not None and not isinstance(encode, Encoder):
             raise ParameterError(
                 f"{shorten(repr(encode))} is not an encoder; it needs space and __call__(player, known)"
             )
         if isinstance(game, Encoded):
-            moves = game.actions if moves is None else moves
+            actions = game.actions if actions is None else actions
             encode = game.encoder() if encode is None else encode
-        if moves is None or encode is None:
+        if actions is None or encode is None:
             graph = _enumerate(game)
-            moves = all_actions(graph) if moves is None else moves
+            actions = all_actions(graph) if actions is None else actions
             encode = HistoryEncoder.of(graph) if encode is None else encode
-        self.game, self.moves, self.encode = game.name, tuple(moves), encode
-        self._number = {move: number for number, move in enumerate(self.moves)}
-        if len(self._number) < len(self.moves):
-            raise ParameterError(f"moves={shorten(repr(self.moves))}: each may come once")
+        self.game, self.actions, self.encode = game.name, tuple(actions), encode
+        self._number = {one: number for number, one in enumerate(self.actions)}
+        if len(self._number) < len(self.actions):
+            raise ParameterError(f"actions={shorten(repr(self.actions))}: each may come once")
 
     def mask(self, legal_actions: tuple[Action, ...]) -> npt.NDArray[np.int8]:
-        """Return (moves,) 1 for a legal move, 0 for others.  Raises ``ParameterError`` for one that has no number."""
-        mask = np.zeros(len(self.moves), dtype=MASK)
+        """Return (actions,) 1 for legal actions, else 0.  Raises ``ParameterError`` for one without a number."""
+        mask = np.zeros(len(self.actions), dtype=MASK)
         try:
-            mask[[self._number[move] for move in legal_actions]] = 1
+            mask[[self._number[one] for one in legal_actions]] = 1
         except KeyError as missing:
-            raise ParameterError(f"{self.game} offers {missing}, which is not among the moves given") from None
+            raise ParameterError(f"{self.game} offers {missing}, which is not among the actions given") from None
         return mask
 
-    def move(self, player: str, action: Any, legal_actions: tuple[Action, ...]) -> Action:
-        """Return the legal move of an action; the only one where there is no choice.  Raises ``IllegalActionError``."""
+    def decode(self, player: str, action: Any, legal_actions: tuple[Action, ...]) -> Action:
+        """Return the legal action of a number, or the only legal one.  Raises ``IllegalActionError``."""
         if len(legal_actions) == 1:
             return legal_actions[0]
         try:
             number = index(action)
         except TypeError:
             number = -1
-        if 0 <= number < len(self.moves) and self.moves[number] in legal_actions:
-            return self.moves[number]
-        infostate = f" ({self.moves[number]!r})" if 0 <= number < len(self.moves) else ""
-        offered = ", ".join(f"{self._number[move]} ({move!r})" for move in legal_actions)
+        if 0 <= number < len(self.actions) and self.actions[number] in legal_actions:
+            return self.actions[number]
+        given = f" ({self.actions[number]!r})" if 0 <= number < len(self.actions) else ""
+        offered = ", ".join(f"{self._number[one]} ({one!r})" for one in legal_actions)
         raise IllegalActionError(
-            f"{player} cannot play action {shorten(repr(action))}{infostate}; legal: {shorten(offered, 200)}"
+            f"{player} cannot play action {shorten(repr(action))}{given}; legal: {shorten(offered, 200)}"
         )
 
 
 def all_actions(graph: GameGraph) -> tuple[Action, ...]:
-    """Return every move of every player, in the order in which the rules list them."""
+    """Return every action of every player, in the order in which the rules list them."""
     action_sets = np.unique(graph.content[graph.player >= 0])
-    return tuple(dict.fromkeys(move for action_set in action_sets for move in graph.action_sets[action_set]))
+    return tuple(dict.fromkeys(one for action_set in action_sets for one in graph.action_sets[action_set]))
 
 
 def _enumerate(game: Game) -> GameGraph:
     try:
-        return explore(game, sizes.MOVES_FOR_LEARNERS)
+        return explore(game, sizes.ACTIONS_FOR_LEARNERS)
     except BudgetError:
         raise BudgetError(
-            f"{game.name} is too large to enumerate for learners (limit: {sizes.MOVES_FOR_LEARNERS:,} moves in all "
-            "positions); give moves=[…], all moves of all players, and encode=…, an object with space and "
+            f"{game.name} is too large to enumerate for learners (limit: {sizes.ACTIONS_FOR_LEARNERS:,} actions in all "
+            "positions); give actions=[…], all actions of all players, and encode=…, an object with space and "
             "__call__(player, known)"
         ) from None
 

@@ -21,7 +21,7 @@ class Encoder(Protocol):
     def space(self) -> spaces.Space[Any]: ...
 
     def __call__(self, player: int, infostate: Sequence[ObservationRecord]) -> Any:
-        """Encode a player's information state: (own move or None, observation) for every step that it noticed.
+        """Encode a player's information state: (own action or None, observation) for every step that it noticed.
 
         The value is new each time, and the encoder keeps no reference to it.
         """
@@ -30,7 +30,7 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class Encoded(Protocol):
-    """A game with an encoder of its own, and all moves of all players, so that it need not be enumerated."""
+    """A game with an encoder of its own, and all actions of all players, so that it need not be enumerated."""
 
     @property
     def actions(self) -> Sequence[Action]: ...

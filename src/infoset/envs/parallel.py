@@ -26,8 +26,8 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     """A PettingZoo environment of a game, given by name or as an object; its players are the agents.
 
     One step of the environment is one step of the game; steps in which only chance moves are played along.  An
-    observation is ``{"observation": …, "action_mask": …}``.  Action ``k`` plays ``moves[k]``; the mask, int8, is 1
-    where that is legal.  The action of an agent with at most one legal move is ignored; without any legal move the
+    observation is ``{"observation": …, "action_mask": …}``.  Action ``k`` plays ``actions[k]``; the mask, int8, is 1
+    where that is legal.  The action of an agent with at most one legal move is ignored; without any legal action the
     mask is zero.
 
     Rewards are the increments of a player's payoff, so they sum to its final payoff.  In Pommerman they
@@ -50,12 +50,12 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         self,
         game: Game | str,
         *,
-        moves: Sequence[Action] | None = None,
+        actions: Sequence[Action] | None = None,
         encode: Encoder | None = None,
         max_steps: int | None = None,
         render_mode: str | None = None,
     ) -> None:
-        """Take a game; ``moves`` and ``encode`` are needed where it is too large to enumerate, see ``Coding``.
+        """Take a game; ``actions`` and ``encode`` are needed where it is too large to enumerate, see ``Coding``.
 
         ``max_steps`` truncates longer episodes; games that end by their rules, as Pommerman does, need none.
         Raises ``BudgetError``, ``ParameterError``, or ``UnsupportedGameError`` where two players share a name.
@@ -66,10 +66,10 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
             raise UnsupportedGameError(f"{self.game.name}: agents need distinct names, not {self.possible_agents}")
         if max_steps is not None:
             check_range("max_steps", max_steps, 1, 2**31)
-        self.coding = Coding(self.game, moves, encode)
-        self.moves, self.max_steps, self.render_mode = self.coding.moves, max_steps, check_render_mode(render_mode)
+        self.coding = Coding(self.game, actions, encode)
+        self.actions, self.max_steps, self.render_mode = self.coding.actions, max_steps, check_render_mode(render_mode)
         self.metadata = {"name": self.game.name, "render_modes": ["ansi"], "is_parallelizable": True}
-        n = len(self.moves)
+        n = len(self.actions)
         mask = spaces.Box(0, 1, (n,), MASK)
         seen = spaces.Dict({"observation": self.coding.encode.space, "action_mask": mask})
         self.observation_spaces: Dictionary = dict.fromkeys(self.possible_agents, seen)
@@ -108,7 +108,7 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
         if not self.agents:
             raise GameRuleError(f"{self.game.name}: the episode is over; call reset")
         if not self.game_state.terminal:  # chance may have ended the game before anyone moved
-            self.game_state = self._until_asked(self._play(self.game_state, self._moves(actions)))
+            self.game_state = self._until_asked(self._play(self.game_state, self._joint_action(actions)))
         self.steps += 1
         before, self.paid = self.paid, tuple(map(float, self.game_state.returns()))
         late = self.max_steps is not None and self.steps >= self.max_steps
@@ -129,31 +129,31 @@ class InfosetParallelEnv(ParallelEnv):  # type: ignore[misc]
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
 
-    def _moves(self, actions: Mapping[str, Any]) -> tuple[Action | None, ...]:
-        moves: list[Action | None] = []
+    def _joint_action(self, submitted: Mapping[str, Any]) -> tuple[Action | None, ...]:
+        joint: list[Action | None] = []
         for player, agent in enumerate(self.possible_agents):
             legal_actions = self.game_state.legal_actions(player)
-            if len(legal_actions) > 1 and agent not in actions:
-                raise IllegalActionError(f"{agent} has to move, but there is no action for it among {list(actions)}")
-            moves.append(self.coding.move(agent, actions.get(agent), legal_actions) if legal_actions else None)
-        return tuple(moves)
+            if len(legal_actions) > 1 and agent not in submitted:
+                raise IllegalActionError(f"{agent} has to act, but there is no action for it among {list(submitted)}")
+            joint.append(self.coding.decode(agent, submitted.get(agent), legal_actions) if legal_actions else None)
+        return tuple(joint)
 
-    def _play(self, state: State, moves: tuple[Action | None, ...]) -> State:
+    def _play(self, state: State, joint: tuple[Action | None, ...]) -> State:
         assert self.np_random is not None
-        _, step = execute(self.game.name, state, moves, self.np_random)
-        self._tell(moves, step)
+        _, step = execute(self.game.name, state, joint, self.np_random)
+        self._tell(joint, step)
         return step.state
 
     def _until_asked(self, state: State) -> State:
-        """Play chance steps until a player has a legal move."""
+        """Play chance steps until a player has a legal action."""
         nobody = (None,) * len(self.possible_agents)
         while not state.terminal and not any(map(state.legal_actions, range(len(nobody)))):
             state = self._play(state, nobody)
         return state
 
-    def _tell(self, moves: tuple[Action | None, ...], step: Step) -> None:
-        for player, move in enumerate(moves):
-            learn(self.infostate[player], move, step.observation(player))
+    def _tell(self, joint: tuple[Action | None, ...], step: Step) -> None:
+        for player, action in enumerate(joint):
+            learn(self.infostate[player], action, step.observation(player))
 
     def _observations(self) -> Dictionary:
         return {agent: self._observation(self.possible_agents.index(agent)) for agent in self.agents}

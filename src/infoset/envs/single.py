@@ -38,7 +38,7 @@ class SeatedLearner:
         learn(self.infostate, own_action, observation)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        """Return ``action``; the only legal move where there is no choice."""
+        """Return ``action``; the only legal action where there is no choice."""
         return legal_actions[0] if len(legal_actions) == 1 else self.action
 
     def end(self, returns: tuple[float, ...]) -> None:
@@ -93,7 +93,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         agents = [*others[:seat], self.learner, *others[seat:]]
         self.table = Table.of(self.game, agents, None, None, MAX_STEPS)
         self.coding = Coding(self.game, actions, encode)
-        self.actions, self.render_mode = self.coding.moves, check_render_mode(render_mode)
+        self.actions, self.render_mode = self.coding.actions, check_render_mode(render_mode)
         self.observation_space = self.coding.encode.space
         self.action_space = spaces.Discrete(len(self.actions))
         self.over = True
@@ -118,7 +118,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         before = self.game_state
         if not settled(before, self.seat):  # the game may have ended before the seat moved
             player = self.game.players[self.seat]
-            self.learner.action = self.coding.move(player, action, before.legal_actions(self.seat))
+            self.learner.action = self.coding.decode(player, action, before.legal_actions(self.seat))
             self.game_state = self._until_asked(self.round.step(before))
         self.over = settled(self.game_state, self.seat)
         if self.game_state.terminal:
@@ -126,7 +126,7 @@ class SeatEnv(gymnasium.Env[Any, np.int64]):
         return self._observation(), self._reward(before), self.over, False, self._info()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return (moves,) which actions are legal now."""
+        """Return (actions,) which actions are legal now."""
         return self._mask().astype(bool)
 
     def render(self) -> str | None:

@@ -217,7 +217,7 @@ def policy(path: str = "") -> Agent:
 def scripted(path: str = "", actions: tuple[Value, ...] = ()) -> Agent:
     """A list of moves: moves=[…], or a file (.json)."""
     if bool(path) == bool(actions):
-        raise ParameterError("scripted: give a file or moves: scripted(path=moves.json) or scripted(moves=[1,1,5])")
+        raise ParameterError("scripted: give a file or moves: scripted(path=moves.json) or scripted(actions=[1,1,5])")
     name = full_name("scripted", scripted, path=path, actions=actions)
     if not path:
         return ScriptedAgent(_script(_listed(actions), name), name)

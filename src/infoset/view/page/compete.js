@@ -10,7 +10,7 @@ const WATCHED = 2000; // milliseconds between two requests for a tournament
 const MOST_CELLS = 60; // teams of a cross table
 const LIMIT = 40;
 const UNKNOWN = 25; // the skill of an agent about which nothing is known
-const MADE = 'infoset tournament kuhn_poker random "scripted(moves=[bet,bet])" --games 100 --db runs/kuhn.db';
+const MADE = 'infoset tournament kuhn_poker random "scripted(actions=[bet,bet])" --games 100 --db runs/kuhn.db';
 
 export async function show(main, parameters) {
   if (!parameters.has("item")) return list(main);

@@ -13,7 +13,7 @@ const WAYS = [
 const KINDS = {
   game: ["Games", "play", ""],
   run: ["Runs", "curves", "infoset solve leduc_poker --method pcfr+"],
-  tournament: ["Tournaments", "compete", 'infoset tournament kuhn_poker random "scripted(moves=[bet,bet])" --db runs/kuhn.db'],
+  tournament: ["Tournaments", "compete", 'infoset tournament kuhn_poker random "scripted(actions=[bet,bet])" --db runs/kuhn.db'],
   replay: ["Replays", "watch", "infoset match kuhn_poker random random --games 5 --replay runs/games"],
   policy: ["Policies", "explore", "infoset solve kuhn_poker --method lp --out runs/kuhn"],
 };
