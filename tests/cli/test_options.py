@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 @dataclass
 class Odd:
-    """Sleeps before the game or before a action, and notes which process it is."""
+    """Sleeps before the game or before an action, and notes which process it is."""
 
     begins: float = 0.0
     actions: float = 0.0

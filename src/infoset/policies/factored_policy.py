@@ -245,7 +245,7 @@ def _check(
     for names in (records, *action_sets):
         if (twice := find_twice(names)) is not None:
             raise DamageError(
-                f"{shorten(repr(twice))} occurs twice in it, among its records or the moves of a action_set"
+                f"{shorten(repr(twice))} occurs twice in it, among its records or the actions of an action set"
             )
     actions = int(sizes.sum())
     shapes = [

@@ -206,7 +206,8 @@ def show_propnet(name: str, file: str | Path) -> str:
     are too large to ground and for pictures of large networks, ``UnsupportedSystemError`` for a picture without
     Graphviz.
 
-    >>> infoset.view.propnet_dot.show_propnet("gdl:monty_hall", "monty_hall.dot")
+    >>> from infoset.view.propnet_dot import show_propnet
+    >>> show_propnet("gdl:monty_hall", "monty_hall.dot")
     'gdl:monty_hall: 13 propositions, 12 moves, 23 gates (play 4, goals 4, next 12, sees 3), 0 loops'
     """
     game = load(name)

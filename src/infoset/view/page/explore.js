@@ -316,7 +316,7 @@ class Explorer {
     this.detail.replaceChildren(
       make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${cell.name}`),
       make("table", { className: "ex-exact" },
-        make("thead", {}, make("tr", {}, ...["Move", "Chance", ...(cell.ev ? ["Value"] : [])].map((name) => make("th", { scope: "col" }, name)))),
+        make("thead", {}, make("tr", {}, ...["Action", "Probability", ...(cell.ev ? ["Value"] : [])].map((name) => make("th", { scope: "col" }, name)))),
         make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
           make("td", {}, percent(cell.p?.[i], 2)), ...(cell.ev ? [make("td", {}, signed(cell.ev[i], 3))] : []))))),
       make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
@@ -336,13 +336,13 @@ class Explorer {
 
   point(group, row, k) {
     this.pointed = { group, row, k };
-    const columns = [["Chance", (i) => percent(row.p?.[i], 2)]];
+    const columns = [["Probability", (i) => percent(row.p?.[i], 2)]];
     if (this.other) columns.push(["Other", (i) => percent(row.q?.[i], 2)]);
     if (row.ev) columns.push(["Value", (i) => signed(row.ev[i], 5)], ["Regret", (i) => signed(row.regret[i], 5)]);
     this.detail.replaceChildren(
       make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${row.key}`),
       make("table", { className: "ex-exact" },
-        make("thead", {}, make("tr", {}, make("th", {}, "Move"), ...columns.map(([name]) => make("th", { scope: "col" }, name)))),
+        make("thead", {}, make("tr", {}, make("th", {}, "Action"), ...columns.map(([name]) => make("th", { scope: "col" }, name)))),
         make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
           ...columns.map(([, of]) => make("td", {}, of(i))))))),
       make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
