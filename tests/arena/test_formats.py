@@ -182,7 +182,7 @@ def test_formats_that_do_not_fit() -> None:
         tournament("rock_paper_scissors", [ROCK, PAPER], format="double-elimination(decider='kuhn_poker(players=3)')")
     with pytest.raises(UnknownNameError, match="did you mean 'swiss'"):
         tournament(DUEL, [ROCK, PAPER], format="swis")
-    with pytest.raises(ParameterError, match=r"games=5 is for the format round-robin"):
+    with pytest.raises(ParameterError, match=r"games=5 applies to the format round-robin"):
         tournament(DUEL, [ROCK, PAPER], format="swiss", games=5)
     with pytest.raises(UnsupportedGameError, match="2 sides; a free-for-all needs three"):
         tournament(DUEL, [ROCK, PAPER], format="free-for-all")

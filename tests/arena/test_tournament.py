@@ -337,7 +337,11 @@ def test_agents_that_cannot_play_the_game_end_it_before_it_begins(tmp_path: Path
     ("teams", "error", "words"),
     [
         (["random", "rendom"], UnknownNameError, "unknown agent 'rendom'; did you mean 'random'"),
-        (["random", "scripted(move=[1])"], UnknownNameError, "parameter of scripted: 'move'; did you mean 'moves'"),
+        (
+            ["random", "scripted(action=[1])"],
+            UnknownNameError,
+            "parameter of scripted: 'action'; did you mean 'actions'",
+        ),
         (["random"], ParameterError, "1 team; a tournament needs 2 to 1000; one is enough with --self"),
     ],
 )

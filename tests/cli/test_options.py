@@ -223,7 +223,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "match --rotate": (f"{PLAY} --games 2 --rotate", lambda s: None not in s.body["agents"][0]["seat_means"]),
     "match --seconds-per-move": (
-        f"match kuhn_poker '{ODD}(moves=.2)' random --games 1 --json --seconds-per-move .05",
+        f"match kuhn_poker '{ODD}(actions=.2)' random --games 1 --json --seconds-per-move .05",
         lambda s: s.body["agents"][0]["faults"]["late"] > 0,
     ),
     "match --start-clock": (
@@ -254,13 +254,13 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         f"{MEET} random random --games 2 --rank elo", lambda s: s.body["rank"] == "elo"
     ),
     "tournament --slow": (
-        f"{MEET} random '{ODD}(moves=.05)' --games 2 --slow .01", lambda s: s.faults["slow"] > 0
+        f"{MEET} random '{ODD}(actions=.05)' --games 2 --slow .01", lambda s: s.faults["slow"] > 0
     ),
     "tournament --move-limit": (
-        f"{MEET} random '{ODD}(moves=9)' --games 2 --move-limit 2", lambda s: s.faults["hung"] == 2
+        f"{MEET} random '{ODD}(actions=9)' --games 2 --move-limit 2", lambda s: s.faults["hung"] == 2
     ),
     "tournament --seconds-per-move": (
-        f"{MEET} random '{ODD}(moves=.2)' --games 2 --seconds-per-move .05", lambda s: s.faults["late"] > 0
+        f"{MEET} random '{ODD}(actions=.2)' --games 2 --seconds-per-move .05", lambda s: s.faults["late"] > 0
     ),
     "tournament --start-clock": (
         f"{MEET} random '{ODD}(begins=.2)' --games 2 --start-clock .05", lambda s: s.faults["late"] > 0

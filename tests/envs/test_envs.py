@@ -138,7 +138,7 @@ def test_misuse_is_named() -> None:
     assert not env.agents
     with pytest.raises(GameRuleError, match="the episode is over; call reset"):
         env.step({})
-    with pytest.raises(BudgetError, match=r"give moves=\[…\].* and encode=…"):
+    with pytest.raises(BudgetError, match=r"give actions=\[…\].* and encode=…"):
         InfosetParallelEnv("goofspiel(num_cards=6)")
     with pytest.raises(ParameterError, match="each may come once"):
         InfosetParallelEnv("kuhn_poker", actions=("bet", "bet"))

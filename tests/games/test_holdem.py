@@ -320,7 +320,7 @@ class Returning(HoldemRules):
 
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
-    [(Closed, "holdem_turn", "must tell which cards lie open"), (Returning, "holdem_river", "returns to itself")],
+    [(Closed, "holdem_turn", "must tell which cards lie open"), (Returning, "holdem_river", "occurs twice")],
 )
 def test_cores_of_deals_that_are_none_are_found(kind: type[HoldemRules], name: str, said: str) -> None:
     game = infoset.load(name)

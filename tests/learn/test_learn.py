@@ -136,7 +136,7 @@ def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, config) -> No
 @pytest.mark.parametrize("config", [CONFIGS[0], *(pytest.param(c, marks=pytest.mark.slow) for c in CONFIGS[1:])])
 def test_processes_that_play_change_nothing(config) -> None:
     """Three parts for two processes: what is learnt comes in the same order."""
-    config = replace(config, training=replace_fields(config.training, parts=3, games=7))
+    config = replace(config, training=replace_fields(config.training, shards=3, games=7))
     curves = []
     for workers in (1, 2):
         work = config.learner()
@@ -148,7 +148,7 @@ def test_processes_that_play_change_nothing(config) -> None:
 
 def test_fewer_games_than_parts_is_no_trouble() -> None:
     point = SelfPlay(
-        encoding_of(load("kuhn_poker")), Training(games=1, parts=3, worlds=2, iterations=5, batch=4)
+        encoding_of(load("kuhn_poker")), Training(games=1, shards=3, worlds=2, iterations=5, batch=4)
     ).step()
     assert point.games == 1
     assert point.states > 0

@@ -415,7 +415,7 @@ def test_a_replay_that_is_no_play_of_the_game(tmp_path: Path, change: Callable, 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"schema": 3}, "replay schema 3; this version reads 2. A newer infoset may read it"),
+        ({"schema": 4}, "replay schema 4; this version reads 3. A newer infoset may read it"),
         ({"schema": 1}, "replay schema 1; this version reads 3. Make the replay again with this version"),
         ({"schema": "1"}, "not a replay: Expected `int`"),
         ({"game": 3}, r"Expected `str`, got `int` - at `\$.game`"),
@@ -442,7 +442,7 @@ def test_files_that_are_no_replays(tmp_path: Path, change: dict, words: str) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "hello", '{"schema": 3}', "[" * 100_000, '{"schema":2,"steps":' + "[" * 9999]
+    "text", ["", "{", "[]", "hello", '{"schema": 3}', "[" * 100_000, '{"schema":3,"steps":' + "[" * 9999]
 )
 def test_broken_files(tmp_path: Path, text: str) -> None:
     (tmp_path / "m.json").write_text(text)
@@ -760,7 +760,7 @@ def test_json_is_one_object(tmp_path: Path) -> None:
     done = run(KUHN, "random", f"policy(path='{policy}')", "--games", "20", "--seconds-per-move", "5", "--json")
     body = json.loads(done.stdout)
     assert set(body) == {
-        "game", "players", "seed", "rotate", "seconds_per_move", "games", "agents", "moves", "seconds",
+        "game", "players", "seed", "rotate", "seconds_per_move", "games", "agents", "actions", "seconds",
         "moves_per_second", "stopped",
     }  # fmt: skip
     assert set(body["agents"][0]) == {

@@ -83,7 +83,7 @@ def test_scripts_that_cannot_be_read(text: str, words: str, tmp_path: Path) -> N
 def test_scripts_that_are_not_there() -> None:
     with pytest.raises(FormatError, match=r"none\.json: cannot be read"):
         load_agent("scripted(path=none.json)")
-    for name in ("scripted", "scripted(path=a,moves=[1])"):
+    for name in ("scripted", "scripted(path=a,actions=[1])"):
         with pytest.raises(ParameterError, match="give a file or moves"):
             load_agent(name)
     with pytest.raises(FormatError, match=r"1\.5 is not a move"):

@@ -440,7 +440,7 @@ def test_one_that_takes_no_connection() -> None:
     ("arguments", "says"),
     [
         ({}, "url is missing"),
-        ({"url": "ftp://x"}, "no address"),
+        ({"url": "ftp://x"}, "not an address"),
         ({"url": "http://x", "play_clock": 0.0}, "play_clock=0.0; allowed"),
         ({"url": "http://x", "start_clock": float("nan")}, "start_clock=nan; allowed"),
     ],
@@ -919,15 +919,15 @@ def test_a_history_that_was_lost_is_found_again(name: str, monkeypatch) -> None:
         assert lost.sure == observed[-1].ended
     state = evaluator.start()
     for step, known in zip(lost.history(), observed, strict=True):
-        state, percepts = evaluator.step(state, step.actions)
-        assert (step.actions[0], frozenset(percepts[0]), evaluator.terminal(state)) == (
+        state, percepts = evaluator.step(state, step.moves)
+        assert (step.moves[0], frozenset(percepts[0]), evaluator.terminal(state)) == (
             known.moves[0], known.percepts, known.ended
         )  # fmt: skip
 
 
 def test_a_long_search_has_bounds(monkeypatch) -> None:
     """Percepts that cannot be: nothing is found, and memory ends before the time does."""
-    monkeypatch.setattr(tracking, "KEPT", 1000)
+    monkeypatch.setattr(tracking, "MAX_CACHED_STATES", 1000)
     evaluator = load("gdl:phantom_connect").rules.evaluator
     searching = Tracking(evaluator, 0, np.random.default_rng(0))
     for _ in range(6):
@@ -980,7 +980,7 @@ def test_a_fault_begins_with_the_number_of_its_game(monkeypatch: pytest.MonkeyPa
     [
         (["kuhn_poker", "http://x", "http://y"], UnsupportedGameError, "kuhn_poker is not described in GDL"),
         (["gdl:kuhn_poker", "http://x"], ParameterError, "has 2 players"),
-        (["gdl:monty_hall", "x"], ParameterError, "no address"),
+        (["gdl:monty_hall", "x"], ParameterError, "not an address"),
         (["gdl:monty_hall", "http://x", "--play-clock", "0"], ParameterError, "play_clock=0.0; allowed"),
     ],
 )

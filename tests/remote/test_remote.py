@@ -197,7 +197,7 @@ def test_an_agent_that_always_fails_does_not_flood_the_screen(capsys: pytest.Cap
     complaints = Complaints()
     for _ in range(100):
         complaints.say("broken")
-    complaints.begun -= 60
+    complaints.started_at -= 60
     complaints.say("broken")
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["infoset: broken"] * LINES + [f"infoset: broken (and {100 - LINES} lines before it)"]

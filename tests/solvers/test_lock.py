@@ -90,7 +90,7 @@ def test_places_can_be_written_in_several_ways() -> None:
         ({"K bet": {"bet": 0.5}}, r"no probabilities from 0 to 1 that sum to 1"),
         ({"K bet": {"bet": -1, "pass": 2}}, r"no probabilities"),
         ({"K bet": {"bet": float("nan")}}, r"no probabilities"),
-        ({"K bet": 3}, r"gives no probabilities"),
+        ({"K bet": 3}, r"is not a distribution"),
         ({7: "random"}, r"no player 7; allowed: 0 to 1"),
         ({("P1", "J", 3): {"bet": 1}}, r"is not a place"),
         ({None: "random"}, r"None is not a place"),

@@ -281,7 +281,7 @@ def test_bad_input() -> None:
         solve(KUHN, "team-maxmin", teams="1,2,3")
     with pytest.raises(UnsupportedGameError, match="the sum of payoffs is not constant"):
         solve("matching_pennies_3p", "team-maxmin", teams="1+2")
-    with pytest.raises(ParameterError, match="name the teams"):
+    with pytest.raises(ParameterError, match="declares no teams"):
         solve(KUHN, "team-maxmin")
     with pytest.raises(ParameterError, match="respond"):
         evaluate(KUHN, solve(KUHN, teams="1+2").policy, respond=True)

@@ -429,7 +429,7 @@ def test_a_core_that_comes_back_is_refused() -> None:
     """Else its paths would have no end."""
     abrupt = infoset.load("dark_hex(rows=2,columns=2,abrupt=true)")
     timeless = TimelessRules(abrupt.name, abrupt.players, abrupt.first, abrupt.look)  # type: ignore[attr-defined]
-    with pytest.raises(GameRuleError, match="a core returns to itself"):
+    with pytest.raises(GameRuleError, match="a public component occurs twice"):
         factor_game(timeless)
 
 

@@ -82,8 +82,8 @@ def test_ranges_that_grow_are_those_of_the_listed_graph(name) -> None:
 
 def by_key(ranges: BeliefTracker, player: int, state: int) -> dict:
     found: dict = {}
-    sequence_at = ranges.of(player, state)
-    for row, weight in zip(sequence_at.infostate.tolist(), sequence_at.weight.tolist(), strict=True):
+    belief = ranges.of(player, state)
+    for row, weight in zip(belief.infostate.tolist(), belief.weight.tolist(), strict=True):
         key = tuple(map(ranges.key, row))
         found[key] = found.get(key, 0.0) + weight
     return found

@@ -142,7 +142,7 @@ def test_what_a_player_cannot_tell_apart_it_sees_alike(name: str) -> None:
 
 
 def test_seen_is_computed_without_any_state() -> None:
-    assert list(inspect.signature(seen).parameters) == ["game", "player", "known", "legal_actions"]
+    assert list(inspect.signature(seen).parameters) == ["game", "player", "infostate", "legal_actions"]
 
 
 def test_memory_of_what_was_worked_out_changes_no_picture() -> None:

@@ -273,7 +273,7 @@ def test_a_seat_is_its_owners(server: Server) -> None:
     assert status == 200 and other["chair"] == 1 and other["key"] != table["key"]
     assert server.ask("POST", f"/api/tables/{table['table']}/seat", {})[0] == 409
     stranger = server.seat(table, key="guessed")
-    assert "no seat of yours" in stranger.hear()["why"]
+    assert "not a seat of yours" in stranger.hear()["why"]
     with client.connect(f"ws://{server.host}/api/live/{table['table']}") as line:  # nor can it be watched
         line.send("{}")
         assert "people play there" in json.loads(line.recv(timeout=PATIENCE))["why"]

@@ -64,7 +64,7 @@ CROSSING, PARALLEL = 1e-4, 1.0 - 1e-6
 sign means that another curve crosses this one, as happens with symmetries, and not a jump to another curve."""
 MOST_CARE = 8.0
 """The care of the last attempt at a path; each attempt is twice as careful as the one before."""
-FAR = 1e3
+UNIT_RATIO = 1e3
 """The largest ratio between the payoff ranges of two players on a path with one ``λ`` for all.  Where the ratio is
 larger and the path is to end at an equilibrium, every player's ``λ`` is in units of one over its own range: a path on
 which one player has converged before another leaves uniform play cannot be followed in floats."""
@@ -100,7 +100,7 @@ class LogitSystem:
     """The equations of the logit path of a game, their values and derivatives at logarithms of behaviour (S,).
 
     Payoffs are in units of ``range``, the largest range of a player, and ``λ`` in units of one over that; where they
-    are ``distance``, each player's are in its own ``units`` (n,).  Constants in a player's payoffs are left out.
+    are ``own_units``, each player's are in its own ``units`` (n,).  Constants in a player's payoffs are left out.
 
     >>> from infoset.solvers.tabular.logit import LogitSystem
     >>> tree = infoset.GameTree.of(infoset.load("kuhn_poker"))
@@ -109,7 +109,7 @@ class LogitSystem:
     24
     """
 
-    def __init__(self, tree: GameTree, form: SequenceForm, distance: bool = False) -> None:
+    def __init__(self, tree: GameTree, form: SequenceForm, own_units: bool = False) -> None:
         """Prepare the equations.  Raises ``BudgetError`` where the derivatives do not fit, before allocating them."""
         self.form = form
         self.sequences, chance, payoffs = ends(tree, form)
@@ -126,7 +126,7 @@ class LogitSystem:
         self.ranges = np.ptp(payoffs, axis=0)
         self.range = float(self.ranges.max()) or 1.0
         own = np.where(self.ranges > 0, self.ranges, self.range)
-        self.units: FloatArray = own if distance else np.full(len(own), self.range)
+        self.units: FloatArray = own if own_units else np.full(len(own), self.range)
         payoffs = payoffs - (payoffs.max(axis=0) + payoffs.min(axis=0)) / 2  # constants would hide the differences
         self.scaled = payoffs / self.units
         self.room = self._check_room()
@@ -318,8 +318,8 @@ class LogitSolver(Solver):
 
     def __init__(self, tree: GameTree, form: SequenceForm, name: str = "logit", at: float | None = None) -> None:
         varied = form.ranges[form.ranges > 0]
-        self.distance = at is None and len(varied) > 0 and bool(varied.max() > FAR * varied.min())
-        self.system, self.at = LogitSystem(tree, form, self.distance), at
+        self.own_units = at is None and len(varied) > 0 and bool(varied.max() > UNIT_RATIO * varied.min())
+        self.system, self.at = LogitSystem(tree, form, self.own_units), at
         size = len(self.system.actions) + 1
         arrays = {"point": np.zeros(size), "tangent": np.zeros(size), "step": np.zeros(1), "care": np.ones(1)}
         plan = realisation(form, uniform(form))
@@ -344,7 +344,7 @@ class LogitSolver(Solver):
             return {"lambda": self.rationality}
         gains = self._set_gains()
         notes: dict[str, Any] = {"lambda": self.rationality, "set_gain": float(gains.max(initial=0.0))}
-        if self.distance:
+        if self.own_units:
             units = zip(self.form.players, self.system.units.tolist(), strict=True)
             notes["lambdas"] = {name: float(self.arrays["point"][-1]) / unit for name, unit in units}
         if self.done[0] > ENDED:

@@ -323,7 +323,7 @@ def compare(rules: Config, count: int, seed: int) -> dict[str, int]:
             assert scratch_of_turn.own[move] == pytest.approx(twin.own[move], abs=1e-12), (*where, move)
             assert scratch_of_turn.value[move] == pytest.approx(twin.value(move), abs=1e-12), (*where, move)
         safe = any(own > 0 for own in twin.own.values())
-        worth = {divmod(n, rules.size): float(value) for n, value in enumerate(scratch_of_turn.worth)}
+        worth = {divmod(n, rules.size): float(value) for n, value in enumerate(scratch_of_turn.goal_value)}
         scores = twin.scores(worth) if safe else twin.resort()
         if scores:  # ties are broken by chance
             assert scores[found] > max(scores.values()) - (1e-4 if safe else 1.0), (*where, found, scores)

@@ -224,8 +224,8 @@ def test_what_is_told() -> None:
 def test_a_film_of_a_match(match: Match) -> None:
     shown = film(match)
     assert [frame.step for frame in shown.frames] == list(range(len(match.steps) + 1))
-    assert [frame.actions for frame in shown.frames[1:]] == [step.actions for step in match.steps]
-    assert shown.frames[0].actions == (None,) * 4
+    assert [frame.moves for frame in shown.frames[1:]] == [step.actions for step in match.steps]
+    assert shown.frames[0].moves == (None,) * 4
     assert shown.returns == match.returns
     dead = {event.agent for _, event in deaths(list(shown.frames))}
     assert dead == {k for k, agent in enumerate(shown.frames[-1].agents) if not agent.alive}

@@ -752,7 +752,7 @@ def crowded() -> str:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (put("schema", 3), "replay schema 3; this version reads 2"),
+        (put("schema", 4), "replay schema 4; this version reads 3"),
         (put("steps.0.chance_outcome", walled()), r"step 1: chance's answer: board\[9\]\[9\] = 1"),
         (put("steps.0.chance_outcome", crowded()), "step 1: chance's answer: 1,[0-9,]+ characters; at most"),
         (put("steps.0.chance_outcome", "{}"), "step 1: chance's answer: .*missing"),

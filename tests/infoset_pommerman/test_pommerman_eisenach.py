@@ -185,7 +185,7 @@ class Twin:
         cells = set()
         if row[own + st.ALIVE]:
             cells = {int(row[own + st.CELL])}
-            value = self.p.discount**ply * self.p.goal_weight * self.table.tree.worth[row[own + st.CELL]]
+            value = self.p.discount**ply * self.p.goal_weight * self.table.tree.goal_value[row[own + st.CELL]]
             row[st.BOARD + row[own + st.CELL]] = st.PASSAGE
         for t in range(1, self.p.horizon + 1):
             if not self.alive(row, self.ours) or not self.alive(row, self.theirs):

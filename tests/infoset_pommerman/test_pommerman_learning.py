@@ -315,7 +315,7 @@ def test_worth_over_several_steps_by_hand() -> None:
     work = Dqn(FeatureExtractor("duel", config("OneVsOne-v0")), training)
     targets = []
     work.descend = lambda loss, places=None: targets.append(loss.item())
-    work.worth = lambda net, features, safe: features.new_full(
+    work.value = lambda net, features, safe: features.new_full(
         (len(features), MOVES), 16.0 if net is work.slow else 0.0
     )
     work.rng = np.random.default_rng(0)
