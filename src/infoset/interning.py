@@ -88,7 +88,7 @@ def sums(place: LongArray | IntArray, numbers: FloatArray, size: int) -> FloatAr
 
 
 @kernel
-def _distinct(values, slots, met, place):
+def _distinct(values: LongArray, slots: LongArray, met: LongArray, place: LongArray) -> int:
     """Write the distinct values to ``met`` and the index of each value to ``place``; return their number."""
     last, count = np.uint64(len(slots) - 1), 0
     for k in range(len(values)):
@@ -114,7 +114,7 @@ def longer(array: A, size: int) -> A:
 
 @linked_kernel
 @borrowing
-def _mixed(word, more):
+def _mixed(word: np.uint64, more: np.int64) -> np.uint64:
     """Mix one more word of a row into a hash."""
     word = (word ^ np.uint64(more)) * FIRST_MIX + STRIDE
     return (word ^ (word >> np.uint64(29))) * SECOND_MIX
@@ -122,7 +122,7 @@ def _mixed(word, more):
 
 @linked_kernel
 @borrowing
-def hash_row(row):
+def hash_row(row: LongArray) -> np.uint64:
     """Return a hash of 64 bits that depends on every word of a row and on its length."""
     word = np.uint64(len(row))
     for k in range(len(row)):
@@ -132,7 +132,7 @@ def hash_row(row):
 
 @linked_kernel
 @borrowing
-def hash_pair(first, second):
+def hash_pair(first: np.int64, second: np.int64) -> np.uint64:
     """Return the hash of a row of two words."""
     word = _mixed(_mixed(np.uint64(2), first), second)
     return word ^ (word >> np.uint64(32))
@@ -140,7 +140,7 @@ def hash_pair(first, second):
 
 @kernel
 @borrowing
-def place_all(slots, begin, data, count):
+def place_all(slots: LongArray, begin: LongArray, data: LongArray, count: int) -> None:
     """Fill an empty table with rows that are all distinct."""
     last = np.uint64(len(slots) - 1)
     for k in range(count):
@@ -152,12 +152,12 @@ def place_all(slots, begin, data, count):
 
 @kernel
 @borrowing
-def intern(rows, row):
+def intern(rows: Rows, row: LongArray) -> np.int64:
     """Return the number of ``row``, which is added if it is new; ``with_room`` must have made room for it."""
     last = np.uint64(len(rows.slots) - 1)
     slot = hash_row(row) & last
     while rows.slots[slot] != EMPTY:
-        found = rows.slots[slot]
+        found: np.int64 = rows.slots[slot]
         first = rows.begin[found]
         if rows.begin[found + 1] - first == len(row):
             same = True
@@ -168,7 +168,7 @@ def intern(rows, row):
             if same:
                 return found
         slot = (slot + np.uint64(1)) & last
-    number = rows.size[0]
+    number: np.int64 = rows.size[0]
     rows.slots[slot] = number
     first = rows.begin[number]
     for k in range(len(row)):
@@ -180,16 +180,16 @@ def intern(rows, row):
 
 @inner_kernel
 @borrowing
-def intern_pair(rows, one, other):
+def intern_pair(rows: Rows, one: np.int64, other: np.int64) -> np.int64:
     """Do what ``intern`` does for the row ``one``, ``other``, where all rows have two words."""
     last = np.uint64(len(rows.slots) - 1)
     slot = hash_pair(one, other) & last
     while rows.slots[slot] != EMPTY:
-        found = rows.slots[slot]
+        found: np.int64 = rows.slots[slot]
         if rows.data[2 * found] == one and rows.data[2 * found + 1] == other:
             return found
         slot = (slot + np.uint64(1)) & last
-    number = rows.size[0]
+    number: np.int64 = rows.size[0]
     rows.slots[slot] = number
     rows.data[2 * number], rows.data[2 * number + 1] = one, other
     rows.begin[number + 1] = 2 * number + 2
@@ -198,13 +198,13 @@ def intern_pair(rows, one, other):
 
 
 @inline_kernel
-def state_key(parent, record):
+def state_key(parent: int, record: int) -> np.int64:
     """Return the key of the information state that extends ``parent`` by ``record``."""
     return (np.int64(parent) + 1) << 32 | np.int64(record)
 
 
 @inline_kernel
-def find_slot(slots, key):
+def find_slot(slots: LongArray, key: np.int64) -> np.uint64:
     """Return the slot that holds a state, or in which it would be inserted."""
     word = np.uint64(key)
     word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
@@ -218,7 +218,7 @@ def find_slot(slots, key):
 
 @kernel
 @borrowing
-def place_states(slots, parent, record, count):
+def place_states(slots: LongArray, parent: IntArray, record: IntArray, count: int) -> None:
     """Fill an empty table of slots with states."""
     for k in range(count):
         key = state_key(parent[k], record[k])

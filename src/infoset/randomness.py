@@ -25,17 +25,17 @@ def streams(seed: int, count: int) -> Words:
 
 
 @linked_kernel
-def next_word(stream):
+def next_word(stream: Words) -> np.uint64:
     """Return 64 random bits."""
     stream[0] += STRIDE
-    word = stream[0]
+    word: np.uint64 = stream[0]
     word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
     word = (word ^ (word >> np.uint64(27))) * SECOND_MIX
     return word ^ (word >> np.uint64(31))
 
 
 @linked_kernel
-def below(stream, bound):
+def below(stream: Words, bound: int) -> np.int64:
     """Return a uniform integer in [0, bound) for 0 < bound < 2**32, without bias (Lemire 2019)."""
     size = np.uint64(bound)
     product = (next_word(stream) >> HALF) * size
@@ -52,7 +52,7 @@ def generators(seed: int, count: int) -> Words:
 
 
 @inner_kernel
-def next_row(state, row):
+def next_row(state: Words, row: Words) -> None:
     """Write 64 random bits of every generator to ``row``, in the processor's vector units."""
     for w in range(len(row)):
         a, b, c, d = state[0, w], state[1, w], state[2, w], state[3, w]

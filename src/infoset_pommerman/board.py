@@ -116,7 +116,7 @@ def draw_walls(row, size, template, pairs, counts, free, unwalled, stream):
         free[k] = pairs[k]
     for kind in range(2):
         for _ in range(counts[kind]):
-            k = below(stream, left)
+            k = below(stream, left)  # type: ignore[assignment]
             r, c = free[k] >> COLUMN_BITS, free[k] & COLUMN
             row[st.BOARD + r * size + c] = st.RIGID + kind
             row[st.BOARD + c * size + r] = st.RIGID + kind

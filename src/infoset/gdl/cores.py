@@ -12,11 +12,12 @@ from math import prod
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from infoset.base import Action, BoolArray, IntArray, LongArray, ObservationRecord
 from infoset.gdl.private import Own, own_propositions
 from infoset.gdl.rules import GdlRules, GdlState
-from infoset.gdl.scalar import ScalarEvaluator, fresh_run, look, step
+from infoset.gdl.scalar import Net, Run, ScalarEvaluator, fresh_run, look, step
 from infoset.interning import Rows, intern
 from infoset.jit import kernel
 from infoset.randomness import Words
@@ -36,7 +37,9 @@ class Numbered(NamedTuple):
 
 
 @kernel
-def _offer(net, run, core, own, first, goals, offered):
+def _offer(
+    net: Net, run: Run, core: Words, own: Words, first: int, goals: npt.NDArray[np.uint8], offered: BoolArray
+) -> None:
     """Write which of a role's moves, from ``first`` on, are legal with each of its own states, (K, M)."""
     state = np.empty_like(core)
     for k in range(len(own)):
@@ -49,7 +52,20 @@ def _offer(net, run, core, own, first, goals, offered):
 
 
 @kernel
-def _play(net, run, numbered, seats, first_percept, core, when, others, choices, begin, moves, found):
+def _play(
+    net: Net,
+    run: Run,
+    numbered: Numbered,
+    seats: LongArray,
+    first_percept: LongArray,
+    core: Words,
+    when: int,
+    others: Words,
+    choices: IntArray,
+    begin: LongArray,
+    moves: IntArray,
+    found: LongArray,
+) -> None:
     """Write each joint move's outcome, of ``choices`` that include chance's: core and everybody's records (J, 1 + n).
 
     ``moves`` (J, roles) receives the joint moves; ``others`` masks the propositions that are nobody's own.

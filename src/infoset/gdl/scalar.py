@@ -141,7 +141,7 @@ def _tell_outside(first_fanout, fanout, loop_begin, value, slack, pending, node,
 
 
 @inline_kernel
-def _holds(value, literal):
+def _holds(value: npt.NDArray[np.uint8], literal: np.uint32) -> np.uint64:
     wide = np.uint64(literal)
     return np.uint64(value[wide >> ONE]) ^ (wide & ONE)
 
@@ -194,7 +194,7 @@ def _choose(first_fanout, fanout, loop_begin, value, slack, pending, does, moves
 
 
 @kernel
-def look(net, run, state, goals):
+def look(net: Net, run: Run, state: Words, goals: npt.NDArray[np.uint8]) -> np.uint64:
     """Return whether ``state`` is terminal; write its moves to ``run.action_set``, its goals to ``goals``."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     value, slack, pending = run.value, run.slack, run.pending
@@ -206,7 +206,7 @@ def look(net, run, state, goals):
 
 
 @kernel
-def step(net, run, state, moves):
+def step(net: Net, run: Run, state: Words, moves: IntArray) -> None:
     """Write the next state into ``run.next`` and the percepts of the step into ``run.seen``."""
     first_fanout, fanout, loop_begin, loop_end = net.first_fanout, net.fanout, net.loop_begin, net.loop_end
     value, slack, pending, does, before = run.value, run.slack, run.pending, net.does, run.moves

@@ -45,7 +45,7 @@ class Tally(NamedTuple):
 
 
 @short_kernel
-def add_length(tally, length):
+def add_length(tally: Tally, length: int) -> None:
     """Add one finished play."""
     tally.lengths[FINISHED] += 1
     tally.lengths[STEPS] += length
@@ -55,7 +55,7 @@ def add_length(tally, length):
 
 
 @linked_kernel
-def add_stuck(tally, role, state):
+def add_stuck(tally: Tally, role: int, state: Words) -> None:
     """Add one play that cannot go on at ``state``."""
     if tally.stuck[role] == 0:
         for w in range(len(state)):

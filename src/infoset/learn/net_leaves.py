@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
-from infoset.base import FloatArray, LongArray
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.interning import Rows
 from infoset.jit import kernel
 from infoset.learn.net import StateNet
 from infoset.learn.propositions import Propositions
@@ -16,7 +18,14 @@ AWAKE = 1, 8, 256  # batch sizes of the first evaluations
 
 
 @kernel
-def _probabilities(action_sets_of, state, action_sets, column, logits, prior):
+def _probabilities(
+    action_sets_of: IntArray,
+    state: IntArray,
+    action_sets: Rows,
+    column: IntArray,
+    logits: npt.NDArray[np.float32],
+    prior: FloatArray,
+) -> None:
     """Write everybody's probabilities of legal moves in states (K,) to ``prior`` (K, n, m).
 
     ``logits`` (K, M) are those of all moves.

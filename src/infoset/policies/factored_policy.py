@@ -214,7 +214,7 @@ def _columns(factored: FactoredForm) -> _Columns:
 
 
 @kernel
-def _spread(c, strategy, behaviour):
+def _spread(c: _Columns, strategy: FloatArray, behaviour: FloatArray) -> None:
     """Write the probabilities of moves, given those of their orbits."""
     for state in range(len(c.row)):
         if c.row[state] != NO_ROW:
@@ -224,7 +224,7 @@ def _spread(c, strategy, behaviour):
 
 
 @kernel
-def _gather(c, behaviour, strategy):
+def _gather(c: _Columns, behaviour: FloatArray, strategy: FloatArray) -> None:
     """Add up the probabilities of moves to those of their orbits."""
     for state in range(len(c.row)):
         if c.row[state] != NO_ROW:

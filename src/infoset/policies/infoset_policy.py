@@ -17,6 +17,7 @@ from infoset.tree.quotient_graph import (
     state_of,
     view_of,
 )
+from infoset.tree.symmetry import Group
 
 UNKNOWN = -1  # a state that was never visited, and all its descendants
 NO_ROW = -1  # of a state without a choice or without probabilities
@@ -98,7 +99,7 @@ def _breadth_first(parent: IntArray | LongArray, record: IntArray) -> tuple[Long
 
 
 @inline_kernel
-def successor(first_child, records, state, record):
+def successor(first_child: IntArray, records: IntArray, state: int, record: int) -> int:
     """Return the state after one more record, or UNKNOWN."""
     found = UNKNOWN
     if state != UNKNOWN:
@@ -117,7 +118,7 @@ def successor(first_child, records, state, record):
 
 
 @kernel
-def follow(policy, group, view, record):
+def follow(policy: InfosetPolicy, group: Group, view: int, record: int) -> np.int64:
     """Return the view after one more record; it stays UNKNOWN once it is."""
     state, element = state_of(view), element_of(view)
     if state != UNKNOWN:

@@ -122,7 +122,7 @@ class StatePolicy:
         for k in range(end, len(infostate)):
             record = self.number.get(infostate[k], NO_RECORD)
             unknown = UNKNOWN << ELEMENT_BITS
-            view = unknown if record == NO_RECORD else int(follow(self.policy, self.group, view, record))  # type: ignore[no-untyped-call]
+            view = unknown if record == NO_RECORD else int(follow(self.policy, self.group, view, record))
             self.views[player, infostate[: k + 1]] = view
         return view
 
@@ -146,7 +146,7 @@ class QuotientPolicy(StatePolicy):
         """Return realisation weights (S,) on a tree of the graph; each state's view follows from that of its parent."""
         views = [player << ELEMENT_BITS for player in range(len(tree.players))]
         for parent, record in zip(tree.states.parent[len(views) :], tree.states.record[len(views) :], strict=True):
-            views.append(int(follow(self.policy, self.group, views[parent], record)))  # type: ignore[no-untyped-call]
+            views.append(int(follow(self.policy, self.group, views[parent], record)))
         strategy = np.ones(form.num_sequences)
         a = form.arrays
         for infoset, first, size in zip(form.tree_infoset.tolist(), a.first.tolist(), a.size.tolist(), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from infoset.base import FloatArray, IntArray
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.search.belief import Movers
 from infoset.solvers.tabular.updates import normalise
@@ -70,7 +70,16 @@ def informed_values(graph: GameGraph) -> FloatArray:
 
 
 @kernel
-def _solve_up(order, player, first_edge, child, probability, completes, begins, position_values):
+def _solve_up(
+    order: IntArray,
+    player: Movers,
+    first_edge: IntArray,
+    child: IntArray,
+    probability: FloatArray,
+    completes: BoolArray,
+    begins: BoolArray,
+    position_values: FloatArray,
+) -> None:
     n = position_values.shape[1]
     sizes, movers = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for k in range(len(order) - 1, -1, -1):
@@ -90,7 +99,15 @@ def _solve_up(order, player, first_edge, child, probability, completes, begins, 
 
 
 @linked_kernel
-def _movers(player, first_edge, child, completes, p, sizes, movers):
+def _movers(
+    player: Movers,
+    first_edge: IntArray,
+    child: IntArray,
+    completes: BoolArray,
+    p: int,
+    sizes: LongArray,
+    movers: LongArray,
+) -> int:
     """Write the movers of the step that begins at a position, and their numbers of moves; return how many they are."""
     count = 0
     while player[p] >= 0:
@@ -103,7 +120,7 @@ def _movers(player, first_edge, child, completes, p, sizes, movers):
 
 
 @linked_kernel
-def _choose_best(first_edge, child, p, mover, position_values):
+def _choose_best(first_edge: IntArray, child: IntArray, p: int, mover: int, position_values: FloatArray) -> None:
     best = first_edge[p]
     for e in range(first_edge[p], first_edge[p + 1]):
         if position_values[child[e], mover] > position_values[child[best], mover]:
@@ -112,7 +129,7 @@ def _choose_best(first_edge, child, p, mover, position_values):
 
 
 @linked_kernel
-def _end_of(first_edge, child, p, count, sizes, joint):
+def _end_of(first_edge: IntArray, child: IntArray, p: int, count: int, sizes: LongArray, joint: int) -> int:
     """Return the position after a joint move, numbered in the order of its movers."""
     total = 1
     for m in range(count):
@@ -124,7 +141,15 @@ def _end_of(first_edge, child, p, count, sizes, joint):
 
 
 @inner_kernel
-def _match(first_edge, child, p, count, sizes, movers, position_values):
+def _match(
+    first_edge: IntArray,
+    child: IntArray,
+    p: int,
+    count: int,
+    sizes: LongArray,
+    movers: LongArray,
+    position_values: FloatArray,
+) -> None:
     """Write the mean payoffs of regret matching+ with linear weights in the matrix game of one step."""
     joints, widest = 1, 0
     for m in range(count):
@@ -159,7 +184,9 @@ def _match(first_edge, child, p, count, sizes, movers, position_values):
 
 
 @linked_kernel
-def _add_values(joint, count, sizes, strategy, paid, total):
+def _add_values(
+    joint: int, count: int, sizes: LongArray, strategy: FloatArray, paid: FloatArray, total: FloatArray
+) -> None:
     """Add a joint move's share of the expected payoffs to ``total``."""
     weight = 1.0
     for m in range(count - 1, -1, -1):
@@ -170,7 +197,15 @@ def _add_values(joint, count, sizes, strategy, paid, total):
 
 
 @inner_kernel
-def _add_gains(joint, count, sizes, movers, strategy, paid, gain):
+def _add_gains(
+    joint: int,
+    count: int,
+    sizes: LongArray,
+    movers: LongArray,
+    strategy: FloatArray,
+    paid: FloatArray,
+    gain: FloatArray,
+) -> None:
     """Add a joint move's share of the expected payoff of each of its moves to ``gain``."""
     for m in range(count):
         weight, rest, own = 1.0, joint, 0

@@ -180,7 +180,7 @@ def _weights(out: Product, entries: int) -> tuple[npt.NDArray[np.uint16], FloatA
 
 @kernel
 @borrowing
-def _share(group, s, owner, sequences, shares):
+def _share(group: Group, s: States, owner: IntArray, sequences: LongArray, shares: FloatArray) -> None:
     """Write, for each sequence, the fraction of its orbit's realisation weight that falls on one member."""
     for state in range(len(owner)):
         if s.first[state] != NO_ROW:

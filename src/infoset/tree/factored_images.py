@@ -16,11 +16,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray, IntArray, LongArray
+from infoset.base import FloatArray, IndexArray, IntArray, LongArray
 from infoset.jit import borrowing, inner_kernel, kernel, linked_kernel
+from infoset.randomness import Words
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import least_of
 from infoset.tree.sequence_form import FormArrays
+from infoset.tree.symmetry import Group
 
 ONE = np.uint64(1)
 
@@ -55,7 +57,7 @@ class Images(NamedTuple):
 
 @kernel
 @borrowing
-def _find_same(group, fixing, action_set, first, same):
+def _find_same(group: Group, fixing: LongArray, action_set: IntArray, first: IndexArray, same: LongArray) -> None:
     """Write for each sequence the symmetries that leave it unchanged."""
     for k in range(len(first)):
         if fixing[k] == 1:
@@ -85,7 +87,9 @@ def plan_images(a: FormArrays, images: Images, probabilities: FloatArray, plan: 
 
 @linked_kernel
 @borrowing
-def _sum_list(a, images, lane, number, base, plan, sums):
+def _sum_list(
+    a: FormArrays, images: Images, lane: Words, number: np.uint64, base: np.uint64, plan: FloatArray, sums: FloatArray
+) -> None:
     """Sum the weights of a list's sequences on each image of its path; ``lane`` and ``plan`` are flat."""
     order = np.uint64(len(sums))
     sums[:] = 0.0
@@ -98,7 +102,15 @@ def _sum_list(a, images, lane, number, base, plan, sums):
 
 @linked_kernel
 @borrowing
-def _add_list(a, images, lane, number, base, amount, values):
+def _add_list(
+    a: FormArrays,
+    images: Images,
+    lane: Words,
+    number: np.uint64,
+    base: np.uint64,
+    amount: FloatArray,
+    values: FloatArray,
+) -> None:
     """Add ``amount`` (G,) to each sequence of a list; ``lane`` and ``values`` are flat."""
     order = np.uint64(len(amount))
     for e in range(a.list_rows[number], a.list_rows[number + ONE]):
@@ -137,7 +149,7 @@ def gradient_images(a: FormArrays, images: Images, plan: FloatArray, values: Flo
 
 @inner_kernel
 @borrowing
-def _pay_term(a, t, sums, amount):
+def _pay_term(a: FormArrays, t: int, sums: FloatArray, amount: FloatArray) -> None:
     """Add the contribution of a term to the value of each player's list, on each image."""
     n, order = sums.shape[0], sums.shape[2]
     for p in range(n):
@@ -151,7 +163,7 @@ def _pay_term(a, t, sums, amount):
 
 @inner_kernel
 @borrowing
-def _is_least(images, mask, g):
+def _is_least(images: Images, mask: int, g: int) -> bool:
     """Return whether ``g`` is the least of the images that coincide where the elements of ``mask`` change nothing."""
     least = True
     for h in range(len(images.lane)):
@@ -161,7 +173,7 @@ def _is_least(images, mask, g):
 
 @inner_kernel
 @borrowing
-def _gather_same(images, mask, row):
+def _gather_same(images: Images, mask: int, row: FloatArray) -> None:
     """Replace the parts of a sum that are spread over coinciding images by their total at each of them."""
     for g in range(len(row)):
         if _is_least(images, mask, g):

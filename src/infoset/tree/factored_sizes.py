@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import FloatArray
+from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import kernel
 from infoset.tree.graph import EVERYBODY, TERMINAL, topological
-from infoset.tree.rule_arrays import NumberedRules
+from infoset.tree.rule_arrays import NumberedRules, RuleArrays
 
 
 class Sizes(NamedTuple):
@@ -114,7 +114,7 @@ class _Count:
 
 
 @kernel
-def _lead_lists(r, first_cell, core, lists):
+def _lead_lists(r: RuleArrays, first_cell: LongArray, core: int, lists: FloatArray) -> float:
     """Add how often lists have the cells after a core; return the number of entries of the ends after it.
 
     Ends share lists of all of a player's cells, unless they are reached by its own moves.
@@ -139,11 +139,22 @@ def _lead_lists(r, first_cell, core, lists):
                 entries += found
             else:
                 whole[p] = max(whole[p], found)
-    return entries + whole.sum()
+    return entries + whole.sum()  # type: ignore[no-any-return]
 
 
 @kernel
-def _lead_ways(slot, edge_first, edge_cell, cell_place, first, sizes, place, here, to_sizes, there):
+def _lead_ways(
+    slot: LongArray,
+    edge_first: LongArray,
+    edge_cell: IntArray,
+    cell_place: IntArray,
+    first: LongArray,
+    sizes: IntArray,
+    place: int,
+    here: FloatArray,
+    to_sizes: IntArray,
+    there: FloatArray,
+) -> None:
     """Add the ways to each joint cell of a core, times the edges of an event, to the joint cells that they lead to."""
     n = len(sizes)
     at, edge, begin, end = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)

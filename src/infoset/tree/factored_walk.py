@@ -182,7 +182,7 @@ def _count_orbits(group, fixing, action_set, end):
 
 @inner_kernel
 @borrowing
-def class_of(group, fixing, action_set, action):
+def class_of(group: Group, fixing: int, action_set: int, action: int | np.int64) -> tuple[int | np.int64, int]:
     """Return the number of the orbit of ``action`` among those of an action set's moves, and the size of the orbit."""
     if fixing == 1:
         return action, 1
@@ -243,7 +243,7 @@ def turn_to_least(group, fixing, action_set, action):
 
 @inner_kernel
 @borrowing
-def least_of(group, fixing, action_set, action):
+def least_of(group: Group, fixing: int, action_set: int, action: int) -> int:
     """Return the least move of the orbit of an action set's move."""
     for k in range(action):
         if same_orbit(group, fixing, action_set, k, action):
@@ -287,7 +287,7 @@ def _choose(s, group, state, element, action_set, action):
     """Return the sequence of a move at a state."""
     if s.first[state] == NO_ROW:
         return np.int64(s.sequence_at[state])
-    place = np.int64(group.entry[element, group.first_entry[action_set] + action])
+    place: int | np.int64 = np.int64(group.entry[element, group.first_entry[action_set] + action])
     if s.fixing[state] != 1:
         place = class_of(group, s.fixing[state], group.action_set[element, action_set], place)[0]
     return s.first[state] + place

@@ -97,8 +97,11 @@ class LazyArrays(NamedTuple):
 
 @linked_kernel
 @borrowing
-def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
+def add_position(
+    g: LazyArrays, player: int, content: int | np.int64, size: int, state: int, via: int | np.int64
+) -> np.int64:
     """Add a position with its edges, all of them open, and return its number."""
+    p: np.int64
     p, e = g.filled[POSITIONS], g.filled[EDGES]
     g.player[p], g.content[p], g.state[p], g.via[p] = player, content, state, via
     g.first[p], g.size[p] = e, size
@@ -112,16 +115,16 @@ def add_position(g: Any, player: Any, content: Any, size: Any, state: Any, via: 
 
 @kernel
 @borrowing
-def add_choice(g: Any, content: Any, size: Any, state: Any, via: Any) -> Any:
+def add_choice(g: LazyArrays, content: int, size: int, state: int, via: int) -> np.int64:
     """Add a position at which chance responds to a joint move."""
     return add_position(g, CHANCE, content, size, state, via)
 
 
 @linked_kernel
 @borrowing
-def enter(g, edge):
+def enter(g: LazyArrays, edge: int | np.int64) -> np.int32:
     """Return the position that an edge leads to, creating one inside a step; ``OPEN`` if only the source knows."""
-    found = g.child[edge]
+    found: np.int32 = g.child[edge]
     if found != OPEN:
         return found
     p = g.source[edge]
@@ -139,7 +142,7 @@ def enter(g, edge):
 
 @kernel
 @borrowing
-def enter_all(g, edges, asked):
+def enter_all(g: LazyArrays, edges: LongArray, asked: LongArray) -> int:
     """Enter edges, write those that only the source can resolve to ``asked``, and return their number."""
     count = 0
     for edge in edges:
@@ -151,7 +154,9 @@ def enter_all(g, edges, asked):
 
 @kernel
 @borrowing
-def begin_state(g: Any, state: Any, terminal: Any, content: Any, chance_outcome: Any) -> Any:
+def begin_state(
+    g: LazyArrays, state: int, terminal: bool, content: int | np.int64, chance_outcome: int | np.int64
+) -> np.int64:
     """Add the position at which a state's step begins; ``chance_outcome``: chance's actions, or nothing."""
     if terminal:
         return add_position(g, TERMINAL, content, 0, state, OUTSIDE)
@@ -164,14 +169,14 @@ def begin_state(g: Any, state: Any, terminal: Any, content: Any, chance_outcome:
 
 @linked_kernel
 @borrowing
-def grown(states, infostate, record):
+def grown(states: Rows, infostate: int | np.int64, record: int) -> np.int64:
     """Return the information state that follows ``infostate`` by one record; ``states`` must have room for it."""
     return intern_pair(states, np.int64(infostate), np.int64(record))
 
 
 @kernel
 @borrowing
-def _successors(states, infostate, records):
+def _successors(states: Rows, infostate: LongArray, records: IntArray) -> None:
     """Advance information states (K, n) by records (K, n), in place."""
     for k in range(len(infostate)):
         for i in range(infostate.shape[1]):
@@ -181,7 +186,7 @@ def _successors(states, infostate, records):
 
 @kernel
 @borrowing
-def _mark_parents(parent, marked):
+def _mark_parents(parent: LongArray, marked: BoolArray) -> None:
     """Mark all ancestors of marked information states too."""
     for k in range(len(parent) - 1, -1, -1):
         if marked[k] and parent[k] >= 0:
@@ -190,7 +195,7 @@ def _mark_parents(parent, marked):
 
 @kernel
 @borrowing
-def _owners(parent, owner):
+def _owners(parent: LongArray, owner: LongArray) -> None:
     """Write the player of each information state."""
     for k in range(len(parent)):
         owner[k] = owner[parent[k]] if parent[k] >= 0 else -1 - parent[k]
@@ -198,7 +203,7 @@ def _owners(parent, owner):
 
 @kernel
 @borrowing
-def _take_over(states, needed, parent, record, number):
+def _take_over(states: Rows, needed: LongArray, parent: LongArray, record: LongArray, number: LongArray) -> None:
     """Add information states of another tree, parents first, with this tree's records; write their numbers here."""
     for k in range(len(needed)):
         s = needed[k]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import FloatArray, IntArray
+from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, inline_kernel, inner_kernel, kernel, linked_kernel
 from infoset.tree.graph import GameGraph
 from infoset.tree.symmetry import Group, Symmetry, no_symmetry
@@ -70,25 +70,25 @@ class QuotientGraph(NamedTuple):
 
 
 @inline_kernel
-def view_of(state, element):
+def view_of(state: int | np.int32, element: int) -> np.int64:
     """Pack a state and a group element into one number."""
     return np.int64(state) << ELEMENT_BITS | np.int64(element)
 
 
 @inline_kernel
-def state_of(view):
+def state_of(view: int) -> int:
     """Return the state of a view."""
     return view >> ELEMENT_BITS
 
 
 @inline_kernel
-def element_of(view):
+def element_of(view: int) -> int:
     """Return the group element of a view."""
     return view & ELEMENT
 
 
 @inline_kernel
-def turned(group, view, turn):
+def turned(group: Group, view: np.int64, turn: int) -> np.int64:
     """Return the view after the board was transformed by the element ``turn``."""
     if turn != 0:
         view = view & ~ELEMENT | np.int64(group.product[view & ELEMENT, turn])
@@ -97,7 +97,7 @@ def turned(group, view, turn):
 
 @inner_kernel
 @borrowing
-def canonical(group, fixing, element, record):
+def canonical(group: Group, fixing: int, element: int, record: int | np.int64) -> tuple[int, int]:
     """Return the least image of a record under ``element`` followed by what fixes the state, and that element."""
     best = group.record[element, record]
     if fixing == 1:  # only the identity
@@ -113,7 +113,7 @@ def canonical(group, fixing, element, record):
 
 @linked_kernel
 @borrowing
-def still_fixing(group, fixing, record):
+def still_fixing(group: Group, fixing: np.int64, record: int) -> np.int64:
     """Return those of the elements that leave a record unchanged."""
     if fixing == 1:
         return fixing
@@ -126,7 +126,7 @@ def still_fixing(group, fixing, record):
 
 @linked_kernel
 @borrowing
-def same_orbit(group, fixing, action_set, action, other):
+def same_orbit(group: Group, fixing: int, action_set: int, action: int, other: int | np.int64) -> bool:
     """Return whether one of the elements maps ``other`` to ``action``, both by their places in the action set."""
     for h in range(len(group.inverse)):
         if fixing >> h & 1 and group.entry[h, group.first_entry[action_set] + other] == action:
@@ -142,7 +142,7 @@ def everything(group: Group) -> int:
 
 @kernel
 @borrowing
-def measure_depths(parent, depth):
+def measure_depths(parent: IntArray | LongArray, depth: IntArray) -> None:
     """Write the depth of each state, its number of records from the start; parents come before their children."""
     for k in range(len(parent)):
         if parent[k] >= 0:
@@ -151,7 +151,7 @@ def measure_depths(parent, depth):
 
 @kernel
 @borrowing
-def find_owners(parent, owner):
+def find_owners(parent: IntArray | LongArray, owner: IntArray) -> None:
     """Write the player of each state; initial states have parent -1, and parents come before their children."""
     for k in range(len(parent)):
         owner[k] = k if parent[k] < 0 else owner[parent[k]]

@@ -119,7 +119,7 @@ class RulesSource:
             self._action_sets.append(actions)
             self.offered = self.offered.with_room(1, len(actions))
             row = np.array([self.actions(action) for action in actions], dtype=np.int64)
-            intern(self.offered, row)  # type: ignore[no-untyped-call]
+            intern(self.offered, row)
             self._weigh(found, actions)
         return found
 

@@ -22,7 +22,7 @@ ROOM = 1 << 18
 
 
 @kernel
-def _confuse(first, target, record, pairs, todo, limit):
+def _confuse(first: LongArray, target: LongArray, record: IntArray, pairs: Rows, todo: int, limit: int) -> int:
     """Follow pairs that one player cannot tell apart while there is room; return how many were followed."""
     pair = np.empty(2, dtype=np.int64)
     while todo < pairs.size[0]:

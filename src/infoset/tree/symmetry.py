@@ -13,8 +13,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from infoset.base import Action, IntArray, LongArray
+from infoset.base import Action, FloatArray, IntArray, LongArray
 from infoset.errors import GameRuleError
 from infoset.jit import inner_kernel, kernel, linked_kernel
 from infoset.tree.graph import NO_RECORD, TERMINAL, GameGraph, Interner
@@ -138,7 +139,7 @@ class Element:
 
 
 @inner_kernel
-def _renamed_alike(record, e, f, seen):
+def _renamed_alike(record: IntArray, e: int, f: int, seen: IntArray) -> bool:
     """Return whether the records of edge ``e`` map to those of ``f``, consistently with ``seen``."""
     for j in range(record.shape[1]):
         t, u = record[e, j], record[f, j]
@@ -153,14 +154,26 @@ def _renamed_alike(record, e, f, seen):
 
 
 @linked_kernel
-def _alike(player, content, first_edge, p, q):
+def _alike(player: npt.NDArray[np.int8], content: IntArray, first_edge: IntArray, p: int, q: int) -> bool:
     """Return whether two positions can be images of each other, judged by their own data alone."""
-    same = player[p] == player[q] and first_edge[p + 1] - first_edge[p] == first_edge[q + 1] - first_edge[q]
+    same: bool = player[p] == player[q] and first_edge[p + 1] - first_edge[p] == first_edge[q + 1] - first_edge[q]
     return same and (player[p] != TERMINAL or content[p] == content[q])
 
 
 @kernel
-def _extend(player, content, first_edge, child, probability, record, first_action, actions, action, image, seen):
+def _extend(
+    player: npt.NDArray[np.int8],
+    content: IntArray,
+    first_edge: IntArray,
+    child: IntArray,
+    probability: FloatArray,
+    record: IntArray,
+    first_action: IntArray,
+    actions: IntArray,
+    action: IntArray,
+    image: IntArray,
+    seen: IntArray,
+) -> bool:
     """Fill in the images of positions and records from the start on; return whether the relabelling is consistent."""
     todo = np.empty(len(player), dtype=np.int32)
     todo[0] = image[0] = 0

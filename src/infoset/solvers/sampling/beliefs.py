@@ -450,6 +450,7 @@ def _followed(walk, policy, view, e, record):
 @borrowing
 def _learn(walk, policy, ahead, player, fixing, views, e, infostate):
     """Set ``infostate`` after edge ``e``; return ``player``'s record, and whether no view is in the policy any more."""
+    learnt: int | np.int64
     group, learnt, strange = walk.group, np.int64(CHOICE), True
     for p in range(len(infostate)):
         record = np.int64(walk.edge[e, TOKENS + p])

@@ -127,7 +127,7 @@ def pooled(tables: Sequence[InfosetTable], group: Group) -> InfosetTable:
 
 @kernel
 @borrowing
-def add_averages(total, table, group, number):
+def add_averages(total: InfosetTable, table: InfosetTable, group: Group, number: IntArray) -> None:
     """Add one table's averages to another's, which has room for its states; ``number`` is scratch, one per state."""
     for k in range(len(number)):
         parent = table.parent[k]
@@ -142,7 +142,14 @@ def add_averages(total, table, group, number):
 
 @kernel
 @borrowing
-def normalise_rows(rows, action_sets, first_entry, weights, least, behaviour):
+def normalise_rows(
+    rows: IntArray,
+    action_sets: IntArray,
+    first_entry: IntArray,
+    weights: FloatArray,
+    least: float,
+    behaviour: FloatArray,
+) -> None:
     """Write rows of weights as distributions, without the shares below ``least``."""
     for state in range(len(rows)):
         row, size = rows[state], first_entry[action_sets[state] + 1] - first_entry[action_sets[state]]
@@ -161,7 +168,7 @@ def normalise_rows(rows, action_sets, first_entry, weights, least, behaviour):
 
 @inner_kernel
 @borrowing
-def add_state(table, group, parent, record):
+def add_state(table: InfosetTable, group: Group, parent: int, record: int) -> np.int32:
     """Return the state that follows ``parent``, adding new ones; ``record`` is the least of those equal by symmetry."""
     key = state_key(parent, record)
     slot = find_slot(table.slots, key)
@@ -176,9 +183,9 @@ def add_state(table, group, parent, record):
 
 @linked_kernel
 @borrowing
-def add_row(table, state, action_set, size):
+def add_row(table: InfosetTable, state: int, action_set: int, size: int) -> int:
     """Return the first entry of the state's row, adding the row if it is new."""
-    row = table.row[state]
+    row: int = table.row[state]
     if row == NO_ROW:
         row = table.filled[ENTRIES]
         table.row[state], table.action_set[state] = row, action_set

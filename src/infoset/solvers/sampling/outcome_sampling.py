@@ -16,7 +16,8 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.errors import CheckpointError, ParameterError
 from infoset.interning import longer
 from infoset.jit import borrowing, inner_kernel, kernel
-from infoset.solvers.sampling.infoset_table import add_row
+from infoset.randomness import Words
+from infoset.solvers.sampling.infoset_table import InfosetTable, add_row
 from infoset.solvers.sampling.mccfr import Mccfr
 from infoset.solvers.sampling.sampler import add_to_average, choose, follow_edge, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -50,7 +51,17 @@ class Play(NamedTuple):
 
 @inner_kernel
 @borrowing
-def _play(walk, table, play, learner, exploration, weight, views, drawn, stream):
+def _play(
+    walk: QuotientGraph,
+    table: InfosetTable,
+    play: Play,
+    learner: int,
+    exploration: float,
+    weight: float,
+    views: LongArray,
+    drawn: FloatArray,
+    stream: Words,
+) -> tuple[int, float]:
     """Play to an end; return the number of decisions and the learner's payoff."""
     position, depth, reach, n, group = 0, 0, 1.0, len(views), walk.group
     for p in range(n):
@@ -83,7 +94,17 @@ def _play(walk, table, play, learner, exploration, weight, views, drawn, stream)
 
 @inner_kernel
 @borrowing
-def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
+def _learn(
+    walk: QuotientGraph,
+    table: InfosetTable,
+    baseline: FloatArray,
+    play: Play,
+    depth: int,
+    learner: int,
+    weight: float,
+    step: float,
+    value: float,
+) -> None:
     """Update the learner's regrets and the baselines of all players' moves, from the end back."""
     group = walk.group
     for back in range(depth):
@@ -108,7 +129,20 @@ def _learn(walk, table, baseline, play, depth, learner, weight, step, value):
 
 @kernel
 @borrowing
-def _iterate(walk, table, baseline, play, begin, count, room, exploration, step, views, drawn, stream):
+def _iterate(
+    walk: QuotientGraph,
+    table: InfosetTable,
+    baseline: FloatArray,
+    play: Play,
+    begin: int,
+    count: int,
+    room: LongArray,
+    exploration: float,
+    step: float,
+    views: LongArray,
+    drawn: FloatArray,
+    stream: Words,
+) -> int:
     """Run up to ``count`` iterations from number ``begin`` on; fewer where the table may be full."""
     for t in range(begin, begin + count):
         weight = np.float64(t + 1)

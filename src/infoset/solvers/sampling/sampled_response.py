@@ -15,6 +15,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import path_to
 from infoset.jit import borrowing, inner_kernel, kernel
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
+from infoset.randomness import Words
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_row
 from infoset.solvers.sampling.sampler import Sampling, choose, follow_edge, has_room, match_regrets
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -39,7 +40,7 @@ PLAYS_A_CALL = 1_000  # after which the model is asked about newly met states
 
 @inner_kernel
 @borrowing
-def _promising(table, row, size, exploration):
+def _promising(table: InfosetTable, row: int, size: int, exploration: float) -> int:
     """Return the move to try by UCB1: ``average`` counts, ``regret`` sums payoffs; untried moves come first."""
     total = 0.0
     for k in range(row, row + size):
@@ -56,7 +57,16 @@ def _promising(table, row, size, exploration):
 
 @inner_kernel
 @borrowing
-def _play(walk, table, entries, learner, exploration, views, strategy, stream):
+def _play(
+    walk: QuotientGraph,
+    table: InfosetTable,
+    entries: LongArray,
+    learner: int,
+    exploration: float,
+    views: LongArray,
+    strategy: FloatArray,
+    stream: Words,
+) -> tuple[int, float]:
     """Play once, write the entries that the learner chose, and return their number and the learner's payoff."""
     position, depth, group = 0, 0, walk.group
     for p in range(len(views)):
@@ -86,7 +96,20 @@ def _play(walk, table, entries, learner, exploration, views, strategy, stream):
 
 @kernel
 @borrowing
-def _plays(walk, table, entries, learner, exploration, low, spread, count, room, views, strategy, stream):
+def _plays(
+    walk: QuotientGraph,
+    table: InfosetTable,
+    entries: LongArray,
+    learner: int,
+    exploration: float,
+    low: float,
+    spread: float,
+    count: int,
+    room: LongArray,
+    views: LongArray,
+    strategy: FloatArray,
+    stream: Words,
+) -> int:
     """Play up to ``count`` times; fewer where the table is full."""
     for t in range(count):
         if not has_room(table, room):
@@ -169,7 +192,9 @@ def response_behaviour(table: InfosetTable, first_entry: IntArray | LongArray, p
 
 @kernel
 @borrowing
-def fill_behaviour(table, owner, first_entry, player, behaviour):
+def fill_behaviour(
+    table: InfosetTable, owner: IntArray, first_entry: IntArray | LongArray, player: int, behaviour: FloatArray
+) -> None:
     """Write the rows of ``response_behaviour``."""
     for state in range(len(owner)):
         row = table.row[state]

@@ -8,11 +8,12 @@ from math import inf
 
 import numpy as np
 
+from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.jit import borrowing, inline_kernel, inner_kernel, linked_kernel
 from infoset.memory import free_memory
 from infoset.names import MAX_COUNT, check_range
-from infoset.randomness import next_word, streams
+from infoset.randomness import Words, next_word, streams
 from infoset.solvers.sampling.infoset_table import ENTRIES, STATES, InfosetTable, add_state
 from infoset.solvers.tabular.updates import normalise
 from infoset.tree.graph import TERMINAL
@@ -29,6 +30,7 @@ from infoset.tree.quotient_graph import (
     turned,
     view_of,
 )
+from infoset.tree.symmetry import Group
 
 UNIT = 1.0 / (1 << 53)
 SHIFT = np.uint64(11)
@@ -36,14 +38,16 @@ CHUNK_SECONDS = 0.2
 
 
 @inline_kernel
-def uniform_number(stream):
+def uniform_number(stream: Words) -> np.float64:
     """Return a random number in [0, 1)."""
     return np.float64(next_word(stream) >> SHIFT) * UNIT
 
 
 @linked_kernel
 @borrowing
-def match_regrets(table, row, group, view, content, size, strategy):
+def match_regrets(
+    table: InfosetTable, row: int, group: Group, view: int, content: int, size: int, strategy: FloatArray
+) -> float:
     """Write the regret-matching strategy: proportional to positive regrets, else uniform; moves ordered as in the walk.
 
     Returns the greatest regret, or 0.
@@ -59,7 +63,7 @@ def match_regrets(table, row, group, view, content, size, strategy):
 
 @linked_kernel
 @borrowing
-def choose(weights, size, stream):
+def choose(weights: FloatArray, size: int, stream: Words) -> int:
     """Return an index drawn by weights that sum to one."""
     left = uniform_number(stream)
     last = 0
@@ -74,9 +78,10 @@ def choose(weights, size, stream):
 
 @inner_kernel
 @borrowing
-def follow_edge(walk, table, position, action, views):
+def follow_edge(walk: QuotientGraph, table: InfosetTable, position: int, action: int, views: LongArray) -> int:
     """Take an edge and return the next position; the players' views are updated unless it is terminal."""
     e = walk.position[position, FIRST] + action
+    below: int
     below, group = walk.edge[e, CHILD], walk.group
     if walk.position[below, PLAYER] != TERMINAL:
         for p in range(len(views)):
@@ -91,7 +96,9 @@ def follow_edge(walk, table, position, action, views):
 
 @linked_kernel
 @borrowing
-def add_to_average(table, row, group, view, content, size, weight, strategy):
+def add_to_average(
+    table: InfosetTable, row: int, group: Group, view: int, content: int, size: int, weight: float, strategy: FloatArray
+) -> None:
     """Add a strategy to the average."""
     place = group.first_entry[content]
     for k in range(size):
@@ -100,10 +107,10 @@ def add_to_average(table, row, group, view, content, size, weight, strategy):
 
 @linked_kernel
 @borrowing
-def has_room(table, room):
+def has_room(table: InfosetTable, room: LongArray) -> bool:
     """Return whether the table has room for the additions of one walk from the start to an end."""
     states = len(table.parent) - table.filled[STATES]
-    return states >= room[STATES] and len(table.regret) - table.filled[ENTRIES] >= room[ENTRIES]
+    return states >= room[STATES] and len(table.regret) - table.filled[ENTRIES] >= room[ENTRIES]  # type: ignore[no-any-return]
 
 
 class Sampling(ABC):

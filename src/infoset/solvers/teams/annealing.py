@@ -30,7 +30,7 @@ from infoset.solvers.metrics import best_response, check_common_payoff, expected
 from infoset.tree.kernels import best_up
 from infoset.tree.payoff_scale import EQUAL
 from infoset.tree.plans import realisation
-from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.sequence_form import FormArrays, SequenceForm
 
 MOST_SWEEPS, MOST_RUNS = 10**9, 10**7
 SHAKES = 20  # sweeps that measure the mean cost of a change
@@ -60,7 +60,15 @@ class AnnealingState(NamedTuple):
 
 
 @inner_kernel
-def switch(a, leaders, s, responder, sequence, player, sign):
+def switch(
+    a: FormArrays,
+    leaders: Leaders,
+    s: AnnealingState,
+    responder: int,
+    sequence: int | np.int64,
+    player: int,
+    sign: float,
+) -> None:
     """Add ``sequence`` and its player's later choices to the plan (``sign`` 1), or remove them (-1)."""
     n = a.rows.shape[0]
     slot = responder - (responder > player)
@@ -84,17 +92,17 @@ def switch(a, leaders, s, responder, sequence, player, sign):
 
 
 @linked_kernel
-def respond(a, s, responder):
+def respond(a: FormArrays, s: AnnealingState, responder: int) -> float:
     """Return the value of the responder's best response to the leaders."""
     begin = a.sequences[responder]
     for q in range(begin, a.sequences[responder + 1]):
         s.values[q] = s.gain[q]
     best_up(a, responder, s.values)
-    return s.values[begin]
+    return s.values[begin]  # type: ignore[no-any-return]
 
 
 @kernel
-def enter(a, leaders, s, responder):
+def enter(a: FormArrays, leaders: Leaders, s: AnnealingState, responder: int) -> None:
     """Play the choices from the start of the game."""
     for player in range(a.rows.shape[0]):
         if player != responder:
@@ -104,7 +112,7 @@ def enter(a, leaders, s, responder):
 
 
 @kernel
-def sweep(a, leaders, s, responder, temperature):
+def sweep(a: FormArrays, leaders: Leaders, s: AnnealingState, responder: int, temperature: float) -> None:
     """Take one step per leaders' set, each at a set drawn at random; at unreached sets every change is kept."""
     for _ in range(len(leaders.sets)):
         k = leaders.sets[below(s.stream, len(leaders.sets))]

@@ -45,7 +45,7 @@ class HidingArrays(NamedTuple):
 
 
 @kernel
-def spread(a, policy, sets, firsts, reach):
+def spread(a: HidingArrays, policy: FloatArray, sets: IntArray, firsts: IntArray, reach: FloatArray) -> None:
     """Compute the probabilities (N,) of all nodes under a policy on the moves of ``sets``."""
     reach[0] = 1.0
     for v in range(1, len(a.parent)):
@@ -57,7 +57,7 @@ def spread(a, policy, sets, firsts, reach):
 
 
 @kernel
-def project(a, policy, reach, projected, mass):
+def project(a: HidingArrays, policy: FloatArray, reach: FloatArray, projected: FloatArray, mass: FloatArray) -> None:
     """Project a policy: compute its conditional expectation in each true set (equation 4).
 
     In a set that is not reached the nodes are weighted by chance and the fixed players alone.
@@ -88,7 +88,7 @@ def project(a, policy, reach, projected, mass):
 
 
 @inline_kernel
-def gather(a, policy, reach, projected, mass):
+def gather(a: HidingArrays, policy: FloatArray, reach: FloatArray, projected: FloatArray, mass: FloatArray) -> None:
     """Sum the policy over the nodes of each true set, weighted by their probabilities."""
     for k in range(len(a.true_first) - 1):
         mass[k] = 0.0
@@ -103,7 +103,7 @@ def gather(a, policy, reach, projected, mass):
 
 
 @kernel
-def spread_outside(a, policy, team, reach):
+def spread_outside(a: HidingArrays, policy: FloatArray, team: int, reach: FloatArray) -> None:
     """Compute the probabilities (N,) of all nodes with a factor of 1 for the moves of ``team``."""
     reach[0] = 1.0
     for v in range(1, len(a.parent)):
@@ -114,7 +114,7 @@ def spread_outside(a, policy, team, reach):
 
 
 @kernel
-def expected(a, team, reach):
+def expected(a: HidingArrays, team: int, reach: FloatArray) -> float:
     """Return a team's payoff for given probabilities of the nodes."""
     total = 0.0
     for v in range(len(a.parent)):

@@ -44,7 +44,20 @@ class Stages(NamedTuple):
 
 
 @kernel
-def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, value, rewards, mass):
+def ascend(
+    a: HidingArrays,
+    stages: IntArray,
+    nodes: IntArray,
+    first: IntArray,
+    policy: FloatArray,
+    projected: FloatArray,
+    weights: FloatArray,
+    penalty: float,
+    reach: FloatArray,
+    value: FloatArray,
+    rewards: FloatArray,
+    mass: FloatArray,
+) -> None:
     """Run the proximal step stage by stage, the last one first.
 
     With all other stages fixed, a set's best policy is the projection of ``anchor + gain / (2 penalty)`` onto the
@@ -80,7 +93,7 @@ def ascend(a, stages, nodes, first, policy, projected, weights, penalty, reach, 
 
 
 @inline_kernel
-def improve(policy, rewards, first, last, curvature):
+def improve(policy: FloatArray, rewards: FloatArray, first: int, last: int, curvature: float) -> None:
     """Maximise ``rewards · x - curvature / 2 · ‖x‖²`` over the simplex (Michelot 1986); on a tie keep the policy."""
     if curvature == 0.0:
         best, mean_reward = first, 0.0
@@ -108,7 +121,7 @@ def improve(policy, rewards, first, last, curvature):
 
 
 @kernel
-def distance(a, policy, projected, weights):
+def distance(a: HidingArrays, policy: FloatArray, projected: FloatArray, weights: FloatArray) -> float:
     """Return ``‖μ - y‖²``, weighted by ``weights`` (N,)."""
     total = 0.0
     for v in range(len(a.parent)):
