@@ -208,8 +208,8 @@ picture.
 
 ## What the paper claims
 
-The paper measures learners against its stock agent, SimpleAgent, and says that one of four SimpleAgents wins about 20
-% of free-for-alls: less than a quarter, because many of their games are drawn.
+The paper measures learners against its stock agent, SimpleAgent, and says that one of four SimpleAgents wins about
+20 % of free-for-alls: less than a quarter, because many of their games are drawn.
 
 ## What we find
 

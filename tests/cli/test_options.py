@@ -179,7 +179,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --method": (f"{TRAIN} --method resolving --stop-at-chance", of_run("horizon", {"steps": 1000, "stop_at_chance": True})),
     "train --seed": (f"{TRAIN} --seed 5", of_run("seed", 5)),
     "train --games": (TRAIN, lambda s: s.body["last"]["games"] == 2),
-    "train --shards": (f"{TRAIN} --shards 1", of_run("parts", 1)),
+    "train --shards": (f"{TRAIN} --shards 1", of_run("shards", 1)),
     "train --workers": (
         [TRAIN, TRAIN.replace("--out net", "--workers 2 --out more")],
         lambda s: s.body["last"]["value_loss"] == last_epoch(s.folder / "net")["value_loss"],
@@ -425,7 +425,7 @@ def test_an_option_does_what_it_says(
         assert heard
 
 
-def refuse_to_compile(only: list[str], progress: object, processes: int) -> None:
+def refuse_to_compile(only: list[str], progress: object, processes: int, packages: object) -> None:
     raise BudgetError(f"{processes} process")
 
 

@@ -144,7 +144,7 @@ def test_misuse_is_named() -> None:
         InfosetParallelEnv("kuhn_poker", actions=("bet", "bet"))
     with pytest.raises(ParameterError, match="'planes' is not an encoder"):
         InfosetParallelEnv("kuhn_poker", encode="planes")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="offers 'bet', which is not among the moves given"):
+    with pytest.raises(ParameterError, match="offers 'bet', which is not among the actions given"):
         InfosetParallelEnv("kuhn_poker", actions=("pass",)).reset(seed=0)
     with pytest.raises(ParameterError, match="render_mode=human is not one of ansi"):
         InfosetParallelEnv("kuhn_poker", render_mode="human")

@@ -129,7 +129,7 @@ def test_keys_go_through_rows_and_nodes(chromium: Any, link: str) -> None:
         page.keyboard.press("Escape")
         playwright.expect(page.locator("tr[data-row]")).to_have_count(6)
         page.get_by_role("button", name="Value").click()
-        page.locator("th.ex-last", has_text="Worth").wait_for()
+        page.locator("th.ex-last", has_text="Set value").wait_for()
         playwright.expect(page.locator('td[aria-label^="Kh, raise: +"]')).to_be_visible()
 
 
