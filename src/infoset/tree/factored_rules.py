@@ -389,7 +389,7 @@ class CollectedRules:
         answers = state.chance_outcomes((None,) * self.n)
         if not answers:
             raise GameRuleError(
-                f"{self.game.name}: neither legal actions nor chance outcomes at the non-terminal {shorten(repr(state))}"
+                f"{self.game.name}: neither legal actions nor chance outcomes at non-terminal {shorten(repr(state))}"
             )
         beside = [list(self._beside(core, at, one, p)) for p in range(self.n)]
         for p, found in enumerate(beside):

@@ -485,7 +485,7 @@ class _Explorer:
         answers = state.chance_outcomes(actions)
         if not answers:
             raise GameRuleError(
-                f"{self.game.name}: neither legal actions nor chance outcomes at the non-terminal {shorten(repr(state))}"
+                f"{self.game.name}: neither legal actions nor chance outcomes at non-terminal {shorten(repr(state))}"
             )
         total = sum(probability for _, probability in answers)
         if not abs(total - 1) <= TOLERANCE or any(not 0 <= probability <= 1 for _, probability in answers):
