@@ -525,10 +525,10 @@ def test_the_options_of_the_page(folder: Path) -> None:
         assert url.startswith("http://127.0.0.2:") and "token=" in line
         port = url.rpartition(":")[2]
         for name in (f"127.0.0.2:{port}", f"page.example:{port}"):
-            with urlopen(Request(f"{url}/api/shelf", headers={"Host": name}), timeout=30) as answer:
+            with urlopen(Request(f"{url}/api/artifacts", headers={"Host": name}), timeout=30) as answer:
                 assert answer.read() == b"[]"
         with pytest.raises(HTTPError, match="421"):
-            urlopen(Request(f"{url}/api/shelf", headers={"Host": f"other.example:{port}"}), timeout=30)
+            urlopen(Request(f"{url}/api/artifacts", headers={"Host": f"other.example:{port}"}), timeout=30)
 
 
 def test_the_options_of_a_served_agent(folder: Path) -> None:

@@ -24,7 +24,7 @@ SEXES = (
 
 @pytest.fixture(scope="module")
 def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("shelf")
+    folder = tmp_path_factory.mktemp("artifacts")
     (folder / "bos.nfg").write_text(SEXES)
     infoset.convert("kuhn_poker", folder / "kuhn.efg")
     infoset.solve(str(folder / "bos.nfg"), "lcp", out=folder / "sexes")
@@ -68,7 +68,7 @@ def test_rules_stand_beside_the_game_and_say_what_the_terminal_says(page: Any) -
 
 
 def test_files_of_games_are_listed_and_who_cannot_play_is_said(page: Any) -> None:
-    page.locator(".shelf a", has_text="Battle of the sexes").first.click()
+    page.locator(".artifacts a", has_text="Battle of the sexes").first.click()
     playwright.expect(page.locator("main h1")).to_have_text("Battle of the sexes")
     offered = page.locator(".seat-row select").first.locator("option").all_inner_texts()
     assert "sexes" in " ".join(offered) and "simple" not in offered and "river.npz" not in " ".join(offered)

@@ -70,7 +70,7 @@ def ask(port: int, path: str, method: str = "GET", **asked: Any) -> tuple[int, A
 def test_lists_standings_games_curves_and_recordings(port: int) -> None:
     status, first = ask(port, "first")
     assert (status, first["counts"]) == (200, {"game": 0, "run": 1, "tournament": 1, "replay": 3, "policy": 0})
-    assert {item["name"] for item in ask(port, "shelf")[1]} == {
+    assert {item["name"] for item in ask(port, "artifacts")[1]} == {
         "0/run", "0/match.json", "0/script.json", "0/code.json", "0/games.db"
     }  # fmt: skip
     assert ask(port, "items", kind="replay", agent=BETS, limit=1)[1]["total"] == 2

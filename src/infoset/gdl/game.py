@@ -70,7 +70,7 @@ class GdlGame(NotebookGame):
         return Explorer(rules.evaluator, rules.seats, rules.random, rules.open, rules.description.file).run(check)
 
     def source(self) -> Source | None:
-        """Return the compiled source of growing graphs; ``None`` if the game does not ground or has no players."""
+        """Return the compiled source of lazy graphs; ``None`` if the game does not ground or has no players."""
         grounds = isinstance(self.rules.evaluator, ScalarEvaluator) and self.rules.seats
         return GroundSource(self.rules) if grounds else None
 

@@ -24,7 +24,7 @@ Facts = npt.NDArray[np.uint8]
 
 
 class Propositions(PayoffRange):
-    """The states of a game's growing graph as rows: F propositions, M moves of all players one after another.
+    """The states of a game's lazy graph as rows: F propositions, M moves of all players one after another.
 
     Raises ``UnsupportedGameError`` for a game that has no propositions.
     """

@@ -1,4 +1,4 @@
-"""Learn by self-play with tree search on a growing graph, for games that are too large to enumerate.
+"""Learn by self-play with tree search on a lazy graph, for games that are too large to enumerate.
 
 As in AlphaZero (Silver et al. 2018), with a tree for each player over its information states: at every move a tree
 search starts from the worlds in the mover's belief, guided by the network's policies and with the network's values at

@@ -32,7 +32,7 @@ TRIES = 200  # random continuations from which the closest are taken where none 
 
 
 class ObservedStep(NamedTuple):
-    """What is known of one step."""
+    """Describe what is known of one step."""
 
     moves: tuple[Action | None, ...]
     """(roles,) ``None`` for moves that are not known."""

@@ -1,4 +1,4 @@
-"""Agents that search by random playouts, all on the same growing graph: the baselines and rivals of ``search``.
+"""Agents that search by random playouts, all on the same lazy graph: the baselines and rivals of ``search``.
 
 ``flat-mc`` makes random playouts after each of its moves and plays the move with the best mean.  ``uct`` keeps a tree
 of the states that it visits, for games in which everybody sees everything.  ``pimc`` grows such a tree in each of
@@ -89,7 +89,7 @@ class Budget:
 
 
 class GraphAgent:
-    """An agent that follows a game on its growing graph and decides from the histories that explain what it saw.
+    """An agent that follows a game on its lazy graph and decides from the histories that explain what it saw.
 
     Its observations are processed when it has to move, within the clock of that move; what does not fit is left for the
     next move.  Where the graph is full, the agent moves its belief to a new graph and drops the rest.  It moves in time

@@ -1,4 +1,4 @@
-"""Subgames: the positions from some worlds on as a game of its own, grown step by step on a known or growing graph."""
+"""Subgames: the positions from some worlds on as a game of its own, grown step by step on a known or lazy graph."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _contents(
 ) -> tuple[LongArray, list[tuple[Action, ...]], FloatArray]:
     """Return the contents of positions (K,): numbers of action sets and payoff rows, and these themselves.
 
-    On a growing graph they are numbered anew as they are met, since their own numbers depend on earlier queries.
+    On a lazy graph they are numbered anew as they are met, since their own numbers depend on earlier queries.
     """
     content = graph.content[position].astype(np.int64)
     if isinstance(graph, GameGraph):

@@ -1,6 +1,6 @@
 """The agent that solves a subgame from its current belief at every move, where a game has too many positions.
 
-Subgames are those of ``range_search``, on a growing graph; random playouts evaluate the positions at their horizon.
+Subgames are those of ``subgame_solver``, on a lazy graph; random playouts evaluate the positions at their horizon.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class SubgameSolver:
             return drawn(self.ranges.asked(player, state), sets, rng)
 
     def _growing(self, share: float) -> AbstractContextManager[None]:
-        """Return a context that holds a growing graph for this thread, for a share of the remaining time."""
+        """Return a context that holds a lazy graph for this thread, for a share of the remaining time."""
         graph = self.ranges.graph
         if not isinstance(graph, LazyGraph):
             return nullcontext()

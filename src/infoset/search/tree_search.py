@@ -1,4 +1,4 @@
-"""Monte Carlo tree search on a growing graph, in batches of leaves.
+"""Monte Carlo tree search on a lazy graph, in batches of leaves.
 
 A *walk* begins in a world drawn from the searcher's belief and descends the graph.  Every decision is made from the
 payoffs that its mover has seen so far, at a *node* that stands for everything that this mover cannot tell apart.  The

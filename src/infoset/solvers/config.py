@@ -30,7 +30,7 @@ def option(help: str, *, label: str = "", least: int | None = None, choices: tup
 
 @dataclass(frozen=True)
 class SolveConfig:
-    """What is to be solved and how, the same for every method; ``None`` leaves the choice to the method.
+    """Configure a solve, in the same way for every method; ``None`` leaves the choice to the method.
 
     ``game`` and ``method`` are names, or the objects themselves.
     """

@@ -163,7 +163,7 @@ def explore_for_tree(game: Game, limit: int, progress: Callable[[int], object] |
 
 
 class _LookAhead:
-    """A progress callback that raises ``BudgetError`` where random probes find a growing graph's tree far too large."""
+    """A progress callback that raises ``BudgetError`` where random probes find a lazy graph's tree far too large."""
 
     def __init__(self, game: Game, limit: int, progress: Callable[[int], object] | None) -> None:
         self.game, self.limit, self.progress, self.looked = game, limit, progress, False

@@ -269,7 +269,7 @@ class LazyInformationStates:
 
 
 class Source(Protocol):
-    """The rules of a game, as a growing graph asks for them."""
+    """The rules of a game, as a lazy graph asks for them."""
 
     open: bool
     """Whether every player observes everything."""

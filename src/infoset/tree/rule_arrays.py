@@ -43,7 +43,7 @@ class RuleArrays(NamedTuple):
 
 
 class NumberedRules(Protocol):
-    """What sizes and symmetries are computed from: the arrays of factored rules, and what their numbers refer to."""
+    """Factored rules as arrays, from which sizes and symmetries are computed, and the objects that they number."""
 
     @property
     def arrays(self) -> RuleArrays: ...

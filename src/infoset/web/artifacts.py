@@ -1,8 +1,8 @@
-"""The shelf: the runs, policies, replays, tournaments and files of games in the served folders, each by a short name.
+"""Artifacts: the runs, policies, replays, tournaments and files of games in the served folders, each by a short name.
 
 Everything is looked up anew for each request, since runs are written, and files deleted, while they are shown.  An
-item's contents are summarised by its head (``web.heads``).  Links and hidden files are never on the shelf: a name leads
-to a plain file below a folder, or nowhere.
+item's contents are summarised by its metadata (``web.metadata``).  Links and hidden files are never listed: a name
+leads to a plain file below a folder, or nowhere.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUFFIXES: dict[str, Kind] = {
 
 
 class Artifact(NamedTuple):
-    """An item on the shelf; ``name`` is the number of the folder it lies in, and its path below that folder."""
+    """An item in the served folders; ``name`` is the number of its folder, and its path below that folder."""
 
     name: str
     kind: Kind
@@ -55,7 +55,7 @@ def items(folders: tuple[Path, ...]) -> list[Artifact]:
 
 
 def find(folders: tuple[Path, ...], name: str, kind: Kind | None = None) -> Artifact:
-    """Return an item by its name, without scanning the rest.  Raises ``Refusal`` where it is not on the shelf."""
+    """Return an item by its name, without scanning the rest.  Raises ``Refusal`` where it is not there."""
     item = named(folders, name)
     if item is None or not (kind in (None, item.kind) or (kind == "policy" and item.path.suffix == ".json")):
         why = f"no {kind or 'thing'} {one_line(name)!r} here; it may have been deleted"
@@ -101,7 +101,7 @@ def _below(folder: Path, number: int) -> Iterator[Artifact]:
 
 
 def named(folders: tuple[Path, ...], name: str) -> Artifact | None:
-    """Return the item of this name on the shelf, or ``None``."""
+    """Return the item of this name in the served folders, or ``None``."""
     first, _, rest = name.partition("/")
     if not (first.isascii() and first.isdigit() and len(first) < 6 and int(first) < len(folders)):
         return None
@@ -125,7 +125,7 @@ def named(folders: tuple[Path, ...], name: str) -> Artifact | None:
 
 
 def _may_show(name: str) -> bool:
-    """Return whether a file of this name may be on the shelf: it is not hidden, and its name can be encoded."""
+    """Return whether a file of this name may be listed: it is not hidden, and its name can be encoded."""
     try:
         name.encode()
     except UnicodeEncodeError:  # not valid text in this system's encoding

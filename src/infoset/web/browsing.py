@@ -29,7 +29,7 @@ class ItemRequest(msgspec.Struct, frozen=True):
 
 
 async def artifacts(site: Site, asked: dict[str, Any]) -> Any:
-    """Return a list of the items on the shelf, at most a page of it."""
+    """Return a list of the items in the served folders, at most a page of it."""
     return (await asyncio.to_thread(site.listing.page, wanted(Filter, {"limit": MAX_PAGE, **asked})))["items"]
 
 
@@ -73,7 +73,7 @@ async def recording(site: Site, asked: dict[str, Any]) -> Any:
 
 
 BROWSING = (
-    Question("/api/shelf", artifacts),
+    Question("/api/artifacts", artifacts),
     Question("/api/first", first),
     Question("/api/items", listed),
     Question("/api/standings", standings),

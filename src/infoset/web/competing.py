@@ -29,7 +29,7 @@ FAULTS = 500  # kinds of faults that are sent
 
 
 class Competing:
-    """Answers about the tournaments on the shelf."""
+    """Answers about the tournaments in the served folders."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders = folders

@@ -31,7 +31,7 @@ MAX_CACHED = 64  # curves
 
 
 class Curves:
-    """Answers about the curves of the runs on the shelf."""
+    """Answers about the curves of the runs in the served folders."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders, self.heads = folders, MetadataCache()

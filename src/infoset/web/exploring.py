@@ -1,6 +1,6 @@
 """The room of *Explore*: answers the page's questions about strategies.
 
-A source is called ``item:NAME`` where it lies on the shelf, ``game:NAME`` where a game was solved here with the
+A source is called ``item:NAME`` where it lies in a served folder, ``game:NAME`` where a game was solved here with the
 defaults, ``solved:HASH`` where it was solved with other settings, and ``lock:HASH`` where it was solved against locked
 strategies: the hash is that of the wish, so that equal wishes share one answer.
 """

@@ -1,4 +1,4 @@
-"""Lists for the page: the items on the shelf with their heads, filtered, one page at a time.
+"""Lists for the page: the items in the served folders with their heads, filtered, one page at a time.
 
 Only heads are read, so the server's own process can do this in a thread.
 """
@@ -48,7 +48,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 class Listing:
-    """The items on the shelf with their heads."""
+    """The items in the served folders with their heads."""
 
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders, self.heads = folders, MetadataCache()

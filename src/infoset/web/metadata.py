@@ -1,4 +1,4 @@
-"""Summaries of the items on the shelf, read from the first bytes of their files so that long lists stay fast."""
+"""Summaries of the items in the served folders, from the first bytes of files, so that long lists stay fast."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class End(msgspec.Struct, frozen=True):
     """Whether the game was played to its end."""
     seed: int
     item: str
-    """The name of the replay on the shelf."""
+    """The name of the replay in the served folders."""
     whole: Picture | None = None
     """The complete final state; in real time only the replay shows it."""
     costs: tuple[Any, ...] = ()

@@ -47,7 +47,7 @@ from infoset.web.queue import Queue, RunningRequest
 T = TypeVar("T")
 
 REMOTE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "scripted", "trained"})
-"""Agents that open files, addresses or processes, or name others that may: tables use those on the shelf instead."""
+"""Agents that open files, addresses or processes, or name others that may: tables use served items instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
 MAX_SOLUTIONS = 8
@@ -130,7 +130,7 @@ class Agents:
             raise ParameterError(f"{one_line(name)} cannot play {one_line(game.name)}: it is {why}")
 
     def list_policies(self, game: Game) -> tuple[list[str], dict[str, list[str]]]:
-        """Return the policies and runs on the shelf that can play ``game``, and the others by why they cannot."""
+        """Return the served policies and runs that can play ``game``, and the others by why they cannot."""
         fit: list[str] = []
         others: dict[str, list[str]] = {}
         for item in items(self.folders):
@@ -140,7 +140,7 @@ class Agents:
         return fit, others
 
     def why_unusable(self, item: Artifact, game: Game) -> str:
-        """Return in a few words why an item on the shelf cannot play ``game``; "" where it can."""
+        """Return in a few words why an item in the served folders cannot play ``game``; "" where it can."""
         head = self.heads.of(item)
         if head.problem:
             return head.problem
@@ -163,7 +163,7 @@ class Agents:
         return agent
 
     def _resolved(self, name: str) -> str:
-        """Return what ``load_agent`` takes: the path of an item on the shelf, or the name of a safe agent."""
+        """Return what ``load_agent`` takes: the path of an item in the served folders, or the name of a safe agent."""
         if name[:1].isdecimal():
             item = find(self.folders, name)
             if (kind := kind_of(item)) not in ("policy", "run"):
@@ -241,7 +241,7 @@ class Agents:
         self, source: str, game: Game, player: int, infostate: InformationState, legal_actions: tuple[Action, ...],
         visitor: str = "",
     ) -> list[float]:  # fmt: skip
-        """Return the probabilities of the moves by a policy: ``auto``, or one on the shelf.
+        """Return the probabilities of the moves by a policy: ``auto``, or one in the served folders.
 
         Raises ``Refusal`` where the game is not solved yet: no question may delay the others for long.
         """

@@ -306,7 +306,7 @@ def _is_table(place: Path) -> bool:
 
 
 def find_game(name: str, folders: tuple[Path, ...]) -> Game:
-    """Return a shipped game, or one from a file in the folders, by its name on the shelf or in a policy.
+    """Return a shipped game, or one from a file in the folders, by its name in the served folders or in a policy.
 
     Nothing else is loaded for the page.
 

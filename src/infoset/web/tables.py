@@ -56,7 +56,7 @@ class TableSettings(msgspec.Struct, forbid_unknown_fields=True):
 
     game: str
     agents: tuple[str, ...]
-    """(n,) ``human``, ``equilibrium``, an agent's name, or the name of an item on the shelf."""
+    """(n,) ``human``, ``equilibrium``, an agent's name, or the name of an item in the served folders."""
     seed: int | None = None
     practice: bool = False
     pace: float | None = None
@@ -122,7 +122,7 @@ class Tables:
         return [*listed(), *self._files()]
 
     def _files(self) -> list[dict[str, str]]:
-        """Return the files of games by their names on the shelf, with their titles."""
+        """Return the files of games by their names in the served folders, with their titles."""
         found = [(item, self.heads.of(item)) for item in items(self.folders) if item.kind == "game"]
         return [
             {"name": item.name, "family": "file", "about": item.title, "title": head.about["title"]}

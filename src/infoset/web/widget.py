@@ -76,7 +76,7 @@ class Answers:
 
     def answer(self, message: Message) -> Any:
         """Return the answer to a message.  Raises ``Refusal``, and what the room raises."""
-        if message.path == "shelf":
+        if message.path == "artifacts":
             return [{"name": NAME, "kind": "policy"}]
         place, _, method = message.path.partition("/")
         if place != "explore" or method not in ASKED:

@@ -38,7 +38,7 @@ class Claim(NamedTuple):
 
 
 class Radio:
-    """What one agent sends and receives by radio in a team game."""
+    """Record what one agent sends and receives by radio in a team game."""
 
     def __init__(self, seat: Seat, rules: Config, engine: Engine) -> None:
         self.size, self.vocabulary, self.engine = rules.size, rules.vocabulary, engine

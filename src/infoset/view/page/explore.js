@@ -269,7 +269,7 @@ class Explorer {
     if (!groups.length || groups.every((group) => !group.total)) {
       const step = this.node.steps.at(-1);
       const why = ends ? "The game ends here." : this.find ? `No key holds “${this.find}”.`
-        : step?.by === -1 ? "Nature moves next: choose above what it does." : "Nobody has a choice here.";
+        : step?.by === -1 ? "Chance acts next: choose its outcome above." : "Nobody has a choice here.";
       this.body.append(make("p", { className: "ex-empty" }, why));
     }
     for (const group of groups) if (group.total) this.body.append(this.group(group));
@@ -412,9 +412,9 @@ class Explorer {
   }
 
   async chooseOther() {
-    const shelf = (await get("shelf")).filter((item) => item.kind === "run" || item.kind === "policy");
+    const artifacts = (await get("artifacts")).filter((item) => item.kind === "run" || item.kind === "policy");
     const select = make("select", { aria: { label: "Compare with" } }, make("option", { value: "" }, "no other"),
-      ...shelf.map((item) => make("option", { value: `item:${item.name}`, selected: this.other === `item:${item.name}` }, item.name)));
+      ...artifacts.map((item) => make("option", { value: `item:${item.name}`, selected: this.other === `item:${item.name}` }, item.name)));
     select.onchange = () => this.compareWith(select.value);
     this.compareBox.replaceChildren(make("label", {}, "Compare with ", select));
     this.compareBox.hidden = !this.compareBox.hidden;

@@ -16,14 +16,14 @@ const card = (parameters, name, about) => make("li", {},
 
 export async function landing(main) {
   get("explore/ready").catch(() => {});
-  const shelf = (await get("shelf")).filter((item) => item.kind === "run" || item.kind === "policy");
+  const artifacts = (await get("artifacts")).filter((item) => item.kind === "run" || item.kind === "policy");
   const { items: files } = await get("items", { kind: "game", limit: 200 });
   const now = Date.now() / 1000;
   const input = make("input", { placeholder: "leduc_poker(players=3)", aria: { label: "A game by name" }, required: true });
   main.append(make("div", { className: "explore" },
     make("h1", {}, "Explore"),
     make("h2", {}, "Strategies in the folders"),
-    shelf.length ? make("ul", { className: "ex-choices" }, ...shelf.slice(0, 60).map((item) => card({ item: item.name }, item.name.replace(/^\d+\//, ""), [`${item.kind}, `, when(item.changed, now)])))
+    artifacts.length ? make("ul", { className: "ex-choices" }, ...artifacts.slice(0, 60).map((item) => card({ item: item.name }, item.name.replace(/^\d+\//, ""), [`${item.kind}, `, when(item.changed, now)])))
       : make("p", { className: "muted" }, "None yet: infoset solve leaves them there."),
     ...(files.length ? [make("h2", {}, "Games in the folders"),
       make("ul", { className: "ex-choices" }, ...files.filter((file) => !file.problem).map((file) => card({ game: file.name }, file.about.title || gameTitle(file.name), [file.title])))] : []),

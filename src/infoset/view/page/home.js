@@ -19,7 +19,7 @@ const KINDS = {
 };
 
 export async function show(main) {
-  const shelf = await get("first");
+  const artifacts = await get("first");
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((each) => each.isIntersecting)) {
       seen.unobserve(entry.target);
@@ -30,12 +30,12 @@ export async function show(main) {
     make("h1", { className: "hello" }, "Games in which something is hidden"),
     make("nav", { className: "ways", aria: { label: "Ways in" } }, ...WAYS.map(wayIn)));
   const kinds = Object.keys(KINDS);
-  for (const kind of kinds.filter((each) => shelf.counts[each])) main.append(section(kind, shelf, seen));
-  const missing = kinds.filter((each) => KINDS[each][2] && !shelf.counts[each]);
-  if (kinds.every((each) => !shelf.counts[each])) main.append(empty(shelf.folders));
+  for (const kind of kinds.filter((each) => artifacts.counts[each])) main.append(section(kind, artifacts, seen));
+  const missing = kinds.filter((each) => KINDS[each][2] && !artifacts.counts[each]);
+  if (kinds.every((each) => !artifacts.counts[each])) main.append(empty(artifacts.folders));
   else if (missing.length) {
     main.append(make("p", { className: "muted rest" },
-      `No ${missing.map((kind) => KINDS[kind][0].toLowerCase()).join(", no ")} in ${shelf.folders.join(", ")} yet.`));
+      `No ${missing.map((kind) => KINDS[kind][0].toLowerCase()).join(", no ")} in ${artifacts.folders.join(", ")} yet.`));
   }
   return () => seen.disconnect();
 }
@@ -50,13 +50,13 @@ function empty(folders) {
     ...Object.values(KINDS).map(([, , text]) => text).filter(Boolean));
 }
 
-function section(kind, shelf, seen) {
+function section(kind, artifacts, seen) {
   const [head, view] = KINDS[kind];
-  const count = shelf.counts[kind];
-  return make("section", { className: "shelf" },
-    make("div", { className: "shelf-head" }, make("h2", {}, head),
+  const count = artifacts.counts[kind];
+  return make("section", { className: "artifacts" },
+    make("div", { className: "artifacts-head" }, make("h2", {}, head),
       make("a", { href: way(view) }, kind === "policy" ? "Explore" : `All ${counted(count, kind)}`)),
-    make("ul", { className: "cards" }, ...shelf.items[kind].map((item) => make("li", {}, card(item, shelf.now, seen)))));
+    make("ul", { className: "cards" }, ...artifacts.items[kind].map((item) => make("li", {}, card(item, artifacts.now, seen)))));
 }
 
 function card(item, now, seen) {
