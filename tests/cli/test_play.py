@@ -61,7 +61,7 @@ def interrupt() -> None:
 def test_kuhn_poker_against_the_equilibrium_with_hints_and_moves_taken_back(sit: Sit) -> None:
     keys = [
         ("> ", b"?\n"), ("leaves the game", b"u\n"), ("no move of yours", b"bett\n"), ("did you mean 'bet'?", b"h\n"),
-        ("100.0%", b"9\n"), ("no move here", b"pa\n"), ("P2 bets", b"u\n"), ("Taken back", b"1\n"), ("P2 bets", b"bet\n"),
+        ("100.0%", b"9\n"), ("not a move here", b"pa\n"), ("P2 bets", b"u\n"), ("Taken back", b"1\n"), ("P2 bets", b"bet\n"),
     ]  # fmt: skip
     text, match = sit(keys, "kuhn_poker", seed=2, practice=True)
     assert "P2 equilibrium" in text
