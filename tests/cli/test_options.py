@@ -214,7 +214,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         lambda s: not s.body["exact"],
     ),
     "warm-up --processes": ("warm-up solve --processes 1", lambda s: "1 process" in s.text),
-    "warm-up --json": ("warm-up solve --json", lambda s: s.body["kernels"] == 0),
+    "warm-up --json": (["warm-up solve", "warm-up solve --json"], lambda s: s.body["kernels"] == 0),
     "match --json": (PLAY, lambda s: s.body["game"] == "kuhn_poker"),
     "match --games": (f"{PLAY} --games 3", lambda s: s.body["games"] == 3),
     "match --seed": (
