@@ -26,7 +26,7 @@ from infoset.errors import UnsupportedSystemError
 
 SYSTEM = os.name
 ABANDONED = "left behind"  # the name of threads whose calls cannot be interrupted
-NO_SUCH_PROCESS = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
+CLOSING_EVENTS = getattr(select, "POLLHUP", 0) | getattr(select, "POLLERR", 0) | getattr(select, "POLLNVAL", 0)
 WORDS = {"RLIMIT_AS": "memory", "RLIMIT_CPU": "time", "RLIMIT_FSIZE": "files"}
 PROCESSES = Path("/proc")
 TICK = 0.1  # seconds between two counts of processes
@@ -81,7 +81,7 @@ def end_with(file: int) -> None:
     """End this process and its group once the other end of an open socket closes, whatever they do; for a thread."""
     line = select.poll()
     line.register(file, select.POLLHUP)  # Linux always reports it, macOS only when requested
-    while not any(event & NO_SUCH_PROCESS for _, event in line.poll()):
+    while not any(event & CLOSING_EVENTS for _, event in line.poll()):
         sleep(0.05)  # a system may also report that there is data to read
     _kill_session(os.getpid())
     os.killpg(0, signal.SIGKILL)

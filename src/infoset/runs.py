@@ -129,7 +129,7 @@ class Folder(Generic[C, P, W]):
         self.path = path
         self._last_checkpoint, self._pause = -inf, CHECKPOINT_SECONDS
         self._last_iteration = -1
-        self._locked_error: int | None = None
+        self._lock_descriptor: int | None = None
         self._unsaved = b""
         self.failed: OSError | None = None
         """The first error of writing something, see ``attempt``."""
@@ -326,16 +326,16 @@ class Folder(Generic[C, P, W]):
 
     def _lock(self) -> None:
         """Lock the run against other processes until ``close`` or the end of this process."""
-        self._locked_error = os.open(self.path / "config.json", os.O_RDONLY)
-        if not lock_file(self._locked_error):
+        self._lock_descriptor = os.open(self.path / "config.json", os.O_RDONLY)
+        if not lock_file(self._lock_descriptor):
             self.close()
             raise CheckpointError(f"{self.path}: another process is using this run")
 
     def close(self) -> None:
         """Release the lock on the run; the end of this process does so too."""
-        if self._locked_error is not None:
-            os.close(self._locked_error)
-            self._locked_error = None
+        if self._lock_descriptor is not None:
+            os.close(self._lock_descriptor)
+            self._lock_descriptor = None
 
     def _write(self, name: str, body: bytes) -> None:
         replace_file(self.path / name, lambda file: file.write(body))

@@ -45,7 +45,7 @@ SIZE_OF_ALL = OTHERS + 3 * 3
 MOST_ROOM = 0.5 * AHEAD * (AHEAD + 1)
 
 
-class Scratch(NamedTuple):
+class Buffers(NamedTuple):
     """Working memory for one thread."""
 
     shown: st.Row  # (row,) the agent's observation as a position
@@ -56,11 +56,11 @@ class Scratch(NamedTuple):
     silence: npt.NDArray[np.int16]  # (agents, WORDS)
 
 
-def empty_scratch(rules: Config) -> Scratch:
+def empty_buffers(rules: Config) -> Buffers:
     """Allocate the working memory for features."""
     idle, silence = np.full(MAX_AGENTS, st.STOP, dtype=np.int16), np.zeros((MAX_AGENTS, st.WORDS), dtype=np.int16)
     shown, leaf = st.empty_rows(2, rules)
-    return Scratch(shown, leaf, empty_scenario(rules), scratch(rules.size), idle, silence)
+    return Buffers(shown, leaf, empty_scenario(rules), scratch(rules.size), idle, silence)
 
 
 class FeatureExtractor:
@@ -77,7 +77,7 @@ class FeatureExtractor:
     def __init__(self, name: str, rules: Config) -> None:
         self.name, self.rules = name, rules
         self.view = rules.size if rules.view is None else rules.view
-        self.engine, self.scratch_of_turn = engine(rules), empty_scratch(rules)
+        self.engine, self.buffers = engine(rules), empty_buffers(rules)
 
     @property
     def fingerprint(self) -> str:
@@ -91,8 +91,8 @@ class FeatureExtractor:
     def of(self, seen: Seen, player: int) -> tuple[Features, Safe]:
         """Return an agent's features (F,) in a match, and which of its moves (6,) it survives if nobody else moves."""
         features, safe = np.zeros(SIZE_OF_ALL, dtype=np.float32), np.zeros(MOVES, dtype=np.bool_)
-        self.scratch_of_turn.shown[:] = seen_row(seen, self.rules, player)
-        see_shown(player, self.rules.teams, self.engine, self.scratch_of_turn, features, safe)
+        self.buffers.shown[:] = seen_row(seen, self.rules, player)
+        see_shown(player, self.rules.teams, self.engine, self.buffers, features, safe)
         return features, safe
 
 
@@ -105,7 +105,7 @@ class BatchFeatureExtractor:
     def __init__(self, batch: PommermanVec) -> None:
         rules = batch.config
         self.batch, self.view = batch, rules.size if rules.view is None else rules.view
-        self.desks = [empty_scratch(rules) for _ in batch.parts]
+        self.desks = [empty_buffers(rules) for _ in batch.parts]
         self.features = np.zeros((batch.num_envs, rules.num_agents, SIZE_OF_ALL), dtype=np.float32)
         self.safe = np.zeros((batch.num_envs, rules.num_agents, MOVES), dtype=np.bool_)
 
@@ -121,19 +121,19 @@ class BatchFeatureExtractor:
 
 
 @kernel
-def see_all(rows, seats, view, teams, engine, scratch_of_turn, features, safe, first, last):
+def see_all(rows, seats, view, teams, engine, buffers, features, safe, first, last):
     """Compute the features of the agents in the seats of the boards from ``first`` to before ``last``."""
     for b in range(first, last):
         for j in range(seats.shape[1]):
             k = seats[b, j]
-            show(rows[b], k, view, engine, scratch_of_turn.shown)
-            see_one(k, teams, engine, scratch_of_turn, features[b, k], safe[b, k])
+            show(rows[b], k, view, engine, buffers.shown)
+            see_one(k, teams, engine, buffers, features[b, k], safe[b, k])
 
 
 @kernel
-def see_shown(k, teams, engine, scratch_of_turn, features, safe):
-    """Compute the features of agent ``k``, whose observation is ``scratch_of_turn.shown``."""
-    see_one(k, teams, engine, scratch_of_turn, features, safe)
+def see_shown(k, teams, engine, buffers, features, safe):
+    """Compute the features of agent ``k``, whose observation is ``buffers.shown``."""
+    see_one(k, teams, engine, buffers, features, safe)
 
 
 @inner_kernel
@@ -177,12 +177,12 @@ def insert(row, source, shown, begin, count, width):
 
 
 @inner_kernel
-def see_one(k, teams, engine, scratch_of_turn, features, safe):
-    """Compute the features of agent ``k``, whose observation is ``scratch_of_turn.shown``.
+def see_one(k, teams, engine, buffers, features, safe):
+    """Compute the features of agent ``k``, whose observation is ``buffers.shown``.
 
     The features of a dead agent are zeros, and all its moves are safe.
     """
-    shown, size = scratch_of_turn.shown, engine.settings[SIZE]
+    shown, size = buffers.shown, engine.settings[SIZE]
     agent = st.AGENTS + k * st.AGENT_FIELDS
     for at in range(len(features)):
         features[at] = np.float32(0.0)
@@ -190,13 +190,13 @@ def see_one(k, teams, engine, scratch_of_turn, features, safe):
         safe[move] = True
     if not shown[agent + st.ALIVE]:
         return
-    copy(shown, scratch_of_turn.leaf)
+    copy(shown, buffers.leaf)
     for cell in range(size * size):
-        if scratch_of_turn.leaf[st.BOARD + cell] == st.FOG:
-            scratch_of_turn.leaf[st.BOARD + cell] = st.WOOD
+        if buffers.leaf[st.BOARD + cell] == st.FOG:
+            buffers.leaf[st.BOARD + cell] = st.WOOD
     own = np.int64(shown[agent + st.CELL])
-    room_of_moves(k, own, engine, scratch_of_turn, features, safe)
-    draw_window(k, own, teams, size, scratch_of_turn, features)
+    room_of_moves(k, own, engine, buffers, features, safe)
+    draw_window(k, own, teams, size, buffers, features)
     point_at_others(k, own, teams, size, shown, features)
     features[OWN], features[OWN + 1] = 1.0, min(shown[agent + st.AMMO], 5) / 5
     features[OWN + 2], features[OWN + 3] = min(shown[agent + st.BLAST], 10) / 10, shown[agent + st.CAN_KICK]
@@ -205,17 +205,17 @@ def see_one(k, teams, engine, scratch_of_turn, features, safe):
 
 
 @inner_kernel
-def room_of_moves(k, own, engine, scratch_of_turn, features, safe):
+def room_of_moves(k, own, engine, buffers, features, safe):
     """Compute how much of the future each move survives; leaves the scenario in which the agent lays no bomb."""
-    s, leaf, near, size = scratch_of_turn.scenario, scratch_of_turn.leaf, engine.near, engine.settings[SIZE]
+    s, leaf, near, size = buffers.scenario, buffers.leaf, engine.near, engine.settings[SIZE]
     agent = st.AGENTS + k * st.AGENT_FIELDS
     if leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own):
         put_bomb(leaf, k, engine.settings[FUSE])
-        unroll(s, leaf, AHEAD, scratch_of_turn, engine)
+        unroll(s, leaf, AHEAD, buffers, engine)
         find_ways(s, 1, AHEAD, size)
         rate_move(s, st.LAY, own, size, features, safe)
         leaf[st.NUM_BOMBS] -= 1
-    unroll(s, leaf, AHEAD, scratch_of_turn, engine)
+    unroll(s, leaf, AHEAD, buffers, engine)
     find_ways(s, 1, AHEAD, size)
     rate_move(s, st.STOP, own, size, features, safe)
     if features[ROOM + st.LAY] == 0.0 and not (leaf[agent + st.AMMO] > 0 and not bomb_on(leaf, own)):
@@ -237,9 +237,9 @@ def rate_move(s, move, cell, size, features, safe):
 
 
 @inner_kernel
-def draw_window(k, own, teams, size, scratch_of_turn, features):
+def draw_window(k, own, teams, size, buffers, features):
     """Write the planes of the cells around the agent."""
-    board, s = scratch_of_turn.shown[st.BOARD :], scratch_of_turn.scenario
+    board, s = buffers.shown[st.BOARD :], buffers.scenario
     top, left = own // size - REACH, own % size - REACH
     at = 0
     for r in range(top, top + 2 * REACH + 1):
@@ -256,8 +256,8 @@ def draw_window(k, own, teams, size, scratch_of_turn, features):
                             features[HEAT * WINDOW + at] = (AHEAD + 1 - t) / AHEAD
                             break
             at += 1
-    for n in range(scratch_of_turn.shown[st.NUM_BOMBS]):  # including bombs that agents stand on
-        cell = scratch_of_turn.shown[st.BOMBS + n * st.BOMB_FIELDS + st.BOMB_CELL]
+    for n in range(buffers.shown[st.NUM_BOMBS]):  # including bombs that agents stand on
+        cell = buffers.shown[st.BOMBS + n * st.BOMB_FIELDS + st.BOMB_CELL]
         r, c = cell // size - top, cell % size - left
         if 0 <= r <= 2 * REACH and 0 <= c <= 2 * REACH:
             features[BOMBED * WINDOW + r * (2 * REACH + 1) + c] = 1.0

@@ -34,7 +34,7 @@ from infoset_pommerman.search.dypm import (
     NONE,
     Dypm,
     dypm_move,
-    empty_scratch,
+    empty_buffers,
     remember_failure,
 )
 from infoset_pommerman.search.goals import DISCOUNT, appraise, goals_of, relax, wood_in_reach
@@ -290,11 +290,11 @@ def watched(rules: Config, count: int, seed: int) -> Iterator[Watcher]:
         batch.step(moves)
 
 
-def decide(belief: Belief, rules: Config, me: int, p: Dypm, seed: int, scratch_of_turn=None) -> int:
+def decide(belief: Belief, rules: Config, me: int, p: Dypm, seed: int, buffers=None) -> int:
     enemies, mates = sides(me, rules)
     return int(
         dypm_move(
-            belief, empty_scenario(rules), scratch_of_turn or empty_scratch(rules), me, bits(enemies), bits(mates), p.settings(),
+            belief, empty_scenario(rules), buffers or empty_buffers(rules), me, bits(enemies), bits(mates), p.settings(),
             engine(rules), streams(seed, 1),
         )
     )  # fmt: skip
@@ -311,19 +311,19 @@ def compare(rules: Config, count: int, seed: int) -> dict[str, int]:
             bomb_gain=float(rng.choice([0.05, 0.4])), memory=int(rng.integers(0, 12)), bombs=bool(rng.integers(2)),
             early=bool(rng.integers(2)),
         )  # fmt: skip
-        me, scratch_of_turn, before = watcher.me, empty_scratch(rules), watcher.belief.guess.copy()
-        found = decide(watcher.belief, rules, me, p, seed, scratch_of_turn)
+        me, buffers, before = watcher.me, empty_buffers(rules), watcher.belief.guess.copy()
+        found = decide(watcher.belief, rules, me, p, seed, buffers)
         assert (watcher.belief.guess == before).all()
         twin = Twin(watcher.belief, rules, me, p)
         where = (me, int(before[st.STEP]), p)
-        assert {move for move in range(MOVES) if scratch_of_turn.own[move] != NONE} == set(twin.leaves), where
+        assert {move for move in range(MOVES) if buffers.own[move] != NONE} == set(twin.leaves), where
         for line, left in {**twin.left, MOVES: twin.alone}.items():
-            assert scratch_of_turn.others[line].tolist() == [left.get(k, 0) for k in range(MAX_AGENTS)], (*where, line)
+            assert buffers.others[line].tolist() == [left.get(k, 0) for k in range(MAX_AGENTS)], (*where, line)
         for move in twin.leaves:
-            assert scratch_of_turn.own[move] == pytest.approx(twin.own[move], abs=1e-12), (*where, move)
-            assert scratch_of_turn.value[move] == pytest.approx(twin.value(move), abs=1e-12), (*where, move)
+            assert buffers.own[move] == pytest.approx(twin.own[move], abs=1e-12), (*where, move)
+            assert buffers.value[move] == pytest.approx(twin.value(move), abs=1e-12), (*where, move)
         safe = any(own > 0 for own in twin.own.values())
-        worth = {divmod(n, rules.size): float(value) for n, value in enumerate(scratch_of_turn.goal_value)}
+        worth = {divmod(n, rules.size): float(value) for n, value in enumerate(buffers.goal_value)}
         scores = twin.scores(worth) if safe else twin.resort()
         if scores:  # ties are broken by chance
             assert scores[found] > max(scores.values()) - (1e-4 if safe else 1.0), (*where, found, scores)
@@ -353,15 +353,15 @@ def test_a_thousand_decisions_are_as_the_twin_has_them() -> None:
 
 def test_a_move_that_failed_is_remembered_until_it_succeeds() -> None:
     """Only a step that led nowhere counts, in two decisions one after the other."""
-    scratch_of_turn = empty_scratch(config("OneVsOne-v0"))
+    buffers = empty_buffers(config("OneVsOne-v0"))
     for step, (cell, move, failures) in enumerate(
         [(9, st.LEFT, 0), (9, st.LEFT, 1), (9, st.UP, 2), (1, st.STOP, 0), (1, st.LAY, 0), (1, st.UP, 0)], start=5
     ):
-        remember_failure(scratch_of_turn, cell, step)
-        assert scratch_of_turn.last[FAILURES] == failures
-        scratch_of_turn.last[[LAST_STEP, LAST_CELL, LAST_MOVE]] = step, cell, move
-    remember_failure(scratch_of_turn, 1, 99)  # the last decision was long ago
-    assert scratch_of_turn.last[FAILURES] == 0
+        remember_failure(buffers, cell, step)
+        assert buffers.last[FAILURES] == failures
+        buffers.last[[LAST_STEP, LAST_CELL, LAST_MOVE]] = step, cell, move
+    remember_failure(buffers, 1, 99)  # the last decision was long ago
+    assert buffers.last[FAILURES] == 0
 
 
 # ---- dangers
@@ -749,7 +749,7 @@ def test_others_that_spread_early_are_one_step_farther(level: int) -> None:
         player = seated(partial(SearchPlayer, Dypm(level=level, early=early)), SMALL)
         player.belief = believed(row, SMALL)
         player.decide(None)
-        own[early] = player.room.scratch_of_turn.own.copy()
+        own[early] = player.room.buffers.own.copy()
     assert (own[True][st.STOP] < own[False][st.STOP]) == (level > 0)
     assert (own[True] <= own[False]).all()
 

@@ -19,7 +19,7 @@ from infoset_pommerman.rules import scratch
 from infoset_pommerman.search.belief import Belief, empty_belief
 from infoset_pommerman.search.hakozaki import (
     Hakozaki,
-    empty_scratch,
+    empty_buffers,
     hakozaki_move,
     prepare,
     survivability,
@@ -111,7 +111,7 @@ def believed(row: st.Row, rules: Config) -> Belief:
 def decide(row: st.Row, me: int = 0, seed: int = 0, rules: Config = DUEL) -> int:
     return int(
         hakozaki_move(
-            believed(row, rules), empty_scenario(rules), empty_scratch(rules), me, 1 << 1 - me, 0,
+            believed(row, rules), empty_scenario(rules), empty_buffers(rules), me, 1 << 1 - me, 0,
             Hakozaki().settings(), engine(rules), streams(seed, 1),
         )
     )  # fmt: skip
@@ -160,13 +160,13 @@ def test_replies_begin_with_the_likely_ones() -> None:
     for row in positions(rules, 20, seed=1):
         if not agents_of(row)[0, st.ALIVE]:
             continue
-        scratch_of_turn = empty_scratch(rules)
-        count = prepare(believed(row, rules), scratch_of_turn, 0, engine(rules))
-        others = [k for k in range(1, MAX_AGENTS) if scratch_of_turn.choices[k]]
-        assert count == np.prod(scratch_of_turn.choices[others])
-        replies = scratch_of_turn.replies[:count, others]
+        buffers = empty_buffers(rules)
+        count = prepare(believed(row, rules), buffers, 0, engine(rules))
+        others = [k for k in range(1, MAX_AGENTS) if buffers.choices[k]]
+        assert count == np.prod(buffers.choices[others])
+        replies = buffers.replies[:count, others]
         assert len({tuple(reply) for reply in replies.tolist()}) == count
-        busy = (replies != scratch_of_turn.options[others, 0]).sum(axis=1)
+        busy = (replies != buffers.options[others, 0]).sum(axis=1)
         assert (np.diff(busy) >= 0).all()
 
 

@@ -47,7 +47,7 @@ def test_whoever_comes_back_does_something_else(kind: Any) -> None:
 
     def taken(tired: float, left: int) -> int:
         player = seated(partial(SearchPlayer, kind(tired=tired, most_tired=3.0)), SMALL)
-        player.belief, memory = believed(row, SMALL), player.room.scratch_of_turn.repeats
+        player.belief, memory = believed(row, SMALL), player.room.buffers.repeats
         recall(memory, row, 0)
         memory.tried[memory.now[0]] = 10
         memory.tried[memory.now[0], left] = 0

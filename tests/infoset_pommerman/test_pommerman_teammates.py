@@ -85,10 +85,10 @@ def test_a_plan_reckons_with_the_word() -> None:
     player.belief = believed(row, SMALL)
     player.belief.coming[2] = st.LEFT
     player.decide(None)
-    assert player.room.scratch_of_turn.own[st.RIGHT] == -1.0  # both would be turned back
+    assert player.room.buffers.own[st.RIGHT] == -1.0  # both would be turned back
     player.belief.coming[2] = st.RIGHT
     player.decide(None)
-    assert player.room.scratch_of_turn.own[st.RIGHT] >= 0.0
+    assert player.room.buffers.own[st.RIGHT] >= 0.0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from infoset.catalog import READERS, game_of_run
 from infoset.errors import ParameterError
 from infoset.registry import absolute as absolute_name
 from infoset.registry import check_trusted
@@ -82,6 +81,8 @@ def refuse(context: typer.Context, unused: set[str], why: str) -> None:
 
 def with_run(game: str, *named: str | None) -> tuple[str, list[str]]:
     """Return the game and the names after it; a run's folder becomes its game and the first of the names."""
+    from infoset.catalog import game_of_run  # brings NumPy, which --help does not need
+
     given = [name for name in named if name is not None]
     played = game_of_run(game)
     if played is None:
@@ -92,4 +93,6 @@ def with_run(game: str, *named: str | None) -> tuple[str, list[str]]:
 
 def absolute(game: str) -> str:
     """Return a game's file as an absolute path, so that a run can be resumed from anywhere; other names unchanged."""
+    from infoset.catalog import READERS  # brings NumPy, which --help does not need
+
     return str(Path(game).resolve()) if Path(game).suffix.lower() in READERS else absolute_name(game)

@@ -466,11 +466,11 @@ def walk_lines(match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
         ]
         if played and played.chance_outcome is not None:
             done.insert(0, f"chance {action_words(played.chance_outcome)}")
-        infostate = step.observation(seat)
+        observed = step.observation(seat)
         hidden = [
             f"{one_line(match.players[p])} sees {action_words(seen)}"
             for p in range(len(match.players))
-            if p != seat and (seen := step.observation(p)) not in (None, (), infostate, *actions)
+            if p != seat and (seen := step.observation(p)) not in (None, (), observed, *actions)
         ]
         if done or hidden:
             aside = f"   [{', '.join(hidden)}]" if hidden else ""

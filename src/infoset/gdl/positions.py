@@ -47,9 +47,7 @@ class Interned(NamedTuple):
     states: Rows  # words of the state
     action_sets: Rows  # moves
     payoffs: Rows  # one for each player
-    percepts: (
-        Rows  # of a step, or its joint move where the game is open; -1 and an action set where legal moves are observed
-    )
+    percepts: Rows  # of a step, or its joint move in an open game; -1 and an action set where legal moves are seen
     records: Rows  # (own move, percepts)
 
 

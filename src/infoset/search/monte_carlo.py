@@ -325,8 +325,8 @@ def by_name(
     """Return an action set's probabilities mapped to the legal moves; ``None`` where they are zero on all of them."""
     if action_set == legal_actions:
         return probabilities.tolist()  # type: ignore[no-any-return]
-    infostate = dict(zip(action_set, probabilities.tolist(), strict=True))
-    row = [infostate.get(action, 0.0) for action in legal_actions]
+    probability_of = dict(zip(action_set, probabilities.tolist(), strict=True))
+    row = [probability_of.get(action, 0.0) for action in legal_actions]
     total = sum(row)
     return [chance / total for chance in row] if total else None
 
@@ -351,10 +351,10 @@ def most_visited(search: TreeSearch, roots: Belief, offered: BoolArray) -> Float
     key, size = search.key(roots), len(offered)
     visits, paid = search.seen(key, size)
     proved = search.proved(key, size)
-    infostate = ~np.isnan(proved)
-    if infostate.any():
-        paid = np.where(infostate, proved, paid)
-        visits[infostate & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
+    is_proved = ~np.isnan(proved)
+    if is_proved.any():
+        paid = np.where(is_proved, proved, paid)
+        visits[is_proved & (paid < paid[visits > 0].max(initial=-np.inf))] = 0.0
         visits[paid >= search.rule.best] = np.inf
     visits, paid = np.where(offered, visits, 0.0), np.where(offered, paid, -np.inf)
     row = np.zeros(size)

@@ -53,9 +53,7 @@ class _Step(NamedTuple):
     """The result of one step of a scenario from the positions of a layer."""
 
     reached: LongArray  # (K,) the distinct positions reached
-    reached_values: (
-        FloatArray  # (K,) values for the searcher: payoffs of terminal positions, else means of random playouts
-    )
+    reached_values: FloatArray  # (K,) the searcher's payoffs at terminal positions, else means of random playouts
     source: LongArray  # (E,) for each of its moves: the row of the layer that it leaves
     target: LongArray  # (E,) the row of ``reached`` that it reaches
 

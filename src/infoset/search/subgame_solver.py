@@ -312,8 +312,8 @@ class SubgameSearch:
         if found is None or not found.size:
             self.beliefs.lose()
             if not self.lost:
-                infostate = self.solver.ranges.key(self.before)
-                self.faults.append(f"no history explains {self.last!r} after {infostate!r}")
+                key = self.solver.ranges.key(self.before)
+                self.faults.append(f"no history explains {self.last!r} after {key!r}")
             self.lost = True
             return None
         self.beliefs.note(found, self.state not in self.solver.ranges.thinned)

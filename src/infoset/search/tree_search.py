@@ -561,8 +561,8 @@ class TreeSearch:
         asked = np.zeros(batch, dtype=np.int64)
         while not walks.over.all():
             widest = graph.widest()
-            infostate = batch * n * (2 + widest if self.rule.by == SEARCHERS else 1)
-            need = Need(batch * n * ROUND, batch * n * ROUND * widest, infostate, batch * n * widest)
+            num_states = batch * n * (2 + widest if self.rule.by == SEARCHERS else 1)
+            need = Need(batch * n * ROUND, batch * n * ROUND * widest, num_states, batch * n * widest)
             g = graph.room(need.positions, need.edges)
             states, offered = graph.states.room(need.states), graph.source.offered
             self.tree = self._room(g, need.states, need.actions)

@@ -130,16 +130,16 @@ class AskedDealt:
 
         Raises ``GameRuleError`` where a known core is reached with other hands.
         """
-        hands_at = (hands[0].tobytes(), hands[1].tobytes())
+        dealt = (hands[0].tobytes(), hands[1].tobytes())
         if core not in self.number:
             self.number[core] = len(self.cores)
             self.cores.append(None)
             self.todo.append((self.number[core], core, hands))
             self.cells += sum(map(len, hands))
-            self.hands_at[self.number[core]] = hands_at
-            if hands_at not in self.together:
-                self.together[hands_at] = int(self.fits[np.ix_(*hands)].sum())
-        if self.hands_at[self.number[core]] != hands_at:
+            self.hands_at[self.number[core]] = dealt
+            if dealt not in self.together:
+                self.together[dealt] = int(self.fits[np.ix_(*hands)].sum())
+        if self.hands_at[self.number[core]] != dealt:
             raise GameRuleError(
                 f"{self.game.name}: other hands are left at the core {shorten(repr(core))} on another way there; it "
                 "must tell which cards lie open"

@@ -235,7 +235,7 @@ class SequenceForm:
         return sequences[0].astype(np.int32), np.stack(payoffs, axis=1)
 
 
-def sequences_and_reach(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray]:
+def find_sequences_and_reach(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray]:
     """Return every player's sequence (N, n) at each node of the tree, and chance's reach probability of it (N,)."""
     return _carry(tree, first_sequences(tree, form), form.arrays.sequences.astype(np.int32), None)
 
@@ -249,7 +249,7 @@ def sets_of(tree: GameTree, form: SequenceForm) -> LongArray:
 
 def ends(tree: GameTree, form: SequenceForm) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return every terminal history, unmerged: sequences (T, n), chance's reach probability (T,), payoffs (T, n)."""
-    sequence_at, reach = sequences_and_reach(tree, form)
+    sequence_at, reach = find_sequences_and_reach(tree, form)
     at = _ends(tree)
     return sequence_at[at], reach[at], tree.graph.payoffs[tree.graph.content[tree.position[at]]]
 

@@ -60,7 +60,7 @@ def curve_svg(curves: Sequence[Curve], x_label: str, y_label: str, logarithmic: 
     parts += [_text(x.at(v), HEIGHT - BOTTOM + 15, _number(v), "middle") for v in x.ticks()]
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 3, x_label, "middle"))
     parts.append(_text(4, 11, y_label, "start"))
-    ends = _far_enough([y.at(curve.y[-1]) for curve in curves])
+    ends = _spread_labels([y.at(curve.y[-1]) for curve in curves])
     for curve, end in zip(curves, ends, strict=True):
         sampled = range(0, len(curve.x), ceil(len(curve.x) / MOST_POINTS))
         points = " ".join(f"{x.at(curve.x[k]):.1f},{y.at(curve.y[k]):.1f}" for k in [*sampled, len(curve.x) - 1])
@@ -91,7 +91,7 @@ def _number(value: float) -> str:
     )
 
 
-def _far_enough(places: list[float]) -> list[float]:
+def _spread_labels(places: list[float]) -> list[float]:
     """Return the positions of labels at the curves' ends, moved apart where they are close together."""
     found = dict[int, float]()
     for k in sorted(range(len(places)), key=places.__getitem__):

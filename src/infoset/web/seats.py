@@ -172,8 +172,8 @@ class Agents:
             return str(item.path)
         parsed = parse_name(name)
         if parsed.word not in AGENTS or is_remote(parsed.word):
-            infostate = sorted(word for word in AGENTS if not is_remote(word))
-            raise UnknownNameError("agent", parsed.word, [HUMAN, EQUILIBRIUM, *infostate])
+            names = sorted(word for word in AGENTS if not is_remote(word))
+            raise UnknownNameError("agent", parsed.word, [HUMAN, EQUILIBRIUM, *names])
         _check_plain(parsed)
         AGENTS.check(parsed)
         return name

@@ -34,10 +34,10 @@ from infoset_pommerman.search.dypm import (
     LAST_STEP,
     NONE,
     STUBBORN,
-    Scratch,
+    Buffers,
     average_blocked,
     crowd_against,
-    empty_scratch,
+    empty_buffers,
     judge_self,
     last_resort,
     leads_on,
@@ -140,7 +140,7 @@ class Champion(Maker, GoalParameters):
         return replace(self, **left_open)
 
     def empty_room(self, config: Config) -> Workspace:
-        return Workspace(empty_scenario(config), empty_scratch(config), empty_plans(config))
+        return Workspace(empty_scenario(config), empty_buffers(config), empty_plans(config))
 
     def move(
         self,
@@ -193,7 +193,7 @@ class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    scratch_of_turn: Scratch
+    buffers: Buffers
     plans: Plans
 
 

@@ -90,7 +90,7 @@ class Dypm(Maker, GoalParameters):
         super().__post_init__()
 
     def empty_room(self, config: Config) -> Workspace:
-        return Workspace(empty_scenario(config), empty_scratch(config))
+        return Workspace(empty_scenario(config), empty_buffers(config))
 
     def move(
         self,
@@ -109,7 +109,7 @@ class Dypm(Maker, GoalParameters):
 AT = places_of(Dypm)
 
 
-class Scratch(NamedTuple):
+class Buffers(NamedTuple):
     """Working memory for a decision."""
 
     other: Scenario  # the futures that are added to a scenario
@@ -128,12 +128,12 @@ class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    scratch_of_turn: Scratch
+    buffers: Buffers
 
 
-def empty_scratch(config: Config) -> Scratch:
+def empty_buffers(config: Config) -> Buffers:
     """Allocate the agent's working memory."""
-    return Scratch(
+    return Buffers(
         empty_scenario(config),
         st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES),
         np.zeros((MOVES + 1, MAX_AGENTS)), np.zeros(MOVES), np.zeros(config.size**2), np.zeros(MOVES, dtype=np.int16),

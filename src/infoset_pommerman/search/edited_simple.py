@@ -24,7 +24,7 @@ from infoset_pommerman import state as st
 from infoset_pommerman.config import Config
 from infoset_pommerman.engine import SIZE, Engine
 from infoset_pommerman.search.belief import Belief, Seat
-from infoset_pommerman.search.dypm import NONE, Scratch, empty_scratch, judge_self, last_resort, leads_on
+from infoset_pommerman.search.dypm import NONE, Buffers, empty_buffers, judge_self, last_resort, leads_on
 from infoset_pommerman.search.goals import check_weights, places_of, settings_of
 from infoset_pommerman.search.maker import Maker
 from infoset_pommerman.search.scenario import MAX_LENGTH, Scenario, empty_scenario, unroll
@@ -56,7 +56,7 @@ class EditedSimple(Maker):
     def empty_room(self, config: Config) -> Workspace:
         cells = config.size**2
         sight = np.zeros((2, cells), dtype=np.int16)
-        return Workspace(empty_scenario(config), empty_scratch(config), sight, memory(), simple_scratch(config.size))
+        return Workspace(empty_scenario(config), empty_buffers(config), sight, memory(), simple_scratch(config.size))
 
     def move(
         self,
@@ -79,7 +79,7 @@ class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    scratch_of_turn: Scratch
+    buffers: Buffers
     sight: npt.NDArray[np.int16]  # (2, cells) board and strengths of bombs, as the stock agent reads them
     recent: npt.NDArray[np.int16]  # (MEMORY,) the stock agent's memory
     work: npt.NDArray[np.int16]  # its scratch

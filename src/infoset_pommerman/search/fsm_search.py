@@ -31,11 +31,11 @@ from infoset_pommerman.search.dypm import (
     LAST_STEP,
     NONE,
     STUBBORN,
+    Buffers,
     Dypm,
-    Scratch,
     average_blocked,
     baseline,
-    empty_scratch,
+    empty_buffers,
     judge_action,
     last_resort,
     leads_from,
@@ -93,7 +93,7 @@ class FsmSearch(Dypm):
         check_range("budget", self.budget, MOVES, MAX_BUDGET)
 
     def empty_room(self, config: Config) -> Workspace:  # type: ignore[override]
-        return Workspace(empty_scenario(config), empty_scratch(config), empty_tree(config))
+        return Workspace(empty_scenario(config), empty_buffers(config), empty_tree(config))
 
     def move(  # type: ignore[override]
         self,
@@ -131,7 +131,7 @@ class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    scratch_of_turn: Scratch
+    buffers: Buffers
     tree: Tree
 
 

@@ -96,7 +96,7 @@ class Hakozaki(Maker, GoalParameters):
         super().__post_init__()
 
     def empty_room(self, config: Config) -> Workspace:
-        return Workspace(empty_scenario(config), empty_scratch(config))
+        return Workspace(empty_scenario(config), empty_buffers(config))
 
     def move(
         self,
@@ -114,7 +114,7 @@ class Hakozaki(Maker, GoalParameters):
 AT = places_of(Hakozaki)
 
 
-class Scratch(NamedTuple):
+class Buffers(NamedTuple):
     """Working memory for a decision; survivabilities of a move are over the replies judged so far."""
 
     leaf: st.Row
@@ -139,12 +139,12 @@ class Workspace(NamedTuple):
     """All working memory of the agent."""
 
     scenario: Scenario
-    scratch_of_turn: Scratch
+    buffers: Buffers
 
 
-def empty_scratch(config: Config) -> Scratch:
+def empty_buffers(config: Config) -> Buffers:
     """Allocate the agent's working memory."""
-    return Scratch(
+    return Buffers(
         st.empty_rows(1, config)[0], np.zeros(MAX_AGENTS, dtype=np.int16), np.zeros(MOVES, dtype=np.int16),
         np.zeros((MAX_AGENTS, MOVES), dtype=np.int16), np.zeros(MAX_AGENTS, dtype=np.int64),
         np.zeros((MAX_REPLIES, MAX_AGENTS), dtype=np.int16), np.zeros(MOVES), np.zeros(MOVES), np.zeros(MOVES),

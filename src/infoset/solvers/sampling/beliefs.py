@@ -44,9 +44,7 @@ NO_MOVE = -1
 STRANGE = UNKNOWN << ELEMENT_BITS  # the view of all states that are not in the policy
 MIXTURE = -(1 << 62)  # in place of a view while the components of the mixture are being collected
 OVER, OTHERS, LATER, HERE = range(4)  # who will have a choice: nobody, only others, the player later, the player now
-UNREACHABLE, ONE, TWO, LATE, MORE = range(
-    5
-)  # choices that a player has left; LATE: one, but it observes something before it
+NONE_LEFT, ONE, TWO, LATE, MORE = range(5)  # a player's choices left; LATE: one, but it observes something before it
 NO_ACTION_SET = -1
 LEFT_BITS = 3
 LEFT = (1 << LEFT_BITS) - 1
@@ -64,14 +62,10 @@ class Continuations(NamedTuple):
     """
 
     who: LongArray  # (P,) OVER, OTHERS, LATER or HERE
-    after_edge: (
-        IntArray  # (E, n) the player's own: ``who`` of the child; others': GONE to MORE, and the first action set
-    )
+    after_edge: IntArray  # (E, n) own: ``who`` of the child; others': NONE_LEFT to MORE, and the first action set
     uniform_value: FloatArray  # (E,) the value where the player has no choice and all others play uniformly
     second: IntArray  # (P, n, 2) where others' second choices begin and end in ``choices``, for TWO
-    choices: (
-        IntArray  # (C, 3) the record LEARNT before it, the first move BY which it is reached, its action set (AMONG)
-    )
+    choices: IntArray  # (C, 3) the record LEARNT before it, the first move BY which it comes, its action set (AMONG)
 
     @classmethod
     def of(cls, walk: QuotientGraph, player: int) -> Continuations:
@@ -121,7 +115,7 @@ def _choices_after(walk, e, p, left, action_set):
     """Return the kind of ``p``'s choices from an edge on, and their action set on the board before the edge."""
     below = walk.edge[e, CHILD]
     kind, learns = np.int64(left[below, p]), walk.edge[e, TOKENS + p] >= 0
-    if kind == UNREACHABLE or (kind == LATE and not learns):
+    if kind == NONE_LEFT or (kind == LATE and not learns):
         return kind, np.int64(NO_ACTION_SET)
     among = (
         np.int64(walk.group.action_set[walk.edge[e, TURN], action_set[below, p]])
@@ -172,7 +166,7 @@ def _count_choices(walk, order, p, left, action_set, second, choices, end):
         position = order[k]
         first, actions = walk.position[position, FIRST], _actions(walk, position)
         own = actions > 1 and walk.position[position, PLAYER] == p
-        most, among, begin = np.int64(UNREACHABLE), np.int64(NO_ACTION_SET), end
+        most, among, begin = np.int64(NONE_LEFT), np.int64(NO_ACTION_SET), end
         if end + FEW > len(choices):
             return NO_ROOM
         for e in range(first, first + actions):
@@ -188,7 +182,7 @@ def _count_choices(walk, order, p, left, action_set, second, choices, end):
                 kind = np.int64(MORE)
             most = max(most, kind)
         if own:
-            most = np.int64(ONE if most == UNREACHABLE else TWO if most == LATE else MORE)
+            most = np.int64(ONE if most == NONE_LEFT else TWO if most == LATE else MORE)
             among = np.int64(walk.position[position, CONTENT])
         if most not in (TWO, LATE):
             end = begin
@@ -455,8 +449,8 @@ def _learn(walk, policy, ahead, player, fixing, views, e, infostate):
     for p in range(len(infostate)):
         record = np.int64(walk.edge[e, TOKENS + p])
         if p != player:
-            unreachable = ahead.after_edge[e, p] & LEFT == UNREACHABLE
-            infostate[p] = STRANGE if unreachable else _followed(walk, policy, views[p], e, record)
+            none_left = ahead.after_edge[e, p] & LEFT == NONE_LEFT
+            infostate[p] = STRANGE if none_left else _followed(walk, policy, views[p], e, record)
             strange = strange and infostate[p] == STRANGE
             continue
         element = element_of(views[p])

@@ -24,7 +24,7 @@ from infoset.solvers.tabular.deviations import Deviation, Leaver
 from infoset.solvers.tabular.joint_plans import JointPlans
 from infoset.solvers.tabular.linear_program import HIGHS
 from infoset.tree.normal_form import normal_form
-from infoset.tree.sequence_form import SequenceForm, ends, sequences_and_reach, sets_of
+from infoset.tree.sequence_form import SequenceForm, ends, find_sequences_and_reach, sets_of
 
 MOST_ENTRIES = 40_000_000
 """Bound on the entries of the linear program."""
@@ -403,7 +403,7 @@ class Tuples:
         The last are those with which the set is reached, and their alternatives on the way, the longest first.
         """
         form, tree, a = self.form, self.compiled.tree, self.form.arrays
-        sequence_at, _ = sequences_and_reach(tree, form)
+        sequence_at, _ = find_sequences_and_reach(tree, form)
         order = np.argsort(tree.infoset_node[form.tree_infoset], kind="stable").tolist()
         reached = [set[int]() for _ in order]
         sets = sets_of(tree, form)

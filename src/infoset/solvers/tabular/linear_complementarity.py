@@ -264,8 +264,8 @@ class _Path:
 
     def _weights(self) -> Table:
         weights = np.full(self.count, self.one - self.one, dtype=self.table.dtype)
-        sequences_and_reach = self.basic < self.count
-        weights[self.basic[sequences_and_reach]] = self.table[sequences_and_reach, -1]
+        in_basis = self.basic < self.count
+        weights[self.basic[in_basis]] = self.table[in_basis, -1]
         return weights
 
     def _leaves(self, column: int, prefer: int = -1) -> int | None:

@@ -12,7 +12,7 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.plans import realisation
-from infoset.tree.sequence_form import SequenceForm, sequences_and_reach, sets_of
+from infoset.tree.sequence_form import SequenceForm, find_sequences_and_reach, sets_of
 
 PLAYED = 1e-7
 """A probability below this counts as 0."""
@@ -41,7 +41,7 @@ class Profile:
         owner = form.infoset_of
         totals = np.bincount(owner[owner >= 0], strategy[owner >= 0], form.num_infosets)
         strategy = np.where(owner >= 0, strategy / np.append(totals, 1.0)[owner], 1.0)
-        sequence_at, reach = sequences_and_reach(tree, form)
+        sequence_at, reach = find_sequences_and_reach(tree, form)
         return cls(form, tree, strategy, realisation(form, strategy), sequence_at, reach, sets_of(tree, form))
 
     @property

@@ -109,4 +109,4 @@ def _infostate(game: Game, steps: Sequence[Step], actions: Sequence[MatchStep]) 
     records = [
         [own_record(made[p], step.observation(p)) for step, made in zip(steps, own, strict=True)] for p in players
     ]
-    return [tuple([record for record in describe_record if record is not None]) for describe_record in records]
+    return [tuple([record for record in own if record is not None]) for own in records]

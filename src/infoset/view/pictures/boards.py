@@ -161,7 +161,7 @@ def boards_of(rules: GdlRules) -> tuple[Board, ...]:
     """Return the boards of a game; moves name cells of the first."""
     states = _some_states(rules)
     facts = by_relation(set().union(*states) if rules.propnet is None else rules.propnet.base)
-    most = Counter({name: max(len(facts_of[name]) for facts_of in map(by_relation, states)) for name in facts})
+    most = Counter({name: max(len(related[name]) for related in map(by_relation, states)) for name in facts})
     found = [board for name in sorted(facts) if (board := _board(rules, name, facts[name])) is not None]
     bare = [board for board in found if _arity(facts[board.name]) == 2]
     full = [board for board in found if board not in bare and (board.name in USUAL or most[board.name] >= FEW)]
