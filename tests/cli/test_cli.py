@@ -308,3 +308,14 @@ def test_an_agent_that_searches_is_evaluated_without_the_extra_for_learning(tmp_
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert json.loads(done.stdout)["exploitability"] == pytest.approx(1 / 6, abs=1e-3)
+
+
+def test_the_options_of_verbs_are_known_without_slow_imports() -> None:
+    """What ``--help`` needs of each verb brings neither compiled code nor an extra."""
+    code = (
+        "import importlib, sys\nfrom infoset.cli.app import VERBS\n"
+        "for verb in VERBS: importlib.import_module('infoset.cli.' + verb.replace('-', '_'))\n"
+        "print(sorted({'numba', 'scipy', 'torch', 'matplotlib', 'starlette'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -410,7 +410,7 @@ def test_an_option_does_what_it_says(
         learn = evaluation.lower_bound
         monkeypatch.setattr(evaluation, "lower_bound", lambda *given: (heard.append(given[3]), learn(*given))[1])
     if option == "warm-up --processes":
-        monkeypatch.setattr("infoset.cli.warm_up.compile_sets", refuse_to_compile)
+        monkeypatch.setattr("infoset.warm_up.compile_sets", refuse_to_compile)
     commands, shown = CASES[option]
     commands = [commands] if isinstance(commands, str) else commands
     name = option.split()[1]

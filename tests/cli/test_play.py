@@ -17,8 +17,9 @@ import infoset
 from at_terminal import SECONDS, Key, Typist, terminal
 from infoset.base import Action
 from infoset.cli.app import app
-from infoset.cli.play import Asked, seat_number
-from infoset.cli.play import play as sit_down
+from infoset.cli.play_options import PlayOptions
+from infoset.cli.sitting import play as sit_down
+from infoset.cli.sitting import seat_number
 from infoset.cli.terminal import Terminal, find_move, option_lines
 from infoset.errors import InfosetError, ParameterError, UnsupportedSystemError
 from infoset.match.agents import load_agent
@@ -40,7 +41,7 @@ def sit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sit:
 
     def play(keys: Sequence[tuple[str, Key]], game: str | None = None, *agents: str, **asked: Any) -> tuple[str, Match]:
         with terminal(keys, monkeypatch) as typist:
-            sit_down(Asked(game, agents, **asked))
+            sit_down(PlayOptions(game, agents, **asked))
         return typist.text(), Match.load(sorted(tmp_path.glob("runs/play/*/match-*.json"))[-1])
 
     return play
@@ -131,7 +132,7 @@ def test_the_terminal_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with terminal([("step 1", interrupt)], monkeypatch) as typist:
         before = termios.tcgetattr(sys.stdin.fileno())
         with pytest.raises(KeyboardInterrupt):
-            sit_down(Asked(DUEL, ("stop",), seconds_per_move=0.2))
+            sit_down(PlayOptions(DUEL, ("stop",), seconds_per_move=0.2))
         assert termios.tcgetattr(sys.stdin.fileno()) == before
     assert "\x1b[?1049l" in typist.text()
     with terminal([("step 0", b"q")], monkeypatch) as typist, pytest.raises(LeaveGame):

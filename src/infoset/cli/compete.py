@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from infoset.arena.competition import read
 from infoset.cli.options import AsJson, Executor
-from infoset.cli.tournament import play_tournament
 
 
 def run(
@@ -18,6 +16,9 @@ def run(
     executor: Executor = "local",
     json_: AsJson = False,
 ) -> None:
+    from infoset.arena.competition import read
+    from infoset.cli.tournaments import play_tournament  # these bring Numba, which --help does not need
+
     found = read(file)
     play_tournament(
         found.game,

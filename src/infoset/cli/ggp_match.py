@@ -1,21 +1,20 @@
 """Run matches between players of the General Game Playing protocol: print scores and faults."""
 
+from __future__ import annotations
+
 from itertools import count
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from infoset.catalog import load
 from infoset.cli.options import AsJson, absolute
 from infoset.cli.output import complain
 from infoset.cli.progress import MatchProgress
-from infoset.cli.series import ReplayWriter, report_series
 from infoset.errors import UnsupportedGameError
-from infoset.gdl.game import GdlGame
-from infoset.match.replay import Match
-from infoset.match.series import play_series
-from infoset.remote.ggp_agent import ggp, give_up
+
+if TYPE_CHECKING:
+    from infoset.match.replay import Match
 
 
 def run(
@@ -33,6 +32,12 @@ def run(
     replay: Annotated[Path | None, typer.Option(help="Write a replay of each game to this folder.")] = None,
     json_: AsJson = False,
 ) -> None:
+    from infoset.catalog import load
+    from infoset.cli.series import ReplayWriter, report_series
+    from infoset.gdl.game import GdlGame
+    from infoset.match.series import play_series
+    from infoset.remote.ggp_agent import ggp, give_up  # these bring Numba, which --help does not need
+
     keep = None if replay is None else ReplayWriter(replay)
     game = absolute(game)
     if not isinstance(load(game), GdlGame):

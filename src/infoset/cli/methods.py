@@ -2,8 +2,9 @@
 
 from infoset.cli.options import AsJson
 from infoset.cli.report import print_entries
-from infoset.solvers.method import list_methods
 
 
 def run(json_: AsJson = False) -> None:
+    from infoset.solvers.method import list_methods  # brings Numba, which --help does not need
+
     print_entries("methods", list_methods(), "", json_)

@@ -9,8 +9,6 @@ from infoset.cli.options import AsJson
 from infoset.cli.output import print_json, write
 from infoset.cli.progress import CompilingProgress
 from infoset.errors import UnknownNameError, UnsupportedSystemError
-from infoset.kernel_cache import cache_folder
-from infoset.warm_up import compile_sets, listing_packages, recorded
 
 
 def run(
@@ -18,6 +16,13 @@ def run(
     processes: Annotated[int | None, typer.Option(min=1, help="Processes (one per core, at most 8).")] = None,
     json_: AsJson = False,
 ) -> None:
+    from infoset.kernel_cache import cache_folder
+    from infoset.warm_up import (  # these bring Numba, which --help does not need
+        compile_sets,
+        listing_packages,
+        recorded,
+    )
+
     packages = listing_packages()
     known = tuple(recorded(packages).sets)
     for name in only or ():
