@@ -1,4 +1,4 @@
-"""Beliefs as slow twins of ``search.ranges``: the states of a game, filtered forward in plain Python."""
+"""Beliefs as slow twins of ``search.belief``: the states of a game, filtered forward in plain Python."""
 
 from __future__ import annotations
 

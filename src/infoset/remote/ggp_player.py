@@ -271,7 +271,7 @@ def _observation(seat: _Seat, passed: HistoryStep, known: ObservedStep) -> Obser
 
 @dataclass
 class _Match:
-    """The match at the desk."""
+    """The match in progress."""
 
     name: str
     spelling: Spelling

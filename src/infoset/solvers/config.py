@@ -16,7 +16,7 @@ from infoset.solvers.job import Limits
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Fixed behaviour: by player and information set the probabilities of all its moves."""
 
-AnyLock: TypeAlias = Mapping[Any, Any]  # of ``locking.Where``; the types of keys are invariant
+AnyLock: TypeAlias = Mapping[Any, Any]  # of ``node_locking.Where``; the types of keys are invariant
 """The locked strategy at each player or information set: probabilities; for a player, anything that plays."""
 
 UNIFORM = "uniform"

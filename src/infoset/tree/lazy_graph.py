@@ -3,7 +3,7 @@
 The positions are those of ``tree.graph``: a decision of one player, a chance move, or an end; the moves of one step are
 successive decisions, and the edge that completes the step carries a record for each player.  Here an edge is ``OPEN``
 until it is asked for.  A *source* knows the rules and finds where an edge leads: compiled code for a ground description
-(``gdl.growth``), Python states for everything else (``tree.rules_source``).
+(``gdl.lazy_propnet``), Python states for everything else (``tree.rules_source``).
 
 Positions inside a step are made without a source: their movers and action sets are stored with the state in which the
 step began.

@@ -1,4 +1,4 @@
-"""The room that reads and computes for the page: policies, recordings, standings, curves; in a process of its own."""
+"""Read and compute for the page, in a process of its own: policies, recordings, standings, curves."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Analysis:
     def explore(self, method: str, *arguments: Any) -> bytes:
         """Return the answer of *Explore*, as JSON."""
         with self._making:
-            room = self.exploring
-        return msgspec.json.encode(getattr(room, method)(*arguments))
+            service = self.exploring
+        return msgspec.json.encode(getattr(service, method)(*arguments))
 
     @cached_property
     def competing(self) -> Competing:

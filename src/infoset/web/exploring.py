@@ -1,4 +1,4 @@
-"""The room of *Explore*: answers the page's questions about strategies.
+"""The service of *Explore*: answers the page's questions about strategies.
 
 A source is called ``item:NAME`` where it lies in a served folder, ``game:NAME`` where a game was solved here with the
 defaults, ``solved:HASH`` where it was solved with other settings, and ``lock:HASH`` where it was solved against locked

@@ -1,4 +1,4 @@
-"""The room of games that are played or watched live, in a process of its own.
+"""The service of games that are played or watched live, in a process of its own.
 
 A table is a game, its agents, and who sits where.  Its game runs in a thread; after each move the steps are written
 with everything needed to resume, so a process that is killed loses no game.
@@ -301,8 +301,8 @@ def _about(saved: TableState) -> dict[str, Any]:
 class Table:
     """A table: a game, its agents, and the thread in which it is played."""
 
-    def __init__(self, room: Tables, saved: TableState, game: Game) -> None:
-        self.room, self.saved, self.game = room, saved, game
+    def __init__(self, service: Tables, saved: TableState, game: Game) -> None:
+        self.service, self.saved, self.game = service, saved, game
         self.people = [chair for chair, name in enumerate(saved.plan.agents) if name == HUMAN]
         self.paced = is_paced(game)
         self.pace = saved.plan.pace or (PACE if self.paced or not self.people else None)
@@ -321,13 +321,13 @@ class Table:
         self.round: Round | None = None
         self.state: State | None = None
         self.written = 0.0
-        self.live = Live(lambda message: room.news(("live", saved.id), message))
+        self.live = Live(lambda message: service.news(("live", saved.id), message))
         self.labels = [name if name in (HUMAN, EQUILIBRIUM) else name.rpartition("/")[2] for name in saved.plan.agents]
         self.hands = {chair: self._hand(chair) for chair in self.people}
 
     def _hand(self, chair: int) -> Hand:
         kind = KeyHand if self.paced else Hand
-        return kind(self.public(), lambda message: self.room.news(("seat", self.saved.id, chair), message))
+        return kind(self.public(), lambda message: self.service.news(("seat", self.saved.id, chair), message))
 
     # --- seats and spectators
 
@@ -391,7 +391,7 @@ class Table:
     def keep(self) -> None:
         """Write what is needed to resume the table."""
         with self.lock:
-            folder = self.room.unfinished
+            folder = self.service.unfinished
             replace_file(folder / f"{self.saved.id}.table", lambda file: file.write(msgspec.json.encode(self.saved)))
 
     def _keep_game(self, always: bool = False) -> None:
@@ -403,7 +403,7 @@ class Table:
 
     @property
     def _replay(self) -> Path:
-        return self.room.unfinished / f"{self.saved.id}.json"
+        return self.service.unfinished / f"{self.saved.id}.json"
 
     # --- the game
 
@@ -441,10 +441,10 @@ class Table:
             if name == HUMAN:
                 made.append(AsyncAgentProxy(ThreadChannel(Person(self.hands[chair])), HUMAN))
                 continue
-            agent = self.room.agents.make(name, self.game, self._wait)
+            agent = self.service.agents.make(name, self.game, self._wait)
             self.labels[chair] = agent_name(agent)
             made.append(AsyncAgentProxy(ThreadChannel(agent), agent_name(agent)) if self.tick else agent)
-        name = replay_name(self.room.folders, self.saved.plan.game)
+        name = replay_name(self.service.folders, self.saved.plan.game)
         return Board(self.game, name, tuple(made), tuple(self.labels), self.tick, None, MAX_STEPS)
 
     @property
@@ -465,12 +465,12 @@ class Table:
     def _fail(self, error: BaseException) -> None:
         expected = isinstance(error, (InfosetError, Refusal))
         why = str(error) if expected else f"internal error ({type(error).__name__})"
-        for folder in self.room.folders:  # the path must not leave the server
+        for folder in self.service.folders:  # the path must not leave the server
             why = why.replace(f"{folder}{os.sep}", "")
         self.failed = one_line(why, 300)
         self._tell_all(self._failure)
         if not self._replay.is_file():  # it could not even begin, and never will
-            (self.room.unfinished / f"{self.saved.id}.table").unlink(missing_ok=True)
+            (self.service.unfinished / f"{self.saved.id}.table").unlink(missing_ok=True)
         if not expected:
             sys.excepthook(type(error), error, error.__traceback__)
 
@@ -487,12 +487,12 @@ class Table:
         self.hands[chair].show()
         if self.failed or (self.prepared and self.round is None and self.end is None):
             message = self._failure if self.failed else self._preparation
-            self.room.news(("seat", self.saved.id, chair), msgspec.json.encode(message))
+            self.service.news(("seat", self.saved.id, chair), msgspec.json.encode(message))
 
     def _tell_all(self, what: dict[str, Any]) -> None:
         message = msgspec.json.encode(what)
         for chair in self.people:
-            self.room.news(("seat", self.saved.id, chair), message)
+            self.service.news(("seat", self.saved.id, chair), message)
         if not self.people:
             self.live.tell(what)
 
@@ -562,18 +562,18 @@ class Table:
         word = re.sub(r"[^a-z0-9]+", "-", self.saved.plan.game.lower())[:40].strip("-")
         # the id of the table and the number of the game make the name unique, however quickly games follow one another
         name = f"{word}-{time.strftime('%Y%m%d-%H%M%S')}-{self.saved.id}-{self.saved.number}.json"
-        match.save(self.room.folder / name)
+        match.save(self.service.folder / name)
         for suffix in (".json", ".table"):
-            (self.room.unfinished / f"{self.saved.id}{suffix}").unlink(missing_ok=True)
+            (self.service.unfinished / f"{self.saved.id}{suffix}").unlink(missing_ok=True)
         shown = None if self.paced else whole(self.game, replay_steps(match, self.game), match.steps)
         self.round = None  # drops the agents and their threads
-        self.end = End(match.returns, match.over, match.seed, f"0/{self.room.folder.name}/{name}", shown)
+        self.end = End(match.returns, match.over, match.seed, f"0/{self.service.folder.name}/{name}", shown)
         self.left = monotonic()
         for hand in self.hands.values():
             hand.finish(self.end)
         if not self.people:
             self.live.finish(match, self.game, self.end.item)
-        elif not self.paced and self.room.agents.at_hand(self.game, Wait(self._wait.visitor)):
+        elif not self.paced and self.service.agents.at_hand(self.game, Wait(self._wait.visitor)):
             self._tell_costs(match, self.end)
 
     def _count(self, returns: Sequence[float]) -> None:
@@ -590,7 +590,7 @@ class Table:
         for chair, hand in self.hands.items():
             seat = (chair + self.saved.shift) % len(self.labels)
             with suppress(InfosetError):
-                costs = self.room.agents.costs(self.game, match, seat)
+                costs = self.service.agents.costs(self.game, match, seat)
                 if self.end is end:  # and no other game has begun
                     hand.finish(msgspec.structs.replace(end, costs=tuple(costs)))
 
@@ -612,7 +612,7 @@ class Table:
             if not self.saved.plan.practice:
                 return {"kind": "refused", "why": "hints are for practice"}
             visitor = self._wait.visitor
-            probabilities = self.room.agents.hint(
+            probabilities = self.service.agents.hint(
                 asked.hint, self.game, view.player, view.infostate, view.legal_actions, visitor
             )
             turn = turn_of(hand.public, view)

@@ -61,7 +61,7 @@ class Answers:
     """The answers of the server's ``/api/…`` routes for one strategy."""
 
     def __init__(self, source: Source) -> None:
-        self.room = Exploring((), (source,))
+        self.service = Exploring((), (source,))
         self.threads = ThreadPoolExecutor(THREADS)
 
     def hear(self, content: Any, send: Callable[[dict[str, Any]], object]) -> None:
@@ -75,17 +75,17 @@ class Answers:
         self.threads.submit(work)
 
     def answer(self, message: Message) -> Any:
-        """Return the answer to a message.  Raises ``Refusal``, and what the room raises."""
+        """Return the answer to a message.  Raises ``Refusal``, and what the service raises."""
         if message.path == "artifacts":
             return [{"name": NAME, "kind": "policy"}]
         place, _, method = message.path.partition("/")
         if place != "explore" or method not in ASKED:
             raise Refusal(HTTPStatus.NOT_FOUND, f"{one_line(message.path, 100)} is unknown here")
-        return getattr(self.room, method)(wanted(ASKED[method], message.asked))
+        return getattr(self.service, method)(wanted(ASKED[method], message.asked))
 
     def close(self) -> None:
         """Cancel all work."""
-        self.room.close()
+        self.service.close()
         self.threads.shutdown(wait=False, cancel_futures=True)
 
 

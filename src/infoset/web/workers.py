@@ -1,4 +1,4 @@
-"""Worker processes of the server: each holds a *room*, an object whose methods answer questions and that sends news.
+"""Worker processes of the server: each holds a *service*, an object whose methods answer questions and that sends news.
 
 The server itself stays small: compiling, solving, playing and reading large files are done in a process that starts
 with the first question and ends after it was idle for a while.  A process that dies loses only its open questions.
@@ -25,11 +25,11 @@ from infoset.errors import InfosetError
 from infoset.remote.serving import Refusal
 
 THREADS = 8
-IDLE = 120.0  # seconds without a question after which a process ends, unless its room says that it is busy
+IDLE = 120.0  # seconds without a question after which a process ends, unless its service says that it is busy
 NEWS = -1  # the number of messages that answer no question
 
 News = Callable[[Any, Any], None]
-"""Called by a room from any thread with a topic and a value, which must be picklable."""
+"""Called by a service from any thread with a topic and a value, which must be picklable."""
 
 
 class Service(Protocol):
@@ -45,7 +45,7 @@ class Service(Protocol):
 
 
 class Worker:
-    """A process that holds the room ``place``, ``module:Class``, made with ``(news, *arguments)``."""
+    """A process that holds the service ``place``, ``module:Class``, made with ``(news, *arguments)``."""
 
     def __init__(self, place: str, *arguments: Any) -> None:
         self.place, self.arguments = place, arguments
@@ -65,7 +65,7 @@ class Worker:
         return self._process is not None
 
     async def ask(self, method: str, *arguments: Any) -> Any:
-        """Return the answer of the room's method.
+        """Return the answer of the service's method.
 
         Raises ``Refusal`` with what the method raised, or where the process died.
         """
@@ -156,7 +156,7 @@ class Worker:
 
 
 def run_worker(line: Connection, place: str, arguments: tuple[Any, ...]) -> None:
-    """Run a room in the worker process: answer questions until the other side is gone."""
+    """Run a service in the worker process: answer questions until the other side is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server ends its processes itself
     lock = threading.Lock()
 
@@ -165,10 +165,10 @@ def run_worker(line: Connection, place: str, arguments: tuple[Any, ...]) -> None
             line.send((number, good, value))
 
     module, _, name = place.partition(":")
-    room = getattr(import_module(module), name)(lambda topic, value: send(NEWS, topic, value), *arguments)
+    service = getattr(import_module(module), name)(lambda topic, value: send(NEWS, topic, value), *arguments)
 
     def answer(number: int, method: str, given: tuple[Any, ...]) -> None:
-        send(number, *outcome(lambda: getattr(room, method)(*given)))
+        send(number, *outcome(lambda: getattr(service, method)(*given)))
 
     with ThreadPoolExecutor(THREADS) as threads:
         while True:
@@ -179,7 +179,7 @@ def run_worker(line: Connection, place: str, arguments: tuple[Any, ...]) -> None
             if question is None:
                 break
             threads.submit(answer, *question)
-        room.close()
+        service.close()
         threads.shutdown(wait=False, cancel_futures=True)
 
 

@@ -2,7 +2,7 @@
 
 A state is its parent followed by one more record, numbered in order of first appearance; player p starts in state p.
 Where a player has a choice, the state owns a row of entries, one for each move in the order of the action set.  Of
-states that are equal by the game's symmetries only one is kept (``tree.walk``).
+states that are equal by the game's symmetries only one is kept (``tree.quotient_graph``).
 """
 
 from __future__ import annotations
