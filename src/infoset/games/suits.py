@@ -117,7 +117,7 @@ def hand_images(hands: Sequence[Sequence[int]], permutation: SuitPermutation) ->
     one, two = np.asarray(hands, np.int64).reshape(-1, 2).T
     places[one, two] = places[two, one] = np.arange(len(one))
     image = _images(permutation)
-    found = places[image[one], image[two]]
+    found: LongArray = places[image[one], image[two]]
     if (found < 0).any():
         raise ParameterError(f"the permutation {permutation} of suits does not keep the hands as they are")
     return found
@@ -125,7 +125,7 @@ def hand_images(hands: Sequence[Sequence[int]], permutation: SuitPermutation) ->
 
 def _images(permutation: SuitPermutation) -> LongArray:
     """Return (52,) the images of all cards."""
-    return np.arange(0, DECK, 4).repeat(4) + np.tile(permutation, DECK // 4)
+    return np.array([permute_card(card, permutation) for card in range(DECK)])
 
 
 def _weight_matrix(hands: Mapping[tuple[int, ...], float], board: set[int]) -> FloatArray:
