@@ -399,6 +399,23 @@ class Dealt(Factored, Protocol):
 
 
 @runtime_checkable
+class CardGame(Protocol):
+    """A game of hold'em between two players, which is known by its public cards, its hands and its betting.
+
+    >>> isinstance(infoset.load("holdem_river"), infoset.CardGame)
+    True
+    """
+
+    name: str
+    players: tuple[str, ...]
+
+    @property
+    def spot(self) -> Any:
+        """The ``board``, for each player ``hands`` and ``weights``, and the ``betting`` rules."""
+        ...
+
+
+@runtime_checkable
 class Mapped(Protocol):
     """A game whose information sets are not the players' information states."""
 

@@ -1,0 +1,103 @@
+"""Walks over a vector form, in two threads where it is large: the values of all hands, and exact figures of a profile."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset.base import FloatArray, LongArray
+from infoset.tree.boards import PLAYERS
+from infoset.tree.vector_form import VectorForm
+from infoset.tree.vector_walk import EXPECT, RESPOND, Learnt, Scratch, VectorArrays, finish_walk, walk_all, walk_some
+
+THREADS = 2
+ROWS_A_TASK = 100_000
+"""Walks over fewer rows are not worth handing over to a thread."""
+MOST_TASKS = 32
+NOTHING = np.zeros(0)
+
+
+class Figures(NamedTuple):
+    """For each player the expected payoff of a profile, and that of its best response to the other."""
+
+    values: tuple[float, float]
+    responses: tuple[float, float]
+
+
+class Walker:
+    """The memory for walks over a form in one precision.  The order of additions does not depend on the threads."""
+
+    def __init__(self, form: VectorForm, dtype: npt.DTypeLike) -> None:
+        self.form, self.dtype = form, np.dtype(dtype)
+        self.arrays: VectorArrays = form.arrays_in(dtype)
+        self.reach = form.first_reach.astype(dtype)
+        a = form.arrays
+        below = np.flatnonzero(a.above == 0)
+        self.starts = np.zeros((PLAYERS, len(a.kind)), np.int64)
+        leaves = len(form.streets[0].leaves)
+        for player in range(PLAYERS):
+            self.starts[player, below] = np.arange(len(below)) * leaves * int(a.count[player, 0])
+        self.out = np.zeros(len(below) * leaves * int(a.count[:, 0].max()), dtype)
+        self.tasks = _tasks(form, below)
+        self.scratch = form.scratch(dtype)
+
+    @cached_property
+    def _others(self) -> list[Scratch]:
+        """The memory of each thread that walks boards below the first one."""
+        return [self.form.scratch(self.dtype) for _ in range(THREADS)]
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(THREADS)
+
+    def walk(
+        self, player: int, mode: int, state: Learnt, source: FloatArray, ahead: FloatArray, parameters: FloatArray
+    ) -> FloatArray:
+        """Return (hands of the first board,) the values of a player's hands; ``state`` changes where it trains.
+
+        ``source`` holds what strategies are proportional to: regrets, or the sums of strategies.
+        """
+        a, x, starts = self.arrays, self.scratch, self.starts[player]
+        given = (a, state, source, ahead, self.reach, player, mode, parameters)
+        if len(self.tasks) < 2:
+            walk_all(*given, x, self.out, starts)
+        else:
+            free, todo = list(self._others), iter(self.tasks)
+
+            def work(scratch: Scratch) -> None:
+                for first, until in todo:  # the interpreter's lock makes sure that no two threads get the same task
+                    walk_some(*given, scratch, first, until, self.out, starts)
+
+            for done in [self._pool.submit(work, scratch) for scratch in free]:
+                done.result()
+            walk_some(*given, x, 1, 1, self.out, starts)
+            finish_walk(a, state, player, mode, parameters, x, self.out, starts)
+        at, count = int(x.values_at[0]), int(a.count[player, 0])
+        return x.values[at : at + count]
+
+
+def _tasks(form: VectorForm, below: LongArray) -> list[tuple[int, int]]:
+    """Return ranges of boards that may be walked independently: whole parts below the first board."""
+    if not len(below) or not form.streets[0].leaves:
+        return []
+    count = int(np.clip(form.num_rows // ROWS_A_TASK, 1, min(MOST_TASKS, len(below))))
+    parts = np.array_split(below, count)
+    until = form.arrays.until
+    return [(int(part[0]), int(until[part[-1]])) for part in parts]
+
+
+def exact_figures(walker: Walker, source: FloatArray) -> Figures:
+    """Return the figures of the profile that is proportional to ``source`` (rows,), in double precision."""
+    form = walker.form
+    state = Learnt(NOTHING, NOTHING, NOTHING)
+    found = []
+    for mode in (EXPECT, RESPOND):
+        for player in range(PLAYERS):
+            values = walker.walk(player, mode, state, source, NOTHING, NOTHING)
+            own = form.weights[player][form.boards[0].hands[player]]
+            found.append(float(own @ values) / form.together)
+    return Figures((found[0], found[1]), (found[2], found[3]))
