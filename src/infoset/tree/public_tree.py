@@ -17,6 +17,7 @@ HAND_CARDS = 4  # of both players together
 class Node(NamedTuple):
     """A node of a street: the betting there, and the nodes that follow."""
 
+    number: int
     betting: Betting
     mover: int
     """The player to act, ``CHANCE_NODE`` or ``END_NODE``."""
@@ -27,6 +28,10 @@ class Node(NamedTuple):
     """For each player the number of its reach vector, which changes only where it acts."""
     next_slot: int = 0
     """The mover's reach vector after its first action; those after the others follow."""
+    above: int = -1
+    """The node before on the same street; −1 for none."""
+    action: str = ""
+    """The action that led here; "" where the street begins."""
 
 
 @dataclass
@@ -64,24 +69,27 @@ def build_streets(rules: BettingRules, cards: int) -> list[Street]:
 
 
 def _add_nodes(
-    street: Street, rules: BettingRules, betting: Betting, slots: tuple[int, int], chance: float, cards: int
-) -> int:
+    street: Street, rules: BettingRules, betting: Betting, slots: tuple[int, int], chance: float, cards: int,
+    above: int = -1, action: str = "",
+) -> int:  # fmt: skip
     """Add the node of a betting and all that follow on this street; return its number.
 
     ``chance`` is the probability of the cards dealt since the spot began, the same for all hands without them.
     """
     number = len(street.nodes)
-    street.nodes.append(Node(betting, END_NODE, slots=slots))
+    node = Node(number, betting, END_NODE, slots=slots, above=above, action=action)
+    street.nodes.append(node)
     if betting.status == ACT:
         mover, actions = betting.mover, rules.actions(betting)
         row, next_slot = street.rows[mover], street.slots[mover]
         street.rows[mover] += len(actions)
         street.slots[mover] += len(actions)
         children = []
-        for k, action in enumerate(actions):
+        for k, next_action in enumerate(actions):
             after = (next_slot + k, slots[1]) if mover == 0 else (slots[0], next_slot + k)
-            children.append(_add_nodes(street, rules, rules.after(betting, action), after, chance, cards))
-        street.nodes[number] = Node(betting, mover, tuple(children), row, slots, next_slot)
+            betting_after = rules.after(betting, next_action)
+            children.append(_add_nodes(street, rules, betting_after, after, chance, cards, number, next_action))
+        street.nodes[number] = node._replace(mover=mover, children=tuple(children), row=row, next_slot=next_slot)
     elif betting.status == CARD:
         end, probability = betting, chance
         while end.status == CARD:
@@ -94,7 +102,7 @@ def _add_nodes(
             street.all_ins.append((number, (pays[:, 0] - pays[:, 1]) * probability))
         else:  # a rake is paid at wins and losses: then what they differ by does not suffice, and the cards are dealt
             street.leaves.append(number)
-            street.nodes[number] = Node(betting, CHANCE_NODE, slots=slots)
+            street.nodes[number] = node._replace(mover=CHANCE_NODE)
     else:
         street.ends.append((number, _pays(rules.payoffs(betting)) * chance))
     return number

@@ -7,27 +7,44 @@ Cards that a permutation of the suits makes equal lead to one board.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from infoset import status
-from infoset.base import CardGame, FloatArray, LongArray
-from infoset.games.suits import suit_permutations
+from infoset.base import CardGame, FloatArray, InformationState, LongArray
+from infoset.games.poker_hands import card_name, cards_of, hand_name
+from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand, suit_permutations
 from infoset.lanes import LANES
 from infoset.memory import check_room
-from infoset.tree.boards import PLAYERS, Board, Deal, disjoint_hands
-from infoset.tree.public_tree import Street, build_streets
-from infoset.tree.vector_walk import DECK, SAME, Scratch, VectorArrays
+from infoset.tree.boards import ALL_CARDS, PLAYERS, Board, Deal, disjoint_hands
+from infoset.tree.public_tree import HAND_CARDS, Node, Street, build_streets
+from infoset.tree.vector_walk import CHANCE_NODE, DECK, SAME, Scratch, VectorArrays
 
 BYTES_A_ROW = 8
 """Two numbers in single precision: a regret and a weight in the average."""
 PADDING = 64
 """Elements after the end of an array that vector instructions may read."""
+
+
+class Place(NamedTuple):
+    """The place of an information state: its board, node and hand, and the rows of its actions, ``step`` apart."""
+
+    board: int
+    node: Node
+    hand: int
+    row: int
+    step: int
+    num_actions: int
+
+
+def _inverse_after(permutation: SuitPermutation, turned: SuitPermutation) -> SuitPermutation:
+    """Return ``turned`` followed by the inverse of ``permutation``."""
+    return tuple([permutation.index(turned[suit]) for suit in range(len(turned))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +113,124 @@ class VectorForm:
             begin = int(self.arrays.first_hand[player, 0])
             found[begin : begin + len(own)] = own[self.boards[0].hands[player]]
         return found
+
+    @cached_property
+    def payoff_range(self) -> float:
+        """The difference between the largest and the smallest payoff at an end, in chips."""
+        chance, found = 1.0, [0.0]
+        for number, street in enumerate(self.streets):
+            found += [float(pays.max() / chance) for _, pays in street.ends]
+            found += [float(pays.min() / chance) for _, pays in street.ends]
+            cards = len(self.boards[0].cards) + number
+            found += [float(s) * self._runouts(cards) / chance for _, stakes in street.all_ins for s in (*stakes, *-stakes)]
+            chance /= DECK - cards - HAND_CARDS
+        return max(found) - min(found)
+
+    @staticmethod
+    def _runouts(cards: int) -> float:
+        """Return the number of ways to deal the cards that are missing."""
+        return float(np.prod([DECK - k - HAND_CARDS for k in range(cards, ALL_CARDS)]))
+
+    def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
+        """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
+        found = np.maximum(weights, 0).astype(np.float32, copy=False)
+        for begin, actions, hands in self.nodes_in_rows:
+            own = found[begin : begin + actions * hands].reshape(actions, hands)
+            total = own.sum(axis=0)
+            np.divide(own, total, out=own, where=total > 0)
+            own[:, total <= 0] = 1 / actions
+        return found
+
+    @cached_property
+    def nodes_in_rows(self) -> list[tuple[int, int, int]]:
+        """For each board and decision node the first row, and the numbers of its actions and hands."""
+        a, found = self.arrays, []
+        for kind, street in enumerate(self.streets):
+            decisions = [node for node in street.nodes if node.mover >= 0]
+            for b in np.flatnonzero(a.kind == kind).tolist():
+                for node in decisions:
+                    count = int(a.count[node.mover, b])
+                    begin = int(a.first_row[node.mover, b]) + node.row * count
+                    found.append((begin, len(node.children), count))
+        return found
+
+    @cached_property
+    def _hand_numbers(self) -> tuple[dict[str, int], ...]:
+        return tuple({hand_name(hand): k for k, hand in enumerate(own.tolist())} for own in self.deal.hands)
+
+    @cached_property
+    def _below(self) -> dict[tuple[int, int], tuple[int, SuitPermutation]]:
+        """By a board and the next card: the board that stands for it, and the permutation that leads from that."""
+        found = {}
+        for number, board in enumerate(self.boards):
+            for permutation in board.copies if board.above >= 0 else ():
+                found[board.above, permute_card(board.cards[-1], permutation)] = number, permutation
+        return found
+
+    def find(self, player: int, infostate: InformationState) -> Place | None:
+        """Return the place of an information state of ``player`` in which it acts; ``None`` where there is none."""
+        words = [str(action if action is not None else seen) for action, seen in infostate]
+        if not words or words[0] not in self._hand_numbers[player]:
+            return None
+        hand: tuple[int, ...] = tuple(self.deal.hands[player][self._hand_numbers[player][words[0]]].tolist())
+        kind, number, node, turned = 0, 0, self.streets[0].nodes[0], IDENTITY
+        for word in words[1:]:
+            if node.mover == CHANCE_NODE:
+                (card,) = cards_of(word, "card")
+                root = self.streets[kind].leaves.index(node.number)
+                found = self._below.get((number, permute_card(card, turned)))
+                if found is None:
+                    return None
+                number, permutation = found
+                turned = _inverse_after(permutation, turned)
+                kind += 1
+                node = self.streets[kind].nodes[self.streets[kind].roots[root]]
+                continue
+            named = [self.streets[kind].nodes[child] for child in node.children]
+            after = next((child for child in named if child.action == word), None)
+            if after is None:
+                return None
+            node = after
+        own = self._hand_numbers[player][hand_name(permute_hand(hand, turned))]
+        place = np.flatnonzero(self.boards[number].hands[player] == own)
+        if node.mover != player or not len(place):
+            return None
+        count = int(self.arrays.count[player, number])
+        begin = int(self.arrays.first_row[player, number]) + node.row * count
+        return Place(number, node, int(place[0]), begin + int(place[0]), count, len(node.children))
+
+    def infostates(self) -> Iterator[tuple[int, InformationState, tuple[str, ...], Place]]:
+        """Yield all information states with a decision: player, records, actions and place; for isomorphic cards one."""
+        for number, board in enumerate(self.boards):
+            kind = int(self.arrays.kind[number])
+            for node in self.streets[kind].nodes:
+                player = node.mover
+                if player < 0:
+                    continue
+                words = self._words(kind, node, board)
+                actions = tuple(self.streets[kind].nodes[child].action for child in node.children)
+                count = len(board.hands[player])
+                begin = int(self.arrays.first_row[player, number]) + node.row * count
+                records = tuple(
+                    (word, None) if mover == player else (None, word) for mover, word in words
+                )
+                for k, hand in enumerate(board.hands[player].tolist()):
+                    name = hand_name(self.deal.hands[player][hand].tolist())
+                    place = Place(number, node, k, begin + k, count, len(actions))
+                    yield player, ((None, name), *records), actions, place
+
+    def _words(self, kind: int, node: Node, board: Board) -> list[tuple[int, str]]:
+        """Return the actions and cards that lead to a node, each with who made it, ``CHANCE_NODE`` for a card."""
+        street, words = self.streets[kind], list[tuple[int, str]]()
+        while node.above >= 0:
+            above = street.nodes[node.above]
+            words.append((above.mover, node.action))
+            node = above
+        if kind == 0:
+            return words[::-1]
+        leaf = self.streets[kind - 1].leaves[street.roots.index(node.number)]
+        dealt = card_name(board.cards[len(self.boards[0].cards) + kind - 1])
+        return [*self._words(kind - 1, self.streets[kind - 1].nodes[leaf], board), (CHANCE_NODE, dealt), *words[::-1]]
 
     def scratch(self, dtype: npt.DTypeLike) -> Scratch:
         """Return memory for one thread."""

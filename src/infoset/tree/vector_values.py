@@ -9,16 +9,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import FloatArray, LongArray
+from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.tree.boards import PLAYERS
 from infoset.tree.vector_form import VectorForm
-from infoset.tree.vector_walk import EXPECT, RESPOND, Learnt, Scratch, VectorArrays, finish_walk, walk_all, walk_some
+from infoset.tree.vector_walk import EXPECT, RESPOND, Learnt, Scratch, VectorArrays, walk_boards
 
 THREADS = 2
 ROWS_A_TASK = 100_000
 """Walks over fewer rows are not worth handing over to a thread."""
 MOST_TASKS = 32
 NOTHING = np.zeros(0)
+NO_LOCK = np.zeros(0, np.bool_)
 
 
 class Figures(NamedTuple):
@@ -63,19 +64,19 @@ class Walker:
         """
         a, x, starts = self.arrays, self.scratch, self.starts[player]
         given = (a, state, source, ahead, self.reach, player, mode, parameters)
+        boards = len(a.kind)
         if len(self.tasks) < 2:
-            walk_all(*given, x, self.out, starts)
+            walk_boards(*given, x, 1, boards, True, self.out, starts)
         else:
-            free, todo = list(self._others), iter(self.tasks)
+            todo = iter(self.tasks)
 
             def work(scratch: Scratch) -> None:
                 for first, until in todo:  # the interpreter's lock makes sure that no two threads get the same task
-                    walk_some(*given, scratch, first, until, self.out, starts)
+                    walk_boards(*given, scratch, first, until, False, self.out, starts)
 
-            for done in [self._pool.submit(work, scratch) for scratch in free]:
+            for done in [self._pool.submit(work, scratch) for scratch in self._others]:
                 done.result()
-            walk_some(*given, x, 1, 1, self.out, starts)
-            finish_walk(a, state, player, mode, parameters, x, self.out, starts)
+            walk_boards(*given, x, boards, boards, True, self.out, starts)
         at, count = int(x.values_at[0]), int(a.count[player, 0])
         return x.values[at : at + count]
 
@@ -90,10 +91,13 @@ def _tasks(form: VectorForm, below: LongArray) -> list[tuple[int, int]]:
     return [(int(part[0]), int(until[part[-1]])) for part in parts]
 
 
-def exact_figures(walker: Walker, source: FloatArray) -> Figures:
-    """Return the figures of the profile that is proportional to ``source`` (rows,), in double precision."""
+def exact_figures(walker: Walker, source: FloatArray, locked: BoolArray = NO_LOCK) -> Figures:
+    """Return the figures of the profile that is proportional to ``source`` (rows,), in the walker's precision.
+
+    Best responses keep to the strategy in ``locked`` rows.
+    """
     form = walker.form
-    state = Learnt(NOTHING, NOTHING, NOTHING)
+    state = Learnt(NOTHING, NOTHING, NOTHING, locked)
     found = []
     for mode in (EXPECT, RESPOND):
         for player in range(PLAYERS):

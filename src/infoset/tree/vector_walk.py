@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import FloatArray, IntArray, LongArray
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.lanes import LANES, add_difference, add_product, add_row, gather_rows, scatter_rows, write_difference
 
@@ -85,6 +85,7 @@ class Learnt(NamedTuple):
     regrets: FloatArray
     average: FloatArray  # discounted sums of the strategies, weighted by the player's own reach
     ahead: FloatArray  # the last regrets, for predictive updates; (0,) for others
+    locked: BoolArray  # rows whose strategy is fixed by their regrets; (0,) for none
 
 
 @linked_kernel
@@ -305,8 +306,15 @@ def learn(a, b, node, player, n, s, x, parameters):
         if len(s.ahead):
             ahead = s.ahead[at + k * n : at + k * n + n]
             for h in range(n):
-                ahead[h] = child[h] - value[h]
-                regrets[h] = max(regrets[h] + ahead[h], regrets.dtype.type(0)) * positive
+                if not (len(s.locked) and s.locked[at + k * n + h]):
+                    ahead[h] = child[h] - value[h]
+                    regrets[h] = max(regrets[h] + ahead[h], regrets.dtype.type(0)) * positive
+        elif len(s.locked):
+            locked = s.locked[at + k * n : at + k * n + n]
+            for h in range(n):
+                regret = regrets[h] + child[h] - value[h]
+                if not locked[h]:
+                    regrets[h] = regret * (positive if regret > 0 else negative)
         else:
             for h in range(n):
                 regret = regrets[h] + child[h] - value[h]
@@ -315,8 +323,8 @@ def learn(a, b, node, player, n, s, x, parameters):
 
 @linked_kernel
 @borrowing
-def look_back(a, b, node, player, n, mode, x):
-    """Write the value of a node from those of its actions: summed, expected, or the best."""
+def look_back(a, b, node, player, n, mode, s, x):
+    """Write the value of a node from those of its actions: summed, expected, or the best where it is not locked."""
     depth, row = a.depth[b], a.row[node] * n
     node0, values = a.first_node[a.kind[b]], x.values_at[depth]
     to, mine = values + (node - node0) * n, x.strategy_at[depth] + row
@@ -337,6 +345,14 @@ def look_back(a, b, node, player, n, mode, x):
         else:
             for h in range(n):
                 value[h] = max(value[h], child[h])
+    if len(s.locked) and a.mover[node] == player and mode == RESPOND:
+        at = a.first_row[player, b] + row
+        for h in range(n):
+            if s.locked[at + h]:
+                value[h] = 0.0
+                for k in range(a.actions[node]):
+                    child_at = values + a.children[a.first_child[node] + k] * n
+                    value[h] += x.values[child_at + h] * x.strategy[mine + k * n + h]
 
 
 @linked_kernel
@@ -350,7 +366,7 @@ def go_up(a, b, player, mode, s, parameters, x):
         if a.mover[node] == player and mode == TRAIN:
             learn(a, b, node, player, n, s, x, parameters)
         elif a.mover[node] >= 0:
-            look_back(a, b, node, player, n, mode, x)
+            look_back(a, b, node, player, n, mode, s, x)
 
 
 @linked_kernel
@@ -433,23 +449,12 @@ def close(a, s, player, mode, parameters, x, out, starts):
 
 @kernel
 @borrowing
-def walk_some(a, s, source, ahead, weights, player, mode, parameters, x, first, until, out, starts):
-    """Walk the boards from ``first`` to ``until``, whole parts below the first board, in a thread of its own."""
+def walk_boards(a, s, source, ahead, weights, player, mode, parameters, x, first, until, closing, out, starts):
+    """Walk the boards from ``first`` to ``until``, whole parts below the first board; with ``closing`` then that one.
+
+    All others must have been walked before the first one is closed; their values are in ``out``.
+    """
     enter(a, 0, player, source, ahead, weights, x)
     descend(a, s, source, ahead, weights, player, mode, parameters, x, first, until, out, starts)
-
-
-@kernel
-@borrowing
-def finish_walk(a, s, player, mode, parameters, x, out, starts):
-    """Compute the values at the first board, where other threads have walked all boards below."""
-    close(a, s, player, mode, parameters, x, out, starts)
-
-
-@kernel
-@borrowing
-def walk_all(a, s, source, ahead, weights, player, mode, parameters, x, out, starts):
-    """Compute a player's values at the first board, and at all below on the way."""
-    enter(a, 0, player, source, ahead, weights, x)
-    descend(a, s, source, ahead, weights, player, mode, parameters, x, 1, a.until[0], out, starts)
-    close(a, s, player, mode, parameters, x, out, starts)
+    if closing:
+        close(a, s, player, mode, parameters, x, out, starts)
