@@ -378,8 +378,9 @@ class Dealt(Factored, Protocol):
     >>> game = infoset.load("holdem_river(range1='AhAd KhQh:0.5',range2=JcTc)")
     >>> isinstance(game, infoset.Dealt)
     True
-    >>> game.deal()                                     # no bets, no card; hands
-    (((0, 0), 0, 0, -1), [[((50, 49), 'AhAd', 1.0), ((46, 42), 'KhQh', 0.5)], [((36, 32), 'JcTc', 1.0)]])
+    >>> core, hands = game.deal()
+    >>> hands
+    [[((50, 49), 'AhAd', 1.0), ((46, 42), 'KhQh', 0.5)], [((36, 32), 'JcTc', 1.0)]]
     """
 
     def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Any, float]]]]:
@@ -393,8 +394,8 @@ class Dealt(Factored, Protocol):
         """Return the cards that nobody else can have: those of a private part, or of a chance outcome after a deal."""
         ...
 
-    def strength(self, core: Any, own: Any) -> int:
-        """Return the strength of a hand: the higher one wins."""
+    def strength(self, core: Any, own: Any, opened: Any = None) -> int:
+        """Return the strength of a hand, also after the chance outcome ``opened``: the higher one wins."""
         ...
 
 

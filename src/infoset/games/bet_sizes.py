@@ -9,9 +9,9 @@ A size is written as
   river; ``2e`` gets there in two bets, and ``3e200%`` in three, with at most twice the pot now;
 - ``a``: all-in.
 
-A list of sizes is separated by commas; ``none`` is the empty list.  A text has lists for all streets and players, or for
-some, in clauses separated by semicolons: ``33%,75%; turn: 66%; river P2: 75%,a``.  A clause that names a street takes
-precedence over one that names a player, one with both over either.  P1 may be called ``OOP`` and P2 ``IP``.
+A list of sizes is separated by commas; ``none`` is the empty list.  A text has lists for all streets and players, or
+for some, in clauses separated by semicolons: ``33%,75%; turn: 66%; river P2: 75%,a``.  A clause that names a street
+takes precedence over one that names a player, one with both over either.  P1 may be called ``OOP`` and P2 ``IP``.
 
 References: "Postflop tree building" in the manual of PioSOLVER; the documentation of postflop-solver.
 """
@@ -72,7 +72,8 @@ class BetSize:
         if self.unit == GEOMETRIC:
             # n bets of the share s make the pot P grow to P (1 + 2 s)^n, which is P + 2 stack in the end
             bets = int(self.amount) or streets
-            return pot * min(((1 + 2 * stack / pot) ** (1 / bets) - 1) / 2, self.most)
+            growth: float = (1 + 2 * stack / pot) ** (1 / bets)
+            return pot * min((growth - 1) / 2, self.most)
         return inf
 
 
@@ -149,8 +150,8 @@ def _parse_size(word: str, where: str, raising: bool) -> BetSize:
         return BetSize(ALL_IN)
     if unit is None:
         size = BetSize(GEOMETRIC, float(bets or 0), float(most) / 100 if most else inf)
-        if (bets and not 1 <= size.amount <= 100) or size.most == 0:
-            raise ParameterError(f"{where}: {shorten(word)!r} cannot be bet; allowed: 1e to 100e, with at most some % now")
+        if (bets and not 1 <= size.amount <= 100) or size.most < 0.01:
+            raise ParameterError(f"{where}: {shorten(word)!r} cannot be bet; allowed: 1e to 100e, with limits from 1%")
         return size
     if unit == MULTIPLE and not raising:
         raise ParameterError(f"{where}: {shorten(word)!r} is a multiple of a bet faced; allowed in raises only")

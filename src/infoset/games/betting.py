@@ -25,6 +25,7 @@ CHECK, CALL, FOLD, BET, RAISE = "check", "call", "fold", "bet", "raise"
 MAX_CHIPS = 1_000_000
 MAX_CAP = 100
 MAX_THRESHOLD = 1e6
+NO_LISTS = on_all_streets(None)
 
 
 class Betting(NamedTuple):
@@ -53,8 +54,8 @@ class BettingRules:
     A player who faces no bet may check, or bet one of its sizes; one who faces a bet may fold, call, or raise by one of
     its sizes.  A size becomes a total of chips as follows:
 
-    1. It is rounded to whole chips, halves to even numbers, and raised to the least bet, 1 chip, or the least raise,
-       which is as much again as the bet or raise faced.
+    1. What it is beyond a call is rounded to whole chips, halves to even numbers, and raised to the least bet, 1 chip,
+       or the least raise, which is as much as the bet or raise faced.
     2. It is all-in if it exceeds the stack, and if the stack that it would leave after a call is at most the share
        ``force_allin`` of the pot after that call.
     3. Where a player has any size, all-in is added if it is at most the share ``add_allin`` of the pot after a call.
@@ -74,7 +75,7 @@ class BettingRules:
     bets: SizesByStreet = field(repr=False)
     """The sizes of bets of a player who faces none."""
     raises: SizesByStreet = field(repr=False)
-    donks: SizesByStreet = on_all_streets(None)
+    donks: SizesByStreet = NO_LISTS
     """The sizes of P1's first bet on a street where P2 made the last bet or raise on the street before.
 
     Where no list is given, these are ``bets``.
@@ -160,11 +161,11 @@ class BettingRules:
 
     def _merge(self, totals: list[int], highest: int, pot: int) -> list[int]:
         """Drop totals that are close to a larger one that stays."""
-        kept: list[int] = []
+        separate: list[int] = []
         for total in reversed(totals):
-            if not kept or (pot + kept[-1] - highest) / (pot + total - highest) >= 1 + self.merge:
-                kept.append(total)
-        return kept[::-1]
+            if not separate or (pot + separate[-1] - highest) / (pot + total - highest) >= 1 + self.merge:
+                separate.append(total)
+        return separate[::-1]
 
     def after(self, betting: Betting, action: str) -> Betting:
         """Return the betting after a legal action; the result for others is undefined."""

@@ -7,7 +7,7 @@ the probability of the deal compensates for it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
@@ -68,6 +68,7 @@ class AskedDealt:
         self.payoffs: set[tuple[float, ...]] = set()
         self.hands_at: dict[int, tuple[bytes, ...]] = {}  # the hands at each core
         self.together: dict[tuple[bytes, ...], int] = {}  # number of compatible pairs, by the hands of both players
+        self.ends_by_chance: Counter[int] = Counter()  # number of pairs and cards that end the game, by core
         self.cells = self.edges = 0
 
     def rules(self) -> FactoredRules:
@@ -96,8 +97,10 @@ class AskedDealt:
         first, reached = arrays.event_first, arrays.event_core
         ways = ways_to(self.game.name, arrays)
         here = ways * np.array([self.together.get(self.hands_at.get(number, ()), 0) for number in range(len(ways))])
-        over = arrays.mover[reached] == TERMINAL
+        by_chance = np.repeat(arrays.mover[: len(first) - 1] == CHANCE, np.diff(first))
+        over = (arrays.mover[reached] == TERMINAL) & ~by_chance
         ended = float(np.repeat(here, np.diff(first))[over].sum())
+        ended += sum(float(ways[number]) * count for number, count in self.ends_by_chance.items())
         return 1.0 + float(self.fits.any(axis=1).sum()) + float(here.sum()) + ended, ended
 
     def _deal(self) -> Decided:
@@ -234,33 +237,41 @@ class AskedDealt:
                     f"{shorten(repr(state))}"
                 )
             step = self._play(state, [None, None], answer)
-            if step.state.terminal:
-                raise UnsupportedGameError(
-                    f"{self.game.name}: chance ends the game, which the factored form does not support"
-                )
             left = (hands[0][remaining_hands[0]], hands[1][remaining_hands[1]])
+            if step.state.terminal:
+                self.ends_by_chance[self.number[core]] += int(self.fits[np.ix_(*left)].sum())
+                ended = self._end(core, left, [None, None], [NOTHING, NOTHING], answer, chance)
+                edges = [e._replace(cell=own[e.cell]) for e, own in zip(ended.edges, remaining_hands, strict=True)]
+                yield _Event(ended.reached, chance, tuple(edges))
+                continue
             reached = self._core(self.game.split(step.state)[0], left)
             yield _Event(reached, chance, tuple([
                 _Edges(own, np.arange(len(own)), NOTHING, self._record(None, step.observation(p)))
                 for p, own in enumerate(remaining_hands)
             ]))  # fmt: skip
 
-    def _end(self, core: Hashable, hands: Hands, actions: list[Action | None], places: list[int]) -> _Event:
-        """Return the event of a move that ends the game: hands lead to the lists that contain them."""
+    def _end(
+        self, core: Hashable, hands: Hands, actions: list[Action | None], places: list[int],
+        answer: Action | None = None, chance: float = 1.0,
+    ) -> _Event:  # fmt: skip
+        """Return the event of a move or card that ends the game: hands lead to the lists that contain them.
+
+        The probability of a card is a factor of the payoffs: walks over paths have no chance events before ends.
+        """
         rows = [[self.hands[p][k] for k in own.tolist()] for p, own in enumerate(hands)]
-        strength = [np.array([self.game.strength(core, own) for own in some], dtype=np.int64) for some in rows]
-        showdown = self._showdown(core, actions, rows, strength)
+        strength = [np.array([self.game.strength(core, own, answer) for own in some], dtype=np.int64) for some in rows]
+        showdown = self._showdown(core, actions, answer, rows, strength)
         key = (*[own.tobytes() for own in hands], *[own.tobytes() for own in strength], showdown.kind)
         if key not in self.pieces:
             cards = [[self.game.cards(own) for own in some] for some in rows]
             self.pieces[key] = pieces(strength, cards, showdown.kind)
         found = self.pieces[key]
         count = len(found.sign)
-        end = (key, showdown)
+        end = (key, showdown, chance)
         if end not in self.number:
             self.number[end] = len(self.cores)
             place = np.repeat(np.arange(count, dtype=np.int32)[:, None], PLAYERS, axis=1)
-            self.cores.append(Ended((count + 1,) * PLAYERS, Terms(place, showdown.paid(found))))
+            self.cores.append(Ended((count + 1,) * PLAYERS, Terms(place, chance * showdown.paid(found))))
         return _Event(self.number[end], 1.0, tuple([
             _Edges(*self._lists(key, p), place, NO_RECORD) for p, place in enumerate(places)
         ]))  # fmt: skip
@@ -278,8 +289,9 @@ class AskedDealt:
         return self.listed[key, player]
 
     def _showdown(
-        self, core: Hashable, actions: list[Action | None], rows: list[list[Hashable]], strength: list[LongArray]
-    ) -> Showdown:
+        self, core: Hashable, actions: list[Action | None], answer: Action | None, rows: list[list[Hashable]],
+        strength: list[LongArray],
+    ) -> Showdown:  # fmt: skip
         """Return the payoffs of one pair of each kind: the first hand stronger, both equal, the first one weaker."""
         one, two = (np.argsort(own, kind="stable") for own in strength)
         _, *equal = np.intersect1d(strength[0], strength[1], return_indices=True)
@@ -290,8 +302,8 @@ class AskedDealt:
         ]
         paid = [
             None if pair is None else
-            tuple(map(float, self._play(self.game.join(core, (rows[0][pair[0]], rows[1][pair[1]])), actions, None).state
-                      .returns()))
+            tuple(map(float, self._play(self.game.join(core, (rows[0][pair[0]], rows[1][pair[1]])), actions, answer)
+                      .state.returns()))
             for pair in pairs
         ]  # fmt: skip
         self.payoffs |= {some for some in paid if some is not None}

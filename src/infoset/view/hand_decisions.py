@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, Policy, own_record
-from infoset.games.holdem import NOBODY, HoldemRules, HoldemState
+from infoset.games.betting import ACT
+from infoset.games.holdem import HoldemRules, HoldemState
 from infoset.games.poker_hands import RANKS, hand_name
 
 
@@ -47,7 +48,7 @@ class _Walk:
     def found(self) -> list[Decision]:
         spot = self.rules.spot
         self.fits = spot.fits.astype(float)
-        self.weights = [np.array(list(own.values())) for own in spot.ranges]
+        self.weights = spot.weights
         self.total = float(self.weights[0] @ self.fits @ self.weights[1])
         self.all: list[Decision] = []
         first = self.rules.join(self.rules.deal()[0], (spot.hands[0][0], spot.hands[1][0]))  # type: ignore[arg-type]
@@ -58,7 +59,8 @@ class _Walk:
         self, state: HoldemState, said: tuple[str, ...], infostate: tuple[InformationState, InformationState],
         reach: list[FloatArray],
     ) -> None:  # fmt: skip
-        player, action_set = state.mover, state.legal_actions(state.mover)
+        player = state.betting.mover
+        action_set = state.legal_actions(player)
         rows = np.array(
             [self._row(player, hand, infostate[player], action_set) for hand in self.rules.spot.hands[player]]
         )
@@ -70,7 +72,7 @@ class _Walk:
         self.all.append(Decision(player, said, actions, chance, reach[player], rows, often))
         for k, action in enumerate(actions):
             after = state.after(action)
-            if isinstance(after, HoldemState) and after.mover != NOBODY:
+            if isinstance(after, HoldemState) and after.betting.status == ACT:
                 next_records = tuple(
                     [own_record(action if p == player else None, None if p == player else action) for p in (0, 1)]
                 )

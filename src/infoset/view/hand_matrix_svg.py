@@ -8,7 +8,8 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 from infoset.errors import shorten
-from infoset.games.holdem import TURN, HoldemRules
+from infoset.games.bet_sizes import STREETS
+from infoset.games.holdem import HoldemRules
 from infoset.games.poker_hands import RANKS, hand_name
 from infoset.view.action_colors import BETS, action_colors, printed
 from infoset.view.hand_decisions import Decision, class_cells, class_name
@@ -28,8 +29,8 @@ def hand_matrix_svg(rules: HoldemRules, found: list[Decision]) -> str:
     width = 2 * MARGIN + across * SIDE + (across - 1) * GAP
     lines = -(-len(shown) // across)
     spot = rules.spot
-    street = "Turn" if len(spot.board) == TURN else "River"
-    about = f"board {hand_name(spot.board)}, pot {spot.pot}, stacks {spot.stack}"
+    street = STREETS[spot.street].capitalize()
+    about = f"board {hand_name(spot.board)}, pot {spot.betting.pot}, stacks {spot.betting.stack}"
     if len(shown) < len(found):
         about += f"; {len(shown)} of {len(found)} decisions, those reached most often"
     svg = sheet(f"{rules.name}: hands", f"{street}: {about}", ABOUT, width, TOP + lines * (SIDE + HEAD))
