@@ -69,15 +69,18 @@ class VectorForm:
     arrays: VectorArrays = field(repr=False)
 
     @classmethod
-    def of(cls, game: CardGame) -> VectorForm:
-        """Build the form of a game of hands and boards.  Raises ``BudgetError`` where its rows do not fit."""
+    def of(cls, game: CardGame, symmetric: bool = True) -> VectorForm:
+        """Build the form of a game of hands and boards, up to isomorphism of the suits if ``symmetric``.
+
+        Raises ``BudgetError`` where its rows do not fit.
+        """
         spot = game.spot
         hands = tuple(np.array(own, np.int64).reshape(-1, 2) for own in spot.hands)
         weights = tuple(np.array(own, np.float64) for own in spot.weights)
         with status.during("building the public tree"):
             streets = build_streets(spot.betting, len(spot.board))
             ranges = [dict(zip(own, of.tolist(), strict=True)) for own, of in zip(spot.hands, weights, strict=True)]
-            symmetries = suit_permutations(spot.board, ranges)
+            symmetries = suit_permutations(spot.board, ranges) if symmetric else (IDENTITY,)
             _check_room(game.name, streets, hands, len(spot.board), len(symmetries))
             deal = Deal(hands, symmetries, len(streets) - 1, [bool(street.all_ins) for street in streets])
             deal.deal(spot.board)
@@ -115,6 +118,26 @@ class VectorForm:
         return found
 
     @cached_property
+    def num_histories(self) -> float:
+        """The number of histories of the game, isomorphic ones counted one by one."""
+        boards, a = self.boards, self.arrays
+        times = np.ones(len(boards))
+        for number, board in enumerate(boards[1:], 1):
+            times[number] = times[board.above] * len(board.copies)
+        total = 1.0 + float(disjoint_hands(*self.deal.hands).any(axis=1).sum())
+        for number, board in enumerate(boards):
+            held = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
+            begin = int(a.first_hand[0, number])
+            twins = int((a.same[begin : begin + len(board.hands[0])] >= 0).sum())
+            pairs = len(board.hands[0]) * len(board.hands[1]) - int(held[0] @ held[1]) + twins
+            if (kind := int(a.kind[number])) < len(self.streets):
+                street = self.streets[kind]
+                further = [DECK - k - HAND_CARDS for k in range(len(board.cards), ALL_CARDS)]
+                nodes = len(street.nodes) + len(street.all_ins) * float(np.cumprod(further).sum())
+                total += times[number] * pairs * nodes
+        return total
+
+    @cached_property
     def payoff_range(self) -> float:
         """The difference between the largest and the smallest payoff at an end, in chips."""
         chance, found = 1.0, [0.0]
@@ -122,7 +145,9 @@ class VectorForm:
             found += [float(pays.max() / chance) for _, pays in street.ends]
             found += [float(pays.min() / chance) for _, pays in street.ends]
             cards = len(self.boards[0].cards) + number
-            found += [float(s) * self._runouts(cards) / chance for _, stakes in street.all_ins for s in (*stakes, *-stakes)]
+            found += [
+                float(s) * self._runouts(cards) / chance for _, stakes in street.all_ins for s in (*stakes, *-stakes)
+            ]
             chance /= DECK - cards - HAND_CARDS
         return max(found) - min(found)
 
@@ -211,9 +236,7 @@ class VectorForm:
                 actions = tuple(self.streets[kind].nodes[child].action for child in node.children)
                 count = len(board.hands[player])
                 begin = int(self.arrays.first_row[player, number]) + node.row * count
-                records = tuple(
-                    (word, None) if mover == player else (None, word) for mover, word in words
-                )
+                records = tuple((word, None) if mover == player else (None, word) for mover, word in words)
                 for k, hand in enumerate(board.hands[player].tolist()):
                     name = hand_name(self.deal.hands[player][hand].tolist())
                     place = Place(number, node, k, begin + k, count, len(actions))
