@@ -123,7 +123,7 @@ class _Conditions:
         found = _PORTION.fullmatch(text)
         if found is None or not 0 < float(found[2]) <= 100:
             raise ParameterError(f"filter {shorten(text)!r}: allowed are top 20%, bottom 5% and so on")
-        equity = np.nan_to_num(self.table.equity, nan=-1.0)
+        equity = np.nan_to_num(self._known(text, "equity", self.table.equity), nan=-1.0)
         sign = -1 if found[1] == "top" else 1
         values, inverse = np.unique(sign * np.round(equity, 9), return_inverse=True)
         shares = np.bincount(inverse, self.table.shares, len(values))
@@ -138,9 +138,9 @@ class _Conditions:
                 f"filter {shorten(text)!r}: {shorten(number)!r} is not a number; such as equity > 60%"
             ) from None
         with np.errstate(invalid="ignore"):
-            return np.asarray(COMPARISONS[sign](self._figure(name), limit))
+            return np.asarray(COMPARISONS[sign](self._figure(text, name), limit))
 
-    def _figure(self, name: str) -> FloatArray:
+    def _figure(self, text: str, name: str) -> FloatArray:
         table = self.table
         actions = [action.lower() for action in table.actions]
         if name in actions:
@@ -148,7 +148,12 @@ class _Conditions:
         if name not in FIGURES:
             raise UnknownNameError("figure of hands", name, (*FIGURES, *table.actions))
         figures = {"equity": table.equity, "ev": table.ev, "weight": table.weights, "realised": table.realised}
-        return figures[name]
+        return self._known(text, name, figures[name])
+
+    def _known(self, text: str, name: str, values: FloatArray) -> FloatArray:
+        if len(values) and np.isnan(values).all():
+            raise ParameterError(f"filter {shorten(text)!r}: the {name} of hands is unknown here")
+        return values
 
 
 def _shape(hand: tuple[int, ...]) -> str:

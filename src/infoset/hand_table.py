@@ -70,7 +70,7 @@ class HandTable:
 
     def take(self, places: BoolArray | IntArray | Sequence[int]) -> HandTable:
         """Return the table of some of the hands, given by their places or by a mask."""
-        chosen = np.arange(len(self.hands))[np.asarray(places)]
+        chosen = np.arange(len(self.hands))[np.asarray(places, dtype=None if len(places) else np.int32)]
         return replace(
             self,
             hands=tuple([self.hands[k] for k in chosen]),

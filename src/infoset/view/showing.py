@@ -15,6 +15,7 @@ from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.view.guide import title_of
 from infoset.view.hand_decisions import decisions, decisions_text
+from infoset.view.hand_matrix_svg import hand_matrices_svg
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.view.pictures import picture_text
 from infoset.view.text import factored_text, plans_text, policy_text, summary_text, tree_text
@@ -116,7 +117,5 @@ def _show_hands(compiled: Compiled, what: What, svg: str | Path | None) -> Shown
     text = decisions_text(compiled.game.players, found)
     if svg is None:
         return Shown(text)
-    from infoset.view.hand_matrix_svg import hand_matrix_svg  # brings SciPy
-
-    file, picture = Path(svg), hand_matrix_svg(compiled.game, found)
+    file, picture = Path(svg), hand_matrices_svg(compiled.game.name, found, compiled.game.players)
     return Shown(text, (lambda: replace_file(file, lambda out: out.write(picture.encode())),))
