@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.games.poker_hands import cards_of, hand_name, parse_range, strength
+from infoset.games.poker_hands import card_name, cards_of, hand_name, parse_range, strength
 from infoset.hand_table import HandTable
 
 
@@ -38,3 +40,20 @@ def hand_table(
         "where": "after check, bet 50",
     }  # fmt: skip
     return HandTable(**{**values, **more})  # type: ignore[arg-type]
+
+
+def tables_after(before: HandTable) -> dict[str, HandTable]:
+    """Return the table of the same range after each card that may come next on a board."""
+    board, found = "".join(before.board), {}
+    cards = cards_of(board, "board")
+    for number in range(52):
+        if number not in cards:
+            card = card_name(number)
+            after = hand_table(board + card, actions=("check", "bet 50", "bet 100", "bet 250"))
+            change = 12 - 1.5 * (number // 4) - 9 * (card[1] == "d")
+            betting = np.clip(after.equity + change / 20, 0, 1)
+            strategy = np.stack(
+                [1 - betting, betting**2 / 2, betting / 2 - betting**2 / 3, betting / 2 - betting**2 / 6], axis=1
+            )
+            found[card] = replace(after, ev=after.ev + change, strategy=strategy / strategy.sum(axis=1, keepdims=True))
+    return found

@@ -83,11 +83,11 @@ def percent(value: float, digits: int = 1) -> str:
 
 
 def chips(value: float) -> str:
-    """Return a value with its sign, to about three digits: ``+1.25``, ``-12.5``, ``+125``; ``-`` for no number."""
+    """Return a value with its sign, to about three digits: ``+1.25``, ``-12.5``, ``0``; ``-`` for no number."""
     if not isfinite(value):
         return "-"
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    return f"{round(value, digits) + 0.0:+.{digits}f}"
+    return f"{value:+.{digits}f}" if round(value, digits) else "0"
 
 
 def measured(group: HandGroup, measure: str) -> tuple[float, str]:
