@@ -61,6 +61,12 @@ def test_unknown_values_do_not_spoil_a_mean() -> None:
     assert np.isnan(group_of(hand_table(hands="AhKh", equity=np.array([np.nan]))).equity)
 
 
+def test_no_hands_have_no_figures() -> None:
+    nobody = hand_table().take([])
+    assert nobody.hands == () and nobody.shares.shape == (0,) and np.isnan(group_of(nobody).ev)
+    assert by_class(nobody) == {} and by_made_hand(nobody) == [] and select_hands(nobody, "set, top 20%").shape == (0,)
+
+
 def test_groups_are_ordered_and_named() -> None:
     table = hand_table()
     assert [group.name for group in by_made_hand(table)][:4] == ["straight", "set", "two pair", "overpair"]

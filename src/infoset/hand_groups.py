@@ -60,7 +60,7 @@ def group_of(table: HandTable, places: Sequence[int] | None = None, name: str = 
 
 def _mean(parts: FloatArray, values: FloatArray) -> FloatArray:
     """Return the mean over hands, without those whose values are unknown."""
-    known = (parts > 0) & ~np.isnan(values.reshape(len(parts), -1)).any(axis=1)
+    known = (parts > 0) & ~np.isnan(values).any(axis=tuple(range(1, values.ndim)))
     total = parts[known].sum()
     return parts[known] @ values[known] / total if total > 0 else np.full(values.shape[1:], np.nan)
 

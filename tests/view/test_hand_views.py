@@ -120,6 +120,11 @@ def test_hands_that_never_get_here_are_shown_as_such() -> None:
     assert hand_table_svg(never).count("<title>") == 1  # that of the picture
 
 
+def test_a_table_without_hands_is_shown_as_empty() -> None:
+    nobody = hand_table().take([])
+    assert "combinations 0" in hand_table_text(nobody).plain and ">72o<" in hand_table_svg(nobody)
+
+
 def test_a_table_is_drawn_with_all_classes_and_groups() -> None:
     table = hand_table()
     found = words(hand_table_svg(table))

@@ -58,12 +58,17 @@ def hand_table_csv(table: HandTable) -> str:
 
 def save_hand_table(table: HandTable, path: str | Path) -> Path:
     """Write a table to a ``.csv`` or ``.json`` file.  Raises ``FormatError`` for another ending, and ``OSError``."""
+    check_export(path)
     path = Path(path)
-    if path.suffix.lower() not in FORMATS:
-        raise FormatError(f"hands are written as {' or '.join(FORMATS)}", shorten(str(path)))
     as_json = path.suffix.lower() == ".json"
     text = json.dumps(hand_table_json(table), indent=1, allow_nan=False) if as_json else hand_table_csv(table)
     return replace_file(path, lambda file: file.write(text.encode()))
+
+
+def check_export(path: str | Path) -> None:
+    """Raise ``FormatError`` for a file that is neither ``.csv`` nor ``.json``."""
+    if Path(path).suffix.lower() not in FORMATS:
+        raise FormatError(f"hands are written as {' or '.join(FORMATS)}", shorten(str(path)))
 
 
 def _group(table: HandTable, group: HandGroup) -> dict[str, Any]:
