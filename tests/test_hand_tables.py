@@ -21,10 +21,10 @@ def chosen(table: HandTable, text: str) -> set[str]:
 
 def test_shares_are_chances_where_these_are_known_else_weights() -> None:
     table = hand_table(hands="AA:0.5 AhKh")
-    assert table.shares.sum() == pytest.approx(1) and np.isnan(table.chance)
+    assert table.shares.sum() == pytest.approx(1) and np.isnan(table.probability)
     assert table.shares[table.hands.index("AhKh")] == pytest.approx(1 / 4)
-    known = hand_table(hands="AhKh QhJh", chances=np.array([0.3, 0.1]))
-    assert known.shares == pytest.approx([0.75, 0.25]) and known.chance == pytest.approx(0.4)
+    known = hand_table(hands="AhKh QhJh", probabilities=np.array([0.3, 0.1]))
+    assert known.shares == pytest.approx([0.75, 0.25]) and known.probability == pytest.approx(0.4)
     never = hand_table(hands="AhKh QhJh", weights=np.zeros(2))
     assert never.shares.tolist() == [0, 0]
     assert group_of(never).ev == pytest.approx(never.ev.mean())

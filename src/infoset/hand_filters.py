@@ -115,8 +115,10 @@ class _Conditions:
     def _suits(self, text: str, suits: str) -> BoolArray:
         if not 1 <= len(suits) <= 2 or not {*suits} <= {*SUITS}:
             raise ParameterError(f"filter {shorten(text)!r}: one or two suits of {SUITS} are allowed, as in suit:h")
-        held = ["".join(SUITS[card % 4] for card in hand) for hand in self.hands]
-        return np.array([all(own.count(suit) >= suits.count(suit) for suit in suits) for own in held], dtype=np.bool_)
+        suits_of = ["".join(SUITS[card % 4] for card in hand) for hand in self.hands]
+        return np.array(
+            [all(own.count(suit) >= suits.count(suit) for suit in suits) for own in suits_of], dtype=np.bool_
+        )
 
     def _portion(self, text: str) -> BoolArray:
         """Return the strongest or weakest hands until a share of all is reached; equal ones stay together."""

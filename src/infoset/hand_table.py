@@ -37,23 +37,23 @@ class HandTable:
     """The chips in the middle, bets of this street included."""
     invested: float | None = None
     """The player's own chips among them, by which a payoff is less than what is won of the pot; ``None``: half."""
-    chances: FloatArray | None = field(default=None, repr=False)
+    probabilities: FloatArray | None = field(default=None, repr=False)
     """(H,) the probability that the game reaches this node with each hand; ``None`` where unknown."""
     where: str = ""
     """The actions before, such as ``after check, bet 50``."""
 
     @property
-    def chance(self) -> float:
+    def probability(self) -> float:
         """The probability that the game reaches this node; not a number where unknown."""
-        return float("nan") if self.chances is None else float(self.chances.sum())
+        return float("nan") if self.probabilities is None else float(self.probabilities.sum())
 
     @property
     def shares(self) -> FloatArray:
         """(H,) the probability of each hand at this node, which sums to 1; zeros where the node is never reached.
 
-        By weights alone, without regard to the opponent's cards, where ``chances`` are unknown.
+        By weights alone, without regard to the opponent's cards, where ``probabilities`` are unknown.
         """
-        known = self.weights if self.chances is None else self.chances
+        known = self.weights if self.probabilities is None else self.probabilities
         total = known.sum()
         return known / total if total > 0 else np.zeros(len(self.hands))
 
@@ -79,5 +79,5 @@ class HandTable:
             ev=self.ev[chosen],
             ev_actions=self.ev_actions[chosen],
             equity=self.equity[chosen],
-            chances=None if self.chances is None else self.chances[chosen],
+            probabilities=None if self.probabilities is None else self.probabilities[chosen],
         )

@@ -41,7 +41,7 @@ def test_csv_has_the_same_figures(tmp_path: Path) -> None:
 
 def test_unknown_values_are_empty() -> None:
     table = hand_table(hands="AhKh", ev=np.array([np.nan]), ev_actions=np.full((1, 4), np.nan))
-    assert hand_table_json(table)["hands"][0]["ev"] is None and hand_table_json(table)["chance"] is None
+    assert hand_table_json(table)["hands"][0]["ev"] is None and hand_table_json(table)["probability"] is None
     (row,) = csv.DictReader(StringIO(hand_table_csv(table)))
     assert row["ev"] == row["call ev"] == ""
 

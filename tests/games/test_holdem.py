@@ -241,9 +241,9 @@ def test_the_chances_of_decisions_add_up() -> None:
     game = infoset.load("holdem_river")
     assert isinstance(game, HoldemRules)
     found = {one.where: one for one in decisions(game, policy_of("random", Compiled.of(game)))}
-    assert found[""].chance == pytest.approx(1)
-    assert found["after check"].chance == pytest.approx(1 / 3)
-    assert found["after check, bet 50"].chance == pytest.approx(1 / 9)
+    assert found[""].probability == pytest.approx(1)
+    assert found["after check"].probability == pytest.approx(1 / 3)
+    assert found["after check, bet 50"].probability == pytest.approx(1 / 9)
     assert all(
         one.strategy.sum(axis=1) == pytest.approx(1) and sum(group_of(one).frequencies) == pytest.approx(1)
         for one in found.values()

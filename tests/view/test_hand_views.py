@@ -157,7 +157,8 @@ def test_stripes_fill_a_cell_by_reach_and_probability() -> None:
 
 def test_of_many_decisions_the_most_frequent_are_drawn() -> None:
     tables = [
-        hand_table(hands="AhKh QcQd", chances=np.array([0.5, 0.5]) / (k + 1), where=f"after bet {k}") for k in range(30)
+        hand_table(hands="AhKh QcQd", probabilities=np.array([0.5, 0.5]) / (k + 1), where=f"after bet {k}")
+        for k in range(30)
     ]
     svg = hand_matrices_svg("spot", tables, ("P1", "P2"))
     assert "24 of 30 decisions, those reached most often" in svg

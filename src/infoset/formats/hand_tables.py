@@ -39,7 +39,8 @@ def hand_table_json(table: HandTable) -> dict[str, Any]:
     return {
         "player": table.player, "where": table.where, "board": list(table.board), "pot": table.pot,
         "invested": _number(table.pot / 2 if table.invested is None else table.invested),
-        "chance": _number(table.chance), "actions": list(table.actions), "range": _group(table, every), "hands": rows,
+        "probability": _number(table.probability), "actions": list(table.actions),
+        "range": _group(table, every), "hands": rows,
     }  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def about_range(table: HandTable) -> list[tuple[str, str]]:
     """Return the figures of the whole table with their names; unknown ones are left out."""
     every = group_of(table)
     named = [
-        ("combinations", f"{every.combinations:,.6g}"), ("reached", percent(table.chance)), ("EV", chips(every.ev)),
-        ("equity", percent(every.equity)), ("realised", percent(every.realised, 0)),
+        ("combinations", f"{every.combinations:,.6g}"), ("reached", percent(table.probability)),
+        ("EV", chips(every.ev)), ("equity", percent(every.equity)), ("realised", percent(every.realised, 0)),
     ]  # fmt: skip
     return [(name, words) for name, words in named if words != "-"]

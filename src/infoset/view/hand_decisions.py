@@ -78,6 +78,6 @@ def decisions_text(players: Sequence[str], tables: Sequence[HandTable]) -> str:
     for table in tables:
         frequencies = group_of(table).frequencies.tolist()
         did = "   ".join(f"{action} {share:.1%}" for action, share in zip(table.actions, frequencies, strict=True))
-        lines.append((f"{table.chance:7.2%}  {about_node(table, players)}", did))
+        lines.append((f"{table.probability:7.2%}  {about_node(table, players)}", did))
     width = max(len(where) for where, _ in lines)
     return "\n".join(f"{where:{width}}  {did}" for where, did in lines)

@@ -46,9 +46,9 @@ MEASURED = {"ev": "EV in chips", "equity": "equity", "realised": "realised equit
 
 def hand_matrices_svg(name: str, tables: Sequence[HandTable], players: Sequence[str]) -> str:
     """Return the picture of many decisions: the most frequent ones, up to ``MAX_PANELS``, in their order."""
-    chances = [table.chance if isfinite(table.chance) else 1.0 for table in tables]
-    by_chance = sorted(range(len(tables)), key=lambda k: -chances[k])
-    shown = sorted([k for k in by_chance if chances[k] >= LEAST][:MAX_PANELS])
+    probabilities = [table.probability if isfinite(table.probability) else 1.0 for table in tables]
+    order = sorted(range(len(tables)), key=lambda k: -probabilities[k])
+    shown = sorted([k for k in order if probabilities[k] >= LEAST][:MAX_PANELS])
     across = max(min(len(shown), COLUMNS if len(shown) > 2 * (COLUMNS - 1) else COLUMNS - 1), 1)
     width = 2 * MARGIN + across * SIDE + (across - 1) * GAP
     lines = -(-len(shown) // across)
@@ -121,7 +121,7 @@ def _colors(table: HandTable) -> list[str]:
 
 
 def _panel(svg: Xml.Element, table: HandTable, players: Sequence[str], x: float, y: float) -> None:
-    reached = f"{table.chance:.1%}  " if isfinite(table.chance) else ""
+    reached = f"{table.probability:.1%}  " if isfinite(table.probability) else ""
     text(svg, x, y + 14, shorten(f"{reached}{about_node(table, players)}", TITLE), font_weight="bold")
     left, line = x, y + 29
     frequencies = group_of(table).frequencies

@@ -44,7 +44,7 @@ def hand_table(source: Source, group: Group) -> HandTable | None:
         group.player, tuple([own[0] for own in words]), reach / (reach.max() or 1.0), group.actions,
         np.array([unknown if found["p"] is None else found["p"] for found in figures]),
         np.array([found.get("value", np.nan) for found in figures]), ev_actions, np.full(len(rows), np.nan),
-        (*map(card_name, source.game.spot.board), *opened), float("nan"), chances=reach,
+        (*map(card_name, source.game.spot.board), *opened), float("nan"), probabilities=reach,
     )  # fmt: skip
 
 
