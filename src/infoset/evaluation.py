@@ -31,7 +31,7 @@ from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
 from infoset.policies.tabular import TabularPolicy
-from infoset.policies.vector_policy import VectorPlay, asked_rows
+from infoset.policies.vector_policy import VectorPlay, rows_of
 from infoset.search.learnt_response import lower_bound
 from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_images, evaluate_plan
@@ -43,7 +43,6 @@ from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation
 from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
-from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_values import Walker, exact_figures
 
 if TYPE_CHECKING:
@@ -303,14 +302,7 @@ def _on_vector(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:
     """Evaluate on the vector form: without isomorphism of the suits where the policy need not respect it."""
     if respond:
         raise ParameterError("respond: best responses are not kept in vector form; leave it out")
-    form = compiled.vector
-    if isinstance(policy, VectorPlay):
-        rows: FloatArray = policy.rows
-    elif isinstance(policy, UniformPolicy):
-        rows = np.zeros(form.num_rows, np.float32)
-    else:
-        form = VectorForm.of(compiled.game, symmetric=False)  # type: ignore[arg-type]
-        rows = asked_rows(policy.action_probabilities, form)
+    form, rows = rows_of(policy, compiled)
     with status.during("evaluating exactly"):
         found = exact_figures(Walker(form, np.float64), rows)
     return Evaluation.of(found.values, found.responses)

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset import status
-from infoset.base import Action, FloatArray, InformationState
+from infoset.base import Action, FloatArray, InformationState, Policy
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import DamageError, policy_path
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
-from infoset.policies.simple import Row, checked_row
+from infoset.policies.simple import Row, UniformPolicy, checked_row
 from infoset.tree.vector_form import VectorForm
 
 SUM_TOLERANCE = 1e-5
@@ -103,3 +103,18 @@ def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
             if count % 1000 == 0:
                 status.detail(f"asking for probabilities: {count:,} of {form.num_infosets:,} information sets")
     return found
+
+
+def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, FloatArray]:
+    """Return the rows of any policy, and their form: one without isomorphism of the suits where it may not respect it.
+
+    Raises ``UnsupportedGameError`` for a game without a vector form, ``ParameterError`` as ``asked_rows`` does.
+    """
+    form = compiled.vector
+    if isinstance(policy, VectorPlay):
+        return form, policy.rows
+    if isinstance(policy, UniformPolicy):
+        return form, np.zeros(form.num_rows, np.float32)
+    if len(form.deal.symmetries) > 1:
+        form = VectorForm.of(compiled.game, symmetric=False)  # type: ignore[arg-type]
+    return form, asked_rows(policy.action_probabilities, form)

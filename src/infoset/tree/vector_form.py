@@ -42,11 +42,6 @@ class Place(NamedTuple):
     num_actions: int
 
 
-def _inverse_after(permutation: SuitPermutation, turned: SuitPermutation) -> SuitPermutation:
-    """Return ``turned`` followed by the inverse of ``permutation``."""
-    return tuple([permutation.index(turned[suit]) for suit in range(len(turned))])
-
-
 @dataclass(frozen=True, eq=False)
 class VectorForm:
     """A public tree with the hands of two players, in the arrays that kernels walk.
@@ -192,6 +187,20 @@ class VectorForm:
                 found[board.above, permute_card(board.cards[-1], permutation)] = number, permutation
         return found
 
+    def deal_card(
+        self, board: int, node: Node, turned: SuitPermutation, card: int
+    ) -> tuple[int, Node, SuitPermutation]:
+        """Return the board that stands for a board with one more card, the node there, and the permutation to it.
+
+        ``turned`` is the permutation of the suits that leads from the cards dealt so far to those of ``board``.
+        """
+        below, permutation = self._below[board, permute_card(card, turned)]
+        kind = int(self.arrays.kind[board])
+        root = self.streets[kind].leaves.index(node.number)
+        street = self.streets[kind + 1]
+        turned = tuple(permutation.index(turned[suit]) for suit in range(len(turned)))
+        return below, street.nodes[street.roots[root]], turned
+
     def find(self, player: int, infostate: InformationState) -> Place | None:
         """Return the place of an information state of ``player`` in which it acts; ``None`` where there is none."""
         words = [str(action if action is not None else seen) for action, seen in infostate]
@@ -202,14 +211,10 @@ class VectorForm:
         for word in words[1:]:
             if node.mover == CHANCE_NODE:
                 (card,) = cards_of(word, "card")
-                root = self.streets[kind].leaves.index(node.number)
-                found = self._below.get((number, permute_card(card, turned)))
-                if found is None:
+                if (number, permute_card(card, turned)) not in self._below:
                     return None
-                number, permutation = found
-                turned = _inverse_after(permutation, turned)
+                number, node, turned = self.deal_card(number, node, turned, card)
                 kind += 1
-                node = self.streets[kind].nodes[self.streets[kind].roots[root]]
                 continue
             named = [self.streets[kind].nodes[child] for child in node.children]
             after = next((child for child in named if child.action == word), None)
