@@ -16,7 +16,7 @@ blinds_or_straddles = [1, 2, 0]
 min_bet = 2
 starting_stacks = [200, 200, 300]
 """
-DEAL = ["d dh p1 ????", "d dh p2 JsTs", "d dh p3 AhKd"]
+DEAL = ["d dh p1 ????", "d dh p2 TsJs", "d dh p3 AhKd"]
 RAISED = [*DEAL, "p3 cbr 6", "p1 f", "p2 cc"]
 FLOP = ["d db Td9d6h", "p2 cc", "p3 cbr 8 # a small bet", "p2 cbr 24", "p3 cc"]
 TURN = ["d db Qc", "p2 cbr 40", "p3 cbr 170", "p2 cc"]
@@ -84,6 +84,13 @@ def test_a_hand_that_goes_on_with_unknown_cards_ends_there(tmp_path: Path) -> No
     )
 
 
+def test_hands_may_be_shown_before_the_last_card(tmp_path: Path) -> None:
+    actions = [*RAISED, *FLOP, *TURN, *SHOWN[1:], SHOWN[0]]
+    assert spot(tmp_path, actions, street="turn").actions == ("bet 40", "raise 170", "call", "2c")
+    with pytest.raises(FormatError, match="a player is all-in before the river"):
+        spot(tmp_path, actions, street="river")
+
+
 def test_a_check_left_out_is_added(tmp_path: Path) -> None:
     assert spot(tmp_path, [*RAISED, "d db Td9d6h", "p3 cbr 8"]).actions == ("check", "bet 8")
 
@@ -109,7 +116,7 @@ def test_hands_without_such_a_spot(tmp_path: Path, actions: list[str], street: s
 @pytest.mark.parametrize("head, message", [
     (HEAD.replace("NT", "FT").replace("min_bet = 2", "small_bet = 2\nbig_bet = 4"), "variant 'FT'; expected 'NT'"),
     (HEAD.replace("variant", "kind"), "not a hand in the PHH format"),
-    (HEAD.replace("[200, 200, 300]", "[200, 200, inf]"), "cannot be read"),
+    (HEAD.replace("[200, 200, 300]", "[200, 200, inf]"), "a starting stack is not known"),
     ("]", "not a hand in the PHH format"),
 ])  # fmt: skip
 def test_other_files(tmp_path: Path, head: str, message: str) -> None:

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from infoset.errors import FormatError, MissingExtraError, one_line
 from infoset.files import read_text
+from infoset.games.poker_hands import cards_of, hand_name
 from infoset.names import check_choice
 
 STREETS = ("preflop", "flop", "turn", "river")
@@ -52,7 +54,7 @@ class RecordedSpot:
     positions: tuple[str, ...]
     """The positions of P1 and P2, such as ``BB`` and ``BTN``."""
     hands: tuple[str, ...]
-    """The hands of P1 and P2, such as ``AhKd``, empty where they are not known."""
+    """The hands of P1 and P2, such as ``AhKd``, the high card first, empty where they are not known."""
     aggressor: int
     """Who made the last bet or raise on the street before: 0 for P1, 1 for P2, −1 for neither."""
     actions: tuple[str, ...]
@@ -101,10 +103,13 @@ def _load_history(text: str, file: str) -> Any:
         raise MissingExtraError("reading hand histories", "poker") from None
     try:
         history = pokerkit.HandHistory.loads(text)
+        stacks_are_known = all(isfinite(stack) for stack in history.starting_stacks)
     except Exception as error:
         raise FormatError(f"not a hand in the PHH format: {one_line(str(error))}", file) from None
     if history.variant != HOLDEM:
         raise FormatError(f"variant {history.variant!r}; expected {HOLDEM!r}, no-limit Texas hold'em", file)
+    if not stacks_are_known:
+        raise FormatError("a starting stack is not known; expected the chips of all players", file)
     return history
 
 
@@ -138,31 +143,31 @@ class _Street(NamedTuple):
 
 def _replay(history: Any, file: str) -> list[_Street]:
     """Return the streets of a hand, that before the flop first.  Raises ``FormatError`` for illegal actions."""
-    streets: list[_Street] = []
     followed, hands = 0, dict[int, str]()
     try:
+        before = _street_from(history.create_state(), hands)
+        streets = [before]
         for state, _ in history.state_actions:
             for seat, cards in enumerate(state.hole_cards):
                 if len(cards) == HAND and "?" not in (hand := "".join(map(repr, cards))):
-                    hands[seat] = hand
+                    hands[seat] = hand_name(sorted(cards_of(hand, "hand"), reverse=True))
             for operation in state.operations[followed:]:
                 name = type(operation).__name__
-                if name == "BoardDealing" and state.street_index == len(streets):
-                    streets.append(_open_street(state, hands))
                 if name == "BoardDealing":
+                    if len(streets) < len(STREETS) and len(streets[-1].cards) >= CARDS[len(streets) - 1]:
+                        streets.append(before)
                     streets[-1].cards.extend(map(repr, operation.cards))
-                elif name in MOVES and streets:
+                elif name in MOVES:
                     amount = Fraction(getattr(operation, "amount", 0))
                     streets[-1].moves.append(_Move(operation.player_index, MOVES[name], amount))
-            if not streets:
-                streets.append(_open_street(state, hands))
+            before = _street_from(state, hands)  # after the last card a state may already have shared out the pot
             followed = len(state.operations)
     except Exception as error:  # pokerkit raises what Python raises
         raise FormatError(f"an action is not legal, or cannot be read: {one_line(str(error))}", file) from None
     return streets
 
 
-def _open_street(state: Any, hands: dict[int, str]) -> _Street:
+def _street_from(state: Any, hands: dict[int, str]) -> _Street:
     """Return the street that begins at this state, without its cards."""
     seats = tuple([seat for seat, active in enumerate(state.statuses) if active])
     stacks = tuple([Fraction(state.stacks[seat]) for seat in seats])
