@@ -99,7 +99,7 @@ def test_wrong_arguments_are_an_error() -> None:
     board, hand = cards_of("QsJh2h", "board"), cards_of("AhKh", "hand")
     with pytest.raises(ParameterError, match=r"1 hands of the opponent with weights of shape \(2,\)"):
         range_equity(board, [hand], [hand], [1.0, 2.0])
-    with pytest.raises(ParameterError, match="a weight of -1.0; allowed: 0 and positive numbers"):
+    with pytest.raises(ParameterError, match=r"a weight of -1\.0; allowed: 0 and positive numbers"):
         range_equity(board, [hand], [hand, hand], [1.0, -1.0])
     with pytest.raises(ParameterError, match="a weight of nan"):
         range_equity(board, [hand], [hand], [np.nan])
