@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
+from math import inf, nan
 from typing import Any, TypeAlias
 
+from infoset.errors import ParameterError, shorten
 from infoset.names import check_choice, check_range
 from infoset.solvers.job import Limits
 
@@ -19,6 +21,7 @@ Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 AnyLock: TypeAlias = Mapping[Any, Any]  # of ``node_locking.Where``; the types of keys are invariant
 """The locked strategy at each player or information set: probabilities; for a player, anything that plays."""
 
+PER_CENT = "%"
 UNIFORM = "uniform"
 """The first profile where none is named."""
 
@@ -42,7 +45,10 @@ class SolveConfig:
     )
     _: KW_ONLY
     iterations: int | None = option("Stop after this many iterations (of each run, with --runs).")
-    target: float | None = option("Stop at this exploitability, in units of the payoffs.", label="Until exploitability")
+    target: float | str | None = option(
+        "Stop at this exploitability, in units of the payoffs; for hold'em also in per cent of the pot: 0.5%.",
+        label="Until exploitability",
+    )
     seconds: float | None = option(
         "Stop solving after this many seconds; building the game has 10 at least.", label="At most seconds"
     )
@@ -65,7 +71,8 @@ class SolveConfig:
 
     def __post_init__(self) -> None:
         """Raise ``ParameterError`` for a value that no method allows; a method may allow less (``check_options``)."""
-        Limits(self.iterations, self.target, self.seconds)
+        object.__setattr__(self, "target", read_target(self.target))
+        self.limits(pot=1.0)
         if self.seed is not None:
             check_range("seed", self.seed, 0, 2**63)
         for declared in fields(self):
@@ -73,10 +80,17 @@ class SolveConfig:
             if declared.metadata.get("choices") and value is not None:
                 check_choice(declared.name, value, declared.metadata["choices"])
 
-    @property
-    def limits(self) -> Limits:
-        """When to stop; ``Limits()`` where the message is empty."""
-        return Limits(self.iterations, self.target, self.seconds)
+    def limits(self, pot: float | None) -> Limits:
+        """Return when to stop in a game whose pot is ``pot``; ``Limits()`` where no limit is given.
+
+        Raises ``ParameterError`` for a target in per cent in a game without a pot.
+        """
+        target = self.target
+        if isinstance(target, str):
+            if pot is None:
+                raise ParameterError(f"target={target}: this game has no pot; allowed: a number, in units of payoffs")
+            target = float(target.removesuffix(PER_CENT)) / 100 * pot
+        return Limits(self.iterations, target, self.seconds)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -84,5 +98,24 @@ class SolveConfig:
         return {name: value for name in OPTIONS if (value := getattr(self, name)) is not None}
 
 
+def read_target(target: Any) -> Any:
+    """Return a target of which a text is left only where it is in per cent; other texts become numbers.
+
+    Raises ``ParameterError`` for a text that is neither.
+    """
+    if not isinstance(target, str):
+        return target
+    text = target.replace(" ", "")
+    try:
+        number = float(text.removesuffix(PER_CENT))
+    except ValueError:
+        number = nan
+    if not 0 <= number < inf:
+        raise ParameterError(f"target={shorten(target)}; allowed: numbers from 0 up, and in hold'em such as 0.5%")
+    return text if text.endswith(PER_CENT) else number
+
+
 OPTIONS = tuple(one.name for one in fields(SolveConfig) if one.name not in ("game", "method", "seed"))
 """The options that a method accepts or refuses."""
+LIMITS = tuple(one.name for one in fields(Limits))
+"""The options that say when to stop."""
