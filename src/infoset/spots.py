@@ -95,7 +95,7 @@ class SpotTree:
 
     def next_cards(self, path: Sequence[str] = ()) -> list[NextCard]:
         """Return what each card changes that may be dealt after ``path``.  Raises ``ParameterError`` elsewhere."""
-        board, node, _, cards = self._find(path)
+        _, node, _, cards = self._find(path)
         if node.mover != CHANCE_NODE:
             raise ParameterError(f"no card is dealt after {' '.join(path) or 'the start'}")
         found = []
