@@ -101,6 +101,7 @@ def test_a_player_who_does_not_move_has_no_frequencies() -> None:
         ("oesd", {"QdJd"}),
         ("draw", {"QdJd"}),
         ("BDFD", {"AhKh"}),
+        ("no draw", {"AsKs", "ThTc"}),
         ("AKs, suit:s", {"AsKs"}),
         ("AKs, suit:s | set", {"AsKs", "ThTc"}),
         ("pocket pairs", {"ThTc"}),

@@ -5,7 +5,7 @@ A comma means *and* and binds more tightly than ``|``, *or*; ``not`` turns one c
 - hands as in ranges: ``AKs``, ``TT+``, ``A5s-A2s``, ``AhKd``, with blanks between several of them: ``AKs TT+``;
 - suits: ``suited``, ``offsuit``, ``pocket pair``, ``suit:h`` (a heart), ``suit:hh`` (two of them), ``suit:hs``;
 - made hands and draws of ``hand_classes``, and short names of some (``oesd``); ``flush draw`` includes the nut flush
-  draw, ``draw`` is any draw but a backdoor flush draw;
+  draw, ``draw`` is any draw but a backdoor flush draw, ``no draw`` none at all;
 - strength: ``top 20%`` and ``bottom 20%`` of the hands as they are held there, by equity;
 - figures: ``equity > 60%``, ``ev >= -5``, ``weight < .5``, ``realised > 1``, and the probability of an action,
   ``bet 50 > 20%``.
@@ -20,7 +20,7 @@ import numpy as np
 
 from infoset.base import BoolArray, FloatArray
 from infoset.errors import ParameterError, UnknownNameError, shorten
-from infoset.games.hand_classes import BACKDOOR, DRAWS, MADE_HANDS, draws, made_hand
+from infoset.games.hand_classes import BACKDOOR, DRAWS, MADE_HANDS, NO_DRAW, draws, made_hand
 from infoset.games.poker_hands import RANKS, SUITS, cards_of, parse_range
 from infoset.hand_table import HandTable
 
@@ -104,12 +104,26 @@ class _Conditions:
                 return np.array([made_hand(hand, self.board) == known for hand in self.hands], dtype=np.bool_)
             if known in DRAWS:
                 return np.array([known in draws(hand, self.board) for hand in self.hands], dtype=np.bool_)
+            if known == NO_DRAW:
+                return np.array([not draws(hand, self.board) for hand in self.hands], dtype=np.bool_)
             if known == "draw":
                 found = [{*draws(hand, self.board)} - {BACKDOOR} for hand in self.hands]
                 return np.array([bool(own) for own in found], dtype=np.bool_)
             if known in SHAPES:
                 return np.array([_shape(hand) == known for hand in self.hands], dtype=np.bool_)
-        listed = [*MADE_HANDS, *DRAWS, *SYNONYMS, *SHAPES, "draw", "suit:h", "top 20%", "equity>60%", "TT+", "AKs"]
+        listed = [
+            *MADE_HANDS,
+            *DRAWS,
+            *SYNONYMS,
+            *SHAPES,
+            "draw",
+            NO_DRAW,
+            "suit:h",
+            "top 20%",
+            "equity>60%",
+            "TT+",
+            "AKs",
+        ]
         raise UnknownNameError("condition on hands", text, listed)
 
     def _suits(self, text: str, suits: str) -> BoolArray:

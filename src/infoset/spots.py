@@ -95,7 +95,7 @@ class SpotTree:
 
     def next_cards(self, path: Sequence[str] = ()) -> list[NextCard]:
         """Return what each card changes that may be dealt after ``path``.  Raises ``ParameterError`` elsewhere."""
-        board, node, _, cards = self._find(path)
+        _, node, _, cards = self._find(path)
         if node.mover != CHANCE_NODE:
             raise ParameterError(f"no card is dealt after {' '.join(path) or 'the start'}")
         found = []
@@ -104,7 +104,9 @@ class SpotTree:
             evs = tuple(float(np.nansum(table.shares * np.nan_to_num(table.ev))) for table in after.tables)
             table = after.tables[max(after.mover, 0)]
             often = table.shares @ table.strategy if table.actions else np.zeros(0)
-            found.append(NextCard(card, after.tables[0].probability, (evs[0], evs[1]), table.actions, tuple(often.tolist())))
+            found.append(
+                NextCard(card, after.tables[0].probability, (evs[0], evs[1]), table.actions, tuple(often.tolist()))
+            )
         total = sum(one.probability for one in found) or 1.0
         return [NextCard(one.card, one.probability / total, one.ev, one.actions, one.frequencies) for one in found]
 

@@ -113,6 +113,9 @@ def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None
     assert filtered["total"] == 7 and all(
         row["key"][:2] in ("As", "Ah", "Ad", "Ts", "Th", "Td", "Tc", "Ac") for row in filtered["rows"]
     )
+    (made,) = group["kinds"]
+    assert made["title"] == "Made hand"
+    assert sum(row["share"] for row in made["rows"]) == pytest.approx(1)
     refused = room.node(RowsRequest("item:0/river.npz", find="flsh"))
     assert refused["groups"][0]["total"] == 0 and "did you mean 'flush'?" in refused["refused"]
     after = room.node(RowsRequest("item:0/river.npz", at="1"))["groups"][0]

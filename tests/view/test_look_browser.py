@@ -102,6 +102,20 @@ def test_hands_are_a_matrix_with_chances_and_values(page: Any) -> None:
     playwright.expect(page.locator("table.ex-hands td small").first).to_have_text(re.compile(r"[+−]\d"))
 
 
+def test_hands_are_chosen_by_a_filter_and_by_their_kind(page: Any) -> None:
+    page.view("explore?item=0/river.npz")
+    search = page.locator("input[type=search]")
+    playwright.expect(search).to_have_attribute("placeholder", re.compile("top pair"))
+    search.fill("AA, suit:c | JTs")
+    playwright.expect(page.locator("table.ex-hands").first.locator("td[data-hand]")).to_have_count(2)
+    search.fill("tops pair")
+    playwright.expect(page.locator(".ex-empty")).to_have_text(re.compile("did you mean 'top pair'"))
+    search.fill("")
+    page.locator(".ex-kinds button", has_text="overpair").first.click()
+    playwright.expect(search).to_have_value("overpair")
+    playwright.expect(page.locator("table.ex-hands").first.locator("td[data-hand]")).to_have_count(1)
+
+
 def test_moves_on_offer_do_not_look_like_steps(page: Any) -> None:
     page.view("play?game=0/kuhn.efg&against=random")
     page.locator(".picture .offers li").nth(1).wait_for()

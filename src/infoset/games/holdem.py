@@ -35,7 +35,6 @@ from infoset.games.poker_hands import (
     disjoint,
     hand_name,
     parse_range,
-    strength,
 )
 from infoset.games.ranges import translate_range
 from infoset.games.rules import Ended, NativeState, Rules, seats
@@ -98,9 +97,12 @@ class Spot:
         """Return the strength of each hand with the board and the cards opened since, in any order."""
         opened = tuple(sorted(cards))
         if opened not in self._strengths:
-            board = (*self.board, *opened)
+            from infoset.games.hand_strengths import BLOCKED, hand_strengths  # brings compiled code
+
+            hands = list(self.number.values())
+            found = hand_strengths((*self.board, *opened), hands).tolist()
             self._strengths[opened] = {
-                hand: strength((*board, *hand)) for hand in self.number.values() if not {*hand} & {*opened}
+                hand: level for hand, level in zip(hands, found, strict=True) if level != BLOCKED
             }
         return self._strengths[opened]
 

@@ -91,7 +91,7 @@ def show_first(
     compiled = Compiled.of(game, max_histories)
     if (at, hands, export) != (None, None, None):
         return _show_decision(compiled, what, at or NOTHING_YET, hands or "", svg, export)
-    decided, pictures = Shown("") if what is None else _show_hands(compiled, what, svg)
+    decided, pictures = ("", ()) if what is None else _show_hands(compiled, what, svg)
     if decided:
         svg = None
     made_so = isinstance(what, FactoredPolicy) and not compiled.made_whole and compiled.histories > compiled.limit

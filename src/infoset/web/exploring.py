@@ -37,7 +37,7 @@ from infoset.view.guide import guide, title_of
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
 from infoset.web.artifacts import find
-from infoset.web.hands import hand_cells, hand_table
+from infoset.web.hands import hand_cells, hand_kinds, hand_table
 from infoset.web.metadata import kind_of
 from infoset.web.nodes import DisplayedNode, Group, Row
 from infoset.web.queue import Queue, Request, RunningRequest
@@ -209,6 +209,7 @@ class Exploring:
                 "colors": action_colors(found.actions, source.order),
                 "rows": nodes.shown(source, other, chosen),
                 "hands": None if first or hands is None else hand_cells(hands),
+                "kinds": None if first or hands is None else hand_kinds(hands),
             })  # fmt: skip
         source.warm()
         return {

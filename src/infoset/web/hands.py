@@ -11,8 +11,9 @@ from infoset.base import FloatArray
 from infoset.errors import InfosetError
 from infoset.games.holdem import HoldemRules
 from infoset.games.poker_hands import RANKS, SUITS, card_name
-from infoset.hand_groups import by_class
+from infoset.hand_groups import by_draw, by_made_hand
 from infoset.hand_table import HandTable
+from infoset.view.hand_cells import matrix_cells
 from infoset.web import nodes
 from infoset.web.nodes import Group
 from infoset.web.sources import Source
@@ -24,7 +25,8 @@ HAND = re.compile(f"({CARD.pattern}){{2}}")
 def hand_table(source: Source, group: Group) -> HandTable | None:
     """Return the hands of a group with their probabilities and, where these are known, values; equity is unknown.
 
-    Weights are reach probabilities by those of the hand that gets here most often.  ``None`` for other games.
+    Weights are reach probabilities by those of the hand that gets here most often; 1 where these are unknown.  ``None``
+    for other games.
     """
     try:
         if not isinstance(source.game, HoldemRules):
@@ -36,12 +38,14 @@ def hand_table(source: Source, group: Group) -> HandTable | None:
     if not rows or not all(own and HAND.fullmatch(own[0]) for own in words):
         return None
     figures = nodes.shown(source, None, rows)
-    reach = np.array([found["reach"] or 0.0 for found in figures])
+    known = [found["reach"] for found in figures]
+    reach = None if None in known else np.array(known)
+    weights = np.ones(len(rows)) if reach is None else reach / (reach.max() or 1.0)
     unknown = [np.nan] * len(group.actions)
     ev_actions = np.array([found.get("ev") or unknown for found in figures])
     opened = [word for word in words[0][1:] if CARD.fullmatch(word)]
     return HandTable(
-        group.player, tuple([own[0] for own in words]), reach / (reach.max() or 1.0), group.actions,
+        group.player, tuple([own[0] for own in words]), weights, group.actions,
         np.array([unknown if found["p"] is None else found["p"] for found in figures]),
         np.array([found.get("value", np.nan) for found in figures]), ev_actions, np.full(len(rows), np.nan),
         (*map(card_name, source.game.spot.board), *opened), float("nan"), probabilities=reach,
@@ -51,16 +55,36 @@ def hand_table(source: Source, group: Group) -> HandTable | None:
 def hand_cells(table: HandTable) -> list[dict[str, Any]]:
     """Return the classes of hands, with means over the hands as they get here.
 
-    Each class has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (the mean weight of its hands), ``p`` (a
-    probability per action), and, where values are known, ``ev`` (one per action) and ``value``.
+    Each class has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (the part of all hands of the class that
+    gets here), ``p`` (a probability per action), and, where values are known, ``ev`` (one per action) and ``value``.
     """
     return [
         {
-            "row": row, "column": column, "name": group.name,
-            "filled": group.combinations / len(group.places), "hands": [table.hands[k] for k in group.places],
+            "row": row, "column": column, "name": group.name, "filled": filled,
+            "hands": [table.hands[k] for k in group.places],
             "p": _known(group.frequencies), "ev": _known(group.ev_actions), "value": _known(np.array(group.ev)),
         }
-        for (row, column), group in by_class(table).items()
+        for (row, column), (group, filled) in matrix_cells(table).items()
+    ]  # fmt: skip
+
+
+def hand_kinds(table: HandTable) -> list[dict[str, Any]]:
+    """Return the tables of made hands and of draws: their ``title`` and ``rows``.
+
+    Each row has its ``name``, ``share`` (its probability among the hands), ``p`` (a probability per action), ``value``.
+    """
+    return [
+        {
+            "title": title,
+            "rows": [
+                {
+                    "name": group.name, "share": _known(np.array(group.share)),
+                    "p": _known(group.frequencies), "value": _known(np.array(group.ev)),
+                }
+                for group in groups
+            ],
+        }
+        for title, groups in (("Made hand", by_made_hand(table)), ("Draw", by_draw(table))) if groups
     ]  # fmt: skip
 
 

@@ -298,6 +298,12 @@ class Explorer {
     this.search.setAttribute("aria-label", "Filter of hands");
   }
 
+  filterBy(text) {
+    this.search.value = this.find = text;
+    this.load();
+    this.search.focus();
+  }
+
   group(group) {
     const all = overall(group, group.rows);
     const matrix = new Matrix(group, this.measure, {
@@ -310,7 +316,7 @@ class Explorer {
       make("h2", {}, `${this.who(group.player)} to move`, make("small", {}, `${group.total.toLocaleString("en")} information set${group.total === 1 ? "" : "s"}`)));
     if (all) box.append(mix(group.moves, all, group.colors), make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(all[k])}`).join(", ")));
     if (group.hands) {
-      const hands = new HandMatrix(group, this.measure, (cell) => this.pointHands(group, cell));
+      const hands = new HandMatrix(group, this.measure, (cell) => this.pointHands(group, cell), (name) => this.filterBy(name));
       this.hands.set(group.group, hands);
       box.append(hands.element);
     }

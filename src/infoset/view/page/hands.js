@@ -1,16 +1,17 @@
-/* Hands of hold'em as the matrix of 13 by 13: pairs on the diagonal, suited hands above it. */
+/* Hands of hold'em as the matrix of 13 by 13: pairs on the diagonal, suited hands above it; and by made hand and draw. */
 
 import { make, percent, signed } from "./dom.js";
-import { colour } from "./matrix.js";
+import { colour, mix } from "./matrix.js";
 
 const RANKS = "AKQJT98765432";
 
-/** The matrix of a group's ``hands``; ``chosen(cell)`` is called with the cell that the user points at. */
+/** The matrix of a group's ``hands``, and their kinds below it; ``chosen(cell)`` is called with the cell that the user points at, ``filter(name)`` with the kind that the user presses. */
 export class HandMatrix {
-  constructor(group, show, chosen) {
-    Object.assign(this, { group, show, chosen });
+  constructor(group, show, chosen, filter) {
+    Object.assign(this, { group, show, chosen, filter });
     this.table = make("table", { className: "ex-hands", aria: { label: "Hands: pairs on the diagonal, suited hands above it" } });
-    this.element = make("div", {}, this.table, this.legend());
+    this.kinds = make("div", { className: "ex-kinds" });
+    this.element = make("div", {}, this.table, this.legend(), this.kinds);
     this.table.addEventListener("pointerover", (event) => this.point(event));
     this.table.addEventListener("focusin", (event) => this.point(event));
     this.table.addEventListener("keydown", (event) => this.key(event));
@@ -39,8 +40,22 @@ export class HandMatrix {
     const most = Math.max(...this.group.hands.map((cell) => Math.abs(cell.value ?? 0)), 1e-12);
     const first = this.at ?? Math.min(...cells.keys());
     this.cells = cells;
+    this.kinds.replaceChildren(...this.kindTables());
     this.table.replaceChildren(make("tbody", {}, ...Array.from(RANKS, (_, row) => make("tr", {},
       ...Array.from(RANKS, (__, column) => this.cell(cells.get(13 * row + column), row, column, most, first))))));
+  }
+
+  /** The tables of made hands and draws. */
+  kindTables() {
+    const valued = this.group.kinds.some(({ rows }) => rows.some((row) => row.value !== null));
+    const heads = (title) => [title, "Share", ...(valued ? ["Value"] : []), ""];
+    return this.group.kinds.map(({ title, rows }) => make("table", { className: "ex-exact" },
+      make("thead", {}, make("tr", {}, ...heads(title).map((name) => make("th", { scope: "col" }, name)))),
+      make("tbody", {}, ...rows.map((row) => make("tr", {},
+        make("th", { scope: "row" }, make("button", { type: "button", className: "ex-plain", onclick: () => this.filter(row.name) }, row.name)),
+        make("td", {}, row.share === null ? "" : percent(row.share)),
+        ...(valued ? [make("td", {}, row.value === null ? "" : signed(row.value, 2))] : []),
+        make("td", { className: "ex-kind", title: this.group.moves.map((move, k) => `${move} ${percent(row.p?.[k])}`).join(", ") }, mix(this.group.moves, row.p, this.group.colors, true)))))));
   }
 
   cell(cell, row, column, most, first) {
