@@ -176,11 +176,11 @@ def solve(asked: SolveArguments) -> Solution:
     ``game``: a name, a game, its tree or its sequence form.  ``method``: a name such as ``"dcfr(alpha=1.5,beta=0)"`` or
     a method object; by default ``"auto"``, which chooses the one that suits the game and says why (``reason``).
 
-    Solving stops at the first of ``iterations``, ``target`` (exploitability, in hold'em also as ``"0.5%"`` of the pot)
-    and ``seconds``; where none is given, at the default limits of the method.  ``seconds`` limits solving alone: building the game may take as long again (at
-    least 10 seconds), and so may the exact figures of the curve and of the policy (at least a minute): see
-    ``Solution``.  Where ``target`` or ``seconds`` is given, solving also stops once nobody can gain more than rounding
-    errors, 1e-12 of the range of payoffs.
+    Solving stops at the first of ``iterations``, ``target`` (exploitability; in hold'em also ``"0.5%"`` of the pot) and
+    ``seconds``; where none is given, at the default limits of the method.  ``seconds`` limits solving alone: building
+    the game may take as long again (at least 10 seconds), and so may the exact figures of the curve and of the policy
+    (at least a minute): see ``Solution``.  Where ``target`` or ``seconds`` is given, solving also stops once nobody can
+    gain more than rounding errors, 1e-12 of the range of payoffs.
 
     ``start="random"`` draws the first profile with ``seed``; ``runs`` is a number of independent runs.
     An option that the method does not understand is rejected.  ``max_histories`` bounds the tree.

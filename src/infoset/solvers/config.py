@@ -119,3 +119,26 @@ OPTIONS = tuple(one.name for one in fields(SolveConfig) if one.name not in ("gam
 """The options that a method accepts or refuses."""
 LIMITS = tuple(one.name for one in fields(Limits))
 """The options that say when to stop."""
+
+
+def _as_in_solve(name: str) -> Any:
+    """Declare an option of ``solve`` for another function, which takes it in the same way."""
+    return field(default=None, metadata=SolveConfig.__dataclass_fields__[name].metadata)
+
+
+@dataclass(frozen=True)
+class FlopReportConfig:
+    """Configure a report over flops: the spot, the flops, and how each of them is solved."""
+
+    game: Any = None
+    method: Any = _as_in_solve("method")  # noqa: RUF009
+    _: KW_ONLY
+    flops: Any = option(  # noqa: RUF009
+        "How many flops, which represent all 1,755: 25 (default), 49, 85, 184; or a list: 'Td9d6h Ks7h2c'."
+    )
+    iterations: int | None = _as_in_solve("iterations")
+    target: float | str | None = option(
+        "Stop at this exploitability, in chips or per cent of the pot (default without another limit: 0.5%)."
+    )
+    seconds: float | None = _as_in_solve("seconds")
+    precision: str | None = _as_in_solve("precision")
