@@ -23,7 +23,7 @@ import numpy as np
 from infoset import displays
 from infoset.arguments import checks_arguments, takes_fields
 from infoset.base import CardGame, FloatArray
-from infoset.catalog import load, name_of
+from infoset.catalog import load
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import CheckpointError, InfosetError, ParameterError, UnsupportedGameError, shorten
 from infoset.executors import LOCAL, Where, check_executor, width
@@ -297,9 +297,9 @@ def _continue(asked: FlopReportArguments, folder: _Folder) -> _Kept:
 
 def _spot_name(game: AnyGame) -> str:
     """Return the name of a spot.  Raises ``UnsupportedGameError`` for other games, and for ranges that name suits."""
-    name = name_of(game)
-    found = load(name) if isinstance(game, (str, Compiled)) else game
-    if not isinstance(found, CardGame) or parse_name(name := found.name).word != holdem.__name__:
+    found = Compiled.of(game).game
+    name = found.name
+    if not isinstance(found, CardGame) or parse_name(name).word != holdem.__name__:
         raise UnsupportedGameError(f"{shorten(name)} is no spot of hold'em from the flop on: report_flops needs one")
     if len(found.spot.board) != FLOP:
         raise UnsupportedGameError(f"a board of {len(found.spot.board)} cards: report_flops needs a spot on the flop")

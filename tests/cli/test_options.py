@@ -119,6 +119,10 @@ SOLVE, PLAY, MEET = (
 TRAIN = "train leduc_poker --json --epochs 1 --games 2 --hidden 4 --out net"
 ARCADE = "train pommerman:OneVsOne-v0 --json --epochs 1 --boards 3 --steps 4 --out net"
 RUNS = "solve 'tiny_hanabi(game=F)' --method annealing --json --iterations 5"
+REPORT = (
+    "report-flops \"holdem(pot=20,stack=20,bets='100%',raises=none,range1='AA 76s',range2='KK QJs')\" --json"
+    " --flops 9s8h2d"
+)
 LEARNT = f"evaluate kuhn_poker {ODD} --seconds .3 --json"
 
 
@@ -156,6 +160,19 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "solve --max-histories": (f"{SOLVE} --method cfr --max-histories 10", lambda s: "histories" in s.text),
     "solve --executor": (f"{RUNS} --runs 2 --executor ray", lambda s: s.body["runs"]["count"] == 2),
+    "report-flops --json": (f"{REPORT} --iterations 1", lambda s: s.body["planned"] == 1),
+    "report-flops --flops": (f"{REPORT},AsKs2h --iterations 1", lambda s: s.body["planned"] == 2),
+    "report-flops --method": (f"{REPORT} --iterations 1 --method pcfr+", lambda s: s.body["method"] == "pcfr+"),
+    "report-flops --iterations": (f"{REPORT} --iterations 3", lambda s: s.body["flops"][0]["iterations"] == 3),
+    "report-flops --target": (f"{REPORT} --target 5%", lambda s: 0.2 < s.body["flops"][0]["exploitability"] <= 1.0),
+    "report-flops --seconds": (f"{REPORT} --seconds 0", lambda s: s.body["flops"][0]["iterations"] == 0),
+    "report-flops --precision": (
+        f"{REPORT} --iterations 3 --precision double --out r", lambda s: s.made("r/report.json") and "double" in (s.folder / "r" / "report.json").read_text()
+    ),
+    "report-flops --out": (
+        [f"{REPORT} --iterations 3 --out r", "report-flops --out r --json"], lambda s: s.made("r/flops/9s8h2d.json", b"{")
+    ),
+    "report-flops --executor": (f"{REPORT} --executor rai", lambda s: "did you mean 'ray'" in s.text),
     "train --executor": (
         [TRAIN, TRAIN.replace("--out net", "--executor ray --workers 2 --out more")],
         lambda s: s.body["last"]["value_loss"] == last_epoch(s.folder / "net")["value_loss"],
