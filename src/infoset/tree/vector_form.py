@@ -87,6 +87,11 @@ class VectorForm:
         """The number of probabilities of a profile."""
         return int(_num_rows(self.arrays, self.streets).sum())
 
+    @property
+    def num_nodes(self) -> int:
+        """The number of decision nodes of all boards."""
+        return len(self.nodes_in_rows)
+
     @cached_property
     def num_infosets(self) -> int:
         """The number of information sets, up to isomorphism of the suits."""
@@ -334,7 +339,7 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
     children = [node.children for node in nodes]
     found = VectorArrays(
         depth=kind, above=np.array([board.above for board in boards], np.int32), until=until, kind=kind, count=count,
-        first_hand=first_hand, first_row=first_hand, first_up=first_up,
+        first_hand=first_hand, first_row=first_hand, first_scale=first_hand, first_up=first_up,
         copies=np.array([len(board.copies) for board in boards], np.int32), first_matrix=first_matrix,
         cards=_joined([deal.hands[p][board.hands[p]] for p in range(PLAYERS) for board in boards], np.uint8).reshape(-1, 2),
         strength=_joined([board.strengths[p] for p in range(PLAYERS) for board in boards], np.int16),
@@ -342,6 +347,7 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
         first_node=_begins(len(street.nodes) for street in streets), mover=_joined([[n.mover] for n in nodes], np.int32),
         actions=_joined([[len(own)] for own in children], np.int32), first_child=_begins(map(len, children))[:-1],
         children=_joined(children, np.int32), row=_joined([[node.row] for node in nodes], np.int32),
+        order=_joined(map(_orders, streets), np.int32),
         slot=np.ascontiguousarray(np.array([node.slots for node in nodes], np.int32).T),
         next_slot=_joined([[node.next_slot] for node in nodes], np.int32),
         first_leaf=_begins(len(street.leaves) for street in streets),
@@ -355,8 +361,24 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
         all_ins=_joined([[end] for street in streets for end, _ in street.all_ins], np.int32),
         stakes=_joined([stake for street in streets for _, stake in street.all_ins], np.float64).reshape(-1, PLAYERS),
     )  # fmt: skip
-    rows = _num_rows(found, streets)
-    return found._replace(first_row=(np.cumsum(rows.ravel()) - rows.ravel()).reshape(rows.shape))
+    decisions = [[sum(node.mover == p for node in street.nodes) for p in range(PLAYERS)] for street in streets]
+    scales = np.array([*decisions, [0, 0]], np.int64)[np.minimum(kind, len(streets))].T
+    return found._replace(first_row=_begins_of(_num_rows(found, streets)), first_scale=_begins_of(scales))
+
+
+def _begins_of(sizes: LongArray) -> LongArray:
+    """Return for each place the sum of the sizes before, row after row."""
+    return np.asarray((np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(sizes.shape))
+
+
+def _orders(street: Street) -> list[int]:
+    """Return for each node how many nodes of its mover come before."""
+    seen: dict[int, int] = {}
+    orders = []
+    for node in street.nodes:
+        orders.append(seen.get(node.mover, 0))
+        seen[node.mover] = orders[-1] + 1
+    return orders
 
 
 def _twins(deal: Deal) -> list[LongArray]:

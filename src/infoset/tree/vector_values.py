@@ -19,6 +19,7 @@ ROWS_A_TASK = 100_000
 """Walks over fewer rows are not worth handing over to a thread."""
 MOST_TASKS = 32
 NOTHING = np.zeros(0)
+NO_SCALES = np.zeros((0, 2))
 FIRST = np.zeros(1, np.int64)
 """The route to the first board."""
 NO_LOCK = np.zeros(0, np.bool_)
@@ -91,7 +92,7 @@ class Walker:
         form, a, x, route = self.form, self.arrays, self.scratch, [board]
         while form.boards[route[-1]].above >= 0:
             route.append(form.boards[route[-1]].above)
-        state = Learnt(NOTHING, NOTHING, NOTHING, NO_LOCK)
+        state = Learnt(NOTHING, NOTHING, NOTHING, NO_SCALES, NO_LOCK)
         walk_boards(
             a, state, source, NOTHING, self.reach, player, EXPECT, NOTHING, x, np.array(route[::-1]), board + 1,
             int(a.until[board]), True, self.out, self.starts[player],
@@ -122,7 +123,7 @@ def exact_figures(walker: Walker, source: FloatArray, locked: BoolArray = NO_LOC
     Best responses keep to the strategy in ``locked`` rows.
     """
     form = walker.form
-    state = Learnt(NOTHING, NOTHING, NOTHING, locked)
+    state = Learnt(NOTHING, NOTHING, NOTHING, NO_SCALES, locked)
     found = []
     for mode in (EXPECT, RESPOND):
         for player in range(PLAYERS):

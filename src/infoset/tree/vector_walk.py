@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.lanes import LANES, add_difference, add_product, add_row, gather_rows, scatter_rows, write_difference
@@ -16,6 +18,8 @@ from infoset.lanes import LANES, add_difference, add_product, add_row, gather_ro
 DECK = 52
 ALL, WON, TIED, LOST, SAME = range(DECK + 1, DECK + 6)
 """Rows of ``sums``: the reach of all hands, then factors of the reach of weaker, not stronger, all, and equal hands."""
+LARGEST = 32767
+"""The largest number of 16 bits."""
 TRAIN, EXPECT, RESPOND = 0, 1, 2
 """What a walk does at the traversing player's nodes: update, expect the payoff of the strategy, respond best."""
 CHANCE_NODE, END_NODE = -1, -2
@@ -34,6 +38,7 @@ class VectorArrays(NamedTuple):
     count: IntArray  # (2, B) hands
     first_hand: LongArray  # (2, B) into the arrays by hand
     first_row: LongArray  # (2, B) into the rows of a player's strategies
+    first_scale: LongArray  # (2, B) number of a player's nodes at boards before
     first_up: LongArray  # (2, B) into ``up``
     copies: IntArray  # (B,) number of chance outcomes that this board stands for
     first_matrix: LongArray  # (B,) into ``matrix``, -1 for none
@@ -47,7 +52,8 @@ class VectorArrays(NamedTuple):
     actions: IntArray  # (N,)
     first_child: IntArray  # (N,) into ``children``
     children: IntArray  # nodes, numbered within their kind
-    row: IntArray  # (N,) actions of the mover before this node, within its kind
+    row: IntArray  # (N,) actions of the mover at the nodes before, within its kind
+    order: IntArray  # (N,) number of the mover's nodes before, within its kind
     slot: IntArray  # (2, N) number of a player's reach vector within its kind
     next_slot: IntArray  # (N,) the mover's reach vector after its first action
     first_leaf: IntArray  # (K + 1,) into ``leaves``
@@ -80,11 +86,15 @@ class Scratch(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """The state of a solver, by rows: player, board, node, action, hand."""
+    """The state of a solver, by rows: player, board, node, action, hand.
+
+    Numbers are in single or double precision, or whole numbers of 16 bits in units of ``scales``.
+    """
 
     regrets: FloatArray
     average: FloatArray  # discounted sums of the strategies, weighted by the player's own reach
     ahead: FloatArray  # the last regrets, for predictive updates; (0,) for others
+    scales: FloatArray  # (nodes of all boards, 2) the units of regrets and average; (0, 2) for 1
     locked: BoolArray  # rows whose strategy is fixed by their regrets; (0,) for none
 
 
@@ -277,6 +287,23 @@ def run_out(a, b, player, x):
 
 @linked_kernel
 @borrowing
+def find_scale(a, node, n, x, values, of_regrets, mine):
+    """Return the unit in which the numbers of a node fit into 16 bits: those kept of regrets or of the average."""
+    total, most = x.total, x.total.dtype.type(0)
+    for h in range(n):
+        total[h] = 0.0
+    for k in range(a.actions[node]):
+        at = values + a.children[a.first_child[node] + k] * n if of_regrets else mine + k * n
+        row = x.values[at : at + n] if of_regrets else x.strategy[at : at + n]
+        for h in range(n):
+            total[h] = max(total[h], abs(row[h]))
+    for h in range(n):
+        most = max(most, total[h])
+    return most / LARGEST if most > 0 else x.total.dtype.type(1)
+
+
+@linked_kernel
+@borrowing
 def learn(a, b, node, player, n, s, x, parameters):
     """Update the regrets and the average of a node from the values of its actions; write the value of the node.
 
@@ -297,28 +324,51 @@ def learn(a, b, node, player, n, s, x, parameters):
         else:
             for h in range(n):
                 value[h] += strategy[h] * child[h]
+    number, half = a.first_scale[player, b] + a.order[node], len(s.scales) > 0
+    regret_scale, average_scale = x.values.dtype.type(1), x.values.dtype.type(1)
+    if half:
+        regret_scale, average_scale = s.scales[number, 0], s.scales[number, 1]
+    for k in range(actions):  # what is kept takes the place of the strategy and of the values of actions
+        at_child = values + a.children[a.first_child[node] + k] * n
+        child, strategy = x.values[at_child : at_child + n], x.strategy[mine + k * n : mine + k * n + n]
+        average, regrets = s.average[at + k * n : at + k * n + n], s.regrets[at + k * n : at + k * n + n]
+        before = average_scale * discount
+        for h in range(n):
+            strategy[h] = average[h] * before + own[h] * strategy[h]
+        if len(s.locked):
+            locked = s.locked[at + k * n : at + k * n + n]
+            for h in range(n):
+                regret = regrets[h] * regret_scale + (child[h] - value[h])
+                kept = regret * (positive if regret > 0 else negative)
+                child[h] = regrets[h] * regret_scale if locked[h] else kept
+        elif len(s.ahead):
+            ahead = s.ahead[at + k * n : at + k * n + n]
+            for h in range(n):
+                ahead[h] = child[h] - value[h]
+                child[h] = max(regrets[h] + ahead[h], value.dtype.type(0)) * positive
+        else:
+            for h in range(n):
+                regret = regrets[h] * regret_scale + (child[h] - value[h])
+                child[h] = regret * (positive if regret > 0 else negative)
+    if half:
+        regret_scale = find_scale(a, node, n, x, values, True, mine)
+        average_scale = find_scale(a, node, n, x, values, False, mine)
+        s.scales[number, 0], s.scales[number, 1] = regret_scale, average_scale
     for k in range(actions):
         at_child = values + a.children[a.first_child[node] + k] * n
         child, strategy = x.values[at_child : at_child + n], x.strategy[mine + k * n : mine + k * n + n]
         average, regrets = s.average[at + k * n : at + k * n + n], s.regrets[at + k * n : at + k * n + n]
-        for h in range(n):
-            average[h] = average[h] * discount + own[h] * strategy[h]
-        if len(s.ahead):
-            ahead = s.ahead[at + k * n : at + k * n + n]
+        if half:
+            by_regret, by_average = 1 / regret_scale, 1 / average_scale
             for h in range(n):
-                if not (len(s.locked) and s.locked[at + k * n + h]):
-                    ahead[h] = child[h] - value[h]
-                    regrets[h] = max(regrets[h] + ahead[h], regrets.dtype.type(0)) * positive
-        elif len(s.locked):
-            locked = s.locked[at + k * n : at + k * n + n]
+                regrets[h] = np.rint(child[h] * by_regret)
             for h in range(n):
-                regret = regrets[h] + child[h] - value[h]
-                if not locked[h]:
-                    regrets[h] = regret * (positive if regret > 0 else negative)
+                average[h] = np.rint(strategy[h] * by_average)
         else:
             for h in range(n):
-                regret = regrets[h] + child[h] - value[h]
-                regrets[h] = regret * (positive if regret > 0 else negative)
+                regrets[h] = child[h]
+            for h in range(n):
+                average[h] = strategy[h]
 
 
 @linked_kernel
