@@ -160,7 +160,7 @@ def test_a_policy_is_kept_and_played_and_refused_elsewhere(tmp_path: Path) -> No
     ("call", "error", "said"),
     [
         (lambda: Compiled.of("kuhn_poker").vector, UnsupportedGameError, "kuhn_poker has no vector form"),
-        (lambda: infoset.solve("holdem_river", "lp", form="vector"), UnsupportedGameError, "form=vector is for cfr"),
+        (lambda: infoset.solve("holdem_river", "sfrd", form="vector"), UnsupportedGameError, "form=vector is for cfr"),
         (lambda: infoset.solve("holdem_river", "hedge", form="vector"), UnsupportedGameError, "does not work on the"),
         (
             lambda: infoset.solve("holdem_river", "cfr", precision="half"),
