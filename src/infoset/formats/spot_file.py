@@ -52,7 +52,7 @@ def parse_spot(text: str, file: str = "") -> dict[str, Value]:
     except ValueError:
         raise FormatError("not TOML: a number with too many digits", file) from None
     if REQUIRED not in found:
-        raise FormatError(f'no spot of hold\'em: it has no board; such as board = "Td9d6h"', file)
+        raise FormatError("no spot of hold'em: it has no board; such as board = 'Td9d6h'", file)
     return {key: _value(key, value, file) for key, value in found.items()}
 
 
