@@ -60,13 +60,17 @@ def _difference(builder: Any, row: list[Any]) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def write_difference(typing: Any, to: Any, i: Any, s: Any, f: Any, t: Any, every: Any, u: Any, j: Any, v: Any, k: Any) -> Any:
+def write_difference(
+    typing: Any, to: Any, i: Any, s: Any, f: Any, t: Any, every: Any, u: Any, j: Any, v: Any, k: Any
+) -> Any:
     """Write to row ``i`` of ``to`` the factors ``f`` times (row ``every`` less rows ``j`` and ``k``)."""
     return _typed((to, i, s, f, t, every, u, j, v, k)), _rows(5, _difference)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add_difference(typing: Any, to: Any, i: Any, s: Any, f: Any, t: Any, every: Any, u: Any, j: Any, v: Any, k: Any) -> Any:
+def add_difference(
+    typing: Any, to: Any, i: Any, s: Any, f: Any, t: Any, every: Any, u: Any, j: Any, v: Any, k: Any
+) -> Any:
     """Add the same to row ``i`` of ``to``."""
     return _typed((to, i, s, f, t, every, u, j, v, k)), _rows(
         5, lambda builder, row: builder.fadd(row[0], _difference(builder, row))
@@ -90,7 +94,9 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
-def _places(context: Any, builder: Any, kind: Any, array: Any, numbers: Any, numbers_kind: Any, shift: Any) -> list[Any]:
+def _places(
+    context: Any, builder: Any, kind: Any, array: Any, numbers: Any, numbers_kind: Any, shift: Any
+) -> list[Any]:
     """Return pointers to the rows of LANES elements that begin at given places of an array, plus a shift."""
     data = context.make_array(kind)(context, builder, array).data
     places = context.make_array(numbers_kind)(context, builder, numbers).data
@@ -127,9 +133,7 @@ def scatter_rows(typing: Any, to: Any, places: Any, source: Any, i: Any) -> Any:
         flat, numbers, source, number = arguments
         align = signature.args[0].dtype.bitwidth // 8
         shifted = [builder.add(number, ir.Constant(number.type, k)) for k in range(LANES)]
-        rows = [
-            builder.load(_row(context, builder, signature.args[2], source, k), align=align) for k in shifted
-        ]
+        rows = [builder.load(_row(context, builder, signature.args[2], source, k), align=align) for k in shifted]
         pointers = _places(context, builder, signature.args[0], flat, numbers, signature.args[1], number)
         for row, pointer in zip(_transposed(builder, rows), pointers, strict=True):
             builder.store(row, pointer, align=align)

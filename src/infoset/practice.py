@@ -1,4 +1,4 @@
-"""Support for human players: a default opponent, and the cost of each of their moves afterwards."""
+"""Support for human players: a default opponent, the cost of each of their moves, and grades at tables of hands."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from infoset import sizes, status
 from infoset.base import Game, InformationState, Rehearsed, Step, own_record
 from infoset.clock import Clock
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, ImperfectRecallError, UnsupportedGameError
+from infoset.errors import BudgetError, ImperfectRecallError, UnknownNameError, UnsupportedGameError
+from infoset.hand_table import HandTable
 from infoset.match.replay import Match
 from infoset.names import action_names
 from infoset.solvers.choose import choose
@@ -129,3 +132,68 @@ def costs(
         record = own_record(action, step.observation(seat))
         if record is not None:
             infostate = (*infostate, record)
+
+
+BEST, CORRECT, INACCURACY, MISTAKE, BLUNDER, UNKNOWN = (
+    "best", "correct", "inaccuracy", "mistake", "blunder", "unknown",
+)  # fmt: skip
+EQUALLY_GOOD = 0.0005
+"""The largest loss, as a share of the pot, of an action that counts as best: values of a solution are not exact."""
+MIXED = 0.03
+"""An action that the solution takes with a greater probability is correct, whatever the solved values are."""
+MOST_LOST = {INACCURACY: 0.01, MISTAKE: 0.05}
+"""The largest loss of each verdict as a share of the pot; a blunder loses more."""
+
+
+class Grade(NamedTuple):
+    """One action of a person with a hand, compared with a solution."""
+
+    action: str
+    best: str
+    """The action with the greatest expected payoff, or the most frequent one where values are unknown."""
+    lost: float | None
+    """The expected loss in chips against the best action; ``None`` where it is unknown."""
+    lost_share: float | None
+    """The same as a share of the pot."""
+    frequency: float
+    """The probability with which the solution takes the action with this hand."""
+    verdict: str
+    """``best``, ``correct``, ``inaccuracy``, ``mistake``, ``blunder``, or ``unknown`` without values."""
+
+
+def grade_action(table: HandTable, hand: str, action: str) -> Grade:
+    """Grade an action with a hand at a node of a solution.
+
+    - best: it loses at most ``EQUALLY_GOOD`` (.05 %) of the pot against the best action;
+    - correct: the solution takes it with a probability of more than ``MIXED`` (3 %), whatever it loses;
+    - inaccuracy: it loses at most 1 % of the pot, mistake: at most 5 %, blunder: more (``MOST_LOST``).
+
+    Where the values of the hand are unknown, as where the opponent cannot hold any hand beside it, an action that the
+    solution takes is correct and others are unknown.  Raises ``UnknownNameError`` for a hand that the range lacks and
+    for an action that is not legal.
+
+    >>> import numpy as np
+    >>> from infoset.hand_table import HandTable
+    >>> from infoset.practice import grade_action
+    >>> row, ev = np.array([[0.9, 0.1, 0.0]]), np.array([[-50.0, 10.0, 4.0]])
+    >>> table = HandTable(
+    ...     0, ("AhKd",), np.ones(1), ("fold", "call", "raise 150"), row, ev @ row[0], ev, np.ones(1), (), 200.0
+    ... )
+    >>> grade_action(table, "AhKd", "raise 150")
+    Grade(action='raise 150', best='call', lost=6.0, lost_share=0.03, frequency=0.0, verdict='mistake')
+    """
+    for kind, name, known in (("hand in this range", hand, table.hands), ("action here", action, table.actions)):
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+    place, number = table.hands.index(hand), table.actions.index(action)
+    row, values = table.strategy[place], table.ev_actions[place]
+    frequency = float(row[number])
+    if not np.isfinite(values).all():
+        verdict = CORRECT if frequency > MIXED else UNKNOWN
+        return Grade(action, table.actions[int(row.argmax())], None, None, frequency, verdict)
+    best = int(values.argmax())
+    lost = float(values[best] - values[number])
+    share = lost / table.pot
+    by_loss = next((verdict for verdict, most in MOST_LOST.items() if share <= most), BLUNDER)
+    verdict = BEST if share <= EQUALLY_GOOD else CORRECT if frequency > MIXED else by_loss
+    return Grade(action, table.actions[best], lost, share, frequency, verdict)

@@ -292,6 +292,15 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "show --svg": ("show kuhn_poker --svg k.svg", lambda s: s.made("k.svg", b"<svg")),
     "show --pdf": ("show kuhn_poker --pdf k.pdf", lambda s: s.made("k.pdf", b"%PDF")),
+    "show --at": (
+        "show holdem_river random --at 'check,  bet 50'", lambda s: s.text.startswith("P1 after check, bet 50   board")
+    ),
+    "show --hands": (
+        "show holdem_river random --hands 'AA, suit:s'", lambda s: "combinations 3 " in s.text and "AsAh" in s.text
+    ),
+    "show --export": (
+        "show holdem_river random --hands AA --export aa.csv", lambda s: s.made("aa.csv", b"hand,class,weight,share,")
+    ),
     "show --equilibria": (
         "show rock_paper_scissors --equilibria", lambda s: "Rock 1/3, Paper 1/3, Scissors 1/3 -> 0" in s.text
     ),
@@ -447,6 +456,11 @@ REFUSED = {
     "show kuhn_poker random --stability --svg x.svg": "--svg would not be used",
     "show kuhn_poker --dominated --equilibria": "would not be used",
     "show kuhn_poker --correlated cf": "kind=cf is not one of ce, efce, efcce, cce",
+    "show kuhn_poker random --hands AA": "kuhn_poker: a decision with its hands is shown of a strategy of hold'em alone",
+    "show holdem_river --at start": "a decision with its hands is shown of a strategy of hold'em alone",
+    "show holdem_river random --at start --pdf x.pdf": "--pdf would not be used: hands are drawn to --svg",
+    "show holdem_river random --hands 'AA, KQs'": "no hand is in all of these; 'AA | KQs' is any",
+    "show holdem_river random --hands trips": "none of the 19 hands here meets this",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",
     "show gdl:monty_hall --propnet x.svg --max-histories 9": "--max-histories would not be used",
     "check kuhn_poker": "kuhn_poker is not a description of rules in GDL; to check a strategy, name it too",

@@ -83,6 +83,12 @@ def test_without_an_opponent_the_equity_is_no_number(others: list[str], weights:
     assert np.isnan(range_against_range(board, [hand], [1.0], hands, weights))
 
 
+def test_without_hands_there_is_no_equity() -> None:
+    board = cards_of("QsJh2h", "board")
+    assert range_equity(board, [], [cards_of("AhKd", "hand")], [1.0]).shape == (0,)
+    assert np.isnan(range_against_range(board, [], [], [cards_of("AhKd", "hand")], [1.0]))
+
+
 def test_rounding_leaves_no_opponents() -> None:
     board, hand = cards_of("QsJh2h7c", "board"), cards_of("AhKh", "hand")
     others = [cards_of(other, "hand") for other in ("AhAd", "KhKd", "AcAh", "KcKh")]
@@ -93,6 +99,10 @@ def test_wrong_arguments_are_an_error() -> None:
     board, hand = cards_of("QsJh2h", "board"), cards_of("AhKh", "hand")
     with pytest.raises(ParameterError, match=r"1 hands of the opponent with weights of shape \(2,\)"):
         range_equity(board, [hand], [hand], [1.0, 2.0])
+    with pytest.raises(ParameterError, match=r"a weight of -1\.0; allowed: 0 and positive numbers"):
+        range_equity(board, [hand], [hand, hand], [1.0, -1.0])
+    with pytest.raises(ParameterError, match="a weight of nan"):
+        range_equity(board, [hand], [hand], [np.nan])
     with pytest.raises(ParameterError, match="rows of 3 to 5 cards"):
         range_equity(board[:2], [hand], [hand], [1.0])
     with pytest.raises(ParameterError, match="a card occurs twice"):

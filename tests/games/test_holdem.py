@@ -23,6 +23,7 @@ from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyErr
 from infoset.evaluation import policy_of
 from infoset.games.holdem import Core, Hand, HoldemRules, holdem, holdem_river, holdem_turn
 from infoset.games.poker_hands import RangeWarning, _warn_of, card_name, cards_of, hand_name, parse_range, strength
+from infoset.hand_groups import group_of
 from infoset.solvers.metrics import evaluate_plan
 from infoset.testing import check_game
 from infoset.tree.dealt_rules import AskedDealt
@@ -139,12 +140,12 @@ def test_a_bet_of_the_pot_is_a_bluff_one_time_in_three() -> None:
     policy = policy_of(solution.policy, Compiled.of(name))
     start = infoset.load(name)
     assert isinstance(start, HoldemRules)
-    first = next(found for found in decisions(start, policy) if not found.said)
-    row = dict(zip(map(hand_name, start.spot.hands[0]), first.rows.tolist(), strict=True))
+    first = next(found for found in decisions(start, policy) if not found.where)
+    row = dict(zip(map(hand_name, start.spot.hands[0]), first.strategy.tolist(), strict=True))
     assert row["Td9d"] == pytest.approx([0, 1])
     assert row["4s3s"] == pytest.approx([0.5, 0.5])
-    answer = next(found for found in decisions(start, policy) if found.said == ("bet 100",))
-    assert answer.rows[0] == pytest.approx([0.5, 0.5])
+    answer = next(found for found in decisions(start, policy) if found.where == "after bet 100")
+    assert answer.strategy[0] == pytest.approx([0.5, 0.5])
     assert solution.values[0] == pytest.approx(25)  # 3/4 of the pot
 
 
@@ -235,18 +236,19 @@ def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Pat
 def test_of_the_turn_what_is_done_before_the_river_is_drawn(tmp_path: Path) -> None:
     text = infoset.show("holdem_turn", "random", svg=tmp_path / "hands.svg")
     assert "100.00%  P1 to begin" in text
-    assert "Turn: board QsJh8h5d, pot 100, stacks 200" in (tmp_path / "hands.svg").read_text()
+    assert "Turn: board QsJh8h5d, pot 100" in (tmp_path / "hands.svg").read_text()
 
 
 def test_the_chances_of_decisions_add_up() -> None:
     game = infoset.load("holdem_river")
     assert isinstance(game, HoldemRules)
-    found = {one.said: one for one in decisions(game, policy_of("random", Compiled.of(game)))}
-    assert found[()].chance == pytest.approx(1)
-    assert found[("check",)].chance == pytest.approx(1 / 3)
-    assert found["check", "bet 50"].chance == pytest.approx(1 / 9)
+    found = {one.where: one for one in decisions(game, policy_of("random", Compiled.of(game)))}
+    assert found[""].probability == pytest.approx(1)
+    assert found["after check"].probability == pytest.approx(1 / 3)
+    assert found["after check, bet 50"].probability == pytest.approx(1 / 9)
     assert all(
-        one.rows.sum(axis=1) == pytest.approx(1) and sum(one.often) == pytest.approx(1) for one in found.values()
+        one.strategy.sum(axis=1) == pytest.approx(1) and sum(group_of(one).frequencies) == pytest.approx(1)
+        for one in found.values()
     )
 
 

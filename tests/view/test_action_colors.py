@@ -13,7 +13,7 @@ import infoset
 from infoset.catalog import load
 from infoset.view.action_colors import BETS, action_colors, printed
 from infoset.view.hand_decisions import decisions
-from infoset.view.hand_matrix_svg import hand_matrix_svg
+from infoset.view.hand_matrix_svg import hand_matrices_svg
 from infoset.view.html import policy_html
 from infoset.view.markup import palette
 
@@ -76,7 +76,8 @@ def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
     room = Exploring((river,))
     group = room.node(RowsRequest("item:0/river.npz"))["groups"][0]
     assert group["moves"] == ("check", "bet 50", "bet 100") and group["colors"] == ("call", "bet0", "bet4")
-    svg = hand_matrix_svg(load(RIVER), decisions(load(RIVER), policy))  # type: ignore[arg-type]
+    rules = load(RIVER)
+    svg = hand_matrices_svg(rules.name, decisions(rules, policy), rules.players)  # type: ignore[arg-type]
     for action, color in zip(group["moves"], group["colors"], strict=True):
         assert re.search(rf'fill="{printed(color)}"[^>]*>{action} \d', svg)
     html = policy_html(infoset.solve("leduc_poker", "cfr", iterations=2).policy)
@@ -107,6 +108,13 @@ def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None
         mean = weights @ np.array([row[name] for row in aces]) / weights.sum()
         assert cells["AA"][name] == pytest.approx(mean.tolist())
     assert cells["JTs"]["filled"] == pytest.approx(0.5, abs=0.08)  # which are half as likely to be held
+    filtered = room.node(RowsRequest("item:0/river.npz", find="AA, suit:c | T9s"))["groups"][0]
+    assert {cell["name"]: len(cell["hands"]) for cell in filtered["hands"]} == {"AA": 3, "T9s": 4}
+    assert filtered["total"] == 7 and all(
+        row["key"][:2] in ("As", "Ah", "Ad", "Ts", "Th", "Td", "Tc", "Ac") for row in filtered["rows"]
+    )
+    refused = room.node(RowsRequest("item:0/river.npz", find="flsh"))
+    assert refused["groups"][0]["total"] == 0 and "did you mean 'flush'?" in refused["refused"]
     after = room.node(RowsRequest("item:0/river.npz", at="1"))["groups"][0]
     assert {cell["name"] for cell in after["hands"]} == {"QJs", "AQo", "ATs", "99", "J9s"}
 

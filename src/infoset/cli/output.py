@@ -4,14 +4,29 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from infoset.errors import bound, printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 def write(text: object) -> None:
     """Write a result to standard output, as lines."""
     print(printable(str(text)))
+
+
+def write_colored(text: str | Text) -> None:
+    """Write a result to standard output, with its colours on a terminal where it is ``Text``."""
+    if isinstance(text, str):
+        write(text)
+        return
+    from rich.console import Console  # takes a while to import
+
+    safe = text.copy()
+    safe.plain = printable(text.plain)
+    Console(highlight=False).print(safe, soft_wrap=True)
 
 
 def note(text: object) -> None:

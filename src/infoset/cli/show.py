@@ -1,4 +1,4 @@
-"""Show a game's tree or a strategy as text, or a small game as a picture."""
+"""Show a game's tree or a strategy as text, a small game as a picture, or the hands of a hold'em decision."""
 
 from collections.abc import Callable
 from math import inf
@@ -10,7 +10,7 @@ import typer
 
 from infoset import status
 from infoset.cli.options import WHAT_HELP, AsJson, GameOrRun, MaxHistories, refuse, refuse_others, with_run
-from infoset.cli.output import print_json, write
+from infoset.cli.output import print_json, write, write_colored
 from infoset.errors import ClockError, ParameterError
 from infoset.files import check_file
 from infoset.solvers.job import Background
@@ -33,6 +33,17 @@ def run(
         Path | None, typer.Option(help="Draw a small game's tree or a hold'em strategy's hands to this SVG file.")
     ] = None,
     pdf: Annotated[Path | None, typer.Option(help="Draw the same to this PDF file (extra 'plot').")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="ACTIONS", help="Show one decision of a hold'em strategy: start, 'check, bet 50'."),
+    ] = None,
+    hands: Annotated[
+        str | None,
+        typer.Option(metavar="FILTER", help="Show some hands of a decision: 'top pair | set, suit:h', 'bet 50 > 20%'."),
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write the hands of a decision to this .csv or .json file.")
+    ] = None,
     propnet: Annotated[
         Path | None,
         typer.Option(
@@ -86,8 +97,10 @@ def run(
             return
     refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
     if propnet is None:
-        shown = show_first(game, what, svg=svg, pdf=pdf, max_histories=max_histories)
-        write(shown.text)
+        if (at, hands, export) != (None, None, None):
+            refuse(context, {"pdf"}, "hands are drawn to --svg")
+        shown = show_first(game, what, svg=svg, pdf=pdf, at=at, hands=hands, export=export, max_histories=max_histories)
+        write_colored(shown.text)
         shown.draw()
         return
     check_file(propnet)

@@ -191,6 +191,10 @@ class BettingRules:
             return dealt._replace(mover=0, status=ACT)
         return dealt._replace(status=SHOWDOWN if street == RIVER else CARD)
 
+    def invested(self, betting: Betting, player: int) -> float:
+        """Return the chips of the pot that a player put in, its half of the initial pot included."""
+        return (self.pot - self.dead) / 2 + betting.stakes[player]
+
     def payoffs(self, betting: Betting) -> FloatArray:
         """Return the payoffs at an end, the chips won by each player; its share of the initial pot counts as put in.
 

@@ -73,6 +73,8 @@ def add_up_showdowns(
     weights = np.asarray(opponent_weights, np.float64)
     if weights.shape != (len(other),):
         raise ParameterError(f"{len(other)} hands of the opponent with weights of shape {weights.shape}")
+    if not (weights >= 0).all():
+        raise ParameterError(f"a weight of {weights[~(weights >= 0)][0]}; allowed: 0 and positive numbers")
     hand_strengths(board, own)  # checks the cards
     result = Showdowns(np.zeros(len(own)), np.zeros(len(own)))
     boards = _complete_boards(np.asarray(board, np.int64))

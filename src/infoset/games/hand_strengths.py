@@ -2,8 +2,8 @@
 
 On one board the strength of a hand depends on the ranks of its two cards and, where a flush is possible, on which of
 the two are of that suit.  Both are tabulated once a board, for 91 pairs of ranks, so that a hand costs two look-ups.
-Equal cards beside the made ones are numbered in the combinatorial number system: of all sets of k ranks, those with
-lower highest ranks come first.  Cards are numbered ``4 * rank + suit``.
+Kickers are numbered in the combinatorial number system: sets of ranks are ordered by their highest rank, then by the
+next one, and so on.  Cards are numbered ``4 * rank + suit``.
 """
 
 from __future__ import annotations

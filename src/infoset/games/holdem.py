@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,7 +20,6 @@ from infoset.base import (
     ObservationRecord,
     Observed,
     Picture,
-    State,
 )
 from infoset.errors import ParameterError, shorten
 from infoset.games import bet_sizes
@@ -36,7 +35,6 @@ from infoset.games.poker_hands import (
     disjoint,
     hand_name,
     parse_range,
-    strength,
 )
 from infoset.games.ranges import translate_range
 from infoset.games.rules import Ended, NativeState, Rules, seats
@@ -99,9 +97,12 @@ class Spot:
         """Return the strength of each hand with the board and the cards opened since, in any order."""
         opened = tuple(sorted(cards))
         if opened not in self._strengths:
-            board = (*self.board, *opened)
+            from infoset.games.hand_strengths import BLOCKED, hand_strengths  # brings compiled code
+
+            hands = list(self.number.values())
+            found = hand_strengths((*self.board, *opened), hands).tolist()
             self._strengths[opened] = {
-                hand: strength((*board, *hand)) for hand in self.number.values() if not {*hand} & {*opened}
+                hand: level for hand, level in zip(hands, found, strict=True) if level != BLOCKED
             }
         return self._strengths[opened]
 
@@ -187,37 +188,12 @@ class HoldemState(NativeState, _Fields):
 
 
 class HoldemRules(ShownRules):
-    """Hold'em in factored form: the private parts are the hands, the core is the betting and the opened cards."""
+    """The rules of a spot, with its cards, ranges and betting in ``spot``."""
 
     @property
     def spot(self) -> Spot:
         """The board, the rules of betting and the ranges."""
         return self.first.state.spot  # type: ignore[attr-defined, no-any-return]
-
-    def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
-        """Split a state into the betting with the opened cards, and the hands, on which terminal payoffs depend."""
-        if not isinstance(state, HoldemState):
-            return None
-        return (state.betting, state.cards), state.hands
-
-    def join(self, core: Core, own: tuple[Hand, ...]) -> HoldemState:
-        """Return the state with this betting, these opened cards and these hands."""
-        return HoldemState(self.spot, own, *core)
-
-    def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Action, float]]]]:
-        """Return the core after the deal, and each player's hands with their names and weights; see ``Dealt``."""
-        dealt: list[list[tuple[Hashable, Action, float]]] = [
-            [(hand, hand_name(hand), weight) for hand, weight in own.items()] for own in self.spot.ranges
-        ]
-        return (self.spot.betting.start(self.spot.street), ()), dealt
-
-    def cards(self, what: Hand | str) -> tuple[int, ...]:
-        """Return the cards of a hand or of a chance outcome; see ``Dealt``."""
-        return cards_of(what, "card") if isinstance(what, str) else what
-
-    def strength(self, core: Core, own: Hand, opened: str | None = None) -> int:
-        """Return the strength of a hand with the cards of the core and the one opened now; see ``Dealt``."""
-        return self.spot.strengths((*core[1], *cards_of(opened or "", "card")))[own]
 
 
 class Public(NamedTuple):

@@ -49,6 +49,20 @@ def permute_hand(hand: Iterable[int], permutation: SuitPermutation) -> tuple[int
     return tuple(sorted([permute_card(card, permutation) for card in hand], reverse=True))
 
 
+def canonical_cards(cards: Iterable[int]) -> tuple[int, ...]:
+    """Return the greatest of all images of some cards, high first: equal for cards that suits alone tell apart.
+
+    The suits are then named s, h, d, c in the order in which the cards need them.
+
+    >>> from infoset.games.poker_hands import cards_of, hand_name
+    >>> from infoset.games.suits import canonical_cards
+    >>> [hand_name(canonical_cards(cards_of(flop, "flop"))) for flop in ("2d9hKc", "Ks2s9h", "7c7d2d")]
+    ['Ks9h2d', 'Ks9h2s', '7s7h2s']
+    """
+    hand = tuple(cards)
+    return max(permute_hand(hand, permutation) for permutation in ALL_PERMUTATIONS)
+
+
 def suit_permutations(
     board: Iterable[int], ranges: Iterable[Mapping[tuple[int, ...], float]]
 ) -> tuple[SuitPermutation, ...]:

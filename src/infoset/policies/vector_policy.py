@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, FloatArray, InformationState
+from infoset import status
+from infoset.base import Action, FloatArray, InformationState, Policy
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import DamageError, policy_path
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
+from infoset.policies.simple import Row, UniformPolicy, checked_row
 from infoset.tree.vector_form import VectorForm
 
 SUM_TOLERANCE = 1e-5
@@ -85,3 +87,34 @@ class VectorPlay:
         found = self.rows[place.row : place.row + place.num_actions * place.step : place.step].astype(np.float64)
         total = float(found.sum())
         return (found / total).tolist() if total > 0 else [1 / len(legal_actions)] * len(legal_actions)
+
+
+def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
+    """Return the probabilities (rows,) of a function that answers with rows, asked at every information state.
+
+    Raises ``ParameterError`` for an answer that is not a distribution.
+    """
+    found, count = np.zeros(form.num_rows, np.float32), 0
+    with status.during("asking for probabilities"):
+        for player, infostate, actions, place in form.infostates():
+            answer = checked_row(row(player, infostate, actions), actions)
+            found[place.row : place.row + place.num_actions * place.step : place.step] = answer
+            count += 1
+            if count % 1000 == 0:
+                status.detail(f"asking for probabilities: {count:,} of {form.num_infosets:,} information sets")
+    return found
+
+
+def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, FloatArray]:
+    """Return the rows of any policy, and their form: one without isomorphism of the suits where it may not respect it.
+
+    Raises ``UnsupportedGameError`` for a game without a vector form, ``ParameterError`` as ``asked_rows`` does.
+    """
+    form = compiled.vector
+    if isinstance(policy, VectorPlay):
+        return form, policy.rows
+    if isinstance(policy, UniformPolicy):
+        return form, np.zeros(form.num_rows, np.float32)
+    if len(form.deal.symmetries) > 1:
+        form = VectorForm.of(compiled.game, symmetric=False)  # type: ignore[arg-type]
+    return form, asked_rows(policy.action_probabilities, form)

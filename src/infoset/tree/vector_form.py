@@ -42,11 +42,6 @@ class Place(NamedTuple):
     num_actions: int
 
 
-def _inverse_after(permutation: SuitPermutation, turned: SuitPermutation) -> SuitPermutation:
-    """Return ``turned`` followed by the inverse of ``permutation``."""
-    return tuple([permutation.index(turned[suit]) for suit in range(len(turned))])
-
-
 @dataclass(frozen=True, eq=False)
 class VectorForm:
     """A public tree with the hands of two players, in the arrays that kernels walk.
@@ -69,15 +64,18 @@ class VectorForm:
     arrays: VectorArrays = field(repr=False)
 
     @classmethod
-    def of(cls, game: CardGame) -> VectorForm:
-        """Build the form of a game of hands and boards.  Raises ``BudgetError`` where its rows do not fit."""
+    def of(cls, game: CardGame, symmetric: bool = True) -> VectorForm:
+        """Build the form of a game of hands and boards, up to isomorphism of the suits if ``symmetric``.
+
+        Raises ``BudgetError`` where its rows do not fit.
+        """
         spot = game.spot
         hands = tuple(np.array(own, np.int64).reshape(-1, 2) for own in spot.hands)
         weights = tuple(np.array(own, np.float64) for own in spot.weights)
         with status.during("building the public tree"):
             streets = build_streets(spot.betting, len(spot.board))
             ranges = [dict(zip(own, of.tolist(), strict=True)) for own, of in zip(spot.hands, weights, strict=True)]
-            symmetries = suit_permutations(spot.board, ranges)
+            symmetries = suit_permutations(spot.board, ranges) if symmetric else (IDENTITY,)
             _check_room(game.name, streets, hands, len(spot.board), len(symmetries))
             deal = Deal(hands, symmetries, len(streets) - 1, [bool(street.all_ins) for street in streets])
             deal.deal(spot.board)
@@ -115,6 +113,26 @@ class VectorForm:
         return found
 
     @cached_property
+    def num_histories(self) -> float:
+        """The number of histories of the game, isomorphic ones counted one by one."""
+        boards, a = self.boards, self.arrays
+        times = np.ones(len(boards))
+        for number, board in enumerate(boards[1:], 1):
+            times[number] = times[board.above] * len(board.copies)
+        total = 1.0 + float(disjoint_hands(*self.deal.hands).any(axis=1).sum())
+        for number, board in enumerate(boards):
+            held = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
+            begin = int(a.first_hand[0, number])
+            twins = int((a.same[begin : begin + len(board.hands[0])] >= 0).sum())
+            pairs = len(board.hands[0]) * len(board.hands[1]) - int(held[0] @ held[1]) + twins
+            if (kind := int(a.kind[number])) < len(self.streets):
+                street = self.streets[kind]
+                further = [DECK - k - HAND_CARDS for k in range(len(board.cards), ALL_CARDS)]
+                nodes = len(street.nodes) + len(street.all_ins) * float(np.cumprod(further).sum())
+                total += times[number] * pairs * nodes
+        return total
+
+    @cached_property
     def payoff_range(self) -> float:
         """The difference between the largest and the smallest payoff at an end, in chips."""
         chance, found = 1.0, [0.0]
@@ -122,7 +140,9 @@ class VectorForm:
             found += [float(pays.max() / chance) for _, pays in street.ends]
             found += [float(pays.min() / chance) for _, pays in street.ends]
             cards = len(self.boards[0].cards) + number
-            found += [float(s) * self._runouts(cards) / chance for _, stakes in street.all_ins for s in (*stakes, *-stakes)]
+            found += [
+                float(s) * self._runouts(cards) / chance for _, stakes in street.all_ins for s in (*stakes, *-stakes)
+            ]
             chance /= DECK - cards - HAND_CARDS
         return max(found) - min(found)
 
@@ -167,6 +187,20 @@ class VectorForm:
                 found[board.above, permute_card(board.cards[-1], permutation)] = number, permutation
         return found
 
+    def deal_card(
+        self, board: int, node: Node, turned: SuitPermutation, card: int
+    ) -> tuple[int, Node, SuitPermutation]:
+        """Return the board that stands for a board with one more card, the node there, and the permutation to it.
+
+        ``turned`` is the permutation of the suits that leads from the cards dealt so far to those of ``board``.
+        """
+        below, permutation = self._below[board, permute_card(card, turned)]
+        kind = int(self.arrays.kind[board])
+        root = self.streets[kind].leaves.index(node.number)
+        street = self.streets[kind + 1]
+        turned = tuple(permutation.index(turned[suit]) for suit in range(len(turned)))
+        return below, street.nodes[street.roots[root]], turned
+
     def find(self, player: int, infostate: InformationState) -> Place | None:
         """Return the place of an information state of ``player`` in which it acts; ``None`` where there is none."""
         words = [str(action if action is not None else seen) for action, seen in infostate]
@@ -177,14 +211,10 @@ class VectorForm:
         for word in words[1:]:
             if node.mover == CHANCE_NODE:
                 (card,) = cards_of(word, "card")
-                root = self.streets[kind].leaves.index(node.number)
-                found = self._below.get((number, permute_card(card, turned)))
-                if found is None:
+                if (number, permute_card(card, turned)) not in self._below:
                     return None
-                number, permutation = found
-                turned = _inverse_after(permutation, turned)
+                number, node, turned = self.deal_card(number, node, turned, card)
                 kind += 1
-                node = self.streets[kind].nodes[self.streets[kind].roots[root]]
                 continue
             named = [self.streets[kind].nodes[child] for child in node.children]
             after = next((child for child in named if child.action == word), None)
@@ -211,9 +241,7 @@ class VectorForm:
                 actions = tuple(self.streets[kind].nodes[child].action for child in node.children)
                 count = len(board.hands[player])
                 begin = int(self.arrays.first_row[player, number]) + node.row * count
-                records = tuple(
-                    (word, None) if mover == player else (None, word) for mover, word in words
-                )
+                records = tuple((word, None) if mover == player else (None, word) for mover, word in words)
                 for k, hand in enumerate(board.hands[player].tolist()):
                     name = hand_name(self.deal.hands[player][hand].tolist())
                     place = Place(number, node, k, begin + k, count, len(actions))

@@ -19,6 +19,8 @@ ROWS_A_TASK = 100_000
 """Walks over fewer rows are not worth handing over to a thread."""
 MOST_TASKS = 32
 NOTHING = np.zeros(0)
+FIRST = np.zeros(1, np.int64)
+"""The route to the first board."""
 NO_LOCK = np.zeros(0, np.bool_)
 
 
@@ -66,19 +68,42 @@ class Walker:
         given = (a, state, source, ahead, self.reach, player, mode, parameters)
         boards = len(a.kind)
         if len(self.tasks) < 2:
-            walk_boards(*given, x, 1, boards, True, self.out, starts)
+            walk_boards(*given, x, FIRST, 1, boards, True, self.out, starts)
         else:
             todo = iter(self.tasks)
 
             def work(scratch: Scratch) -> None:
                 for first, until in todo:  # the interpreter's lock makes sure that no two threads get the same task
-                    walk_boards(*given, scratch, first, until, False, self.out, starts)
+                    walk_boards(*given, scratch, FIRST, first, until, False, self.out, starts)
 
             for done in [self._pool.submit(work, scratch) for scratch in self._others]:
                 done.result()
-            walk_boards(*given, x, boards, boards, True, self.out, starts)
+            walk_boards(*given, x, FIRST, boards, boards, True, self.out, starts)
         at, count = int(x.values_at[0]), int(a.count[player, 0])
         return x.values[at : at + count]
+
+    def look_at(self, board: int, player: int, source: FloatArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+        """Return the values (nodes, hands) of a player at all nodes of a board, and both players' reach (slots, hands).
+
+        Both are those of the profile that is proportional to ``source`` (rows,): a value is the payoff of a hand, times
+        the probability of chance and of the other player's actions, summed over the other player's hands.
+        """
+        form, a, x, route = self.form, self.arrays, self.scratch, [board]
+        while form.boards[route[-1]].above >= 0:
+            route.append(form.boards[route[-1]].above)
+        state = Learnt(NOTHING, NOTHING, NOTHING, NO_LOCK)
+        walk_boards(
+            a, state, source, NOTHING, self.reach, player, EXPECT, NOTHING, x, np.array(route[::-1]), board + 1,
+            int(a.until[board]), True, self.out, self.starts[player],
+        )  # fmt: skip
+        street, depth = form.streets[int(a.kind[board])], int(a.depth[board])
+        at, count = int(x.values_at[depth]), int(a.count[player, board])
+        values = x.values[at : at + len(street.nodes) * count].reshape(-1, count).copy()
+        reach = []
+        for p in range(PLAYERS):
+            at, count = int(x.reach_at[p, depth]), int(a.count[p, board])
+            reach.append(x.reach[at : at + street.slots[p] * count].reshape(-1, count).copy())
+        return values, (reach[0], reach[1])
 
 
 def _tasks(form: VectorForm, below: LongArray) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ The ends of a board are evaluated together, ``LANES`` of them side by side.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, kernel, linked_kernel
@@ -432,29 +432,31 @@ def descend(a, s, source, ahead, weights, player, mode, parameters, x, first, un
 
 @linked_kernel
 @borrowing
-def close(a, s, player, mode, parameters, x, out, starts):
-    """Compute the values at the nodes of the first board, given those of the boards below."""
-    kind, n = a.kind[0], a.count[player, 0]
-    if a.until[0] > 1:
+def close(a, s, b, player, mode, parameters, x, out, starts):
+    """Compute the values at the nodes of a board, given those of the boards below, in ``out`` for the first one."""
+    kind, n = a.kind[b], a.count[player, b]
+    if b == 0 and a.until[b] > 1:
         for r in range(a.first_leaf[kind + 1] - a.first_leaf[kind]):
             at = x.values_at[0] + a.leaves[a.first_leaf[kind] + r] * n
-            value, b = x.values[at : at + n], 1
-            while b < a.until[0]:
-                below = out[starts[b] + r * n : starts[b] + r * n + n]
+            value, under = x.values[at : at + n], 1
+            while under < a.until[0]:
+                below = out[starts[under] + r * n : starts[under] + r * n + n]
                 for h in range(n):
                     value[h] += below[h]
-                b = a.until[b]
-    go_up(a, 0, player, mode, s, parameters, x)
+                under = a.until[under]
+    go_up(a, b, player, mode, s, parameters, x)
 
 
 @kernel
 @borrowing
-def walk_boards(a, s, source, ahead, weights, player, mode, parameters, x, first, until, closing, out, starts):
-    """Walk the boards from ``first`` to ``until``, whole parts below the first board; with ``closing`` then that one.
+def walk_boards(a, s, source, ahead, weights, player, mode, parameters, x, route, first, until, closing, out, starts):
+    """Walk the boards from ``first`` to ``until``, below the last board of ``route``; with ``closing`` then that one.
 
-    All others must have been walked before the first one is closed; their values are in ``out``.
+    ``route`` leads from the first board down; its boards are only entered.  Before a board is closed, all those below
+    must have been walked; for the first board their values are in ``out``.
     """
-    enter(a, 0, player, source, ahead, weights, x)
+    for k in range(len(route)):
+        enter(a, route[k], player, source, ahead, weights, x)
     descend(a, s, source, ahead, weights, player, mode, parameters, x, first, until, out, starts)
     if closing:
-        close(a, s, player, mode, parameters, x, out, starts)
+        close(a, s, route[len(route) - 1], player, mode, parameters, x, out, starts)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 from infoset.arena.formats import Meeting
 from infoset.arena.standings import Standings
 from infoset.errors import BudgetError, printable, shorten
-from infoset.view.tournament_svg import GREY, INK, MARGIN, sheet, text
+from infoset.view.svg_sheet import GREY, INK, MARGIN, sheet, text
 from infoset.view.tournament_text import fault_lines
 
 MAX_MEETINGS = 400

@@ -103,7 +103,8 @@ def plot_standings(standings: Standings, axes: Any = None) -> Any:
 
     The first ``ROWS`` teams are shown: payoffs or shares of games won, and mean payoffs or ratings.
     """
-    from infoset.view.tournament_svg import cells_of, intervals_of, tint
+    from infoset.view.svg_sheet import tint
+    from infoset.view.tournament_svg import cells_of, intervals_of
     from infoset.view.tournament_text import ranking
 
     order = ranking(standings)[:ROWS]

@@ -9,13 +9,12 @@ from xml.etree import ElementTree as Xml
 
 from infoset.arena.standings import Standings
 from infoset.errors import BudgetError, printable, shorten
+from infoset.view.svg_sheet import EMPTY, GREY, INK, LINE, MARGIN, draw_line, rgb, sheet, text, tint
 from infoset.view.tournament_text import RANKED_BY, cell_note, cross_table, fault_lines, ranking, signed
 
 MAX_TEAMS = 40
-INK, GREY, LINE, EMPTY = "#222222", "#777777", "#dddddd", "#f3f3f3"
-WIN, EVEN, LOSS = (31, 95, 168), (250, 250, 248), (217, 140, 33)
 DOT = "#1f5fa8"
-MARGIN, TOP, ROW, AXIS, NUMBERS, LETTER = 24, 92, 44, 300, 180, 6.2
+TOP, ROW, AXIS, NUMBERS, LETTER = 92, 44, 300, 180, 6.2
 NAME = 36  # letters of a team's name that are shown
 TICKS = 6
 
@@ -103,18 +102,6 @@ def tournament_svg(standings: Standings) -> str:
     return Xml.tostring(svg, encoding="unicode")
 
 
-def sheet(title: str, head: str, about: str, width: float, height: float) -> Xml.Element:
-    """Return a white sheet with a heading and a line below it."""
-    style = "font-family: Helvetica, Arial, sans-serif; font-size: 11px; background: white"
-    svg = Xml.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:g} {height:g}", style=style)
-    svg.set("width", f"{width:g}")
-    svg.set("height", f"{height:g}")
-    Xml.SubElement(svg, "title").text = printable(title)
-    text(svg, MARGIN, 32, head, font_size="16", font_weight="bold")
-    text(svg, MARGIN, 52, about, fill=GREY)
-    return svg
-
-
 def _points(value: float) -> str:
     return f"{round(value):+d}"
 
@@ -128,21 +115,11 @@ def _cell(svg: Xml.Element, x: float, y: float, width: float, cell: Cell | None)
     if cell is None:
         Xml.SubElement(svg, "rect", {**box, "fill": EMPTY})
         return
-    Xml.SubElement(svg, "rect", {**box, "fill": _rgb(tint(cell.share))})
+    Xml.SubElement(svg, "rect", {**box, "fill": rgb(tint(cell.share))})
     ink = "white" if cell.share > 0.75 else INK
     middle = {"text_anchor": "middle", "fill": ink}
     text(svg, x + width / 2, y + 19, cell.large, font_size="13", font_weight="bold", **middle)
     text(svg, x + width / 2, y + 34, cell.small, font_size="10", **middle)
-
-
-def tint(score: float) -> tuple[float, ...]:
-    """Return a colour from orange over white to blue: red, green and blue in [0, 1]."""
-    end, share = (WIN, 2 * score - 1) if score > 0.5 else (LOSS, 1 - 2 * score)
-    return tuple([(even + share * (full - even)) / 255 for even, full in zip(EVEN, end, strict=True)])
-
-
-def _rgb(parts: tuple[float, ...]) -> str:
-    return f"rgb({','.join(str(round(255 * part)) for part in parts)})"
 
 
 def _intervals(
@@ -155,15 +132,15 @@ def _intervals(
     for number in range(round((last - first) / step) + 1):
         value = round(first + step * number, 12)
         x = left + scale * (value - first)
-        _line(svg, x, TOP - 4, x, bottom + 4, GREY if value == 0 else LINE, 1.0)
+        draw_line(svg, x, TOP - 4, x, bottom + 4, GREY if value == 0 else LINE, 1.0)
         text(svg, x, bottom + 18, f"{value:+g}" if value else "0", text_anchor="middle", fill=GREY)
     text(svg, left, TOP - 26, words, fill=GREY)
     for place, row in enumerate(rows):
         y = TOP + ROW * (place + 0.5)
         ends = [left + scale * (value - first) for value in row]
-        _line(svg, ends[0], y, ends[2], y, DOT, 2.2)
+        draw_line(svg, ends[0], y, ends[2], y, DOT, 2.2)
         for end in (ends[0], ends[2]):
-            _line(svg, end, y - 5, end, y + 5, DOT, 1.4)
+            draw_line(svg, end, y - 5, end, y + 5, DOT, 1.4)
         Xml.SubElement(svg, "circle", cx=f"{ends[1]:.1f}", cy=f"{y:g}", r="5", fill=DOT)
         text(svg, left + AXIS + 16, y + 4, shown(row.middle), font_size="12", font_weight="bold")
         text(svg, left + AXIS + 72, y + 4, f"{shown(row.low)} to {shown(row.high)}", fill=GREY)
@@ -173,16 +150,3 @@ def _nice(value: float) -> float:
     """Return the smallest of 1, 2, 5 times a power of ten that is at least ``value``."""
     power = 10.0 ** floor(log10(max(value, 1e-9)))
     return next(power * k for k in (1, 2, 5, 10) if power * k >= value)
-
-
-def _line(svg: Xml.Element, x1: float, y1: float, x2: float, y2: float, color: str, width: float) -> None:
-    ends = {"x1": f"{x1:.1f}", "y1": f"{y1:.1f}", "x2": f"{x2:.1f}", "y2": f"{y2:.1f}"}
-    Xml.SubElement(svg, "line", {**ends, "stroke": color, "stroke-width": f"{width:g}"})
-
-
-def text(svg: Xml.Element, x: float, y: float, words: str, **style: str) -> Xml.Element:
-    """Draw one line of text, with attributes such as ``font_size``."""
-    named = {"fill": INK, **{name.replace("_", "-"): value for name, value in style.items()}}
-    element = Xml.SubElement(svg, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **named})
-    element.text = printable(words)
-    return element

@@ -20,11 +20,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 
 from infoset import sizes
 from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
+from infoset.hand_filters import select_hands
+from infoset.hand_table import HandTable
 from infoset.practice import solve_soon
 from infoset.remote.serving import Refusal
 from infoset.solvers.job import Watcher
@@ -34,9 +37,9 @@ from infoset.view.guide import guide, title_of
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
 from infoset.web.artifacts import find
-from infoset.web.hands import hand_cells
+from infoset.web.hands import hand_cells, hand_table
 from infoset.web.metadata import kind_of
-from infoset.web.nodes import DisplayedNode, Row
+from infoset.web.nodes import DisplayedNode, Group, Row
 from infoset.web.queue import Queue, Request, RunningRequest
 from infoset.web.schemas import (
     MAX_SECONDS,
@@ -194,24 +197,39 @@ class Exploring:
             if waits := one.waits():
                 return {"waits": waits}
         place = self._place(source, view)
-        groups = [nodes.matching(found, view.find) for found in place.groups[:GROUPS]]
-        first, shown_groups = view.first, []
-        for k, found in enumerate(groups):
+        first, shown_groups, refused = view.first, [], ""
+        for k, whole in enumerate(place.groups[:GROUPS]):
             if view.group not in (None, k):
                 continue
+            found, hands, why = self._matching(source, whole, view)
+            refused = refused or why
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
             shown_groups.append({
                 "group": k, "player": found.player, "moves": found.actions, "total": found.total, "first": first,
                 "colors": action_colors(found.actions, source.order),
                 "rows": nodes.shown(source, other, chosen),
-                "hands": None if first or view.find else hand_cells(source, found),
+                "hands": None if first or hands is None else hand_cells(hands),
             })  # fmt: skip
         source.warm()
         return {
             "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": shown_groups,
             "more": max(len(place.groups) - GROUPS, 0), "valued": source.study is not None,
-            "stamp": source.stamp and str(source.stamp[0]),
+            "stamp": source.stamp and str(source.stamp[0]), "refused": refused,
         }  # fmt: skip
+
+    def _matching(self, source: Source, group: Group, view: RowsRequest) -> tuple[Group, HandTable | None, str]:
+        """Return the rows that are searched for, as a table where they are hands, and why a search is refused.
+
+        Hands are searched by filters, other rows by their keys.
+        """
+        table = None if view.first and not view.find else hand_table(source, group)
+        if table is None or not view.find:
+            return nodes.matching(group, view.find), table, ""
+        try:
+            places = np.flatnonzero(select_hands(table, view.find)).tolist()
+        except InfosetError as error:
+            return nodes.matching(group, view.find), None, str(error)
+        return nodes.take(group, places), table.take(places), ""
 
     def _place(self, source: Source, view: PlaceRequest) -> DisplayedNode:
         if view.way == "public":

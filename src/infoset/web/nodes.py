@@ -265,9 +265,13 @@ def matching(group: Group, text: str) -> Group:
     if not text:
         return group
     needle = text.casefold()
-    matches = [k for k in range(group.total) if needle in group.key(k).casefold()]
+    return take(group, [k for k in range(group.total) if needle in group.key(k).casefold()])
+
+
+def take(group: Group, places: Sequence[int]) -> Group:
+    """Return only the rows at these places."""
     return Group(
-        group.player, group.actions, len(matches), lambda k: group.key(matches[k]), lambda k: group.row(matches[k])
+        group.player, group.actions, len(places), lambda k: group.key(places[k]), lambda k: group.row(places[k])
     )
 
 

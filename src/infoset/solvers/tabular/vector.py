@@ -87,9 +87,7 @@ class VectorSolver(Job):
     def point(self, seconds: float) -> Point:
         """Return exact figures of the average profile."""
         found = self._evaluation(self._figures("average" if self.iteration else "current"))
-        return Point(
-            self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values
-        )
+        return Point(self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values)
 
     def _of_both(self) -> tuple[int, str, FloatArray, Figures]:
         """Return the iteration, name, rows and figures of the better of average and current profile."""

@@ -265,10 +265,11 @@ class Explorer {
     this.matrices = [];
     this.hands = new Map();
     this.body.replaceChildren();
+    if (groups.some((group) => group.hands)) this.searchHands();
     if (this.measure === "difference") this.showDifferences();
     if (!groups.length || groups.every((group) => !group.total)) {
       const step = this.node.steps.at(-1);
-      const why = ends ? "The game ends here." : this.find ? `No key holds “${this.find}”.`
+      const why = ends ? "The game ends here." : this.find ? this.node.refused || `Nothing here matches “${this.find}”.`
         : step?.by === -1 ? "Chance acts next: choose its outcome above." : "Nobody has a choice here.";
       this.body.append(make("p", { className: "ex-empty" }, why));
     }
@@ -288,6 +289,13 @@ class Explorer {
     const row = group?.rows.find((one) => one.key === pointed.row.key);
     if (row) this.point(group, row, pointed.k);
     if (this.measure === "difference") this.showDifferences();
+  }
+
+  /** Hands are searched by a filter, not by their keys. */
+  searchHands() {
+    this.search.placeholder = "Hands: top pair | set, suit:h  /";
+    this.search.title = "AKs, TT+, suited, suit:h, set, flush draw, bet 50 > 20% …; a comma is “and”, | is “or”";
+    this.search.setAttribute("aria-label", "Filter of hands");
   }
 
   group(group) {
