@@ -1,10 +1,10 @@
-"""Walks over a vector form, in two threads where it is large: the values of all hands, and exact figures of a profile."""
+"""Walks over a vector form, in two threads where it is large: values of all hands, and exact figures of a profile."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +44,8 @@ class Walker:
         self.starts = np.zeros((PLAYERS, len(a.kind)), np.int64)
         leaves = len(form.streets[0].leaves)
         for player in range(PLAYERS):
-            self.starts[player, below] = np.arange(len(below)) * leaves * int(a.count[player, 0])
-        self.out = np.zeros(len(below) * leaves * int(a.count[:, 0].max()), dtype)
+            self.starts[player, below] = np.arange(len(below)) * leaves * int(a.hands[player, 0])
+        self.out = np.zeros(len(below) * leaves * int(a.hands[:, 0].max()), dtype)
         self.tasks = _tasks(form, below)
         self.scratch = form.scratch(dtype)
 
@@ -59,7 +59,7 @@ class Walker:
         return ThreadPoolExecutor(THREADS)
 
     def walk(
-        self, player: int, mode: int, state: Learnt, source: FloatArray, ahead: FloatArray, parameters: FloatArray
+        self, player: int, mode: int, state: Learnt, source: npt.NDArray[Any], ahead: FloatArray, parameters: FloatArray
     ) -> FloatArray:
         """Return (hands of the first board,) the values of a player's hands; ``state`` changes where it trains.
 
@@ -80,10 +80,12 @@ class Walker:
             for done in [self._pool.submit(work, scratch) for scratch in self._others]:
                 done.result()
             walk_boards(*given, x, FIRST, boards, boards, True, self.out, starts)
-        at, count = int(x.values_at[0]), int(a.count[player, 0])
+        at, count = int(x.values_at[0]), int(a.hands[player, 0])
         return x.values[at : at + count]
 
-    def look_at(self, board: int, player: int, source: FloatArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    def look_at(
+        self, board: int, player: int, source: npt.NDArray[Any]
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
         """Return the values (nodes, hands) of a player at all nodes of a board, and both players' reach (slots, hands).
 
         Both are those of the profile that is proportional to ``source`` (rows,): a value is the payoff of a hand, times
@@ -98,11 +100,11 @@ class Walker:
             int(a.until[board]), True, self.out, self.starts[player],
         )  # fmt: skip
         street, depth = form.streets[int(a.kind[board])], int(a.depth[board])
-        at, count = int(x.values_at[depth]), int(a.count[player, board])
+        at, count = int(x.values_at[depth]), int(a.hands[player, board])
         values = x.values[at : at + len(street.nodes) * count].reshape(-1, count).copy()
         reach = []
         for p in range(PLAYERS):
-            at, count = int(x.reach_at[p, depth]), int(a.count[p, board])
+            at, count = int(x.reach_at[p, depth]), int(a.hands[p, board])
             reach.append(x.reach[at : at + street.slots[p] * count].reshape(-1, count).copy())
         return values, (reach[0], reach[1])
 
@@ -117,7 +119,7 @@ def _tasks(form: VectorForm, below: LongArray) -> list[tuple[int, int]]:
     return [(int(part[0]), int(until[part[-1]])) for part in parts]
 
 
-def exact_figures(walker: Walker, source: FloatArray, locked: BoolArray = NO_LOCK) -> Figures:
+def exact_figures(walker: Walker, source: npt.NDArray[Any], locked: BoolArray = NO_LOCK) -> Figures:
     """Return the figures of the profile that is proportional to ``source`` (rows,), in the walker's precision.
 
     Best responses keep to the strategy in ``locked`` rows.
