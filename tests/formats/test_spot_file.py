@@ -70,12 +70,12 @@ def test_runs_do_not_depend_on_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("pot = 100", 'no spot of hold\'em: it has no board; such as board = "Td9d6h"'),
+        ("pot = 100", "no spot of hold'em: it has no board; such as board = 'Td9d6h'"),
         ('board = "Td9d6h"\nbet = "50%"', "unknown parameter of holdem: 'bet'; did you mean 'bets'?"),
         ('board = "Td9d6h"\npot = "100"', 'holdem: pot="100" is not an integer (default 100)'),
         ('board = "Td9d6h"\npot = 5.5', "holdem: pot=5.5 is not an integer"),
         ('board = "Td9d"', "holdem: board='Td9d' has 2 cards; it needs 3, 4 or 5"),
-        ('board = ["Td", "9d"]', 'holdem: board=[Td,9d] is not a word'),
+        ('board = ["Td", "9d"]', "holdem: board=[Td,9d] is not a word"),
         ('board = "Td9d6h"\nbets = "half"', "holdem: bets: 'half' is not a bet size; allowed"),
         ('board = "Td9d6h"\n[bets]\nflop = "50%"', "bets is a table; allowed: a number, a text, or a list"),
         ("board = Td9d6h", "not TOML: Invalid value (at line 1, column 9); put texts in quotes"),

@@ -25,13 +25,14 @@ from typing import Any
 
 from infoset.errors import FormatError, ParameterError, UnknownNameError, shorten
 from infoset.files import read_text
-from infoset.games.holdem import HoldemRules, holdem
+from infoset.games.holdem import holdem
+from infoset.games.rules import Rules
 from infoset.names import Name, Value, build
 
 REQUIRED = "board"
 
 
-def read_spot(path: str | Path) -> HoldemRules:
+def read_spot(path: str | Path) -> Rules:
     """Read a ``.toml`` file as a game ``holdem``.  Raises ``FormatError``."""
     parameters = parse_spot(read_text(Path(path)), str(path))
     try:
@@ -52,7 +53,7 @@ def parse_spot(text: str, file: str = "") -> dict[str, Value]:
     except ValueError:
         raise FormatError("not TOML: a number with too many digits", file) from None
     if REQUIRED not in found:
-        raise FormatError(f'no spot of hold\'em: it has no board; such as board = "Td9d6h"', file)
+        raise FormatError("no spot of hold'em: it has no board; such as board = 'Td9d6h'", file)
     return {key: _value(key, value, file) for key, value in found.items()}
 
 

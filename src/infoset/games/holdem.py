@@ -255,8 +255,8 @@ def describe_record(rules: Rules, player: int, record: ObservationRecord, before
 
 
 def holdem(
-    board: str = "Td9d6h", pot: int = 100, stack: int = 200, range1: Value = "JJ AdKd T8s",
-    range2: Value = "QQ AJs 87s", bets: Value = "75%", raises: Value = "3x", donks: Value = "", cap: int = 0,
+    board: str = "Td9d6h", pot: int = 100, stack: int = 200, range1: Value = "QQ AdKd T8s",
+    range2: Value = "JJ AJs 87s", bets: Value = "75%", raises: Value = "3x", donks: Value = "", cap: int = 0,
     add_allin: float = 0.0, force_allin: float = 0.0, merge: float = 0.0, rake: float = 0.0, rake_cap: float = 0.0,
     dead: int = 0, ranges: str = "",
 ) -> Rules:  # fmt: skip

@@ -15,7 +15,7 @@ import re
 from itertools import combinations
 
 from infoset.errors import ParameterError, shorten
-from infoset.games.poker_hands import DECK, LEAST, MOST, RANKS, hand_name
+from infoset.games.poker_hands import DECK, LEAST, MOST, RANKS, Range, hand_name
 
 HANDS = [(high, low) for low, high in sorted(combinations(range(DECK), 2), key=lambda pair: pair[::-1])]
 """All 1,326 hands in PioSOLVER's order, each with the higher card first."""
@@ -83,7 +83,7 @@ def _translate_weights(words: list[str], where: str) -> str:
     """Return a range of hands with these weights, in the order of ``HANDS``."""
     if len(words) != len(HANDS):
         raise ParameterError(f"{where}: a list of {len(words):,} weights; allowed: {len(HANDS):,}, one a hand")
-    weights = {}
+    weights: Range = {}
     for hand, word in zip(HANDS, words, strict=True):
         weight = float(word)
         if weight != 0 and not LEAST <= weight <= MOST:
@@ -94,7 +94,7 @@ def _translate_weights(words: list[str], where: str) -> str:
     return format_range(weights)
 
 
-def format_range(weights: dict[tuple[int, ...], float]) -> str:
+def format_range(weights: Range) -> str:
     """Return a range as text that ``parse_range`` reads back, aces first; hands of weight 0 are left out.
 
     Classes stand for hands of one weight.
@@ -104,7 +104,7 @@ def format_range(weights: dict[tuple[int, ...], float]) -> str:
     >>> format_range(parse_range("QQ+ AKs:0.25 AhKd QhJh", (), "range"))
     'AA AKs:0.25 AhKd KK QQ QhJh'
     """
-    by_class: dict[str, dict[tuple[int, ...], float]] = {}
+    by_class: dict[str, Range] = {}
     for hand in sorted(HANDS, reverse=True):
         by_class.setdefault(class_of(hand), {})[hand] = weights.get(hand, 0.0)
     entries: list[tuple[str, float]] = []

@@ -54,7 +54,8 @@ class _Walk:
         self.all.append(
             HandTable(
                 player, tuple(map(hand_name, hands)), own, actions, rows, unknown[:, 0], unknown, unknown[:, 0],
-                tuple(map(card_name, spot.board)), spot.betting.pot + sum(state.betting.stakes), spot.betting.invested(state.betting, player),
+                tuple(map(card_name, spot.board)), spot.betting.pot + sum(state.betting.stakes),
+                spot.betting.invested(state.betting, player),
                 meets, f"after {', '.join(said)}" if said else "",
             )
         )  # fmt: skip

@@ -177,26 +177,19 @@ def _tournament(item: Artifact) -> Metadata:
 
 
 def _game(item: Artifact) -> Metadata:
-    """Read the title of a game's file; neither ``.csv`` tables that are no payoffs nor other ``.toml`` files are listed."""
+    """Read the title of a game's file; ``.csv`` and ``.toml`` files that hold no game are not listed."""
     suffix = item.path.suffix.lower()
     with open_plain(item.path) as file:
         text = file.read(8 * HEAD if suffix == SPOT else HEAD).decode(errors="replace")  # two lists of 1,326 weights
-    if suffix == ".csv":
-        from infoset.formats.csv_table import parse_csv  # imported here: only games need it
-
-        try:
-            if item.size > HEAD:
-                raise FormatError("larger than tables of payoffs that are listed", item.title)
-            parse_csv(text, item.title)
-        except FormatError as error:
-            return Metadata("", problem=one_line(str(error), TEXT))
-        return Metadata("game", item.name, {"title": _text(item.path.stem)})
-    if suffix == SPOT:
+    if suffix in (".csv", SPOT):
+        from infoset.formats.csv_table import parse_csv  # imported here: only games need them
         from infoset.formats.spot_file import parse_spot
 
         try:
-            parse_spot(text, item.title)
-        except FormatError as error:  # most files in TOML are others
+            if item.size > len(text.encode()):
+                raise FormatError("larger than games of this kind that are listed", item.title)
+            (parse_spot if suffix == SPOT else parse_csv)(text, item.title)
+        except FormatError as error:
             return Metadata("", problem=one_line(str(error), TEXT))
         return Metadata("game", item.name, {"title": _text(item.path.stem)})
     if suffix == ".gbt":
