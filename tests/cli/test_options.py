@@ -172,7 +172,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "report-flops --out": (
         [f"{REPORT} --iterations 3 --out r", "report-flops --out r --json"], lambda s: s.made("r/flops/9s8h2d.json", b"{")
     ),
-    "report-flops --executor": (f"{REPORT} --executor rai", lambda s: "did you mean 'ray'" in s.text),
+    "report-flops --executor": (f"{REPORT} --iterations 1 --executor ray", lambda s: len(s.body["flops"]) == 1),
     "train --executor": (
         [TRAIN, TRAIN.replace("--out net", "--executor ray --workers 2 --out more")],
         lambda s: s.body["last"]["value_loss"] == last_epoch(s.folder / "net")["value_loss"],
