@@ -5,8 +5,8 @@
     python benchmarks/poker.py --against ../before   # beside another checkout, which takes its turn at each row
 
 Each row is solved in a process of its own, once kernels are compiled: with the default method, to .1 % of the pot (the
-turn to .05 %).  The times of solving are without exact figures, which are computed at some iterations to know when to stop.  Memory: the
-arrays of the solver (regrets and averages), and the largest resident size of the process.
+turn to .05 %).  The times of solving are without the exact figures that are computed at some iterations to know when to
+stop.  Memory: the arrays of the solver (regrets and averages), and the largest resident size of the process.
 
 The figures of postflop-solver (Rust, https://github.com/b-inary/postflop-solver) were measured with two threads on a
 machine of two cores, 2026; those of the 3-bet pot are from the comparison in wasm-postflop's README (six threads of a
