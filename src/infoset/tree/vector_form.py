@@ -19,6 +19,7 @@ from infoset import status
 from infoset.base import CardGame, FloatArray, InformationState, LongArray
 from infoset.games.poker_hands import card_name, cards_of, hand_name
 from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand, suit_permutations
+from infoset.jit import kernel
 from infoset.lanes import LANES
 from infoset.memory import check_room
 from infoset.tree.boards import ALL_CARDS, PLAYERS, Board, Deal, disjoint_hands
@@ -158,26 +159,22 @@ class VectorForm:
 
     def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
         """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
-        found = np.maximum(weights, 0).astype(np.float32, copy=False)
-        for begin, actions, hands in self.nodes_in_rows:
-            own = found[begin : begin + actions * hands].reshape(actions, hands)
-            total = own.sum(axis=0)
-            np.divide(own, total, out=own, where=total > 0)
-            own[:, total <= 0] = 1 / actions
+        found = np.ascontiguousarray(weights, dtype=np.float32).copy()
+        normalise_rows(found, self.nodes_in_rows)
         return found
 
     @cached_property
-    def nodes_in_rows(self) -> list[tuple[int, int, int]]:
-        """For each board and decision node the first row, and the numbers of its actions and hands."""
-        a, found = self.arrays, []
+    def nodes_in_rows(self) -> LongArray:
+        """(nodes of all boards, 3) for each decision node the first row, and the numbers of its actions and hands."""
+        a, found = self.arrays, [np.zeros((0, 3), np.int64)]
         for kind, street in enumerate(self.streets):
-            decisions = [node for node in street.nodes if node.mover >= 0]
-            for b in np.flatnonzero(a.kind == kind).tolist():
-                for node in decisions:
-                    count = int(a.hands[node.mover, b])
-                    begin = int(a.first_row[node.mover, b]) + node.row * count
-                    found.append((begin, len(node.children), count))
-        return found
+            boards = np.flatnonzero(a.kind == kind)
+            for node in street.nodes:
+                if node.mover >= 0:
+                    hands = a.hands[node.mover, boards].astype(np.int64)
+                    begins = a.first_row[node.mover, boards] + node.row * hands
+                    found.append(np.stack([begins, np.full_like(hands, len(node.children)), hands], axis=1))
+        return np.concatenate(found)
 
     @cached_property
     def _hand_numbers(self) -> tuple[dict[str, int], ...]:
@@ -290,6 +287,20 @@ class VectorForm:
     def arrays_in(self, dtype: npt.DTypeLike) -> VectorArrays:
         """Return the arrays with payoffs of another precision."""
         return self.arrays._replace(pays=self.arrays.pays.astype(dtype), stakes=self.arrays.stakes.astype(dtype))
+
+
+@kernel
+def normalise_rows(rows: npt.NDArray[np.float32], nodes: LongArray) -> None:
+    """Divide the positive parts of the rows of each node and hand by their sum; where that is 0 they become equal."""
+    for k in range(len(nodes)):
+        begin, actions, hands = nodes[k, 0], nodes[k, 1], nodes[k, 2]
+        for h in range(hands):
+            total = 0.0
+            for action in range(actions):
+                total += max(rows[begin + action * hands + h], 0.0)
+            for action in range(actions):
+                row = begin + action * hands + h
+                rows[row] = max(rows[row], 0.0) / total if total > 0.0 else 1.0 / actions
 
 
 def _num_rows(a: VectorArrays, streets: list[Street]) -> LongArray:
