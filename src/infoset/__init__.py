@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from infoset.base import (
         Action,
         Agent,
-        Dealt,
+        CardGame,
         Factored,
         Game,
         InformationMap,
@@ -99,7 +99,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "arena.competition": "compete",
     "arena.tournament": "tournament",
-    "base": "Action Agent Dealt Factored Game InformationMap JointAction Observation Observed Policy State Step",
+    "base": "Action Agent CardGame Factored Game InformationMap JointAction Observation Observed Policy State Step",
     "catalog": "list_games load",
     "evaluation": "check_profile evaluate",
     "formats.conversion": "convert",
@@ -154,7 +154,7 @@ _NAMES = {
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "Action", "Agent", "Annealing", "Chance", "Dealt", "Ended", "Evaluation", "Factored", "Game", "GameTree",
+    "Action", "Agent", "Annealing", "CardGame", "Chance", "Ended", "Evaluation", "Factored", "Game", "GameTree",
     "HiddenGame", "InformationMap", "JointAction", "Match", "Method", "NativeState", "Observation", "Observed",
     "Policy", "PolicyAgent", "ProductForm", "SequenceForm", "Series", "Solution", "Stage", "State", "Step", "Study",
     "TabularPolicy", "TeamOptimum", "Watcher", "all_equilibria", "anneal", "backward_induction", "behaviour",

@@ -369,32 +369,19 @@ class Factored(Protocol):
 
 
 @runtime_checkable
-class Dealt(Factored, Protocol):
-    """A factored two-player game that begins with a deal: hands interact only by shared cards and at the showdown.
+class CardGame(Protocol):
+    """A game of hold'em between two players, which is known by its public cards, its hands and its betting.
 
-    Cards that one player holds cannot be held by the other, and the hands are compared at the end.  ``split`` does not
-    cover terminal states: the payoff of one depends, besides the core, on whose ``strength`` is higher.
-
-    >>> game = infoset.load("holdem_river(range1='AhAd KhQh:0.5',range2=JcTc)")
-    >>> isinstance(game, infoset.Dealt)
+    >>> isinstance(infoset.load("holdem_river"), infoset.CardGame)
     True
-    >>> game.deal()                                     # no bets, no card; hands
-    (((0, 0), 0, 0, -1), [[((50, 49), 'AhAd', 1.0), ((46, 42), 'KhQh', 0.5)], [((36, 32), 'JcTc', 1.0)]])
     """
 
-    def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Any, float]]]]:
-        """Return the core after the deal and each player's possible private parts with observations and weights.
+    name: str
+    players: tuple[str, ...]
 
-        The probability of a joint deal is proportional to the product of its weights, and zero if it repeats a card.
-        """
-        ...
-
-    def cards(self, what: Any) -> Sequence[Hashable]:
-        """Return the cards that nobody else can have: those of a private part, or of a chance outcome after a deal."""
-        ...
-
-    def strength(self, core: Any, own: Any) -> int:
-        """Return the strength of a hand: the higher one wins."""
+    @property
+    def spot(self) -> Any:
+        """The ``board``, for each player ``hands`` and ``weights``, and the ``betting`` rules."""
         ...
 
 

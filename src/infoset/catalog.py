@@ -60,7 +60,7 @@ GAMES: Registry[Game] = Registry(
             "trade_comm",
         )
     }
-    | {name: f"infoset.games.holdem:{name}" for name in ("holdem_river", "holdem_turn")},
+    | {name: f"infoset.games.holdem:{name}" for name in ("holdem", "holdem_river", "holdem_turn")},
     group="infoset.games",
 )
 """The native games, and those of installed packages."""

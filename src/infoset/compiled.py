@@ -10,7 +10,7 @@ from typing import Union
 import numpy as np
 
 from infoset import sizes, status
-from infoset.base import Dealt, Factored, FloatArray, Game, Mapped, Teamed
+from infoset.base import CardGame, Factored, FloatArray, Game, Mapped, Teamed
 from infoset.catalog import load
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
 from infoset.names import MAX_COUNT, check_range
@@ -24,6 +24,7 @@ from infoset.tree.payoff_scale import are_common, constant_sum_of
 from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import find_symmetry
+from infoset.tree.vector_form import VectorForm
 
 AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
 
@@ -105,10 +106,31 @@ class Compiled:
 
     @property
     def histories(self) -> float:
-        """The number of histories, counted on the graph, or by the factored rules where the game has them."""
+        """The number of histories, counted on the graph, or on the vector form or factored rules of a game with one."""
+        if "graph" not in self.__dict__ and self.has_vector_form:
+            return self.vector.num_histories
         if "graph" not in self.__dict__ and self.factors and isinstance(self._asked, FactoredRules):
             return self._asked.sizes.histories
         return self.graph.count_histories()
+
+    @property
+    def has_vector_form(self) -> bool:
+        """Whether the game consists of public cards, hands and betting."""
+        return isinstance(self.game, CardGame)
+
+    @property
+    def better_in_vector_form(self) -> bool:
+        """Whether to prefer the vector form: there is one, no tree is built yet, and a tree would be large."""
+        return not self.made_whole and self.has_vector_form and not self.fits(sizes.TREE_PREFERRED)
+
+    @cached_property
+    def vector(self) -> VectorForm:
+        """The vector form.  Raises ``UnsupportedGameError`` for a game without, ``BudgetError`` for one too large."""
+        if not isinstance(self.game, CardGame):
+            raise UnsupportedGameError(
+                f"{self.name} has no vector form: it does not consist of hands, cards and betting"
+            )
+        return VectorForm.of(self.game)
 
     @cached_property
     def factors(self) -> bool:
@@ -246,11 +268,10 @@ class Compiled:
         """The tree of all histories.  Raises ``BudgetError`` before memory is allocated."""
         if "graph" in self.__dict__:
             return GameTree.unroll(self.graph, self.max_histories, self._report)
-        known = self._asked if isinstance(self.game, Dealt) else None  # its rules are found quickly
-        if isinstance(known, FactoredRules) and known.sizes.histories > self.limit:
+        if self.has_vector_form and self.vector.num_histories > self.limit:
             raise BudgetError(
-                f"{self.name} has {known.sizes.histories:,.0f} histories, more than a tree may have ({self.limit:,}); "
-                "form=factored does not list them"
+                f"{self.name} has {self.vector.num_histories:,.0f} histories, more than a tree may have "
+                f"({self.limit:,}); form=vector does not list them"
             )
         graph = self.__dict__["graph"] = explore_for_tree(self.game, self.limit, self._report)
         return GameTree.unroll(graph, self.max_histories, self._report)
@@ -337,6 +358,7 @@ class _Made(Compiled):
         return isinstance(self.made, SequenceForm)
 
     factors = False
+    has_vector_form = False
 
     @property
     def made_whole(self) -> bool:

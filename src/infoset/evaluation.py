@@ -31,6 +31,7 @@ from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
 from infoset.policies.tabular import TabularPolicy
+from infoset.policies.vector_policy import VectorPlay, rows_of
 from infoset.search.learnt_response import lower_bound
 from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_images, evaluate_plan
@@ -42,6 +43,7 @@ from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation
 from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.vector_values import Walker, exact_figures
 
 if TYPE_CHECKING:
     from infoset.solvers.tabular.refinements import ProfileCheck
@@ -153,6 +155,8 @@ def _exactly(
         return evaluate_public(policy.policy, policy.graph, respond)
     if isinstance(policy, CorrelatedPlay):
         return _drawn_together(policy, compiled, respond)
+    if isinstance(policy, VectorPlay) or (not isinstance(policy, QuotientPolicy) and compiled.better_in_vector_form):
+        return _on_vector(policy, compiled, respond)
     if _factored_first(policy, compiled):
         return _on_factored(policy, compiled, respond)
     if not _tree_first(policy, compiled):
@@ -292,6 +296,16 @@ def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluatio
         return found
     best = best_behaviour(factored.form, plan)
     return replace(found, best_response=FactoredPolicy.of(factored, best, {"method": "best-response"}))
+
+
+def _on_vector(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:
+    """Evaluate on the vector form: without isomorphism of the suits where the policy need not respect it."""
+    if respond:
+        raise ParameterError("respond: best responses are not kept in vector form; leave it out")
+    form, rows = rows_of(policy, compiled)
+    with status.during("evaluating exactly"):
+        found = exact_figures(Walker(form, np.float64), rows)
+    return Evaluation.of(found.values, found.responses)
 
 
 def _on_tree(form: SequenceForm, plan: FloatArray, respond: bool) -> Evaluation:

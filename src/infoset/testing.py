@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, Dealt, Factored, Game, InformationState, JointAction, State, Step
+from infoset.base import Action, Factored, Game, InformationState, JointAction, State, Step
 from infoset.errors import GameRuleError, IllegalActionError, UnsupportedGameError, shorten
 from infoset.names import MAX_COUNT, check_range
 
@@ -72,7 +72,6 @@ class _Checker:
         self.n = len(game.players)
         self.action_sets: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
         self.cores: dict[Hashable, tuple[list[object], tuple[Hashable, ...]]] = {}
-        self.showdowns: dict[Hashable, tuple[list[object], tuple[float, ...]]] = {}
 
     def play_guarded(self) -> int:
         """Play once; any exception that the game raises by itself is reported as a ``GameRuleError``."""
@@ -116,10 +115,6 @@ class _Checker:
         if len(movers) > 1:
             raise self._broken("simultaneous moves are not supported by this factored form")
         player = movers[0] if movers else None
-        if isinstance(game, Dealt):
-            if player is None:  # the deal: hands depend on each other
-                return
-            self._check_showdown(game, state, actions)
         history, others_private = self.cores.setdefault(core, (list(self.history), own))
         mixed = game.join(core, tuple([own[p] if p == player else others_private[p] for p in range(self.n)]))
         here, there = (self._outcome(game, one, actions, answer, player) for one in (state, mixed))
@@ -129,22 +124,6 @@ class _Checker:
                 f"does not factor: {who} has other moves, or moves of another effect, with the private states that the "
                 f"others had after {history}"
             )
-
-    def _check_showdown(self, game: Dealt, state: State, actions: JointAction) -> None:
-        """Check that hands share no card, and that an end pays the same wherever the same player's hand is stronger."""
-        core, own = game.split(state)  # type: ignore[misc]
-        if set(game.cards(own[0])) & set(game.cards(own[1])):
-            raise self._broken(f"both players have a card of {own!r}")
-        end = state.play(actions, None).state
-        if not end.terminal:
-            return
-        one, two = (game.strength(core, hand) for hand in own)
-        paid = tuple(end.returns())
-        history, before = self.showdowns.setdefault(
-            (core, tuple(actions), (one > two) - (one < two)), (list(self.history), paid)
-        )
-        if before != paid:
-            raise self._broken(f"{actions!r} pays {paid}, and with as strong a hand after {history} {before}")
 
     def _outcome(
         self, game: Factored, state: State, actions: JointAction, answer: Action | None, player: int | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -22,7 +21,7 @@ from infoset.base import Dealt, State
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.evaluation import policy_of
-from infoset.games.holdem import HoldemRules, holdem_river, holdem_turn
+from infoset.games.holdem import Core, Hand, HoldemRules, holdem, holdem_river, holdem_turn
 from infoset.games.poker_hands import RangeWarning, _warn_of, card_name, cards_of, hand_name, parse_range, strength
 from infoset.hand_groups import group_of
 from infoset.solvers.metrics import evaluate_plan
@@ -160,6 +159,9 @@ SMALL = [
     pytest.param("holdem_turn(range1='AA KQs',range2='QJs 99:0.3')", marks=pytest.mark.slow),
     "holdem_turn(range1=AsKs,range2='AcKc QQ',limit=20,raises=0)",
     "holdem_turn(range1='AcAd 3c3d',range2=AhAs,bets=[allin],raises=0,stack=60)",
+    "holdem(board=QsJh8h5d2c,bets='50%,2e; P2: a',raises='2.5x',stack=150,range1='AA 65s',range2='KK 87s')",
+    "holdem(board=QsJh8h5d,bets='75%',donks=none,raises=none,range1='AsKs 2h2d',range2='AcKc QQ')",
+    pytest.param("holdem(bets='flop: a',range1='AsKs 6s6d',range2='AcKc')", marks=pytest.mark.slow),
 ]
 
 
@@ -280,8 +282,8 @@ def test_a_pair_of_deuces_is_a_word_and_a_tree_that_is_too_large_is_known_at_onc
 class Wrong(HoldemRules):
     """Says that a hand is better than it is."""
 
-    def strength(self, core: Hashable, own: tuple[int, ...]) -> int:
-        return -super().strength(core, own) * (own[0] % 2)
+    def strength(self, core: Core, own: Hand, opened: str | None = None) -> int:
+        return -super().strength(core, own, opened) * (own[0] % 2)
 
 
 class Shared(HoldemRules):
@@ -306,10 +308,17 @@ class Closed(HoldemRules):
 
     def split(self, state: State) -> Any:
         found = super().split(state)
-        return found and ((*found[0][:-1], found[0][-1] >= 0), found[1])  # type: ignore[index]
+        return found and ((found[0][0], len(found[0][1])), found[1])  # type: ignore[index, arg-type]
 
     def join(self, core: Any, own: Any) -> Any:
-        return super().join((*core[:-1], 0 if core[-1] is True else -1), own)
+        return super().join((core[0], (0,) * core[1]), own)
+
+    def strength(self, core: Any, own: Any, opened: str | None = None) -> int:
+        return super().strength((core[0], (0,) * core[1]), own, opened)
+
+    def deal(self) -> Any:
+        (betting, _), hands = super().deal()  # type: ignore[misc]
+        return (betting, 0), hands
 
 
 class Returning(HoldemRules):
@@ -317,7 +326,7 @@ class Returning(HoldemRules):
 
     def split(self, state: State) -> Any:
         found = super().split(state)
-        return found and (((0, 0), 0, *found[0][2:]), found[1])  # type: ignore[index]
+        return found and ((found[0][0]._replace(stakes=(0, 0), raises=0), found[0][1]), found[1])  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -387,6 +396,26 @@ def test_the_same_turn_as_openspiels() -> None:
     _compare(theirs.child(action), state)
 
 
+def test_the_same_flop_as_openspiels() -> None:
+    """A bet of the pot, or all-in, on three streets; after all-in the cards come at once."""
+    pyspiel = pytest.importorskip("pyspiel")
+    hands = "AsKs", "9d9c"
+    deck = [4 * rank + suit for rank in range(13) for suit in (3, 2, 1, 0)]
+    pairs = [hand_name((max(hand), min(hand))) for hand in combinations(deck, 2)]
+    reach = " ".join(str(float(name == hand)) for hand in hands for name in pairs)
+    theirs = pyspiel.load_game(
+        "universal_poker(betting=nolimit,numPlayers=2,numRounds=4,blind=50 50,firstPlayer=2 1 1 1,numSuits=4,numRanks=13,"
+        "numHoleCards=2,numBoardCards=0 3 1 1,stack=150 150,bettingAbstraction=fcpa,potSize=100,"
+        f"boardCards={BOARD[:6]},handReaches={reach})"
+    ).new_initial_state()
+    ((action, _),) = [(action, chance) for action, chance in theirs.chance_outcomes() if chance > 0]
+    ours = holdem(board=BOARD[:6], bets="100%", raises="a", stack=100, range1=hands[0], range2=hands[1])
+    state = ours.start().state
+    for hand in hands:
+        state = state.play((None, None), hand).state
+    _compare(theirs.child(action), state)
+
+
 def _compare(theirs: Any, ours: State) -> None:
     assert theirs.is_terminal() == ours.terminal
     if ours.terminal:
@@ -433,13 +462,111 @@ def test_a_card_is_opened_in_words_and_as_a_picture() -> None:
     ]  # fmt: skip
 
 
+def test_flop_turn_and_river_in_words_and_as_a_picture() -> None:
+    game = holdem(range1="AsAh", range2="KsKh")
+    known = ((None, "AsAh"), ("bet 75", ()), (None, "call"), (None, "2c"), ("check", ()), (None, "check"), (None, "3c"))
+    assert [game.describe_record(0, known[k], known[:k]) for k in (0, 3, 6)] == [
+        "you get AsAh",
+        "the turn is 2c",
+        "the river is 3c",
+    ]
+    areas = game.picture([known, None])["areas"]
+    assert [(area["cards"], area["chips"], area["note"]) for area in areas] == [
+        (["As", "Ah"], 75, "bet 75 | check"), ([], 75, "call | check"), (["Td", "9d", "6h", "2c", "3c"], 250, ""),
+    ]  # fmt: skip
+
+
+def test_after_all_in_cards_come_at_once() -> None:
+    game = holdem(bets="a", range1="AsAh", range2="KsKh")
+    known = ((None, "AsAh"), ("bet 200", ()), (None, "call"), (None, "Kd"), (None, "2c"))
+    state: State = game.start().state
+    for card in ("AsAh", "KsKh"):
+        state = state.play((None, None), card).state
+    state = state.play(("bet 200", None)).state.play((None, "call")).state
+    assert not state.terminal
+    assert len(state.chance_outcomes((None, None))) == 45
+    state = state.play((None, None), "Kd").state.play((None, None), "2c").state
+    assert state.terminal
+    assert state.returns() == (-250, 250)
+    areas = game.picture([known, None])["areas"]
+    assert (areas[2]["cards"], areas[0]["note"]) == (["Td", "9d", "6h", "Kd", "2c"], "bet 200")
+
+
+FLOPS = [
+    "holdem",
+    "holdem(bets='33%,75%; turn: 66%; river P2: 75%,a',donks='25%; river: none',cap=2,range1=any,range2=any)",
+    "holdem(bets=e,raises=e,stack=1000,add_allin=1.5,force_allin=0.15,merge=0.1)",
+    "holdem(bets=a,rake=0.05,rake_cap=3,dead=10,board=Td9d6h2c)",
+    "holdem(bets=[50%,2e],raises=none,board=Td9d6h2c2d,range1=22,range2=33)",
+]
+
+
+@pytest.mark.parametrize("name", FLOPS)
+def test_spots_keep_the_contract_and_their_names(name: str) -> None:
+    game = infoset.load(name)
+    assert check_game(game, plays=30).plays == 30
+    assert infoset.load(game.name) == game
+    assert isinstance(game, HoldemRules)
+    assert [len(own) for own in game.spot.hands] == [len(own) for own in game.spot.weights]
+
+
+def test_the_name_of_a_spot_has_what_differs_from_the_defaults() -> None:
+    assert holdem(bets="33%;\n turn: 66%;", raises=None, stack=100).name == (
+        'holdem(stack=100,bets="33%; turn: 66%",raises="none")'
+    )
+    assert holdem(bets=("33%", "a")).name == 'holdem(bets="33%,a")'
+
+
+def test_the_three_names_make_the_same_game() -> None:
+    ranges = {"range1": "AA KQs", "range2": "QJs"}
+    for one, other in (
+        (holdem_turn(bets=(0.5, "allin"), raises=2, **ranges), holdem("QsJh8h5d", bets="50%,a", raises="50%,a", cap=3, **ranges)),
+        (holdem_river(limit=20, **ranges), holdem("QsJh8h5d2c", bets="20c", raises="20c", cap=2, **ranges)),
+    ):  # fmt: skip
+        assert isinstance(one, HoldemRules) and isinstance(other, HoldemRules)
+        assert one.spot.betting == other.spot.betting
+        assert (one.spot.board, one.spot.ranges) == (other.spot.board, other.spot.ranges)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"board": "Td9d"}, "board='Td9d' has 2 cards; it needs 3, 4 or 5"),
+        ({"board": "Td9dTd"}, "Td occurs twice"),
+        ({"range2": "Td9d"}, "range2='Td9d': no hand is left beside the board Td9d6h"),
+        ({"bets": "half"}, "bets: 'half' is not a bet size; allowed: such as"),
+        ({"bets": 33}, "bets: '33' is not a bet size; allowed: such as"),
+        ({"bets": "2x"}, "bets: '2x' is a multiple of a bet faced; allowed in raises only"),
+        ({"donks": "2x"}, "donks: '2x' is a multiple"),
+        ({"raises": "turn P3: 2x"}, "raises: sizes for 'turn P3'; allowed: flop, turn, river"),
+        ({"bets": "300c"}, "bets: 300c is more than the stack of 200"),
+        ({"rake": 1.5}, "rake=1.5; allowed: numbers from 0 to 1"),
+        ({"dead": 200}, "dead=200 is out of range; allowed: 0 to 100"),
+        ({"stack": 0}, "stack=0 is out of range"),
+    ],
+)
+def test_a_wrong_spot_is_one_line(parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError) as refusal:
+        holdem(**parameters)
+    assert str(refusal.value).startswith("holdem: ")
+    assert said in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_rake_makes_every_end_a_loss_for_the_players() -> None:
+    solution = infoset.solve(
+        "holdem(board=QsJh8h5d2c,bets='100%',raises=none,rake=0.1,range1=Td9d,range2=4s3s)", "dcfr", iterations=100
+    )
+    assert sum(solution.values) == pytest.approx(-10, abs=1e-3)  # P1 has the nuts, and a bet is not called
+
+
 @pytest.mark.slow
 def test_the_turn_with_every_hand() -> None:
     """1,128 hands a side, every river: built in seconds, counted to the unit, and solved."""
     compiled = Compiled.of("holdem_turn(range1=any,range2=any)")
     one = Compiled.of("holdem_turn(range1=AsKs,range2=9d9c)").histories - 2  # without those of the deal
     deals = 1128 * 1035  # 48 cards, two of them and two of the others
-    assert compiled.histories == 1 + 1128 + deals * one == 2_020_909_009
+    assert compiled.histories == 1 + 1128 + deals * one == 1_815_432_529
     solution = infoset.solve(compiled, iterations=100)
     assert solution.exploitability < 1  # of a pot of 100
 

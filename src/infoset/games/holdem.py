@@ -1,11 +1,13 @@
-"""Texas hold'em from the turn or the river on: a board, a range of hands for each of two players, betting."""
+"""Texas hold'em from the flop, turn or river on: a board, a range of hands for each of two players, betting."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,9 +20,11 @@ from infoset.base import (
     ObservationRecord,
     Observed,
     Picture,
-    State,
 )
 from infoset.errors import ParameterError, shorten
+from infoset.games import bet_sizes
+from infoset.games.bet_sizes import CHIPS, MAX_SHARE, NONE, POT, BetSize, on_all_streets, parse_sizes_by_street
+from infoset.games.betting import ACT, CARD, MAX_CHIPS, SHOWDOWN, Betting, BettingRules
 from infoset.games.poker_hands import (
     DECK,
     DIALECTS,
@@ -31,16 +35,19 @@ from infoset.games.poker_hands import (
     disjoint,
     hand_name,
     parse_range,
-    strength,
 )
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table
 from infoset.names import Value, check_choice, check_range, full_name
 
-CHECK, CALL, FOLD, ALL_IN = "check", "call", "fold", "allin"
-RIVER, TURN = 5, 4  # cards on the board
-NOBODY = -1  # no player moves; also: no card
-MOST_CHIPS = 1_000_000
+MAX_RAISES = 8
+ALL_IN = "allin"
+RIVER_CARDS, TURN_CARDS, FLOP_CARDS = 5, 4, 3
+CARDS_TO_COME = {3: "the turn", 4: "the river"}
+"""The next card's name by the number of cards that lie open."""
+Hand: TypeAlias = tuple[int, ...]
+Core: TypeAlias = tuple[Betting, tuple[int, ...]]
+"""The betting and the cards opened since the game began."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +56,8 @@ class Spot:
 
     name: str
     board: tuple[int, ...]
-    pot: int
-    stack: int
-    bets: tuple[float, ...]
-    raises: int
-    limit: int
+    """Three to five cards, numbered ``4 * rank + suit``."""
+    betting: BettingRules
     ranges: tuple[Range, Range] = field(repr=False)
 
     def __eq__(self, other: object) -> bool:
@@ -62,29 +66,44 @@ class Spot:
     def __hash__(self) -> int:
         return hash(self.name)
 
+    @property
+    def street(self) -> int:
+        """The street on which the game begins: 0 flop, 1 turn, 2 river."""
+        return len(self.board) - FLOP_CARDS
+
     @cached_property
-    def hands(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """The hands in each player's range, as pairs of cards."""
+    def hands(self) -> tuple[list[Hand], list[Hand]]:
+        """The hands in each player's range, as pairs of cards, the higher one first."""
         one, two = self.ranges
         return list(one), list(two)
 
     @cached_property
-    def number(self) -> dict[str, tuple[int, ...]]:
+    def weights(self) -> tuple[FloatArray, FloatArray]:
+        """(hands,) the weights of each player's hands, in the order of ``hands``."""
+        one, two = self.ranges
+        return np.array(list(one.values())), np.array(list(two.values()))
+
+    @cached_property
+    def number(self) -> dict[str, Hand]:
         """The hands by name."""
         return {hand_name(hand): hand for own in self.hands for hand in own}
 
     @cached_property
-    def _strengths(self) -> dict[int, dict[tuple[int, ...], int]]:
+    def _strengths(self) -> dict[tuple[int, ...], dict[Hand, int]]:
         return {}
 
-    def strengths(self, card: int) -> dict[tuple[int, ...], int]:
-        """Return the strength of each hand with the board and the river card ``card``, or ``NOBODY`` for none."""
-        if card not in self._strengths:
-            board = self.board if card == NOBODY else (*self.board, card)
-            self._strengths[card] = {
-                hand: strength((*board, *hand)) for hand in self.number.values() if card not in hand
+    def strengths(self, cards: tuple[int, ...]) -> dict[Hand, int]:
+        """Return the strength of each hand with the board and the cards opened since, in any order."""
+        opened = tuple(sorted(cards))
+        if opened not in self._strengths:
+            from infoset.games.hand_strengths import BLOCKED, hand_strengths  # brings compiled code
+
+            hands = list(self.number.values())
+            found = hand_strengths((*self.board, *opened), hands).tolist()
+            self._strengths[opened] = {
+                hand: level for hand, level in zip(hands, found, strict=True) if level != BLOCKED
             }
-        return self._strengths[card]
+        return self._strengths[opened]
 
     @cached_property
     def fits(self) -> BoolArray:
@@ -94,11 +113,10 @@ class Spot:
     @cached_property
     def first_probabilities(self) -> FloatArray:
         """(hands,) the probabilities of the first player's hands."""
-        weights = [np.array(list(own.values())) for own in self.ranges]
-        joint = weights[0] * (self.fits @ weights[1])
+        joint = self.weights[0] * (self.fits @ self.weights[1])
         return np.asarray(joint / joint.sum())
 
-    def probabilities_beside(self, hand: tuple[int, ...]) -> list[tuple[Action, float]]:
+    def probabilities_beside(self, hand: Hand) -> list[tuple[Action, float]]:
         """Return the second player's hands with their probabilities, given the first player's ``hand``."""
         left = {own: weight for own, weight in self.ranges[1].items() if not set(own) & set(hand)}
         total = sum(left.values())
@@ -107,167 +125,112 @@ class Spot:
 
 class _Fields(NamedTuple):
     spot: Spot
-    hands: tuple[tuple[int, ...], ...]
-    stakes: tuple[int, int]
-    bets: int
-    mover: int
-    card: int
+    hands: tuple[Hand, ...]
+    betting: Betting
+    cards: tuple[int, ...]
 
 
 class HoldemState(NativeState, _Fields):
-    """The hands dealt, the chips put in, the bets and raises on this street, the player to move and the river card.
-
-    The mover is ``NOBODY`` where chance deals the river, and the card is ``NOBODY`` before that.
-    """
+    """The hands dealt, the betting, and the cards opened since the game began, in order."""
 
     __slots__ = ()
 
     def legal_actions(self, player: int) -> tuple[Action, ...]:
-        if player != self.mover or len(self.hands) < len(self.stakes):
+        if player != self.betting.mover or len(self.hands) < 2:
             return ()
-        highest, own = max(self.stakes), self.stakes[player]
-        sizes = () if self.bets > self.spot.raises else self._sizes(highest, own)
-        first = (FOLD, CALL) if highest > own else (CHECK,)
-        verb = "raise" if highest > own else "bet"
-        return (*first, *[f"{verb} {to}" for to in sizes])
-
-    def _sizes(self, highest: int, own: int) -> tuple[int, ...]:
-        """Return the stakes to bet or raise to: shares of the pot after a call, raising no less than the last bet."""
-        spot, pot = self.spot, self.spot.pot + 2 * highest
-        if highest >= spot.stack:
-            return ()
-        if spot.limit:
-            return (min(spot.stack, highest + spot.limit),)
-        least = highest + max(highest - own, 1)
-        to = {min(spot.stack, max(least, highest + round(min(size * pot, spot.stack)))) for size in spot.bets}
-        return tuple(sorted(to))
+        return self.spot.betting.actions(self.betting)
 
     def chance_outcomes(self, actions: JointAction) -> tuple[tuple[Action, float], ...]:
-        if len(self.hands) == len(self.stakes):
-            return self._cards() if self.mover == NOBODY else ()
+        if len(self.hands) == 2:
+            return self._cards_to_come() if self.betting.status == CARD else ()
         if self.hands:
             return tuple(self.spot.probabilities_beside(self.hands[0]))
         probabilities = zip(self.spot.hands[0], self.spot.first_probabilities.tolist(), strict=True)
         return tuple((hand_name(hand), chance) for hand, chance in probabilities)
 
+    def _cards_to_come(self) -> tuple[tuple[Action, float], ...]:
+        """Return the cards that may be opened next with their probabilities."""
+        closed = {*range(DECK)} - {*self.spot.board, *self.cards, *self.hands[0], *self.hands[1]}
+        return tuple((card_name(card), 1 / len(closed)) for card in sorted(closed))
+
     def play_unchecked(self, actions: JointAction, chance_outcome: Action | None = None) -> Observed:
-        if chance_outcome is not None and self.mover == NOBODY:
+        if chance_outcome is not None and len(self.hands) == 2:
             (card,) = cards_of(str(chance_outcome), "card")
-            return Observed(self.opened(card), (chance_outcome, chance_outcome))
+            return Observed(self.after_card(card), (chance_outcome, chance_outcome))
         if chance_outcome is not None:
             seen = (chance_outcome, None) if not self.hands else (None, chance_outcome)
             return Observed(self._replace(hands=(*self.hands, self.spot.number[str(chance_outcome)])), seen)
-        mover = self.mover
+        mover = self.betting.mover
         action = str(actions[mover])
         return Observed(self.after(action), (None, action) if mover == 0 else (action, None))
 
-    def _cards(self) -> tuple[tuple[Action, float], ...]:
-        """Return the possible river cards with their probabilities."""
-        closed = {*range(DECK)} - {*self.spot.board, *self.hands[0], *self.hands[1]}
-        return tuple((card_name(card), 1 / len(closed)) for card in sorted(closed))
-
-    def opened(self, card: int) -> HoldemState:
-        """Return the state after the river card is dealt."""
-        return self._replace(bets=0, mover=0, card=card)
-
-    def staked(self, action: str) -> tuple[int, int]:
-        """Return the chips put in after a move."""
-        own, highest = self.stakes[self.mover], max(self.stakes)
-        to = highest if action == CALL else own if action in (CHECK, FOLD) else int(action.split()[1])
-        return (to, self.stakes[1]) if self.mover == 0 else (self.stakes[0], to)
-
     def after(self, action: str) -> NativeState:
-        """Return the state after a legal move."""
-        mover, stakes = self.mover, self.staked(action)
-        if action == FOLD:
-            return Ended(self._paid(1 - mover, stakes[mover]))
-        if action == CALL or (action == CHECK and mover == 1):
-            if len(self.spot.board) == TURN and self.card == NOBODY:
-                return self._replace(stakes=stakes, mover=NOBODY)
-            one, two = (self.spot.strengths(self.card)[hand] for hand in self.hands)
-            return Ended(self._paid(int(two > one), max(stakes))) if one != two else Ended((0.0, 0.0))
-        return self._replace(stakes=stakes, bets=self.bets + (action != CHECK), mover=1 - mover)
+        """Return the state after a legal action of the mover."""
+        return self._replace(betting=self.spot.betting.after(self.betting, action))._ended()
 
-    def _paid(self, winner: int, stake: int) -> tuple[float, ...]:
-        """Return the payoffs; each player put in half of the initial pot."""
-        won = self.spot.pot / 2 + stake
-        return (won, -won) if winner == 0 else (-won, won)
+    def after_card(self, card: int) -> NativeState:
+        """Return the state after a card is opened."""
+        return self._replace(betting=self.spot.betting.deal(self.betting), cards=(*self.cards, card))._ended()
+
+    def _ended(self) -> NativeState:
+        """Return the end with its payoffs where a player has folded or hands are compared, otherwise the state."""
+        if self.betting.status in (ACT, CARD):
+            return self
+        outcome = 0
+        if self.betting.status == SHOWDOWN:
+            one, two = (self.spot.strengths(self.cards)[hand] for hand in self.hands)
+            outcome = 0 if one > two else 1 if one == two else 2
+        return Ended(tuple(self.spot.betting.payoffs(self.betting)[outcome].tolist()))
 
     def returns(self) -> tuple[float, ...]:
         return (0.0, 0.0)
 
 
 class HoldemRules(ShownRules):
-    """Hold'em in factored form: the private parts are the hands, the core is the betting and the river card."""
+    """The rules of a spot, with its cards, ranges and betting in ``spot``."""
 
     @property
     def spot(self) -> Spot:
-        """The board, chips and ranges."""
+        """The board, the rules of betting and the ranges."""
         return self.first.state.spot  # type: ignore[attr-defined, no-any-return]
-
-    def split(self, state: State) -> tuple[Hashable, tuple[Hashable, ...]] | None:
-        """Split a state into the betting with the river card, and the hands, on which terminal payoffs depend."""
-        if not isinstance(state, HoldemState):
-            return None
-        return state[2:], state.hands
-
-    def join(self, core: tuple[tuple[int, int], int, int, int], own: tuple[tuple[int, ...], ...]) -> HoldemState:
-        """Return the state with this betting and these hands."""
-        return HoldemState(self.spot, own, *core)
-
-    def deal(self) -> tuple[Hashable, list[list[tuple[Hashable, Action, float]]]]:
-        """Return the core after the deal, and each player's hands with their names and weights; see ``Dealt``."""
-        dealt: list[list[tuple[Hashable, Action, float]]] = [
-            [(hand, hand_name(hand), weight) for hand, weight in own.items()] for own in self.spot.ranges
-        ]
-        return self.first.state[2:], dealt  # type: ignore[index]
-
-    def cards(self, what: tuple[int, ...] | str) -> tuple[int, ...]:
-        """Return the cards of a hand or of a chance outcome; see ``Dealt``."""
-        return cards_of(what, "card") if isinstance(what, str) else what
-
-    def strength(self, core: tuple[tuple[int, int], int, int, int], own: tuple[int, ...]) -> int:
-        """Return the strength of a hand with the cards of the core; see ``Dealt``."""
-        return self.spot.strengths(core[-1])[own]
 
 
 class Public(NamedTuple):
-    """The public information: the chips put in, each player's moves, and the river card."""
+    """The public information: the betting, each player's actions, and the opened cards."""
 
-    stakes: tuple[int, int]
+    betting: Betting
     actions: list[list[str]]
-    card: str
+    cards: list[str]
 
 
 def _public(rules: Rules, infostate: InformationState) -> Public:
     """Replay the betting from one player's information state."""
-    first: HoldemState = rules.first.state  # type: ignore[assignment]
-    state: NativeState = first._replace(hands=(first.spot.hands[0][0], first.spot.hands[1][0]))
-    stakes, actions, opened = first.stakes, [list[str](), list[str]()], ""
+    spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
+    betting = spot.betting.start(spot.street)
+    actions, cards = [list[str](), list[str]()], list[str]()
     for word in map(str, made(infostate)[1:]):
-        assert isinstance(state, HoldemState)
-        if state.mover == NOBODY:
-            (card,), opened = cards_of(word, "card"), word
-            beside = [next(hand for hand in own if card not in hand) for own in first.spot.hands]
-            state = state.opened(card)._replace(hands=tuple(beside))
+        if betting.status == CARD:
+            cards.append(word)
             actions = [[*own, "|"] for own in actions]
-            continue
-        actions[state.mover].append(word)
-        stakes, state = state.staked(word), state.after(word)
-    return Public(stakes, actions, opened)
+            betting = spot.betting.deal(betting)
+        else:
+            actions[betting.mover].append(word)
+            betting = spot.betting.after(betting, word)
+    return Public(betting, actions, cards)
 
 
 def picture(rules: Rules, infostate: Infostates) -> Picture:
-    """Draw the hands, the board, the chips and each player's moves."""
+    """Draw the hands, the board, the chips and each player's actions."""
     spot: Spot = rules.first.state.spot  # type: ignore[attr-defined]
-    stakes, actions, card = _public(rules, longest(infostate))
+    betting, actions, cards = _public(rules, longest(infostate))
     areas = []
     for player, own in enumerate(infostate):
         hand = _two(str(own[0][1])) if own else []
         hidden = 2 * int(own is None and any(infostate))
         said = ", ".join(actions[player]).replace(", |", " |").replace("|,", "|").strip(" |")
-        areas.append(area(rules.players[player], hand, hidden, said, chips=stakes[player], player=player))
-    return table(*areas, area("board", [*_two(hand_name(spot.board)), *_two(card)], chips=spot.pot + sum(stakes)))
+        areas.append(area(rules.players[player], hand, hidden, said, chips=betting.stakes[player], player=player))
+    chips = spot.betting.pot + sum(betting.stakes)
+    return table(*areas, area("board", [*_two(hand_name(spot.board)), *cards], chips=chips))
 
 
 def _two(name: str) -> list[str]:
@@ -276,7 +239,7 @@ def _two(name: str) -> list[str]:
 
 
 def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
-    """Describe a dealt hand, the player's own move, the other player's move, or the river card."""
+    """Describe a dealt hand, the player's own move, the other player's move, or an opened card."""
     action, seen = record
     if action is not None:
         return f"you {action}"
@@ -284,8 +247,41 @@ def describe_record(rules: Rules, player: int, record: ObservationRecord, before
         return f"you get {seen}"
     verb, _, much = str(seen).partition(" ")
     if verb[0] in RANKS:
-        return f"the river is {seen}"
+        board = rules.first.state.spot.board  # type: ignore[attr-defined]
+        opened = [word for word in made(before)[1:] if str(word)[0] in RANKS]
+        return f"{CARDS_TO_COME[len(board) + len(opened)]} is {seen}"
     return f"{does(rules.players[1 - player], verb)} {much}".strip()
+
+
+def holdem(
+    board: str = "Td9d6h", pot: int = 100, stack: int = 200, range1: Value = "JJ AdKd T8s",
+    range2: Value = "QQ AJs 87s", bets: Value = "75%", raises: Value = "3x", donks: Value = "", cap: int = 0,
+    add_allin: float = 0.0, force_allin: float = 0.0, merge: float = 0.0, rake: float = 0.0, rake_cap: float = 0.0,
+    dead: int = 0, ranges: str = "",
+) -> Rules:  # fmt: skip
+    """Texas hold'em from the flop, turn or river on, heads up: P1 moves first on every street.
+
+    ``bets``, ``raises`` and ``donks`` are sizes such as ``33%,75%; turn: 66%; river P2: 2e,a``, see
+    ``games.bet_sizes``; the thresholds ``add_allin``, ``force_allin`` and ``merge`` are shares of the pot, see
+    ``games.betting``.  There are up to ``cap`` bets and raises a street (0: any number).  The house takes the share
+    ``rake`` of the pot, up to ``rake_cap`` chips (0: no limit).  Ranges are written as ``QQ+ A5s+ KTo 76s:0.5 AhKd``,
+    ``any`` is every hand; ``ranges`` chooses how ``T9s+`` is read, ``eval7`` (T9s alone) or ``pio`` (T9s to AKs).
+    Payoffs are chips won, where each player put in half of the ``pot`` without ``dead``.  Raises ``ParameterError`` for
+    invalid values.
+    """
+    texts = {name: _sizes_text(value) for name, value in (("bets", bets), ("raises", raises), ("donks", donks))}
+    name = full_name(
+        "holdem", holdem, board=board, pot=pot, stack=stack, range1=str(range1), range2=str(range2), **texts, cap=cap,
+        add_allin=add_allin, force_allin=force_allin, merge=merge, rake=rake, rake_cap=rake_cap, dead=dead,
+        ranges=ranges,
+    )  # fmt: skip
+    with _errors_of("holdem"):
+        betting = BettingRules(
+            pot, stack, cap=cap, add_allin=add_allin, force_allin=force_allin, merge=merge, rake=rake,
+            rake_cap=rake_cap, dead=dead,
+            **{name: parse_sizes_by_street(text, name, name == "raises") for name, text in texts.items()},
+        )  # fmt: skip
+        return _make_game(name, board, (FLOP_CARDS, TURN_CARDS, RIVER_CARDS), betting, (range1, range2), ranges)
 
 
 def holdem_river(
@@ -301,10 +297,13 @@ def holdem_river(
     or ``pio`` (T9s to AKs).  Payoffs are chips won, where each player put in half of the ``pot``.  Raises
     ``ParameterError`` for invalid cards and ranges.
     """
-    return _holdem(
-        holdem_river, RIVER, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
-        range2=range2, ranges=ranges,
+    name = full_name(
+        "holdem_river", holdem_river, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit,
+        range1=str(range1), range2=str(range2), ranges=ranges,
     )  # fmt: skip
+    with _errors_of("holdem_river"):
+        betting = _betting_by_shares(pot, stack, bets, raises, limit)
+        return _make_game(name, board, (RIVER_CARDS,), betting, (range1, range2), ranges)
 
 
 def holdem_turn(
@@ -317,38 +316,41 @@ def holdem_turn(
     The parameters are those of ``holdem_river``; moves name the total chips that a player has put in on both streets.
     ``raises`` applies to each street.
     """
-    return _holdem(
-        holdem_turn, TURN, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=range1,
-        range2=range2, ranges=ranges,
-    )  # fmt: skip
-
-
-def _holdem(
-    maker: Callable[..., Rules], cards: int, board: str, pot: int, stack: int, bets: tuple[Value, ...], raises: int,
-    limit: int, range1: Value, range2: Value, ranges: str,
-) -> Rules:  # fmt: skip
-    """Make a turn or river game.  Raises ``ParameterError``."""
-    game = maker.__name__
-    check_range(f"{game}: pot", pot, 1, MOST_CHIPS)
-    check_range(f"{game}: stack", stack, 1, MOST_CHIPS)
-    check_range(f"{game}: raises", raises, 0, 8)
-    check_range(f"{game}: limit", limit, 0, MOST_CHIPS)
-    open_cards = cards_of(board, f"{game}: board")
-    if len(open_cards) != cards:
-        raise ParameterError(f"{game}: board={shorten(board)!r} has {len(open_cards)} cards; it needs {cards}")
-    texts = str(range1), str(range2)  # 22 and 99 are parsed as numbers
-    if ranges:
-        check_choice(f"{game}: ranges", ranges, DIALECTS)
-    found = [parse_range(text, open_cards, f"{game}: range{k}", ranges) for k, text in enumerate(texts, 1)]
     name = full_name(
-        game, maker, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit, range1=texts[0],
-        range2=texts[1], ranges=ranges,
+        "holdem_turn", holdem_turn, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit,
+        range1=str(range1), range2=str(range2), ranges=ranges,
     )  # fmt: skip
+    with _errors_of("holdem_turn"):
+        betting = _betting_by_shares(pot, stack, bets, raises, limit)
+        return _make_game(name, board, (TURN_CARDS,), betting, (range1, range2), ranges)
+
+
+@contextmanager
+def _errors_of(game: str) -> Iterator[None]:
+    """Begin messages of errors with the name of the game."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(f"{game}: {error}") from None
+
+
+def _make_game(
+    name: str, board: str, lengths: tuple[int, ...], betting: BettingRules, texts: tuple[Value, Value], ranges: str
+) -> HoldemRules:  # fmt: skip
+    """Make a game from its board, betting and ranges.  Raises ``ParameterError``."""
+    open_cards = cards_of(board, "board")
+    if len(open_cards) not in lengths:
+        needs = " or ".join(", ".join(map(str, lengths)).rsplit(", ", 1))
+        raise ParameterError(f"board={shorten(board)!r} has {len(open_cards)} cards; it needs {needs}")
+    if ranges:
+        check_choice("ranges", ranges, DIALECTS)
+    # 22 and 99 are parsed as numbers
+    found = [parse_range(str(text), open_cards, f"range{k}", ranges) for k, text in enumerate(texts, 1)]
     both_ranges = _restrict_ranges(*found)
     if not all(both_ranges):
-        raise ParameterError(f"{game}: every hand of range1 shares a card with every hand of range2")
-    spot = Spot(name, open_cards, pot, stack, _sizes(bets, game), raises, limit, both_ranges)
-    first = HoldemState(spot, (), (0, 0), 0, 0, NOBODY)
+        raise ParameterError("every hand of range1 shares a card with every hand of range2")
+    spot = Spot(name, open_cards, betting, both_ranges)
+    first = HoldemState(spot, (), betting.start(spot.street), ())
     return HoldemRules(name, seats(2), Observed(first, (None, None)), Look(picture, describe_record))
 
 
@@ -359,11 +361,32 @@ def _restrict_ranges(one: Range, two: Range) -> tuple[Range, Range]:
     return first, {hand: weight for k, (hand, weight) in enumerate(two.items()) if fits[:, k].any()}
 
 
-def _sizes(bets: tuple[Value, ...], game: str) -> tuple[float, ...]:
-    """Return the bet sizes as shares of the pot, infinite for all-in.  Raises ``ParameterError`` for invalid ones."""
-    for bet in bets:
-        if bet != ALL_IN and not (type(bet) in (int, float) and 0 < bet <= MOST_CHIPS):  # type: ignore[operator]
-            raise ParameterError(
-                f"{game}: a bet of {shorten(repr(bet))}; allowed: shares of the pot above 0, and {ALL_IN}"
-            )
-    return tuple([np.inf if bet == ALL_IN else float(bet) for bet in bets])  # type: ignore[arg-type]
+def _sizes_text(value: Value) -> str:
+    """Return sizes as one line of text: a list of names is joined, and ``none`` was parsed as a constant."""
+    if isinstance(value, tuple):
+        value = ",".join(map(str, value))
+    text = NONE if value is None else str(value)
+    return "; ".join(clause.strip() for clause in re.split(r"[;\n]", text) if clause.strip())
+
+
+def _betting_by_shares(
+    pot: int, stack: int, bets: tuple[Value, ...], raises: int, limit: int
+) -> BettingRules:  # fmt: skip
+    """Return the rules for one list of shares of the pot and ``allin``, or for a ``limit`` in chips."""
+    check_range("stack", stack, 1, MAX_CHIPS)
+    check_range("raises", raises, 0, MAX_RAISES)
+    check_range("limit", limit, 0, MAX_CHIPS)
+    sizes = tuple(map(_share_size, bets))
+    if limit:
+        sizes = (BetSize(CHIPS, min(limit, stack)),)
+    by_street = on_all_streets(sizes)
+    return BettingRules(pot, stack, by_street, by_street, cap=raises + 1)
+
+
+def _share_size(bet: Value) -> BetSize:
+    """Return the size of a share of the pot or ``allin``.  Raises ``ParameterError`` for others."""
+    if bet == ALL_IN:
+        return BetSize(bet_sizes.ALL_IN)
+    if type(bet) not in (int, float) or not 0 < bet <= MAX_SHARE:  # type: ignore[operator]
+        raise ParameterError(f"a bet of {shorten(repr(bet))}; allowed: shares of the pot above 0, and {ALL_IN}")
+    return BetSize(POT, float(bet))  # type: ignore[arg-type]

@@ -31,8 +31,6 @@ DIALECTS = (EVAL7, PIO)
 ``pio``: connectors go up together, T9s to AKs, as in postflop-solver; of overlapping entries the first one counts.
 """
 _CARDS = re.compile(r"([2-9TJQKA][cdhs]){2}", re.IGNORECASE)
-STRAIGHTS = [frozenset(range(low, low + 5)) for low in range(8, -1, -1)] + [frozenset((12, 0, 1, 2, 3))]
-"""The ranks of each straight, the best one first; an ace may be the lowest card."""
 
 
 class RangeWarning(UserWarning):
@@ -167,44 +165,3 @@ def _combos(a: int, b: int, kind: str) -> Iterator[tuple[int, ...]]:
             suited = one == two
             if (a == b and one > two) or (a != b and kind != ("o" if suited else "s")):
                 yield (4 * a + one, 4 * b + two)
-
-
-def strength(cards: Iterable[int]) -> int:
-    """Return the strength of the best five of these cards: a greater number wins, equal numbers tie."""
-    cards = list(cards)
-    suits = [card % 4 for card in cards]
-    flush = next((suit for suit in range(4) if suits.count(suit) >= 5), None)
-    ranks = [card // 4 for card in cards]
-    best = _by_counts(ranks)
-    if (straight := _straight(ranks)) is not None:
-        best = max(best, (4, straight))
-    if flush is not None:
-        coloured = sorted([card // 4 for card in cards if card % 4 == flush], reverse=True)
-        best = max(best, (5, *coloured[:5]))
-        if (straight := _straight(coloured)) is not None:
-            best = max(best, (8, straight))
-    number = 0
-    for value in (*best, 0, 0, 0, 0, 0)[:6]:
-        number = 13 * number + value
-    return number
-
-
-KINDS = {(1, 1): (0, 5), (2, 1): (1, 4), (2, 2): (2, 3), (3, 1): (3, 3), (3, 2): (6, 2), (4, 1): (7, 2)}
-"""By the counts of the two most frequent ranks: the kind of hand, and the number of ranks that count."""
-
-
-def _by_counts(ranks: list[int]) -> tuple[int, ...]:
-    """Return the kind of hand by equal ranks (pairs, threes, fours), and the ranks that count, in order."""
-    counts = sorted(((ranks.count(rank), rank) for rank in set(ranks)), reverse=True)
-    (most, first), (next_most, second) = counts[0], counts[1]
-    next_most = min(next_most, 5 - most)
-    kind, size = KINDS[most, next_most]
-    named = (first, second) if next_most > 1 else (first,)
-    others = sorted(set(ranks) - set(named), reverse=True)
-    return (kind, *named, *others)[: 1 + size]
-
-
-def _straight(ranks: Iterable[int]) -> int | None:
-    """Return the number of the best straight, from 9 down to 0, ``None`` without one."""
-    distinct_ranks = set(ranks)
-    return next((9 - place for place, five in enumerate(STRAIGHTS) if five <= distinct_ranks), None)

@@ -23,6 +23,7 @@ from infoset.tree.subgames import public_positions
 SOON = 5.0  # seconds that suffice for the exact methods on the other games for which they are chosen
 TRIAL = 100  # iterations after which a portfolio is compared
 TRIAL_SECONDS = 5.0  # the latest moment of that comparison
+IN_VECTOR_FORM = "dcfr"
 PORTFOLIO = ("dcfr", "pcfr+", "pdcfr+")  # the best on nearly all games of docs/papers/update-rules.md
 
 
@@ -79,8 +80,21 @@ def _candidates(form: str | None) -> tuple[Callable[[Compiled, SolveConfig], Cho
     The cores of a game come before its tree; public states, which have to be found first, only where the tree does not
     fit.
     """
-    by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "sampled": (_sampling,)}
-    return by_form[form] if form else (_two_teams, _cores, _team, _open, _tree, _public, _factored, _sampling)
+    by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "vector": (_vector,), "sampled": (_sampling,)}
+    return by_form[form] if form else (_two_teams, _vector, _cores, _team, _open, _tree, _public, _factored, _sampling)
+
+
+def _vector(compiled: Compiled, config: SolveConfig) -> Choice | str:
+    """Consider the vector form, for card games whose tree would be large."""
+    if config.form is None and (compiled.only_form or not compiled.better_in_vector_form):
+        return ""
+    form = compiled.vector
+    if not _takes(IN_VECTOR_FORM, config) or config.lock:
+        return f"the vector form takes no {_given(config)}"
+    why = (
+        f"{form.num_histories:,.4g} histories, all hands of a node at once: vector form with {form.num_rows:,} numbers"
+    )
+    return _chosen(IN_VECTOR_FORM, config, why)
 
 
 def _cores(compiled: Compiled, config: SolveConfig) -> Choice | str:

@@ -54,8 +54,11 @@ class SolveConfig:
         "Fix a strategy and solve for the rest: P1=random, P1=POLICY, or a .json file of locked probabilities."
     )
     form: str | None = option(
-        "Representation of the game: tree, factored, sampled (default: what fits).",
-        choices=("tree", "factored", "sampled"),
+        "Representation of the game: tree, factored, vector (of card games), sampled (default: what fits).",
+        choices=("tree", "factored", "vector", "sampled"),
+    )
+    precision: str | None = option(
+        "Numbers in the vector form: single (default), double.", choices=("single", "double")
     )
     teams: str | None = option("Teams, by seats from 1 or by names, as in 1+3,2 (default: the game's own).")
     seed: int | None = option("Seed of every random choice (default: 0).", least=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from infoset.base import Dealt, Factored, Game
+from infoset.base import Factored, Game
 from infoset.errors import UnsupportedGameError
 from infoset.testing import check_game
 from infoset.tree.factored_rules import CollectedRules, FactoredRules
@@ -48,10 +48,6 @@ def factor_game(game: Game, progress: Callable[[int], object] | None = None) -> 
 
         return AskedTogether(game.name, source, progress).rules()
     check_game(game, plays=PLAYS)
-    if isinstance(game, Dealt):
-        from infoset.tree.dealt_rules import AskedDealt
-
-        return AskedDealt(game, progress).rules()
     return CollectedRules(game, progress).rules()
 
 

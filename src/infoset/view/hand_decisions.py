@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from infoset.base import Action, FloatArray, InformationState, Policy, own_record
-from infoset.games.holdem import NOBODY, HoldemRules, HoldemState
+from infoset.games.betting import ACT
+from infoset.games.holdem import HoldemRules, HoldemState
 from infoset.games.poker_hands import card_name, hand_name
 from infoset.hand_groups import group_of
 from infoset.hand_table import HandTable
@@ -28,10 +29,11 @@ class _Walk:
     def found(self) -> list[HandTable]:
         spot = self.rules.spot
         self.fits = spot.fits.astype(float)
-        self.weights = [np.array(list(own.values())) for own in spot.ranges]
+        self.weights = spot.weights
         self.total = float(self.weights[0] @ self.fits @ self.weights[1])
         self.all: list[HandTable] = []
-        first = self.rules.join(self.rules.deal()[0], (spot.hands[0][0], spot.hands[1][0]))  # type: ignore[arg-type]
+        dealt = spot.hands[0][0], spot.hands[1][0]
+        first = HoldemState(spot, dealt, spot.betting.start(spot.street), ())
         self._visit(first, (), ((), ()), [np.ones(len(own)) for own in self.weights])
         return self.all
 
@@ -39,7 +41,8 @@ class _Walk:
         self, state: HoldemState, said: tuple[str, ...], infostate: tuple[InformationState, InformationState],
         reach: list[FloatArray],
     ) -> None:  # fmt: skip
-        player, action_set = state.mover, state.legal_actions(state.mover)
+        player = state.betting.mover
+        action_set = state.legal_actions(player)
         rows = np.array(
             [self._row(player, hand, infostate[player], action_set) for hand in self.rules.spot.hands[player]]
         )
@@ -51,13 +54,13 @@ class _Walk:
         self.all.append(
             HandTable(
                 player, tuple(map(hand_name, hands)), own, actions, rows, unknown[:, 0], unknown, unknown[:, 0],
-                tuple(map(card_name, spot.board)), spot.pot + sum(state.stakes), spot.pot / 2 + state.stakes[player],
+                tuple(map(card_name, spot.board)), spot.betting.pot + sum(state.betting.stakes), spot.betting.invested(state.betting, player),
                 meets, f"after {', '.join(said)}" if said else "",
             )
         )  # fmt: skip
         for k, action in enumerate(actions):
             after = state.after(action)
-            if isinstance(after, HoldemState) and after.mover != NOBODY:
+            if isinstance(after, HoldemState) and after.betting.status == ACT:
                 next_records = tuple(
                     [own_record(action if p == player else None, None if p == player else action) for p in (0, 1)]
                 )

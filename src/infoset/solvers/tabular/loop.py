@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from math import inf
 from typing import Any, ClassVar, NamedTuple
 
@@ -18,12 +18,15 @@ import numba
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.errors import InfosetError, ParameterError, one_line
+from infoset.compiled import Compiled
+from infoset.errors import InfosetError, ParameterError, UnsupportedGameError, one_line
 from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
 from infoset.names import check_range
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.tabular import updates
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.tabular.updates import Update
+from infoset.solvers.tabular.vector import VectorSolver
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
@@ -154,7 +157,7 @@ class Method(TabularMethod):
     0.916667
     """
 
-    takes: ClassVar[frozenset[str]] = TabularMethod.takes | {"lock"}
+    takes: ClassVar[frozenset[str]] = TabularMethod.takes | {"lock", "precision"}
 
     def __post_init__(self) -> None:
         """Raise ``ParameterError`` for what is not a name, no function or no count."""
@@ -179,6 +182,30 @@ class Method(TabularMethod):
     alternating: bool = True
     from_logits: bool = False
     weigh: Weigh = evenly
+
+    def job(self, compiled: Compiled, config: SolveConfig) -> Solver | VectorSolver:
+        """Return a solver of a game, on its vector form where that is asked for or is the better one."""
+        in_vector_form = config.form == "vector" or (
+            config.form is None and self.update in SCALE_FREE and not config.lock and compiled.better_in_vector_form
+        )
+        if not in_vector_form:
+            if config.precision is not None:
+                raise UnsupportedGameError("precision is an option of the vector form alone; others use double")
+            return super().job(compiled, config)
+        if self.update not in SCALE_FREE or not self.alternating:
+            raise UnsupportedGameError(
+                f"{self.name} does not work on the vector form; those that do: cfr, cfr+, linear-cfr, dcfr, hs-dcfr, "
+                "pcfr+, pdcfr+, hs-pcfr+"
+            )
+        if config.lock:
+            raise UnsupportedGameError("lock names information sets of the tree; with it there is no vector form")
+        solver = VectorSolver(
+            compiled.vector, self.name, partial(schedule_rows, self), self.update is updates.predictive,
+            config.precision or "single",
+        )  # fmt: skip
+        if config.start == "random":
+            solver.start_at(np.random.default_rng(config.seed or 0).random(compiled.vector.num_rows))
+        return solver
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LoopSolver:
         """Return a solver of a game that starts from behaviour ``start`` (S,), uniform by default."""

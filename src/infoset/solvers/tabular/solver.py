@@ -205,6 +205,8 @@ class TabularMethod(Checked, ABC):
         form = config.form
         if form is None and "form" in self.takes and not config.lock and compiled.works_factored:
             form = "factored"
+        if form == "vector":
+            raise UnsupportedGameError("form=vector is for cfr and its variants; this method works on other forms")
         if form == "sampled":
             raise UnsupportedGameError("form=sampled is for mccfr; this method works on the tree or the factored form")
         if form == "factored" and config.lock:

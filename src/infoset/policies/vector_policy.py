@@ -1,0 +1,120 @@
+"""Policies on the vector form: the probabilities of all hands at all nodes of a public tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset import status
+from infoset.base import Action, FloatArray, InformationState, Policy
+from infoset.compiled import Compiled
+from infoset.errors import PolicyError, shorten
+from infoset.files import DamageError, policy_path
+from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
+from infoset.policies.simple import Row, UniformPolicy, checked_row
+from infoset.tree.vector_form import VectorForm
+
+SUM_TOLERANCE = 1e-5
+"""The largest deviation of a sum of probabilities from 1: they are kept in single precision."""
+
+
+class _Header(Header):
+    players: list[str]
+    made_by: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class VectorPolicy:
+    """A policy by the rows of a vector form: one probability for each action and hand at each decision."""
+
+    game: str
+    players: tuple[str, ...]
+    rows: npt.NDArray[np.float32] = field(repr=False)
+    made_by: dict[str, Any] = field(default_factory=dict)
+
+    mark: ClassVar[str] = "rows"
+    """An array that identifies its files."""
+
+    @classmethod
+    def of(cls, form: VectorForm, weights: FloatArray, made_by: dict[str, Any] | None = None) -> VectorPolicy:
+        """Create a policy whose probabilities are proportional to the positive part of ``weights`` (rows,)."""
+        return cls(form.name, form.players, form.normalised(weights), made_by or {})
+
+    def on(self, compiled: Compiled) -> VectorPlay:
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
+        if (self.game, self.players) != (compiled.name, compiled.players):
+            raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name}")
+        form = compiled.vector
+        if len(self.rows) != form.num_rows:
+            raise PolicyError(
+                f"the policy has {len(self.rows):,} probabilities, and {compiled.name} has {form.num_rows:,}"
+            )
+        return VectorPlay(form, self.rows)
+
+    def save(self, path: str | Path) -> Path:
+        """Write an ``.npz`` file, in full or not at all; return the path."""
+        header = _Header(SCHEMA, self.game, list(self.players), dict(self.made_by))
+        return write_archive(path, header, {"rows": self.rows}, "a policy in vector form")
+
+    @classmethod
+    def load(cls, path: str | Path) -> VectorPolicy:
+        """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
+        with reading(path):
+            header, arrays = read_archive(policy_path(path), _Header)
+            rows = arrays["rows"]
+            if rows.ndim != 1 or rows.dtype != np.float32 or not ((rows >= 0) & (rows <= 1 + SUM_TOLERANCE)).all():
+                raise DamageError("its probabilities are not numbers from 0 to 1")
+        return cls(header.game, tuple(header.players), rows, header.made_by)
+
+
+class VectorPlay:
+    """A policy in vector form in play."""
+
+    def __init__(self, form: VectorForm, rows: npt.NDArray[np.float32]) -> None:
+        self.form, self.rows = form, rows
+
+    def action_probabilities(
+        self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
+    ) -> list[float] | None:
+        """Return the probabilities of the actions; ``None`` for an information state that the game does not have."""
+        place = self.form.find(player, infostate)
+        if place is None or place.num_actions != len(legal_actions):
+            return None
+        found = self.rows[place.row : place.row + place.num_actions * place.step : place.step].astype(np.float64)
+        total = float(found.sum())
+        return (found / total).tolist() if total > 0 else [1 / len(legal_actions)] * len(legal_actions)
+
+
+def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
+    """Return the probabilities (rows,) of a function that answers with rows, asked at every information state.
+
+    Raises ``ParameterError`` for an answer that is not a distribution.
+    """
+    found, count = np.zeros(form.num_rows, np.float32), 0
+    with status.during("asking for probabilities"):
+        for player, infostate, actions, place in form.infostates():
+            answer = checked_row(row(player, infostate, actions), actions)
+            found[place.row : place.row + place.num_actions * place.step : place.step] = answer
+            count += 1
+            if count % 1000 == 0:
+                status.detail(f"asking for probabilities: {count:,} of {form.num_infosets:,} information sets")
+    return found
+
+
+def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, FloatArray]:
+    """Return the rows of any policy, and their form: one without isomorphism of the suits where it may not respect it.
+
+    Raises ``UnsupportedGameError`` for a game without a vector form, ``ParameterError`` as ``asked_rows`` does.
+    """
+    form = compiled.vector
+    if isinstance(policy, VectorPlay):
+        return form, policy.rows
+    if isinstance(policy, UniformPolicy):
+        return form, np.zeros(form.num_rows, np.float32)
+    if len(form.deal.symmetries) > 1:
+        form = VectorForm.of(compiled.game, symmetric=False)  # type: ignore[arg-type]
+    return form, asked_rows(policy.action_probabilities, form)

@@ -1,0 +1,140 @@
+"""Counterfactual regret minimisation on the vector form: the same schedules as on the sequence form, all hands at once.
+
+Players take turns (alternating updates).  The average is weighted by each player's own reach, as on other forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
+
+from infoset.base import BoolArray, FloatArray
+from infoset.errors import CheckpointError
+from infoset.policies.vector_policy import VectorPolicy
+from infoset.solvers.job import Job, Point
+from infoset.solvers.metrics import Evaluation
+from infoset.tree.boards import PLAYERS
+from infoset.tree.vector_form import VectorForm
+from infoset.tree.vector_values import NO_LOCK, Figures, Walker, exact_figures
+from infoset.tree.vector_walk import TRAIN, Learnt
+
+FIRST_CHECK, CHECK_GROWTH = 5, 1.25
+"""Exact figures cost about three iterations, so that they are computed less often than elsewhere."""
+PRECISIONS = {"single": np.float32, "double": np.float64}
+
+
+class VectorSolver(Job):
+    """A method at work on a vector form."""
+
+    breaks = False
+
+    def __init__(
+        self, form: VectorForm, name: str, rows: Callable[[float, int], FloatArray], predictive: bool,
+        precision: str = "single",
+    ) -> None:  # fmt: skip
+        """Take ``rows``, which returns the schedule's parameters (k, m) of k iterations from one on."""
+        self.form, self.name, self.rows, self.predictive = form, name, rows, predictive
+        dtype = PRECISIONS[precision]
+        self.walker = Walker(form, dtype)
+        self.exact = self.walker if precision == "double" else Walker(form, np.float64)
+        count = form.num_rows
+        self.state = Learnt(
+            np.zeros(count, dtype), np.zeros(count, dtype), np.zeros(count * predictive, dtype), NO_LOCK
+        )
+        self.iteration = 0
+        self.nothing_to_gain = 1e-12 * form.payoff_range
+        self._better: tuple[int, str, FloatArray, Figures] | None = None
+
+    def keep_to(self, fixed: FloatArray, locked: BoolArray) -> None:
+        """Fix the strategy in ``locked`` rows to the probabilities ``fixed`` (rows,), before the first iteration."""
+        self.state = self.state._replace(locked=locked)
+        self.state.regrets[locked] = fixed[locked]
+
+    def start_at(self, strategy: FloatArray) -> None:
+        """Begin with a strategy (rows,), before the first iteration."""
+        self.state.regrets[:] = strategy
+
+    def step(self, iterations: int = 1, until: float = inf) -> None:
+        for row in self.rows(self.iteration + 1.0, iterations).astype(self.walker.dtype):
+            parameters = np.append(row, row[-1:])  # predictive updates have no factor for negative regrets
+            for player in range(PLAYERS):
+                self.walker.walk(player, TRAIN, self.state, self.state.regrets, self.state.ahead, parameters)
+            self.iteration += 1
+
+    def next_check(self) -> int:
+        goal = FIRST_CHECK
+        while goal <= self.iteration:
+            goal = ceil(goal * CHECK_GROWTH)
+        return goal
+
+    def profile(self, name: str) -> FloatArray:
+        """Return what the ``average`` or the ``current`` profile is proportional to, row by row."""
+        state = self.state
+        if name == "current":
+            return state.regrets + state.ahead if self.predictive else state.regrets
+        if not len(state.locked):
+            return state.average
+        average = state.average.copy()
+        average[state.locked] = state.regrets[state.locked]
+        return average
+
+    def _figures(self, name: str) -> Figures:
+        return exact_figures(self.exact, self.profile(name).astype(self.walker.dtype, copy=False), self.state.locked)
+
+    def point(self, seconds: float) -> Point:
+        """Return exact figures of the average profile."""
+        found = self._evaluation(self._figures("average" if self.iteration else "current"))
+        return Point(self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values)
+
+    def _of_both(self) -> tuple[int, str, FloatArray, Figures]:
+        """Return the iteration, name, rows and figures of the better of average and current profile."""
+        if self._better is None or self._better[0] != self.iteration:
+            names = ("average", "current") if self.iteration else ("current",)
+            found = [(self.iteration, name, self.profile(name), self._figures(name)) for name in names]
+            self._better = min(found, key=lambda one: sum(one[-1].responses) - sum(one[-1].values))
+        return self._better
+
+    def _evaluation(self, figures: Figures) -> Evaluation:
+        return Evaluation.of(figures.values, figures.responses)
+
+    def evaluation(self) -> Evaluation:
+        """Return exact figures of the policy."""
+        return self._evaluation(self._of_both()[-1])
+
+    def policy(self) -> VectorPolicy:
+        """Return the better of average and current profile."""
+        _, profile, rows, _ = self._of_both()
+        made_by = {"method": self.name, "iterations": self.iteration, "profile": profile}
+        return VectorPolicy.of(self.form, rows, made_by)
+
+    def notes(self) -> dict[str, Any]:
+        """Return which profile the policy is, and the size of the form."""
+        size = sum(array.nbytes for array in self.state)
+        return {"form": "vector", "profile": self._of_both()[1], "boards": len(self.form.boards), "bytes": size}
+
+    def save(self) -> dict[str, Any]:
+        """Return copies of the arrays from which ``restore`` continues bit for bit."""
+        state = self.state
+        return {
+            "iteration": np.array(self.iteration), "regrets": state.regrets.copy(), "average": state.average.copy(),
+            "ahead": state.ahead.copy(),
+        }  # fmt: skip
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit; then nothing changes."""
+        arrays = {name: getattr(self.state, name) for name in ("regrets", "average", "ahead")}
+        for name, array in arrays.items():
+            given = saved.get(name)
+            if given is None or given.shape != array.shape or given.dtype != array.dtype:
+                raise CheckpointError(f"the checkpoint's array {name!r} does not fit {self.name} on this game")
+            if not np.isfinite(given).all():
+                raise CheckpointError(f"the checkpoint's array {name!r} contains values that are not finite")
+        iteration = saved.get("iteration")
+        if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
+            raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")
+        for name, array in arrays.items():
+            array[...] = saved[name]
+        self.iteration = int(iteration)

@@ -1,0 +1,115 @@
+"""The public tree of a hold'em spot: the betting of each street, the same on all boards, as numbered nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray
+from infoset.games.betting import ACT, CARD, SHOWDOWN, Betting, BettingRules
+from infoset.tree.vector_walk import CHANCE_NODE, DECK, END_NODE
+
+HAND_CARDS = 4  # of both players together
+
+
+class Node(NamedTuple):
+    """A node of a street: the betting there, and the nodes that follow."""
+
+    number: int
+    betting: Betting
+    mover: int
+    """The player to act, ``CHANCE_NODE`` or ``END_NODE``."""
+    children: tuple[int, ...] = ()
+    row: int = 0
+    """The number of the mover's actions at the nodes before."""
+    slots: tuple[int, int] = (0, 0)
+    """For each player the number of its reach vector, which changes only where it acts."""
+    next_slot: int = 0
+    """The mover's reach vector after its first action; those after the others follow."""
+    above: int = -1
+    """The node before on the same street; −1 for none."""
+    action: str = ""
+    """The action that led here; "" where the street begins."""
+
+
+@dataclass
+class Street:
+    """The nodes of a street in preorder, from all bettings on which it may begin."""
+
+    roots: list[int] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    leaves: list[int] = field(default_factory=list)
+    """The nodes that the next street follows, in the order of its roots."""
+    ends: list[tuple[int, FloatArray]] = field(default_factory=list)
+    """The nodes where nobody acts any more, with (2, 3) what each player gets where it wins, ties and loses, times chance."""
+    all_ins: list[tuple[int, FloatArray]] = field(default_factory=list)
+    """Those where only cards follow, with (2,) what a win pays each player more than a tie, times chance."""
+    rows: list[int] = field(default_factory=lambda: [0, 0])
+    """For each player the number of actions at its nodes."""
+    slots: list[int] = field(default_factory=lambda: [0, 0])
+    """For each player the number of its reach vectors."""
+
+
+def build_streets(rules: BettingRules, cards: int) -> list[Street]:
+    """Return the nodes of each street of a spot that begins with ``cards`` cards on the board, 3 to 5."""
+    streets, entries, chance = list[Street](), [rules.start(cards - 3)], 1.0
+    while entries:
+        street = Street()
+        street.slots = [len(entries), len(entries)]
+        for number, entry in enumerate(entries):
+            street.roots.append(len(street.nodes))
+            _add_nodes(street, rules, entry, (number, number), chance, cards)
+        streets.append(street)
+        entries = [rules.deal(street.nodes[leaf].betting) for leaf in street.leaves]
+        chance /= DECK - cards - HAND_CARDS
+        cards += 1
+    return streets
+
+
+def _add_nodes(
+    street: Street, rules: BettingRules, betting: Betting, slots: tuple[int, int], chance: float, cards: int,
+    above: int = -1, action: str = "",
+) -> int:  # fmt: skip
+    """Add the node of a betting and all that follow on this street; return its number.
+
+    ``chance`` is the probability of the cards dealt since the spot began, the same for all hands without them.
+    """
+    number = len(street.nodes)
+    node = Node(number, betting, END_NODE, slots=slots, above=above, action=action)
+    street.nodes.append(node)
+    if betting.status == ACT:
+        mover, actions = betting.mover, rules.actions(betting)
+        row, next_slot = street.rows[mover], street.slots[mover]
+        street.rows[mover] += len(actions)
+        street.slots[mover] += len(actions)
+        children = []
+        for k, next_action in enumerate(actions):
+            after = (next_slot + k, slots[1]) if mover == 0 else (slots[0], next_slot + k)
+            betting_after = rules.after(betting, next_action)
+            children.append(_add_nodes(street, rules, betting_after, after, chance, cards, number, next_action))
+        street.nodes[number] = node._replace(mover=mover, children=tuple(children), row=row, next_slot=next_slot)
+    elif betting.status == CARD:
+        end, probability = betting, chance
+        while end.status == CARD:
+            probability /= DECK - cards - HAND_CARDS
+            cards += 1
+            end = rules.deal(end)
+        if end.status == SHOWDOWN and not rules.rake:
+            pays = _pays(rules.payoffs(end))
+            street.ends.append((number, np.repeat(pays[:, 1:2], 3, axis=1) * chance))
+            street.all_ins.append((number, (pays[:, 0] - pays[:, 1]) * probability))
+        else:  # a rake is paid at wins and losses: then what they differ by does not suffice, and the cards are dealt
+            street.leaves.append(number)
+            street.nodes[number] = node._replace(mover=CHANCE_NODE)
+    else:
+        street.ends.append((number, _pays(rules.payoffs(betting)) * chance))
+    return number
+
+
+def _pays(payoffs: FloatArray) -> FloatArray:
+    """Return (2, 3) what each player gets where it wins, ties and loses, from the payoffs by result."""
+    if len(payoffs) == 1:
+        return np.repeat(payoffs.T, 3, axis=1)
+    return np.stack([payoffs[:, 0], payoffs[::-1, 1]])

@@ -1,0 +1,382 @@
+"""The vector form: a public tree in which each node has a vector of hands for each player (Johanson et al. 2011).
+
+It lists neither histories nor information sets: the information sets of a node are its hands.  All pairs of hands are
+compared in one pass over the hands sorted by strength, so that an iteration costs the number of hands at all nodes.
+Cards that a permutation of the suits makes equal lead to one board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from infoset import status
+from infoset.base import CardGame, FloatArray, InformationState, LongArray
+from infoset.games.poker_hands import card_name, cards_of, hand_name
+from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand, suit_permutations
+from infoset.lanes import LANES
+from infoset.memory import check_room
+from infoset.tree.boards import ALL_CARDS, PLAYERS, Board, Deal, disjoint_hands
+from infoset.tree.public_tree import HAND_CARDS, Node, Street, build_streets
+from infoset.tree.vector_walk import CHANCE_NODE, DECK, SAME, Scratch, VectorArrays
+
+BYTES_A_ROW = 8
+"""Two numbers in single precision: a regret and a weight in the average."""
+PADDING = 64
+"""Elements after the end of an array that vector instructions may read."""
+
+
+class Place(NamedTuple):
+    """The place of an information state: its board, node and hand, and the rows of its actions, ``step`` apart."""
+
+    board: int
+    node: Node
+    hand: int
+    row: int
+    step: int
+    num_actions: int
+
+
+@dataclass(frozen=True, eq=False)
+class VectorForm:
+    """A public tree with the hands of two players, in the arrays that kernels walk.
+
+    A *row* is the probability of one action with one hand.
+
+    >>> from infoset.tree.vector_form import VectorForm
+    >>> form = VectorForm.of(infoset.load("holdem_turn"))
+    >>> len(form.boards), form.num_rows, form.num_infosets
+    (49, 9492, 4746)
+    """
+
+    name: str
+    players: tuple[str, ...]
+    streets: list[Street] = field(repr=False)
+    boards: list[Board] = field(repr=False)
+    deal: Deal = field(repr=False)
+    weights: tuple[FloatArray, FloatArray] = field(repr=False)
+    """For each player the weights of its hands."""
+    arrays: VectorArrays = field(repr=False)
+
+    @classmethod
+    def of(cls, game: CardGame, symmetric: bool = True) -> VectorForm:
+        """Build the form of a game of hands and boards, up to isomorphism of the suits if ``symmetric``.
+
+        Raises ``BudgetError`` where its rows do not fit.
+        """
+        spot = game.spot
+        hands = tuple(np.array(own, np.int64).reshape(-1, 2) for own in spot.hands)
+        weights = tuple(np.array(own, np.float64) for own in spot.weights)
+        with status.during("building the public tree"):
+            streets = build_streets(spot.betting, len(spot.board))
+            ranges = [dict(zip(own, of.tolist(), strict=True)) for own, of in zip(spot.hands, weights, strict=True)]
+            symmetries = suit_permutations(spot.board, ranges) if symmetric else (IDENTITY,)
+            _check_room(game.name, streets, hands, len(spot.board), len(symmetries))
+            deal = Deal(hands, symmetries, len(streets) - 1, [bool(street.all_ins) for street in streets])
+            deal.deal(spot.board)
+            arrays = _assemble(streets, deal)
+        return cls(game.name, game.players, streets, deal.boards, deal, weights, arrays)
+
+    @cached_property
+    def num_rows(self) -> int:
+        """The number of probabilities of a profile."""
+        return int(_num_rows(self.arrays, self.streets).sum())
+
+    @cached_property
+    def num_infosets(self) -> int:
+        """The number of information sets, up to isomorphism of the suits."""
+        a, total = self.arrays, 0
+        for kind, street in enumerate(self.streets):
+            for player in range(PLAYERS):
+                nodes = sum(node.mover == player for node in street.nodes)
+                total += nodes * int(a.count[player, a.kind == kind].sum())
+        return total
+
+    @cached_property
+    def together(self) -> float:
+        """The sum of the products of the weights of all pairs of hands that share no card."""
+        one, two = self.weights
+        return float(one @ disjoint_hands(*self.deal.hands) @ two)
+
+    @cached_property
+    def first_reach(self) -> FloatArray:
+        """(hands of the first board,) the weights of the first player's hands, then the second's, in its order."""
+        found = np.zeros(int(self.arrays.first_hand[1, 0]) + len(self.weights[1]))
+        for player, own in enumerate(self.weights):
+            begin = int(self.arrays.first_hand[player, 0])
+            found[begin : begin + len(own)] = own[self.boards[0].hands[player]]
+        return found
+
+    @cached_property
+    def num_histories(self) -> float:
+        """The number of histories of the game, isomorphic ones counted one by one."""
+        boards, a = self.boards, self.arrays
+        times = np.ones(len(boards))
+        for number, board in enumerate(boards[1:], 1):
+            times[number] = times[board.above] * len(board.copies)
+        total = 1.0 + float(disjoint_hands(*self.deal.hands).any(axis=1).sum())
+        for number, board in enumerate(boards):
+            held = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
+            begin = int(a.first_hand[0, number])
+            twins = int((a.same[begin : begin + len(board.hands[0])] >= 0).sum())
+            pairs = len(board.hands[0]) * len(board.hands[1]) - int(held[0] @ held[1]) + twins
+            if (kind := int(a.kind[number])) < len(self.streets):
+                street = self.streets[kind]
+                further = [DECK - k - HAND_CARDS for k in range(len(board.cards), ALL_CARDS)]
+                nodes = len(street.nodes) + len(street.all_ins) * float(np.cumprod(further).sum())
+                total += times[number] * pairs * nodes
+        return total
+
+    @cached_property
+    def payoff_range(self) -> float:
+        """The difference between the largest and the smallest payoff at an end, in chips."""
+        chance, found = 1.0, [0.0]
+        for number, street in enumerate(self.streets):
+            found += [float(pays.max() / chance) for _, pays in street.ends]
+            found += [float(pays.min() / chance) for _, pays in street.ends]
+            cards = len(self.boards[0].cards) + number
+            found += [
+                float(s) * self._runouts(cards) / chance for _, stakes in street.all_ins for s in (*stakes, *-stakes)
+            ]
+            chance /= DECK - cards - HAND_CARDS
+        return max(found) - min(found)
+
+    @staticmethod
+    def _runouts(cards: int) -> float:
+        """Return the number of ways to deal the cards that are missing."""
+        return float(np.prod([DECK - k - HAND_CARDS for k in range(cards, ALL_CARDS)]))
+
+    def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
+        """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
+        found = np.maximum(weights, 0).astype(np.float32, copy=False)
+        for begin, actions, hands in self.nodes_in_rows:
+            own = found[begin : begin + actions * hands].reshape(actions, hands)
+            total = own.sum(axis=0)
+            np.divide(own, total, out=own, where=total > 0)
+            own[:, total <= 0] = 1 / actions
+        return found
+
+    @cached_property
+    def nodes_in_rows(self) -> list[tuple[int, int, int]]:
+        """For each board and decision node the first row, and the numbers of its actions and hands."""
+        a, found = self.arrays, []
+        for kind, street in enumerate(self.streets):
+            decisions = [node for node in street.nodes if node.mover >= 0]
+            for b in np.flatnonzero(a.kind == kind).tolist():
+                for node in decisions:
+                    count = int(a.count[node.mover, b])
+                    begin = int(a.first_row[node.mover, b]) + node.row * count
+                    found.append((begin, len(node.children), count))
+        return found
+
+    @cached_property
+    def _hand_numbers(self) -> tuple[dict[str, int], ...]:
+        return tuple({hand_name(hand): k for k, hand in enumerate(own.tolist())} for own in self.deal.hands)
+
+    @cached_property
+    def _below(self) -> dict[tuple[int, int], tuple[int, SuitPermutation]]:
+        """By a board and the next card: the board that stands for it, and the permutation that leads from that."""
+        found = {}
+        for number, board in enumerate(self.boards):
+            for permutation in board.copies if board.above >= 0 else ():
+                found[board.above, permute_card(board.cards[-1], permutation)] = number, permutation
+        return found
+
+    def deal_card(
+        self, board: int, node: Node, turned: SuitPermutation, card: int
+    ) -> tuple[int, Node, SuitPermutation]:
+        """Return the board that stands for a board with one more card, the node there, and the permutation to it.
+
+        ``turned`` is the permutation of the suits that leads from the cards dealt so far to those of ``board``.
+        """
+        below, permutation = self._below[board, permute_card(card, turned)]
+        kind = int(self.arrays.kind[board])
+        root = self.streets[kind].leaves.index(node.number)
+        street = self.streets[kind + 1]
+        turned = tuple(permutation.index(turned[suit]) for suit in range(len(turned)))
+        return below, street.nodes[street.roots[root]], turned
+
+    def find(self, player: int, infostate: InformationState) -> Place | None:
+        """Return the place of an information state of ``player`` in which it acts; ``None`` where there is none."""
+        words = [str(action if action is not None else seen) for action, seen in infostate]
+        if not words or words[0] not in self._hand_numbers[player]:
+            return None
+        hand: tuple[int, ...] = tuple(self.deal.hands[player][self._hand_numbers[player][words[0]]].tolist())
+        kind, number, node, turned = 0, 0, self.streets[0].nodes[0], IDENTITY
+        for word in words[1:]:
+            if node.mover == CHANCE_NODE:
+                (card,) = cards_of(word, "card")
+                if (number, permute_card(card, turned)) not in self._below:
+                    return None
+                number, node, turned = self.deal_card(number, node, turned, card)
+                kind += 1
+                continue
+            named = [self.streets[kind].nodes[child] for child in node.children]
+            after = next((child for child in named if child.action == word), None)
+            if after is None:
+                return None
+            node = after
+        own = self._hand_numbers[player][hand_name(permute_hand(hand, turned))]
+        place = np.flatnonzero(self.boards[number].hands[player] == own)
+        if node.mover != player or not len(place):
+            return None
+        count = int(self.arrays.count[player, number])
+        begin = int(self.arrays.first_row[player, number]) + node.row * count
+        return Place(number, node, int(place[0]), begin + int(place[0]), count, len(node.children))
+
+    def infostates(self) -> Iterator[tuple[int, InformationState, tuple[str, ...], Place]]:
+        """Yield all information states with a decision: player, records, actions and place; for isomorphic cards one."""
+        for number, board in enumerate(self.boards):
+            kind = int(self.arrays.kind[number])
+            for node in self.streets[kind].nodes:
+                player = node.mover
+                if player < 0:
+                    continue
+                words = self._words(kind, node, board)
+                actions = tuple(self.streets[kind].nodes[child].action for child in node.children)
+                count = len(board.hands[player])
+                begin = int(self.arrays.first_row[player, number]) + node.row * count
+                records = tuple((word, None) if mover == player else (None, word) for mover, word in words)
+                for k, hand in enumerate(board.hands[player].tolist()):
+                    name = hand_name(self.deal.hands[player][hand].tolist())
+                    place = Place(number, node, k, begin + k, count, len(actions))
+                    yield player, ((None, name), *records), actions, place
+
+    def _words(self, kind: int, node: Node, board: Board) -> list[tuple[int, str]]:
+        """Return the actions and cards that lead to a node, each with who made it, ``CHANCE_NODE`` for a card."""
+        street, words = self.streets[kind], list[tuple[int, str]]()
+        while node.above >= 0:
+            above = street.nodes[node.above]
+            words.append((above.mover, node.action))
+            node = above
+        if kind == 0:
+            return words[::-1]
+        leaf = self.streets[kind - 1].leaves[street.roots.index(node.number)]
+        dealt = card_name(board.cards[len(self.boards[0].cards) + kind - 1])
+        return [*self._words(kind - 1, self.streets[kind - 1].nodes[leaf], board), (CHANCE_NODE, dealt), *words[::-1]]
+
+    def scratch(self, dtype: npt.DTypeLike) -> Scratch:
+        """Return memory for one thread."""
+        a, depths = self.arrays, len(self.streets)
+        widest = np.array([[a.count[p, a.kind == k].max(initial=0) for k in range(depths)] for p in range(PLAYERS)])
+        slots = np.array([street.slots for street in self.streets]).T * widest
+        values = np.array([len(street.nodes) for street in self.streets]) * widest.max(axis=0)
+        rows = (np.array([street.rows for street in self.streets]).T * widest).max(axis=0)
+        hands = int(a.count.max()) + LANES
+
+        def room(sizes: Any) -> npt.NDArray[Any]:
+            return np.zeros(int(np.sum(sizes)) + PADDING, dtype)
+
+        def begins(sizes: Any) -> LongArray:
+            flat = np.asarray(sizes, np.int64).ravel()
+            return (np.cumsum(flat) - flat).reshape(np.shape(sizes))
+
+        return Scratch(
+            room(slots), room(values), room(rows), np.zeros((hands, LANES), dtype), np.zeros((hands, LANES), dtype),
+            np.zeros((SAME + 1, LANES), dtype), room(hands), begins(slots), begins(values), begins(rows),
+            np.zeros(LANES, np.int64), np.zeros(depths + 1, np.int64),
+        )  # fmt: skip
+
+    def arrays_in(self, dtype: npt.DTypeLike) -> VectorArrays:
+        """Return the arrays with payoffs of another precision."""
+        return self.arrays._replace(pays=self.arrays.pays.astype(dtype), stakes=self.arrays.stakes.astype(dtype))
+
+
+def _num_rows(a: VectorArrays, streets: list[Street]) -> LongArray:
+    """Return (2, B) the number of rows of each player at each board."""
+    actions = np.array([street.rows for street in streets] + [[0, 0]], np.int64)
+    return actions[np.minimum(a.kind, len(streets))].T * a.count
+
+
+def _check_room(name: str, streets: list[Street], hands: Any, cards: int, symmetries: int) -> None:
+    """Raise ``BudgetError`` where the rows of all boards do not fit, before any is made."""
+    boards, rows = 1.0, 0.0
+    for street in streets:
+        rows += boards * sum(own * len(of) for own, of in zip(street.rows, hands, strict=True))
+        boards *= (DECK - cards) / max(symmetries, 1) if street is streets[0] else DECK - cards
+        cards += 1
+    size = rows * BYTES_A_ROW
+    check_room(
+        f"{name} has about {rows:,.0f} probabilities; leave out bet sizes, raises or hands, or use precision=half, "
+        "which takes half of it: regrets and averages take about",
+        size,
+    )
+
+
+def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
+    boards = deal.boards
+    count = np.array([[len(board.hands[p]) for board in boards] for p in range(PLAYERS)], np.int32)
+    kind = np.array([len(board.cards) - len(boards[0].cards) for board in boards], np.int32)
+    sizes = count.astype(np.int64)
+    first_hand = (np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(sizes.shape)
+    until = np.arange(1, len(boards) + 1, dtype=np.int32)
+    for number in range(len(boards) - 1, 0, -1):
+        above = boards[number].above
+        until[above] = max(until[above], until[number])
+    ups, first_up, begin = list[LongArray](), np.zeros(count.shape, np.int64), 0
+    for player in range(PLAYERS):
+        for number, board in enumerate(boards[1:], 1):
+            first_up[player, number] = begin
+            for permutation in board.copies:
+                ups.append(deal.places(number, permutation, player))
+                begin += len(ups[-1])
+    flat, first_matrix, begin = list[npt.NDArray[np.int16]](), np.full(len(boards), -1, np.int64), 0
+    for number, matrix in deal.matrices.items():
+        first_matrix[number] = begin
+        flat.append(matrix)
+        begin += matrix.size
+    nodes = [node for street in streets for node in street.nodes]
+    children = [node.children for node in nodes]
+    found = VectorArrays(
+        depth=kind, above=np.array([board.above for board in boards], np.int32), until=until, kind=kind, count=count,
+        first_hand=first_hand, first_row=first_hand, first_up=first_up,
+        copies=np.array([len(board.copies) for board in boards], np.int32), first_matrix=first_matrix,
+        cards=_joined([deal.hands[p][board.hands[p]] for p in range(PLAYERS) for board in boards], np.uint8).reshape(-1, 2),
+        strength=_joined([board.strengths[p] for p in range(PLAYERS) for board in boards], np.int16),
+        same=_joined(_twins(deal), np.int16), up=_joined(ups, np.uint16), matrix=_joined(flat, np.int16),
+        first_node=_begins(len(street.nodes) for street in streets), mover=_joined([[n.mover] for n in nodes], np.int32),
+        actions=_joined([[len(own)] for own in children], np.int32), first_child=_begins(map(len, children))[:-1],
+        children=_joined(children, np.int32), row=_joined([[node.row] for node in nodes], np.int32),
+        slot=np.ascontiguousarray(np.array([node.slots for node in nodes], np.int32).T),
+        next_slot=_joined([[node.next_slot] for node in nodes], np.int32),
+        first_leaf=_begins(len(street.leaves) for street in streets),
+        leaves=_joined([street.leaves for street in streets], np.int32),
+        first_root=_begins(len(street.roots) for street in streets),
+        roots=_joined([street.roots for street in streets], np.int32),
+        first_lane=_begins(len(street.ends) for street in streets),
+        lanes=_joined([[end] for street in streets for end, _ in street.ends], np.int32),
+        pays=_joined([pays for street in streets for _, pays in street.ends], np.float64).reshape(-1, PLAYERS, 3),
+        first_all_in=_begins(len(street.all_ins) for street in streets),
+        all_ins=_joined([[end] for street in streets for end, _ in street.all_ins], np.int32),
+        stakes=_joined([stake for street in streets for _, stake in street.all_ins], np.float64).reshape(-1, PLAYERS),
+    )  # fmt: skip
+    rows = _num_rows(found, streets)
+    return found._replace(first_row=(np.cumsum(rows.ravel()) - rows.ravel()).reshape(rows.shape))
+
+
+def _twins(deal: Deal) -> list[LongArray]:
+    """Return, player by player and board by board, the place of each hand among those of the other; −1 for none."""
+    number = np.full((PLAYERS, DECK, DECK), -1, np.int64)
+    for player, (high, low) in enumerate(own.T for own in deal.hands):
+        number[player, high, low] = np.arange(len(high))
+    found = []
+    for player, own in enumerate(deal.hands):
+        twin = number[1 - player, own[:, 0], own[:, 1]]
+        for board in deal.boards:
+            place = np.full(len(deal.hands[1 - player]) + 1, -1, np.int64)
+            place[board.hands[1 - player]] = np.arange(len(board.hands[1 - player]))
+            found.append(place[twin[board.hands[player]]])
+    return found
+
+
+def _joined(parts: Iterable[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype), *[np.asarray(part, dtype).ravel() for part in parts]])
+
+
+def _begins(sizes: Iterable[int]) -> npt.NDArray[np.int32]:
+    return np.cumsum([0, *sizes]).astype(np.int32)

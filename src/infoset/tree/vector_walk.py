@@ -1,0 +1,462 @@
+"""The walk over a public tree with a vector of hands at each node: one pass computes a player's values of all hands.
+
+Nodes between two public chance events share a *board* and therefore their hands.  Boards are visited depth first: on the
+way down each player's reach is computed at all nodes of the board, on the way up the values of the traversing player.
+The ends of a board are evaluated together, ``LANES`` of them side by side.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from infoset.base import BoolArray, FloatArray, IntArray, LongArray
+from infoset.jit import borrowing, kernel, linked_kernel
+from infoset.lanes import LANES, add_difference, add_product, add_row, gather_rows, scatter_rows, write_difference
+
+DECK = 52
+ALL, WON, TIED, LOST, SAME = range(DECK + 1, DECK + 6)
+"""Rows of ``sums``: the reach of all hands, then factors of the reach of weaker, not stronger, all, and equal hands."""
+TRAIN, EXPECT, RESPOND = 0, 1, 2
+"""What a walk does at the traversing player's nodes: update, expect the payoff of the strategy, respond best."""
+CHANCE_NODE, END_NODE = -1, -2
+
+
+class VectorArrays(NamedTuple):
+    """The arrays of a vector form.  B boards, K kinds of boards with the same nodes, N nodes, two players.
+
+    Boards are in depth-first order, the nodes of a kind in preorder.
+    """
+
+    depth: IntArray  # (B,) number of public chance events before
+    above: IntArray  # (B,) the board before
+    until: IntArray  # (B,) where the boards below end
+    kind: IntArray  # (B,)
+    count: IntArray  # (2, B) hands
+    first_hand: LongArray  # (2, B) into the arrays by hand
+    first_row: LongArray  # (2, B) into the rows of a player's strategies
+    first_up: LongArray  # (2, B) into ``up``
+    copies: IntArray  # (B,) number of chance outcomes that this board stands for
+    first_matrix: LongArray  # (B,) into ``matrix``, -1 for none
+    cards: IntArray  # (hands, 2) the two cards of a hand; 52 for none
+    strength: IntArray  # (hands,)
+    same: IntArray  # (hands,) the place of the same hand among those of the other player, -1 for none
+    up: IntArray  # (…,) by copy and hand: its place among the hands of the board before
+    matrix: IntArray  # (…,) wins less losses of the first player's hands (rows) over all boards below
+    first_node: IntArray  # (K + 1,)
+    mover: IntArray  # (N,) the player, CHANCE_NODE or END_NODE
+    actions: IntArray  # (N,)
+    first_child: IntArray  # (N,) into ``children``
+    children: IntArray  # nodes, numbered within their kind
+    row: IntArray  # (N,) actions of the mover before this node, within its kind
+    slot: IntArray  # (2, N) number of a player's reach vector within its kind
+    next_slot: IntArray  # (N,) the mover's reach vector after its first action
+    first_leaf: IntArray  # (K + 1,) into ``leaves``
+    leaves: IntArray  # the chance nodes, in order
+    first_root: IntArray  # (K + 1,) into ``roots``
+    roots: IntArray  # the nodes that follow the leaves of the board before, in the same order
+    first_lane: IntArray  # (K + 1,) into ``lanes``
+    lanes: IntArray  # nodes where the game ends on this board
+    pays: FloatArray  # (lanes, 2, 3) a player's payoff where it wins, ties, loses, times the probability of chance
+    first_all_in: IntArray  # (K + 1,) into ``all_ins``
+    all_ins: IntArray  # those of the lanes where only cards follow
+    stakes: FloatArray  # (all-ins, 2) what a win pays more than a tie, and a loss less, times the probability of chance
+
+
+class Scratch(NamedTuple):
+    """The memory of one thread."""
+
+    reach: FloatArray  # by player and slot
+    values: FloatArray  # by node
+    strategy: FloatArray  # by the traversing player's rows
+    lanes: FloatArray  # (hands, LANES)
+    results: FloatArray  # (hands, LANES)
+    sums: FloatArray  # (DECK + 6, LANES) reach by card; then of all hands, and what ``read_pays`` writes
+    total: FloatArray  # (hands,)
+    reach_at: LongArray  # (2, depths) where a board's reach vectors begin
+    values_at: LongArray  # (depths,)
+    strategy_at: LongArray  # (depths,)
+    places: LongArray  # (LANES,) where the vectors of the lanes begin
+    path: LongArray  # (depths,) the boards that are entered and not yet done
+
+
+class Learnt(NamedTuple):
+    """The state of a solver, by rows: player, board, node, action, hand."""
+
+    regrets: FloatArray
+    average: FloatArray  # discounted sums of the strategies, weighted by the player's own reach
+    ahead: FloatArray  # the last regrets, for predictive updates; (0,) for others
+    locked: BoolArray  # rows whose strategy is fixed by their regrets; (0,) for none
+
+
+@linked_kernel
+@borrowing
+def match_regrets(regrets, ahead, actions, n, strategy, total):
+    """Write the strategy of ``n`` hands that is proportional to the positive part of their regrets, or uniform."""
+    for h in range(n):
+        total[h] = 0.0
+    for a in range(actions):
+        to, regret = strategy[a * n : a * n + n], regrets[a * n : a * n + n]
+        if len(ahead):
+            last = ahead[a * n : a * n + n]
+            for h in range(n):
+                to[h] = max(regret[h] + last[h], regret.dtype.type(0))
+                total[h] += to[h]
+        else:
+            for h in range(n):
+                to[h] = max(regret[h], regret.dtype.type(0))
+                total[h] += to[h]
+    even = total.dtype.type(1.0 / actions)
+    one = total.dtype.type(1.0)
+    for h in range(n):
+        total[h] = one / total[h] if total[h] > 0 else total.dtype.type(0)
+    for a in range(actions):
+        to = strategy[a * n : a * n + n]
+        for h in range(n):
+            to[h] = to[h] * total[h] if total[h] > 0 else even
+
+
+@linked_kernel
+@borrowing
+def go_down(a, b, player, traversing, source, ahead, weights, x):
+    """Compute the reach vectors of a player at a board; keep the strategy of the traversing one."""
+    kind, depth, n = a.kind[b], a.depth[b], a.count[player, b]
+    here = x.reach_at[player, depth]
+    node0, root0 = a.first_node[kind], a.first_root[kind]
+    for r in range(a.first_root[kind + 1] - root0):
+        at = here + a.slot[player, node0 + a.roots[root0 + r]] * n
+        to = x.reach[at : at + n]
+        if depth == 0:
+            first = weights[a.first_hand[player, b] : a.first_hand[player, b] + n]
+            for h in range(n):
+                to[h] = first[h]
+        else:
+            over = a.above[b]
+            above_kind, wide = a.kind[over], a.count[player, over]
+            leaf = a.first_node[above_kind] + a.leaves[a.first_leaf[above_kind] + r]
+            at = x.reach_at[player, depth - 1] + a.slot[player, leaf] * wide
+            before, up = x.reach[at : at + wide], a.up[a.first_up[player, b] : a.first_up[player, b] + n]
+            for h in range(n):
+                to[h] = before[up[h]]
+    base, rows = a.first_row[player, b], x.strategy_at[depth]
+    for node in range(node0, a.first_node[kind + 1]):
+        if a.mover[node] == player:
+            row, actions = a.row[node] * n, a.actions[node]
+            at = rows + row if traversing else rows
+            size = actions * n
+            strategy = x.strategy[at : at + size]
+            match_regrets(
+                source[base + row : base + row + size],
+                ahead[base + row : base + row + size] if len(ahead) else ahead,
+                actions, n, strategy, x.total,
+            )  # fmt: skip
+            at, after = here + a.slot[player, node] * n, here + a.next_slot[node] * n
+            reach = x.reach[at : at + n]
+            for k in range(actions):
+                to, factor = x.reach[after + k * n : after + k * n + n], strategy[k * n : k * n + n]
+                for h in range(n):
+                    to[h] = reach[h] * factor[h]
+
+
+@linked_kernel
+@borrowing
+def read_lanes(a, b, player, x, first, used):
+    """Copy the other player's reach at up to ``LANES`` ends side by side, and what the ends pay."""
+    other, depth, kind = 1 - player, a.depth[b], a.kind[b]
+    m, node0 = a.count[other, b], a.first_node[kind]
+    sums, lanes, reach, places = x.sums, x.lanes, x.reach, x.places
+    for k in range(LANES):
+        end = first + min(k, used - 1)  # unused lanes repeat the last one
+        places[k] = x.reach_at[other, depth] + a.slot[other, node0 + a.lanes[end]] * m
+        won, tied, lost = a.pays[end, player, 0], a.pays[end, player, 1], a.pays[end, player, 2]
+        sums[WON, k], sums[TIED, k], sums[LOST, k], sums[SAME, k] = won - tied, tied - lost, lost, tied
+    whole = m - m % LANES
+    for h in range(0, whole, LANES):
+        gather_rows(lanes, h, reach, places)
+    for h in range(whole, m):
+        for k in range(LANES):
+            lanes[h, k] = reach[places[k] + h]
+    for row in range(ALL + 1):
+        for k in range(LANES):
+            sums[row, k] = 0.0
+
+
+@linked_kernel
+@borrowing
+def compare_hands(a, b, player, x):
+    """Write the values of all hands at up to ``LANES`` ends, in one pass over the hands sorted by strength.
+
+    Hands that share a card are left out by inclusion and exclusion: the same hand was subtracted for both cards.
+    """
+    other, n, m = 1 - player, a.count[player, b], a.count[1 - player, b]
+    own, others = a.first_hand[player, b], a.first_hand[other, b]
+    strength, strengths = a.strength[own : own + n], a.strength[others : others + m]
+    cards, their_cards, same = a.cards[own : own + n], a.cards[others : others + m], a.same[own : own + n]
+    lanes, results, sums = x.lanes, x.results, x.sums
+    i = j = 0
+    while i < n:
+        level = strength[i]
+        while j < m and strengths[j] < level:
+            add_row(sums, ALL, lanes, j)
+            add_row(sums, their_cards[j, 0], lanes, j)
+            add_row(sums, their_cards[j, 1], lanes, j)
+            j += 1
+        end = i
+        while end < n and strength[end] == level:
+            write_difference(results, end, sums, WON, sums, ALL, sums, cards[end, 0], sums, cards[end, 1])
+            end += 1
+        while j < m and strengths[j] == level:
+            add_row(sums, ALL, lanes, j)
+            add_row(sums, their_cards[j, 0], lanes, j)
+            add_row(sums, their_cards[j, 1], lanes, j)
+            j += 1
+        for h in range(i, end):
+            add_difference(results, h, sums, TIED, sums, ALL, sums, cards[h, 0], sums, cards[h, 1])
+        i = end
+    while j < m:
+        add_row(sums, ALL, lanes, j)
+        add_row(sums, their_cards[j, 0], lanes, j)
+        add_row(sums, their_cards[j, 1], lanes, j)
+        j += 1
+    for h in range(n):
+        add_difference(results, h, sums, LOST, sums, ALL, sums, cards[h, 0], sums, cards[h, 1])
+        if same[h] >= 0:
+            add_product(results, h, sums, SAME, lanes, same[h])
+
+
+@linked_kernel
+@borrowing
+def end_on_board(a, b, player, x):
+    """Write the values of all ends of a board."""
+    kind, depth, n = a.kind[b], a.depth[b], a.count[player, b]
+    results, values, places = x.results, x.values, x.places
+    for first in range(a.first_lane[kind], a.first_lane[kind + 1], LANES):
+        used = min(LANES, a.first_lane[kind + 1] - first)
+        read_lanes(a, b, player, x, first, used)
+        compare_hands(a, b, player, x)
+        for k in range(LANES):
+            places[k] = x.values_at[depth] + a.lanes[first + min(k, used - 1)] * n
+        whole = n - n % LANES
+        for h in range(0, whole, LANES):
+            scatter_rows(values, places, results, h)
+        for h in range(whole, n):
+            for k in range(used):
+                values[places[k] + h] = results[h, k]
+
+
+@linked_kernel
+@borrowing
+def run_out(a, b, player, x):
+    """Add to what a tie pays what wins and losses pay where both players are all-in, over all cards to come."""
+    kind, depth, other = a.kind[b], a.depth[b], 1 - player
+    n, m, first, node0 = a.count[player, b], a.count[other, b], a.first_matrix[b], a.first_node[kind]
+    for end in range(a.first_all_in[kind], a.first_all_in[kind + 1]):
+        at = x.reach_at[other, depth] + a.slot[other, node0 + a.all_ins[end]] * m
+        reach, at = x.reach[at : at + m], x.values_at[depth] + a.all_ins[end] * n
+        to, stake = x.values[at : at + n], a.stakes[end, player]
+        if player == 0:
+            partial = x.total[:LANES]
+            for i in range(n):
+                row = a.matrix[first + i * m : first + i * m + m]
+                for k in range(LANES):
+                    partial[k] = 0.0
+                for j in range(0, m - LANES + 1, LANES):
+                    for k in range(LANES):
+                        partial[k] += row[j + k] * reach[j + k]
+                total = 0.0
+                for k in range(LANES):
+                    total += partial[k]
+                for j in range(m - m % LANES, m):
+                    total += row[j] * reach[j]
+                to[i] += stake * total
+        else:
+            for j in range(m):
+                row, factor = a.matrix[first + j * n : first + j * n + n], -stake * reach[j]
+                for i in range(n):
+                    to[i] += row[i] * factor
+
+
+@linked_kernel
+@borrowing
+def learn(a, b, node, player, n, s, x, parameters):
+    """Update the regrets and the average of a node from the values of its actions; write the value of the node.
+
+    ``parameters``: the discount of the average, then of positive and of negative regrets.
+    """
+    depth, row, actions = a.depth[b], a.row[node] * n, a.actions[node]
+    node0, values = a.first_node[a.kind[b]], x.values_at[depth]
+    to, mine, at = values + (node - node0) * n, x.strategy_at[depth] + row, a.first_row[player, b] + row
+    reach = x.reach_at[player, depth] + a.slot[player, node] * n
+    discount, positive, negative = parameters[0], parameters[1], parameters[2]
+    value, own = x.values[to : to + n], x.reach[reach : reach + n]
+    for k in range(actions):
+        at_child = values + a.children[a.first_child[node] + k] * n
+        child, strategy = x.values[at_child : at_child + n], x.strategy[mine + k * n : mine + k * n + n]
+        if k == 0:
+            for h in range(n):
+                value[h] = strategy[h] * child[h]
+        else:
+            for h in range(n):
+                value[h] += strategy[h] * child[h]
+    for k in range(actions):
+        at_child = values + a.children[a.first_child[node] + k] * n
+        child, strategy = x.values[at_child : at_child + n], x.strategy[mine + k * n : mine + k * n + n]
+        average, regrets = s.average[at + k * n : at + k * n + n], s.regrets[at + k * n : at + k * n + n]
+        for h in range(n):
+            average[h] = average[h] * discount + own[h] * strategy[h]
+        if len(s.ahead):
+            ahead = s.ahead[at + k * n : at + k * n + n]
+            for h in range(n):
+                if not (len(s.locked) and s.locked[at + k * n + h]):
+                    ahead[h] = child[h] - value[h]
+                    regrets[h] = max(regrets[h] + ahead[h], regrets.dtype.type(0)) * positive
+        elif len(s.locked):
+            locked = s.locked[at + k * n : at + k * n + n]
+            for h in range(n):
+                regret = regrets[h] + child[h] - value[h]
+                if not locked[h]:
+                    regrets[h] = regret * (positive if regret > 0 else negative)
+        else:
+            for h in range(n):
+                regret = regrets[h] + child[h] - value[h]
+                regrets[h] = regret * (positive if regret > 0 else negative)
+
+
+@linked_kernel
+@borrowing
+def look_back(a, b, node, player, n, mode, s, x):
+    """Write the value of a node from those of its actions: summed, expected, or the best where it is not locked."""
+    depth, row = a.depth[b], a.row[node] * n
+    node0, values = a.first_node[a.kind[b]], x.values_at[depth]
+    to, mine = values + (node - node0) * n, x.strategy_at[depth] + row
+    value, first = x.values[to : to + n], values + a.children[a.first_child[node]] * n
+    child, strategy = x.values[first : first + n], x.strategy[mine : mine + n]
+    mixing = a.mover[node] == player and mode == EXPECT
+    for h in range(n):
+        value[h] = child[h] * strategy[h] if mixing else child[h]
+    for k in range(1, a.actions[node]):
+        at = values + a.children[a.first_child[node] + k] * n
+        child, strategy = x.values[at : at + n], x.strategy[mine + k * n : mine + k * n + n]
+        if a.mover[node] != player:
+            for h in range(n):
+                value[h] += child[h]
+        elif mixing:
+            for h in range(n):
+                value[h] += child[h] * strategy[h]
+        else:
+            for h in range(n):
+                value[h] = max(value[h], child[h])
+    if len(s.locked) and a.mover[node] == player and mode == RESPOND:
+        at = a.first_row[player, b] + row
+        for h in range(n):
+            if s.locked[at + h]:
+                value[h] = 0.0
+                for k in range(a.actions[node]):
+                    child_at = values + a.children[a.first_child[node] + k] * n
+                    value[h] += x.values[child_at + h] * x.strategy[mine + k * n + h]
+
+
+@linked_kernel
+@borrowing
+def go_up(a, b, player, mode, s, parameters, x):
+    """Compute the values of a player's hands at all nodes of a board whose boards below are done."""
+    kind, n = a.kind[b], a.count[player, b]
+    end_on_board(a, b, player, x)
+    run_out(a, b, player, x)
+    for node in range(a.first_node[kind + 1] - 1, a.first_node[kind] - 1, -1):
+        if a.mover[node] == player and mode == TRAIN:
+            learn(a, b, node, player, n, s, x, parameters)
+        elif a.mover[node] >= 0:
+            look_back(a, b, node, player, n, mode, s, x)
+
+
+@linked_kernel
+@borrowing
+def clear_leaves(a, b, player, x):
+    """Set the values of a board's chance nodes to zero."""
+    kind, n = a.kind[b], a.count[player, b]
+    for leaf in range(a.first_leaf[kind], a.first_leaf[kind + 1]):
+        to = x.values_at[a.depth[b]] + a.leaves[leaf] * n
+        x.values[to : to + n] = 0.0
+
+
+@linked_kernel
+@borrowing
+def hand_over(a, b, player, x, out, starts):
+    """Add the values of a board to the chance nodes of the board before, for each outcome that it stands for.
+
+    Those of the first board have places of their own for each board below, so that threads do not share any:
+    ``starts[b]``, in ``out``.
+    """
+    over, n, kind = a.above[b], a.count[player, b], a.kind[b]
+    wide, leaf = a.count[player, over], a.first_leaf[a.kind[over]]
+    for r in range(a.first_root[kind + 1] - a.first_root[kind]):
+        at = x.values_at[a.depth[b]] + a.roots[a.first_root[kind] + r] * n
+        value = x.values[at : at + n]
+        at = starts[b] + r * wide if over == 0 else x.values_at[a.depth[over]] + a.leaves[leaf + r] * wide
+        before = out[at : at + wide] if over == 0 else x.values[at : at + wide]
+        if over == 0:
+            for h in range(wide):
+                before[h] = 0.0
+        for copy in range(a.copies[b]):
+            up = a.first_up[player, b] + copy * n
+            place = a.up[up : up + n]
+            for h in range(n):
+                before[place[h]] += value[h]
+
+
+@linked_kernel
+@borrowing
+def enter(a, b, player, source, ahead, weights, x):
+    """Compute the reach at the nodes of a board, and clear the values of its chance nodes."""
+    go_down(a, b, 1 - player, False, source, ahead, weights, x)
+    go_down(a, b, player, True, source, ahead, weights, x)
+    clear_leaves(a, b, player, x)
+
+
+@linked_kernel
+@borrowing
+def descend(a, s, source, ahead, weights, player, mode, parameters, x, first, until, out, starts):
+    """Compute the values of the boards from ``first`` to ``until``, whole parts below the first board."""
+    top, b = 0, first
+    while b < until or top > 0:
+        if top > 0 and (b >= until or a.until[x.path[top - 1]] <= b):  # all boards below the last one are done
+            top -= 1
+            go_up(a, x.path[top], player, mode, s, parameters, x)
+            hand_over(a, x.path[top], player, x, out, starts)
+        else:
+            enter(a, b, player, source, ahead, weights, x)
+            x.path[top] = b
+            top += 1
+            b += 1
+
+
+@linked_kernel
+@borrowing
+def close(a, s, b, player, mode, parameters, x, out, starts):
+    """Compute the values at the nodes of a board, given those of the boards below, in ``out`` for the first one."""
+    kind, n = a.kind[b], a.count[player, b]
+    if b == 0 and a.until[b] > 1:
+        for r in range(a.first_leaf[kind + 1] - a.first_leaf[kind]):
+            at = x.values_at[0] + a.leaves[a.first_leaf[kind] + r] * n
+            value, under = x.values[at : at + n], 1
+            while under < a.until[0]:
+                below = out[starts[under] + r * n : starts[under] + r * n + n]
+                for h in range(n):
+                    value[h] += below[h]
+                under = a.until[under]
+    go_up(a, b, player, mode, s, parameters, x)
+
+
+@kernel
+@borrowing
+def walk_boards(a, s, source, ahead, weights, player, mode, parameters, x, route, first, until, closing, out, starts):
+    """Walk the boards from ``first`` to ``until``, below the last board of ``route``; with ``closing`` then that one.
+
+    ``route`` leads from the first board down; its boards are only entered.  Before a board is closed, all those below
+    must have been walked; for the first board their values are in ``out``.
+    """
+    for k in range(len(route)):
+        enter(a, route[k], player, source, ahead, weights, x)
+    descend(a, s, source, ahead, weights, player, mode, parameters, x, first, until, out, starts)
+    if closing:
+        close(a, s, route[len(route) - 1], player, mode, parameters, x, out, starts)
