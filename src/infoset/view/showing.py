@@ -114,6 +114,8 @@ def show_first(
     if hands != NO_OPTIONS:
         return _show_node(compiled, what, hands, svg)
     decided, pictures = ("", ()) if what is None else _show_hands(compiled, what, svg)
+    if (decided or svg is None) and pdf is None and compiled.better_in_vector_form:
+        return Shown("\n\n".join(filter(None, (spot_text(compiled.name, compiled.vector), decided))), pictures)
     if decided:
         svg = None
     made_so = isinstance(what, FactoredPolicy) and not compiled.made_whole and compiled.histories > compiled.limit
