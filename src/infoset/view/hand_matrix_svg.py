@@ -136,8 +136,9 @@ def _panel(svg: Xml.Element, table: HandTable, players: Sequence[str], x: float,
         place, name = (x + CELL * column, y + 50 + CELL * row), cell_name(row, column)
         _fill(group, table, cell, *place, CELL - 1, name)
         ink = FAINT if cell is None else "white" if cell.filled > DARK else INK
-        middle = (place[0] + (CELL - 1) / 2, place[1] + (CELL - 1) / 2 + 3)
-        text(group, *middle, name, text_anchor="middle", font_size="7", fill=ink)
+        left, line = place[0] + (CELL - 1) / 2, place[1] + (CELL - 1) / 2 + 3
+        halo = {**HALO, "stroke_width": "2"} if cell is not None and 0.3 < cell.filled <= DARK else {}
+        text(group, left, line, name, text_anchor="middle", font_size="7", fill=ink, **halo)
 
 
 def _fill(svg: Xml.Element, table: HandTable, cell: Cell | None, x: float, y: float, size: float, name: str) -> None:

@@ -11,8 +11,9 @@ from infoset.base import FloatArray
 from infoset.errors import InfosetError
 from infoset.games.holdem import HoldemRules
 from infoset.games.poker_hands import RANKS, SUITS, card_name
-from infoset.hand_groups import by_class, by_draw, by_made_hand
+from infoset.hand_groups import by_draw, by_made_hand
 from infoset.hand_table import HandTable
+from infoset.view.hand_cells import matrix_cells
 from infoset.web import nodes
 from infoset.web.nodes import Group
 from infoset.web.sources import Source
@@ -54,16 +55,16 @@ def hand_table(source: Source, group: Group) -> HandTable | None:
 def hand_cells(table: HandTable) -> list[dict[str, Any]]:
     """Return the classes of hands, with means over the hands as they get here.
 
-    Each class has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (the mean weight of its hands), ``p`` (a
-    probability per action), and, where values are known, ``ev`` (one per action) and ``value``.
+    Each class has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (the part of all hands of the class that
+    gets here), ``p`` (a probability per action), and, where values are known, ``ev`` (one per action) and ``value``.
     """
     return [
         {
-            "row": row, "column": column, "name": group.name,
-            "filled": group.combinations / len(group.places), "hands": [table.hands[k] for k in group.places],
+            "row": row, "column": column, "name": group.name, "filled": filled,
+            "hands": [table.hands[k] for k in group.places],
             "p": _known(group.frequencies), "ev": _known(group.ev_actions), "value": _known(np.array(group.ev)),
         }
-        for (row, column), group in by_class(table).items()
+        for (row, column), (group, filled) in matrix_cells(table).items()
     ]  # fmt: skip
 
 
