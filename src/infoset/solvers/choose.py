@@ -89,7 +89,7 @@ def _vector(compiled: Compiled, config: SolveConfig) -> Choice | str:
     if config.form is None and (compiled.only_form or not compiled.better_in_vector_form):
         return ""
     form = compiled.vector
-    if not _takes(IN_VECTOR_FORM, config) or config.lock:
+    if not _takes(IN_VECTOR_FORM, config):
         return f"the vector form takes no {_given(config)}"
     why = (
         f"{form.num_histories:,.4g} histories, all hands of a node at once: vector form with {form.num_rows:,} numbers"

@@ -87,6 +87,11 @@ class VectorForm:
         """The number of probabilities of a profile."""
         return int(_num_rows(self.arrays, self.streets).sum())
 
+    def rows_of_player(self, player: int) -> slice:
+        """Return the rows of a player's strategy, which are contiguous."""
+        begins = [int(begin) for begin in self.arrays.first_row[:, 0]]
+        return slice(begins[player], [*begins[1:], self.num_rows][player])
+
     @cached_property
     def num_infosets(self) -> int:
         """The number of information sets, up to isomorphism of the suits."""
