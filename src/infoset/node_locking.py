@@ -21,25 +21,13 @@ from infoset.hand_filters import select_hands
 from infoset.hand_table import HandTable
 from infoset.names import NOTHING_YET, information_key
 from infoset.policies.vector_policy import rows_of
-from infoset.solvers.config import AnyLock, Lock
+from infoset.solvers.config import AnyLock, HandLock, Lock
 
 Where: TypeAlias = "str | int | tuple[str | int, str]"
 """A player, by name or number; an information set, by its key, with its player in front where several have that key."""
 
 
 ANY_CARD = "*"
-
-
-class HandLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Hands of a player at a node of a hold'em spot, fixed to probabilities of actions."""
-
-    player: str
-    actions: dict[str, float]
-    """The probabilities; 0 for actions that are not named."""
-    after: str = NOTHING_YET
-    """The actions and cards before, such as ``check, bet 75, call, Qc``; ``*`` is any card."""
-    hands: str = ""
-    """A filter of ``hand_filters``; by default all hands."""
 
 
 def read_lock(compiled: Compiled, lock: AnyLock) -> Lock:

@@ -18,7 +18,7 @@ from infoset.games.poker_hands import card_name, cards_of, hand_name
 from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand
 from infoset.hand_table import HandTable
 from infoset.next_cards import NextCards, summarise_next_cards
-from infoset.policies.vector_policy import rows_of
+from infoset.policies.vector_policy import records_of, rows_of
 from infoset.tree.boards import PLAYERS, disjoint_hands
 from infoset.tree.public_tree import HAND_CARDS, Node, Street
 from infoset.tree.vector_form import VectorForm
@@ -38,6 +38,21 @@ class SpotNode:
     """The hands of each player."""
     following: tuple[str, ...]
     """The actions, or the cards that may be dealt."""
+
+    @property
+    def reaches(self) -> FloatArray:
+        """The probability with which the game reaches each node that follows."""
+        if self.mover != CHANCE_NODE:
+            table = self.tables[max(self.mover, 0)]
+            return np.nan_to_num(table.probabilities @ table.strategy)
+        found = np.full(len(self.following), self.tables[0].probability)
+        for table in self.tables:
+            assert table.probabilities is not None
+            for hand, probability in zip(table.hands, table.probabilities.tolist(), strict=True):
+                for card in (hand[:2], hand[2:]):
+                    if card in self.following:
+                        found[self.following.index(card)] -= probability
+        return np.maximum(found, 0) / (DECK - len(self.tables[0].board) - HAND_CARDS)
 
 
 class _Place(NamedTuple):
@@ -91,6 +106,20 @@ class SpotTree:
         """
         place = self._find(path)
         return SpotNode(tuple(path), place.node.mover, self._tables(place, path, equity), self._following(place))
+
+    def mover(self, path: Sequence[str]) -> int:
+        """Return the player to act after a path, ``CHANCE_NODE`` or ``END_NODE``."""
+        return self._find(path).node.mover
+
+    def probabilities(self, player: int, key: str, actions: Sequence[str]) -> list[float] | None:
+        """Return the probabilities of the actions at an information set; ``None`` where the spot does not have it."""
+        place = self.form.find(player, records_of(key))
+        if place is None or place.num_actions != len(actions):
+            return None
+        street = self.form.streets[int(self.form.arrays.kind[place.board])]
+        if [street.nodes[child].action for child in place.node.children] != list(actions):
+            return None
+        return self._strategy(place.board, place.node, player)[place.hand].tolist()  # type: ignore[no-any-return]
 
     def next_cards(self, path: Sequence[str] = ()) -> tuple[NextCards, NextCards]:
         """Return for each player what each card changes that may be dealt after ``path``.

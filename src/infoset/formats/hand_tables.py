@@ -77,19 +77,24 @@ def save_hand_tables(tables: Sequence[HandTable], path: str | Path) -> Path:
     """
     check_export(path)
     path = Path(path)
-    found = [hand_table_json(table) for table in tables]
-    if path.suffix.lower() == ".json":
-        return replace_file(path, lambda file: file.write(json.dumps(found, indent=1, allow_nan=False).encode()))
+    as_json = path.suffix.lower() == ".json"
+    found = [hand_table_json(table) for table in tables] if as_json else []
+    text = json.dumps(found, indent=1, allow_nan=False) if as_json else hand_tables_csv(tables)
+    return replace_file(path, lambda file: file.write(text.encode()))
+
+
+def hand_tables_csv(tables: Sequence[HandTable]) -> str:
+    """Return several tables as CSV: a row for each hand and action, one without an action for a player who looks on."""
     text = StringIO()
     write = csv.writer(text, lineterminator="\n")
     write.writerow(["node", "board", "player", "reached", *ABOUT_HANDS, "action", "frequency", "action ev"])
-    for node in found:
+    for node in map(hand_table_json, tables):
         about = (node["where"], "".join(node["board"]), node["player"] + 1, _cell(node["probability"]))
         for row in node["hands"]:
             own = (*about, *(_cell(row[name]) for name in ABOUT_HANDS))
-            for action, figures in row["actions"].items():
+            for action, figures in (row["actions"] or {"": {"frequency": None, "ev": None}}).items():
                 write.writerow([*own, action, *map(_cell, figures.values())])
-    return replace_file(path, lambda file: file.write(text.getvalue().encode()))
+    return text.getvalue()
 
 
 def check_export(path: str | Path) -> None:

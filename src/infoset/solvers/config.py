@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, TypeAlias
 
-from infoset.names import check_choice, check_range
+import msgspec
+
+from infoset.names import NOTHING_YET, check_choice, check_range
 from infoset.solvers.job import Limits
 
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -19,8 +21,20 @@ Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 AnyLock: TypeAlias = Mapping[Any, Any] | Sequence[Mapping[Any, Any]]
 """The locked strategy at each player or information set: probabilities; for a player, anything that plays.
 
-Several are a sequence, which may also hold hands at nodes of hold'em (``node_locking.HandLock``).
+Several are a sequence, which may also hold hands at nodes of hold'em (``HandLock``).
 """
+
+class HandLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hands of a player at a node of a hold'em spot, fixed to probabilities of actions."""
+
+    player: str
+    actions: dict[str, float]
+    """The probabilities; 0 for actions that are not named."""
+    after: str = NOTHING_YET
+    """The actions and cards before, such as ``check, bet 75, call, Qc``; ``*`` is any card."""
+    hands: str = ""
+    """A filter of ``hand_filters``; by default all hands."""
+
 
 UNIFORM = "uniform"
 """The first profile where none is named."""

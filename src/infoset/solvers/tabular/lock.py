@@ -7,17 +7,17 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from infoset.base import BoolArray, FloatArray, InformationState
+from infoset.base import BoolArray, FloatArray
 from infoset.errors import ParameterError, UnknownNameError, shorten
 from infoset.games.poker_hands import RANKS, SUITS, cards_of, hand_name
 from infoset.games.suits import SuitPermutation, permute_hand
 from infoset.policies.tabular import SUM_TOLERANCE
+from infoset.policies.vector_policy import records_of
 from infoset.solvers.config import Lock
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.vector_form import VectorForm
 
 CARDS = re.compile(f"([{RANKS}][{SUITS}]){{1,2}}")
-WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 
 
 def locked_rows(form: SequenceForm, lock: Lock) -> FloatArray:
@@ -53,7 +53,7 @@ def locked_hands(form: VectorForm, lock: Lock) -> tuple[FloatArray, BoolArray]:
             raise UnknownNameError("player", name, form.players)
         player = form.players.index(name)
         for key, row in table.items():
-            place = form.find(player, _records(key))
+            place = form.find(player, records_of(key))
             if place is None:
                 raise UnknownNameError(f"information set of {name}", key, ())
             nodes = form.streets[int(form.arrays.kind[place.board])].nodes
@@ -83,11 +83,6 @@ def _permuted(word: str, permutation: SuitPermutation) -> str:
     if not CARDS.fullmatch(word):
         return word
     return hand_name(permute_hand(cards_of(word, "cards"), permutation))
-
-
-def _records(key: str) -> InformationState:
-    """Return the words of an information set's key, each as an observation."""
-    return tuple((None, word.strip("[]").strip('"')) for word in WORD.findall(key))
 
 
 def _probabilities(where: str, row: object, actions: tuple[str, ...]) -> FloatArray:
