@@ -540,9 +540,13 @@ class Explorer {
     save("strategy.svg", [picture], "image/svg+xml");
   }
 
+  /** Return the labels of the branches taken. */
+  wayLabels() {
+    return this.node.steps.filter((step) => step.chosen !== null).map((step) => step.branches.find((branch) => branch.at === step.chosen)?.label);
+  }
+
   wayWords() {
-    const taken = this.node.steps.filter((step) => step.chosen !== null);
-    const words = taken.map((step) => step.branches.find((branch) => branch.at === step.chosen)?.label);
+    const words = this.wayLabels();
     return words.length ? `after ${words.join(", ")}` : "at the start";
   }
 
