@@ -42,6 +42,7 @@ from infoset.view.curves import draw_convergence
 from infoset_pommerman.playground_json import read_game, write_game
 
 CPU_SECONDS = 10
+SPOTS = Path(__file__).parents[1] / "spots"
 MEMORY = 1 << 30
 LONGEST = 600  # characters of a message; the path is a part of it
 FOREIGN = re.compile(
@@ -388,6 +389,7 @@ def make_names(folder: Path) -> list[Path]:
     names = [
         "holdem_river(range1='AA KQs JTs:0.5',range2='QJs AQo ATs 99',bets=[0.5,1.0,allin])",
         "holdem_turn(board=QsJh8h5d,range1='QQ+ A5s+',range2=any)",
+        "holdem(bets='33%,75%; turn: 66%; river P2: 2e,a',raises='2.5x',range1='[50]AA[/50] KK',rake=0.05,cap=2)",
         "leduc_poker(ranks=3,suits=2)",
         "battleship(rows=2,columns=2,ships=[1,2],shots=2)",
         "gdl:kuhn_poker",
@@ -401,6 +403,16 @@ def read_name(file: Path) -> None:
     name = file.read_bytes().decode(errors="replace")
     if "openspiel:" not in name and "python:" not in name:
         infoset.load(name)
+
+
+def make_spots(folder: Path) -> list[Path]:
+    return [Path(shutil.copy(file, folder)) for file in sorted(SPOTS.glob("*.toml"))]
+
+
+def read_spot(file: Path) -> None:
+    game = infoset.load(str(file))
+    assert infoset.load(game.name) == game
+    game.start().state.chance_outcomes((None, None))
 
 
 def make_playground(folder: Path) -> list[Path]:
@@ -423,6 +435,7 @@ FAMILIES = {
     "csv": Family(".csv", make_csv, read_csv),
     "gdl": Family(".gdl", make_gdl, read_gdl),
     "names": Family(".name", make_names, read_name),
+    "spots": Family(".toml", make_spots, read_spot),
     "playground": Family(".json", make_playground, read_playground),
 }
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.games.poker_hands import card_name, cards_of, hand_name, parse_range, strength
+from infoset.games.hand_strengths import hand_strengths
+from infoset.games.poker_hands import card_name, cards_of, hand_name, parse_range
 from infoset.hand_table import HandTable
 
 
@@ -17,7 +18,7 @@ def hand_table(
     """Return a table of a range where stronger hands have more equity, bet more often and win more."""
     cards = cards_of(board, "board")
     own = parse_range(hands, cards, "hands")
-    strengths = np.array([strength((*cards, *hand)) for hand in own])
+    strengths = hand_strengths(cards, list(own))
     order = np.searchsorted(np.sort(strengths), strengths, side="left") + np.searchsorted(
         np.sort(strengths), strengths, side="right"
     )

@@ -21,7 +21,7 @@ RESULTS = {
 }  # fmt: skip
 """Classes that functions return, which nobody makes by hand; ``of`` and ``load`` are what makes them."""
 PROTOCOLS = {
-    "Action", "Agent", "Dealt", "Factored", "Game", "InformationMap", "JointAction", "NativeState", "Observation", "Policy",
+    "Action", "Agent", "CardGame", "Factored", "Game", "InformationMap", "JointAction", "NativeState", "Observation", "Policy",
     "State", "Step",
 }  # fmt: skip
 """What a user's class is compared with; nobody calls them."""

@@ -71,6 +71,8 @@ FAMILIES: Registry[Any] = Registry("family", {}, group="infoset.families")
 """The families of games ``WORD:NAME``: objects that map each ``NAME`` to the maker of a game."""
 FILE_PARAMETERS = frozenset({"file", "path", "state"})
 """Parameters of games whose value is the path of a file."""
+SPOT = ".toml"
+"""The end of the names of files that hold the parameters of a game, a spot of hold'em."""
 CONFIG = "config.json"
 """The file that identifies a run's folder."""
 
@@ -84,6 +86,7 @@ READERS: Registry[Game] = Registry(
         ".csv": "infoset.formats.csv_table:read_csv",
         ".gdl": "infoset.gdl.game:read_gdl_game",
         ".kif": "infoset.gdl.game:read_gdl_game",
+        SPOT: "infoset.formats.spot_file:read_spot",
     },
     group="infoset.readers",
 )
@@ -115,8 +118,18 @@ class _Run(msgspec.Struct):
 
 
 def name_of(game: Any) -> str:
-    """Return the name by which ``load`` finds a game again; for a run's folder, the name of its game."""
+    """Return the name by which ``load`` finds a game again; for a run's folder, the name of its game.
+
+    A spot in a file is named by its parameters, so that what is made of it does not depend on the file.
+    """
+    if isinstance(game, str) and is_spot(game):
+        return load(game).name
     return game_of_run(game) or game if isinstance(game, str) else own_name(game) or str(game.name)
+
+
+def is_spot(name: str) -> bool:
+    """Return whether a game's name is that of a file with the parameters of a named game."""
+    return Path(name).suffix.lower() == SPOT
 
 
 @checks_arguments
@@ -124,8 +137,8 @@ def load(name: str) -> Game:
     """Load a game by its name, from a file, or from your own Python code.
 
     A name is such as ``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"`` or
-    ``"openspiel:NAME(…)"``; a file is an ``.efg``, ``.nfg``, ``.gbt``, ``.csv``, ``.gdl`` or ``.kif``; your own game is
-    ``"python:FILE.py:Class(…)"``.  A run's folder stands for the game of that run.
+    ``"openspiel:NAME(…)"``; a file is an ``.efg``, ``.nfg``, ``.gbt``, ``.csv``, ``.gdl`` or ``.kif``, or a spot of
+    hold'em, ``.toml``; your own game is ``"python:FILE.py:Class(…)"``.  A run's folder stands for the game of that run.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
 

@@ -18,7 +18,7 @@ from infoset.errors import FormatError, ParameterError, UnknownNameError, shorte
 Value: TypeAlias = "int | float | bool | str | tuple[Value, ...] | Name | None"
 T = TypeVar("T")
 
-MAX_LENGTH = 10_000
+MAX_LENGTH = 100_000
 MAX_DEPTH = 20
 MAX_COUNT = 2**53
 """The largest number of iterations and the like: a float represents all integers up to it exactly."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from infoset.base import CardGame, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
@@ -74,7 +75,7 @@ class SpotTree:
     (1, ('check', 'bet 50', 'bet 100'))
     """
 
-    def __init__(self, form: VectorForm, rows: FloatArray, game: CardGame) -> None:
+    def __init__(self, form: VectorForm, rows: npt.NDArray[np.floating[Any]], game: CardGame) -> None:
         """Take what the strategies of ``form`` are proportional to (rows,)."""
         self.form, self.rows, self.spot = form, rows, game.spot
         self._values: dict[int, list[tuple[FloatArray, tuple[FloatArray, FloatArray]]]] = {}
@@ -215,13 +216,13 @@ class SpotTree:
 
     def _strategy(self, board: int, node: Node, player: int) -> FloatArray:
         """Return (hands, actions) the probabilities of a player's actions."""
-        count = int(self.form.arrays.count[player, board])
+        count = int(self.form.arrays.hands[player, board])
         begin = int(self.form.arrays.first_row[player, board]) + node.row * count
         weights = np.maximum(self.rows[begin : begin + len(node.children) * count], 0).astype(np.float64)
         weights = weights.reshape(len(node.children), count)
         total = weights.sum(axis=0)
         even = np.full_like(weights, 1 / len(node.children))
-        return np.divide(weights, total, out=even, where=total > 0).T
+        return np.asarray(np.divide(weights, total, out=even, where=total > 0).T)
 
 
 def _in_range_order(hands: list[tuple[int, ...]], form: VectorForm, player: int) -> tuple[tuple[str, ...], LongArray]:

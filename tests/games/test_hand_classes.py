@@ -9,7 +9,8 @@ import pytest
 
 from infoset.errors import ParameterError
 from infoset.games.hand_classes import DRAWS, MADE_HANDS, cell_name, class_cell, class_name, draws, made_hand
-from infoset.games.poker_hands import cards_of, parse_range, strength
+from infoset.games.hand_strengths import hand_strengths
+from infoset.games.poker_hands import cards_of, parse_range
 
 
 def cards(text: str) -> tuple[int, ...]:
@@ -119,7 +120,7 @@ def test_made_hands_are_ordered_as_the_showdown_orders_them_from_flush_to_pairs(
     kinds = {hand: MADE_HANDS.index(made_hand(hand, board)) for hand in hands}
     strengths: dict[int, list[int]] = {}
     for hand, kind in kinds.items():
-        strengths.setdefault(kind, []).append(strength((*board, *hand)))
+        strengths.setdefault(kind, []).append(int(hand_strengths(board, [hand])[0]))
     ordered = [strengths[kind] for kind in sorted(strengths)]
     for better, worse in pairwise(ordered):
         assert min(better) > max(worse)

@@ -1,71 +1,29 @@
-"""Hold'em on the river: which hand wins, ranges as text, the same game as OpenSpiel's, and deals in factored form."""
+"""Hold'em: ranges as text, the same game as OpenSpiel's, trees and vector forms, spots from the flop on."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import infoset
 from conftest import form_of
-from extent import examples
-from infoset.base import Dealt, State
+from infoset.base import State
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyError, UnsupportedGameError
-from infoset.games.holdem import Core, Hand, HoldemRules, holdem, holdem_river, holdem_turn
-from infoset.games.poker_hands import RangeWarning, _warn_of, card_name, cards_of, hand_name, parse_range, strength
+from infoset.errors import BudgetError, ParameterError, PolicyError
+from infoset.games.holdem import HoldemRules, holdem, holdem_river, holdem_turn
+from infoset.games.poker_hands import RangeWarning, _warn_of, card_name, cards_of, hand_name, parse_range
 from infoset.hand_groups import group_of
-from infoset.solvers.metrics import evaluate_plan
 from infoset.spots import SpotTree
 from infoset.testing import check_game
-from infoset.tree.dealt_rules import AskedDealt
-from infoset.tree.factored_form import FactoredForm
-from infoset.tree.factoring import factor_game
-from infoset.tree.plans import realisation, uniform
-from infoset.tree.showdowns import Showdown, pieces
+from infoset.tree.vector_form import VectorForm
 
 BOARD = "QsJh8h5d2c"
 FULL = "holdem_river(stack=400,bets=[0.5,1.0,2.0],raises=2,range1=any,range2=any)"
-
-
-@pytest.mark.slow
-def test_five_cards_are_worth_what_is_published() -> None:
-    """The numbers of hands of each kind, of 2,598,960, and 7,462 that differ (Cactus Kev).
-
-    Turning the suits round makes four hands of each; one of them has suits that sum to a multiple of four.
-    """
-    found = [strength(hand) for hand in combinations(range(52), 5) if sum(hand) % 4 == 0]
-    kinds = Counter(number // 13**5 for number in found)
-    assert [4 * kinds[k] for k in range(9)] == [1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 40]
-    assert len(set(found)) == 7462
-
-
-@examples(200)
-@given(st.lists(st.integers(0, 51), min_size=7, max_size=7, unique=True))
-def test_of_seven_cards_the_best_five_count(cards: list[int]) -> None:
-    assert strength(cards) == max(map(strength, combinations(cards, 5)))
-
-
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ("AhKhQhJhTh2c3d", "KhQhJhTh9hAcAd"),  # the royal flush, and the one below it
-        ("5h4h3h2hAh9c9d", "9c9d9h9sAcAdAh"),  # the steel wheel beats four nines
-        ("AcAdAhKcKd2h3s", "AcAdAhQcQdKh3s"),  # aces full of kings or queens
-        ("6c5d4h3s2cKdQh", "5d4h3s2cAcKdQh"),  # an ace below the straight is low
-        ("AcAdKhKs5c4d3h", "AcAdKhKs4c3d2h"),  # the fifth card
-    ],
-)
-def test_which_hand_is_better(better: str, worse: str) -> None:
-    assert strength(cards_of(better, "hand")) > strength(cards_of(worse, "hand"))
 
 
 @pytest.mark.parametrize(
@@ -163,50 +121,24 @@ SMALL = [
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_trees_and_products_give_the_same_figures(name: str) -> None:
-    tree, rules = form_of(name), factor_game(infoset.load(name))
-    factored = FactoredForm.of(rules).form
-    assert rules.sizes[:2] == (tree.num_histories, tree.num_terminals)
-    assert (factored.num_infosets, factored.num_sequences) == (tree.num_infosets, tree.num_sequences)
-    assert (factored.constant_sum, factored.largest_payoff) == (tree.constant_sum, tree.largest_payoff)
-    assert sorted(factored.keys) == sorted(tree.keys)
-    one, other = (evaluate_plan(form, realisation(form, uniform(form))) for form in (tree, factored))
-    assert one.values == pytest.approx(other.values, abs=1e-9)
-    assert one.best_response_values == pytest.approx(other.best_response_values, abs=1e-9)
-    found = infoset.solve(name, "dcfr", iterations=300, form="factored")
-    assert found.nash_conv == pytest.approx(
-        infoset.evaluate(Compiled(infoset.load(name)), found.policy).nash_conv, abs=1e-9
-    )
+def test_tree_and_vector_form_give_the_same_figures(name: str) -> None:
+    """Without isomorphism of the suits nothing is left out; hands that meet none of the opponent's are counted, too."""
+    game, tree = infoset.load(name), form_of(name)
+    assert isinstance(game, HoldemRules)
+    form = VectorForm.of(game, symmetric=False)
+    assert form.num_histories == tree.num_histories
+    assert form.num_infosets >= tree.num_infosets
+    assert VectorForm.of(game).num_infosets <= form.num_infosets
+    found = infoset.solve(name, "dcfr", iterations=300, form="vector", precision="double")
+    assert found.nash_conv == pytest.approx(infoset.evaluate(Compiled(game), found.policy).nash_conv, abs=1e-6)
     assert found.values[0] == pytest.approx(infoset.solve(name, "lp").values[0], abs=0.3)
-
-
-@examples(60)
-@given(st.data())
-def test_pieces_add_up_to_the_showdown(data: st.DataObject) -> None:
-    """Any strengths, hands of one to three cards, any payoffs: the sum of products is the matrix."""
-    size = data.draw(st.integers(1, 3))
-    hand = st.lists(st.integers(0, 5), min_size=size, max_size=size, unique=True)
-    cards = [data.draw(st.lists(hand, min_size=1, max_size=8)) for _ in range(2)]
-    of = {tuple(sorted(hand)): data.draw(st.integers(0, 3)) for own in cards for hand in own}
-    level = [np.array([of[tuple(sorted(hand))] for hand in own]) for own in cards]
-    paid = st.tuples(st.integers(-3, 3), st.integers(-3, 3))
-    showdown = Showdown(*[data.draw(paid) for _ in range(3)])
-    found = pieces(level, cards, showdown.kind)
-    matrix = np.zeros((len(cards[0]), len(cards[1]), 2))
-    for i, one in enumerate(found.lists[0]):
-        for j, two in enumerate(found.lists[1]):
-            matrix[i, j] = showdown.paid(found)[sorted(set(one) & set(two))].sum(axis=0)
-    for i, one in enumerate(cards[0]):
-        for j, two in enumerate(cards[1]):
-            right = showdown[1 - int(np.sign(level[0][i] - level[1][j]))]
-            assert tuple(matrix[i, j]) == ((0, 0) if set(one) & set(two) else right)
 
 
 @pytest.mark.slow
 def test_a_whole_range_is_solved_and_plays(tmp_path: Path) -> None:
     """1,081 hands a side and 86 million histories: less than a thousandth of the pot to be gained after 300 iterations."""
     compiled = Compiled.of(FULL)
-    assert compiled.factored_rules.sizes[:2] == (86_686_472, 56_720_070)
+    assert compiled.histories == 86_686_472
     solution = infoset.solve(compiled, iterations=300, out=tmp_path / "run")
     assert solution.method == "dcfr"
     assert solution.exploitability < 0.1
@@ -249,91 +181,31 @@ def test_the_chances_of_decisions_add_up() -> None:
 
 
 def test_a_policy_for_other_ranges_is_refused(tmp_path: Path) -> None:
-    infoset.solve("holdem_river", "dcfr", iterations=2, form="factored").policy.save(tmp_path / "a.npz")
+    infoset.solve("holdem_river", "dcfr", iterations=2, form="vector").policy.save(tmp_path / "a.npz")
     with pytest.raises(PolicyError, match="was made for holdem_river, not for"):
         infoset.evaluate("holdem_river(pot=50)", str(tmp_path / "a.npz"))
 
 
-def test_where_hands_hardly_fit_the_tree_is_taken() -> None:
-    """What is left when nearly all is taken out again has no figures."""
-    name = "holdem_river(range1='AsAh KK:1e-6',range2='AsAd QQ:1e-6')"
-    solution = infoset.solve(name)
-    assert solution.method == "lp"
-    close = "holdem_river(range1='AsAh KK:1e-5',range2='AsAd QcQd')"
-    assert infoset.solve(close, "dcfr", iterations=500, form="factored").values[0] == pytest.approx(
-        infoset.solve(close, "lp").values[0], abs=0.1
-    )
-    blocked = "holdem_river(range1='AsAh:1e6 KdKc:0.1',range2='AsKs:1e6 AhKs:1e6 QcQd:0.1')"
-    with pytest.raises(UnsupportedGameError, match=r"pairs of hands without common cards have .* of the weight"):
-        infoset.solve(blocked, "dcfr", iterations=5, form="factored")
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        "range1='AsAh KK:1e-5',range2='AsAd QcQd'",
+        "range1='AsAh KK:1e-6',range2='AsAd QQ:1e-6'",
+        "range1='AsAh:1e6 KdKc:0.1',range2='AsKs:1e6 AhKs:1e6 QcQd:0.1'",
+    ],
+)
+def test_ranges_that_hardly_fit_are_solved(ranges: str) -> None:
+    """Nearly all weight is on pairs of hands that share a card."""
+    name = f"holdem_river({ranges})"
+    found = infoset.solve(name, "dcfr", iterations=500, form="vector")
+    assert found.values[0] == pytest.approx(infoset.solve(name, "lp").values[0], abs=0.1)
 
 
 def test_a_pair_of_deuces_is_a_word_and_a_tree_that_is_too_large_is_known_at_once() -> None:
     assert infoset.load("holdem_river(range1=33)").name == 'holdem_river(range1="33")'
     assert infoset.load('holdem_river(range1="33")').name == 'holdem_river(range1="33")'
-    with pytest.raises(BudgetError, match=r"has 86,686,472 histories, more than a tree may have .*form=factored"):
+    with pytest.raises(BudgetError, match=r"has 86,686,472 histories, more than a tree may have .*form=vector"):
         infoset.solve(FULL, "lp")
-
-
-class Wrong(HoldemRules):
-    """Says that a hand is better than it is."""
-
-    def strength(self, core: Core, own: Hand, opened: str | None = None) -> int:
-        return -super().strength(core, own, opened) * (own[0] % 2)
-
-
-class Shared(HoldemRules):
-    """Says that nobody's cards are in the way."""
-
-    def cards(self, own: tuple[int, ...]) -> tuple[int, ...]:
-        return (1,)
-
-
-@pytest.mark.parametrize(("kind", "said"), [(Wrong, "as strong a hand after"), (Shared, "both players have a card of")])
-def test_a_deal_that_is_declared_wrongly_is_found(kind: type[HoldemRules], said: str) -> None:
-    game = infoset.load("holdem_river")
-    assert isinstance(game, HoldemRules)
-    wrong = kind(*[getattr(game, name) for name in ("name", "players", "first", "look")])
-    assert isinstance(wrong, Dealt)
-    with pytest.raises(GameRuleError, match=said):
-        check_game(wrong, plays=400)
-
-
-class Closed(HoldemRules):
-    """Does not say which card was opened."""
-
-    def split(self, state: State) -> Any:
-        found = super().split(state)
-        return found and ((found[0][0], len(found[0][1])), found[1])  # type: ignore[index, arg-type]
-
-    def join(self, core: Any, own: Any) -> Any:
-        return super().join((core[0], (0,) * core[1]), own)
-
-    def strength(self, core: Any, own: Any, opened: str | None = None) -> int:
-        return super().strength((core[0], (0,) * core[1]), own, opened)
-
-    def deal(self) -> Any:
-        (betting, _), hands = super().deal()  # type: ignore[misc]
-        return (betting, 0), hands
-
-
-class Returning(HoldemRules):
-    """Says of a bet that nothing was bet."""
-
-    def split(self, state: State) -> Any:
-        found = super().split(state)
-        return found and ((found[0][0]._replace(stakes=(0, 0), raises=0), found[0][1]), found[1])  # type: ignore[index]
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "said"),
-    [(Closed, "holdem_turn", "must tell which cards lie open"), (Returning, "holdem_river", "occurs twice")],
-)
-def test_cores_of_deals_that_are_none_are_found(kind: type[HoldemRules], name: str, said: str) -> None:
-    game = infoset.load(name)
-    wrong = kind(*[getattr(game, field) for field in ("name", "players", "first", "look")])
-    with pytest.raises(GameRuleError, match=said):
-        AskedDealt(wrong, None).rules()
 
 
 @pytest.mark.parametrize("stack", [250, 450])

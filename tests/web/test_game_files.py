@@ -74,6 +74,15 @@ def test_play_and_explore_know_them_by_one_name(folder: Path, tables: Tables) ->
         assert room.rules(StrategyRequest(f"game:{name}"))["about"].startswith(title)
 
 
+def test_spots_of_holdem_are_listed_and_other_files_in_toml_are_not(folder: Path, tables: Tables) -> None:
+    (folder / "river.toml").write_text('board = "QsJh8h5d2c"\nrange1 = "AA"\nrange2 = "KK"\n')
+    (folder / "cup.toml").write_text('name = "cup"\ngame = "kuhn_poker"\n')
+    offered = {game["name"]: game["title"] for game in tables.games() if game["family"] == "file"}
+    assert offered == {**TITLES, "0/river.toml": "river"}
+    assert find_to_play((folder,), "0/river.toml") == find_to_explore("0/river.toml", (folder,))
+    assert Exploring((folder,)).rules(StrategyRequest("game:0/river.toml"))["parts"]
+
+
 @pytest.mark.parametrize("name", ["0/../secret.efg", "1/bos.nfg", "0/none.efg", "0/.hidden.efg", "9/bos.nfg"])
 def test_a_name_that_is_not_listed_leads_nowhere(folder: Path, name: str) -> None:
     (folder.parent / "secret.efg").write_text(EFG)

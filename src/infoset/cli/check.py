@@ -79,7 +79,7 @@ def run(
         refuse_others(context, {"game", "simulate", "seed", "max_steps", "json_"}, others)
         _check_game(absolute(game), simulate, seed, max_steps, json_)
         return
-    if known or Path(game).suffix.lower() in {".efg", ".nfg", ".gbt", ".csv"}:
+    if known or Path(game).suffix.lower() in {".efg", ".nfg", ".gbt", ".csv", ".toml"}:
         raise ParameterError(
             f"{game} is not a description of rules in GDL; to check a strategy, name it too: {game} WHAT"
         )

@@ -22,7 +22,7 @@ def run(
         print_json({**found._asdict(), "parts": dict(found.parts)}) if json_ else write(guide_text(found))
         return
     more = (
-        f"Also: a path to an .efg, .nfg, .gbt, .csv or .gdl file, {OPENSPIEL}NAME(…) for any game of OpenSpiel (extra "
-        f"'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
+        f"Also: a path to an .efg, .nfg, .gbt, .csv, .gdl or .toml file, {OPENSPIEL}NAME(…) for any game of OpenSpiel "
+        f"(extra 'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
     )
     print_entries("games", list_games(), more, json_)

@@ -17,7 +17,7 @@ from infoset.registry import check_trusted
 F = TypeVar("F", bound=Callable[..., Any])
 
 GAME_HELP = (
-    "A name ('infoset games' lists them), an .efg, .nfg, .gbt, .csv or .gdl file, openspiel:NAME(…), "
+    "A name ('infoset games' lists them), an .efg, .nfg, .gbt, .csv, .gdl or .toml file, openspiel:NAME(…), "
     "or python:FILE.py:Class(…)."
 )
 AGENT_HELP = (
@@ -92,7 +92,12 @@ def with_run(game: str, *named: str | None) -> tuple[str, list[str]]:
 
 
 def absolute(game: str) -> str:
-    """Return a game's file as an absolute path, so that a run can be resumed from anywhere; other names unchanged."""
-    from infoset.catalog import READERS  # brings NumPy, which --help does not need
+    """Return a game's file as an absolute path, so that a run can be resumed from anywhere; other names unchanged.
 
+    A spot in a file is named by its parameters.
+    """
+    from infoset.catalog import READERS, is_spot, name_of  # they bring NumPy, which --help does not need
+
+    if is_spot(game):
+        return name_of(game)
     return str(Path(game).resolve()) if Path(game).suffix.lower() in READERS else absolute_name(game)

@@ -36,6 +36,7 @@ from infoset.games.poker_hands import (
     hand_name,
     parse_range,
 )
+from infoset.games.ranges import translate_range
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table
 from infoset.names import Value, check_choice, check_range, full_name
@@ -254,8 +255,8 @@ def describe_record(rules: Rules, player: int, record: ObservationRecord, before
 
 
 def holdem(
-    board: str = "Td9d6h", pot: int = 100, stack: int = 200, range1: Value = "JJ AdKd T8s",
-    range2: Value = "QQ AJs 87s", bets: Value = "75%", raises: Value = "3x", donks: Value = "", cap: int = 0,
+    board: str = "Td9d6h", pot: int = 100, stack: int = 200, range1: Value = "QQ AdKd T8s",
+    range2: Value = "JJ AJs 87s", bets: Value = "75%", raises: Value = "3x", donks: Value = "", cap: int = 0,
     add_allin: float = 0.0, force_allin: float = 0.0, merge: float = 0.0, rake: float = 0.0, rake_cap: float = 0.0,
     dead: int = 0, ranges: str = "",
 ) -> Rules:  # fmt: skip
@@ -269,17 +270,18 @@ def holdem(
     Payoffs are chips won, where each player put in half of the ``pot`` without ``dead``.  Raises ``ParameterError`` for
     invalid values.
     """
-    texts = {name: _sizes_text(value) for name, value in (("bets", bets), ("raises", raises), ("donks", donks))}
-    name = full_name(
-        "holdem", holdem, board=board, pot=pot, stack=stack, range1=str(range1), range2=str(range2), **texts, cap=cap,
-        add_allin=add_allin, force_allin=force_allin, merge=merge, rake=rake, rake_cap=rake_cap, dead=dead,
-        ranges=ranges,
-    )  # fmt: skip
+    sizes = {name: _sizes_text(value) for name, value in (("bets", bets), ("raises", raises), ("donks", donks))}
     with _errors_of("holdem"):
+        range1, range2 = _range_texts(range1, range2)
+        name = full_name(
+            "holdem", holdem, board=board, pot=pot, stack=stack, range1=range1, range2=range2, **sizes, cap=cap,
+            add_allin=add_allin, force_allin=force_allin, merge=merge, rake=rake, rake_cap=rake_cap, dead=dead,
+            ranges=ranges,
+        )  # fmt: skip
         betting = BettingRules(
             pot, stack, cap=cap, add_allin=add_allin, force_allin=force_allin, merge=merge, rake=rake,
             rake_cap=rake_cap, dead=dead,
-            **{name: parse_sizes_by_street(text, name, name == "raises") for name, text in texts.items()},
+            **{name: parse_sizes_by_street(text, name, name == "raises") for name, text in sizes.items()},
         )  # fmt: skip
         return _make_game(name, board, (FLOP_CARDS, TURN_CARDS, RIVER_CARDS), betting, (range1, range2), ranges)
 
@@ -297,11 +299,12 @@ def holdem_river(
     or ``pio`` (T9s to AKs).  Payoffs are chips won, where each player put in half of the ``pot``.  Raises
     ``ParameterError`` for invalid cards and ranges.
     """
-    name = full_name(
-        "holdem_river", holdem_river, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit,
-        range1=str(range1), range2=str(range2), ranges=ranges,
-    )  # fmt: skip
     with _errors_of("holdem_river"):
+        range1, range2 = _range_texts(range1, range2)
+        name = full_name(
+            "holdem_river", holdem_river, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit,
+            range1=range1, range2=range2, ranges=ranges,
+        )  # fmt: skip
         betting = _betting_by_shares(pot, stack, bets, raises, limit)
         return _make_game(name, board, (RIVER_CARDS,), betting, (range1, range2), ranges)
 
@@ -316,11 +319,12 @@ def holdem_turn(
     The parameters are those of ``holdem_river``; moves name the total chips that a player has put in on both streets.
     ``raises`` applies to each street.
     """
-    name = full_name(
-        "holdem_turn", holdem_turn, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit,
-        range1=str(range1), range2=str(range2), ranges=ranges,
-    )  # fmt: skip
     with _errors_of("holdem_turn"):
+        range1, range2 = _range_texts(range1, range2)
+        name = full_name(
+            "holdem_turn", holdem_turn, board=board, pot=pot, stack=stack, bets=bets, raises=raises, limit=limit,
+            range1=range1, range2=range2, ranges=ranges,
+        )  # fmt: skip
         betting = _betting_by_shares(pot, stack, bets, raises, limit)
         return _make_game(name, board, (TURN_CARDS,), betting, (range1, range2), ranges)
 
@@ -335,7 +339,7 @@ def _errors_of(game: str) -> Iterator[None]:
 
 
 def _make_game(
-    name: str, board: str, lengths: tuple[int, ...], betting: BettingRules, texts: tuple[Value, Value], ranges: str
+    name: str, board: str, lengths: tuple[int, ...], betting: BettingRules, texts: tuple[str, str], ranges: str
 ) -> HoldemRules:  # fmt: skip
     """Make a game from its board, betting and ranges.  Raises ``ParameterError``."""
     open_cards = cards_of(board, "board")
@@ -344,8 +348,7 @@ def _make_game(
         raise ParameterError(f"board={shorten(board)!r} has {len(open_cards)} cards; it needs {needs}")
     if ranges:
         check_choice("ranges", ranges, DIALECTS)
-    # 22 and 99 are parsed as numbers
-    found = [parse_range(str(text), open_cards, f"range{k}", ranges) for k, text in enumerate(texts, 1)]
+    found = [parse_range(text, open_cards, f"range{k}", ranges) for k, text in enumerate(texts, 1)]
     both_ranges = _restrict_ranges(*found)
     if not all(both_ranges):
         raise ParameterError("every hand of range1 shares a card with every hand of range2")
@@ -359,6 +362,12 @@ def _restrict_ranges(one: Range, two: Range) -> tuple[Range, Range]:
     fits = disjoint(list(one), list(two))
     first = {hand: weight for k, (hand, weight) in enumerate(one.items()) if fits[k].any()}
     return first, {hand: weight for k, (hand, weight) in enumerate(two.items()) if fits[:, k].any()}
+
+
+def _range_texts(*values: Value) -> tuple[str, ...]:
+    """Return the ranges in the notation of ``parse_range``; 22 and 99 were parsed as numbers."""
+    texts = [" ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in values]
+    return tuple([translate_range(text, f"range{k}") for k, text in enumerate(texts, 1)])
 
 
 def _sizes_text(value: Value) -> str:

@@ -112,7 +112,7 @@ def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
     return found
 
 
-def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, FloatArray]:
+def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, npt.NDArray[np.float32]]:
     """Return the rows of any policy, and their form: one without isomorphism of the suits where it may not respect it.
 
     Raises ``UnsupportedGameError`` for a game without a vector form, ``ParameterError`` as ``asked_rows`` does.

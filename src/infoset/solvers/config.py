@@ -76,7 +76,8 @@ class SolveConfig:
         choices=("tree", "factored", "vector", "sampled"),
     )
     precision: str | None = option(
-        "Numbers in the vector form: single (default), double.", choices=("single", "double")
+        "Numbers of the vector form: half (16 bits, half of the memory), single (default), double.",
+        choices=("half", "single", "double"),
     )
     teams: str | None = option("Teams, by seats from 1 or by names, as in 1+3,2 (default: the game's own).")
     seed: int | None = option("Seed of every random choice (default: 0).", least=0)

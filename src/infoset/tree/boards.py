@@ -94,7 +94,7 @@ class Deal:
         if len(cards) == ALL_CARDS:
             return number
         is_last_card = len(cards) == ALL_CARDS - 1
-        all_in = depth < len(self.all_ins) and self.all_ins[depth]
+        all_in = any(self.all_ins[: depth + 1])  # matrices are sums of those of the boards below
         further = [card for card in range(DECK) if card not in cards]
         rows = self._strengths([(*cards, card) for card in further]) if is_last_card else None
         below = []

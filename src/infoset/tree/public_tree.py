@@ -43,7 +43,7 @@ class Street:
     leaves: list[int] = field(default_factory=list)
     """The nodes that the next street follows, in the order of its roots."""
     ends: list[tuple[int, FloatArray]] = field(default_factory=list)
-    """The nodes where nobody acts any more, with (2, 3) what each player gets where it wins, ties and loses, times chance."""
+    """Nodes where nobody acts any more, with (2, 3) each player's payoffs of a win, tie and loss, times chance."""
     all_ins: list[tuple[int, FloatArray]] = field(default_factory=list)
     """Those where only cards follow, with (2,) what a win pays each player more than a tie, times chance."""
     rows: list[int] = field(default_factory=lambda: [0, 0])

@@ -70,8 +70,8 @@ class VectorForm:
         Raises ``BudgetError`` where its rows do not fit.
         """
         spot = game.spot
-        hands = tuple(np.array(own, np.int64).reshape(-1, 2) for own in spot.hands)
-        weights = tuple(np.array(own, np.float64) for own in spot.weights)
+        one, two = (np.array(own, np.int64).reshape(-1, 2) for own in spot.hands)
+        hands, weights = (one, two), (np.array(spot.weights[0], np.float64), np.array(spot.weights[1], np.float64))
         with status.during("building the public tree"):
             streets = build_streets(spot.betting, len(spot.board))
             ranges = [dict(zip(own, of.tolist(), strict=True)) for own, of in zip(spot.hands, weights, strict=True)]
@@ -92,6 +92,11 @@ class VectorForm:
         begins = [int(begin) for begin in self.arrays.first_row[:, 0]]
         return slice(begins[player], [*begins[1:], self.num_rows][player])
 
+    @property
+    def num_nodes(self) -> int:
+        """The number of decision nodes of all boards."""
+        return len(self.nodes_in_rows)
+
     @cached_property
     def num_infosets(self) -> int:
         """The number of information sets, up to isomorphism of the suits."""
@@ -99,7 +104,7 @@ class VectorForm:
         for kind, street in enumerate(self.streets):
             for player in range(PLAYERS):
                 nodes = sum(node.mover == player for node in street.nodes)
-                total += nodes * int(a.count[player, a.kind == kind].sum())
+                total += nodes * int(a.hands[player, a.kind == kind].sum())
         return total
 
     @cached_property
@@ -174,7 +179,7 @@ class VectorForm:
             decisions = [node for node in street.nodes if node.mover >= 0]
             for b in np.flatnonzero(a.kind == kind).tolist():
                 for node in decisions:
-                    count = int(a.count[node.mover, b])
+                    count = int(a.hands[node.mover, b])
                     begin = int(a.first_row[node.mover, b]) + node.row * count
                     found.append((begin, len(node.children), count))
         return found
@@ -234,12 +239,12 @@ class VectorForm:
         place = np.flatnonzero(self.boards[number].hands[player] == own)
         if node.mover != player or not len(place):
             return None
-        count = int(self.arrays.count[player, number])
+        count = int(self.arrays.hands[player, number])
         begin = int(self.arrays.first_row[player, number]) + node.row * count
         return Place(number, node, int(place[0]), begin + int(place[0]), count, len(node.children))
 
     def infostates(self) -> Iterator[tuple[int, InformationState, tuple[str, ...], Place]]:
-        """Yield all information states with a decision: player, records, actions and place; for isomorphic cards one."""
+        """Yield all information states with a decision, of isomorphic ones one: player, records, actions and place."""
         for number, board in enumerate(self.boards):
             kind = int(self.arrays.kind[number])
             for node in self.streets[kind].nodes:
@@ -272,11 +277,11 @@ class VectorForm:
     def scratch(self, dtype: npt.DTypeLike) -> Scratch:
         """Return memory for one thread."""
         a, depths = self.arrays, len(self.streets)
-        widest = np.array([[a.count[p, a.kind == k].max(initial=0) for k in range(depths)] for p in range(PLAYERS)])
+        widest = np.array([[a.hands[p, a.kind == k].max(initial=0) for k in range(depths)] for p in range(PLAYERS)])
         slots = np.array([street.slots for street in self.streets]).T * widest
         values = np.array([len(street.nodes) for street in self.streets]) * widest.max(axis=0)
         rows = (np.array([street.rows for street in self.streets]).T * widest).max(axis=0)
-        hands = int(a.count.max()) + LANES
+        hands = int(a.hands.max()) + LANES
 
         def room(sizes: Any) -> npt.NDArray[Any]:
             return np.zeros(int(np.sum(sizes)) + PADDING, dtype)
@@ -299,7 +304,7 @@ class VectorForm:
 def _num_rows(a: VectorArrays, streets: list[Street]) -> LongArray:
     """Return (2, B) the number of rows of each player at each board."""
     actions = np.array([street.rows for street in streets] + [[0, 0]], np.int64)
-    return actions[np.minimum(a.kind, len(streets))].T * a.count
+    return actions[np.minimum(a.kind, len(streets))].T * a.hands
 
 
 def _check_room(name: str, streets: list[Street], hands: Any, cards: int, symmetries: int) -> None:
@@ -341,16 +346,19 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
         begin += matrix.size
     nodes = [node for street in streets for node in street.nodes]
     children = [node.children for node in nodes]
+    cards = _joined([deal.hands[p][board.hands[p]] for p in range(PLAYERS) for board in boards], np.uint8)
     found = VectorArrays(
-        depth=kind, above=np.array([board.above for board in boards], np.int32), until=until, kind=kind, count=count,
-        first_hand=first_hand, first_row=first_hand, first_up=first_up,
+        depth=kind, above=np.array([board.above for board in boards], np.int32), until=until, kind=kind, hands=count,
+        first_hand=first_hand, first_row=first_hand, first_scale=first_hand, first_up=first_up,
         copies=np.array([len(board.copies) for board in boards], np.int32), first_matrix=first_matrix,
-        cards=_joined([deal.hands[p][board.hands[p]] for p in range(PLAYERS) for board in boards], np.uint8).reshape(-1, 2),
+        cards=cards.reshape(-1, 2),
         strength=_joined([board.strengths[p] for p in range(PLAYERS) for board in boards], np.int16),
         same=_joined(_twins(deal), np.int16), up=_joined(ups, np.uint16), matrix=_joined(flat, np.int16),
-        first_node=_begins(len(street.nodes) for street in streets), mover=_joined([[n.mover] for n in nodes], np.int32),
+        first_node=_begins(len(street.nodes) for street in streets),
+        mover=_joined([[n.mover] for n in nodes], np.int32),
         actions=_joined([[len(own)] for own in children], np.int32), first_child=_begins(map(len, children))[:-1],
         children=_joined(children, np.int32), row=_joined([[node.row] for node in nodes], np.int32),
+        order=_joined(map(_orders, streets), np.int32),
         slot=np.ascontiguousarray(np.array([node.slots for node in nodes], np.int32).T),
         next_slot=_joined([[node.next_slot] for node in nodes], np.int32),
         first_leaf=_begins(len(street.leaves) for street in streets),
@@ -364,8 +372,24 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
         all_ins=_joined([[end] for street in streets for end, _ in street.all_ins], np.int32),
         stakes=_joined([stake for street in streets for _, stake in street.all_ins], np.float64).reshape(-1, PLAYERS),
     )  # fmt: skip
-    rows = _num_rows(found, streets)
-    return found._replace(first_row=(np.cumsum(rows.ravel()) - rows.ravel()).reshape(rows.shape))
+    decisions = [[sum(node.mover == p for node in street.nodes) for p in range(PLAYERS)] for street in streets]
+    scales = np.array([*decisions, [0, 0]], np.int64)[np.minimum(kind, len(streets))].T
+    return found._replace(first_row=_begins_of(_num_rows(found, streets)), first_scale=_begins_of(scales))
+
+
+def _begins_of(sizes: LongArray) -> LongArray:
+    """Return for each place the sum of the sizes before, row after row."""
+    return np.asarray((np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(sizes.shape))
+
+
+def _orders(street: Street) -> list[int]:
+    """Return for each node how many nodes of its mover come before."""
+    seen: dict[int, int] = {}
+    orders = []
+    for node in street.nodes:
+        orders.append(seen.get(node.mover, 0))
+        seen[node.mover] = orders[-1] + 1
+    return orders
 
 
 def _twins(deal: Deal) -> list[LongArray]:

@@ -1,10 +1,10 @@
-"""Walks over a vector form, in two threads where it is large: the values of all hands, and exact figures of a profile."""
+"""Walks over a vector form, in two threads where it is large: values of all hands, and exact figures of a profile."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ ROWS_A_TASK = 100_000
 """Walks over fewer rows are not worth handing over to a thread."""
 MOST_TASKS = 32
 NOTHING = np.zeros(0)
+NO_SCALES = np.zeros((0, 2))
 FIRST = np.zeros(1, np.int64)
 """The route to the first board."""
 NO_LOCK = np.zeros(0, np.bool_)
@@ -43,8 +44,8 @@ class Walker:
         self.starts = np.zeros((PLAYERS, len(a.kind)), np.int64)
         leaves = len(form.streets[0].leaves)
         for player in range(PLAYERS):
-            self.starts[player, below] = np.arange(len(below)) * leaves * int(a.count[player, 0])
-        self.out = np.zeros(len(below) * leaves * int(a.count[:, 0].max()), dtype)
+            self.starts[player, below] = np.arange(len(below)) * leaves * int(a.hands[player, 0])
+        self.out = np.zeros(len(below) * leaves * int(a.hands[:, 0].max()), dtype)
         self.tasks = _tasks(form, below)
         self.scratch = form.scratch(dtype)
 
@@ -58,7 +59,7 @@ class Walker:
         return ThreadPoolExecutor(THREADS)
 
     def walk(
-        self, player: int, mode: int, state: Learnt, source: FloatArray, ahead: FloatArray, parameters: FloatArray
+        self, player: int, mode: int, state: Learnt, source: npt.NDArray[Any], ahead: FloatArray, parameters: FloatArray
     ) -> FloatArray:
         """Return (hands of the first board,) the values of a player's hands; ``state`` changes where it trains.
 
@@ -79,10 +80,12 @@ class Walker:
             for done in [self._pool.submit(work, scratch) for scratch in self._others]:
                 done.result()
             walk_boards(*given, x, FIRST, boards, boards, True, self.out, starts)
-        at, count = int(x.values_at[0]), int(a.count[player, 0])
+        at, count = int(x.values_at[0]), int(a.hands[player, 0])
         return x.values[at : at + count]
 
-    def look_at(self, board: int, player: int, source: FloatArray) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
+    def look_at(
+        self, board: int, player: int, source: npt.NDArray[Any]
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray]]:
         """Return the values (nodes, hands) of a player at all nodes of a board, and both players' reach (slots, hands).
 
         Both are those of the profile that is proportional to ``source`` (rows,): a value is the payoff of a hand, times
@@ -91,17 +94,17 @@ class Walker:
         form, a, x, route = self.form, self.arrays, self.scratch, [board]
         while form.boards[route[-1]].above >= 0:
             route.append(form.boards[route[-1]].above)
-        state = Learnt(NOTHING, NOTHING, NOTHING, NO_LOCK)
+        state = Learnt(NOTHING, NOTHING, NOTHING, NO_SCALES, NO_LOCK)
         walk_boards(
             a, state, source, NOTHING, self.reach, player, EXPECT, NOTHING, x, np.array(route[::-1]), board + 1,
             int(a.until[board]), True, self.out, self.starts[player],
         )  # fmt: skip
         street, depth = form.streets[int(a.kind[board])], int(a.depth[board])
-        at, count = int(x.values_at[depth]), int(a.count[player, board])
+        at, count = int(x.values_at[depth]), int(a.hands[player, board])
         values = x.values[at : at + len(street.nodes) * count].reshape(-1, count).copy()
         reach = []
         for p in range(PLAYERS):
-            at, count = int(x.reach_at[p, depth]), int(a.count[p, board])
+            at, count = int(x.reach_at[p, depth]), int(a.hands[p, board])
             reach.append(x.reach[at : at + street.slots[p] * count].reshape(-1, count).copy())
         return values, (reach[0], reach[1])
 
@@ -116,13 +119,13 @@ def _tasks(form: VectorForm, below: LongArray) -> list[tuple[int, int]]:
     return [(int(part[0]), int(until[part[-1]])) for part in parts]
 
 
-def exact_figures(walker: Walker, source: FloatArray, locked: BoolArray = NO_LOCK) -> Figures:
+def exact_figures(walker: Walker, source: npt.NDArray[Any], locked: BoolArray = NO_LOCK) -> Figures:
     """Return the figures of the profile that is proportional to ``source`` (rows,), in the walker's precision.
 
     Best responses keep to the strategy in ``locked`` rows.
     """
     form = walker.form
-    state = Learnt(NOTHING, NOTHING, NOTHING, locked)
+    state = Learnt(NOTHING, NOTHING, NOTHING, NO_SCALES, locked)
     found = []
     for mode in (EXPECT, RESPOND):
         for player in range(PLAYERS):

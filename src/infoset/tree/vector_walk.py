@@ -1,13 +1,15 @@
 """The walk over a public tree with a vector of hands at each node: one pass computes a player's values of all hands.
 
-Nodes between two public chance events share a *board* and therefore their hands.  Boards are visited depth first: on the
-way down each player's reach is computed at all nodes of the board, on the way up the values of the traversing player.
+Nodes between two public chance events share a *board* and therefore their hands.  Boards are visited depth first: on
+the way down each player's reach is computed at all nodes of the board, on the way up the traversing player's values.
 The ends of a board are evaluated together, ``LANES`` of them side by side.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+import numpy as np
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
 from infoset.jit import borrowing, kernel, linked_kernel
@@ -16,6 +18,8 @@ from infoset.lanes import LANES, add_difference, add_product, add_row, gather_ro
 DECK = 52
 ALL, WON, TIED, LOST, SAME = range(DECK + 1, DECK + 6)
 """Rows of ``sums``: the reach of all hands, then factors of the reach of weaker, not stronger, all, and equal hands."""
+LARGEST = 32767
+"""The largest number of 16 bits."""
 TRAIN, EXPECT, RESPOND = 0, 1, 2
 """What a walk does at the traversing player's nodes: update, expect the payoff of the strategy, respond best."""
 CHANCE_NODE, END_NODE = -1, -2
@@ -31,9 +35,10 @@ class VectorArrays(NamedTuple):
     above: IntArray  # (B,) the board before
     until: IntArray  # (B,) where the boards below end
     kind: IntArray  # (B,)
-    count: IntArray  # (2, B) hands
+    hands: IntArray  # (2, B) number of a player's hands
     first_hand: LongArray  # (2, B) into the arrays by hand
     first_row: LongArray  # (2, B) into the rows of a player's strategies
+    first_scale: LongArray  # (2, B) number of a player's nodes at boards before
     first_up: LongArray  # (2, B) into ``up``
     copies: IntArray  # (B,) number of chance outcomes that this board stands for
     first_matrix: LongArray  # (B,) into ``matrix``, -1 for none
@@ -47,7 +52,8 @@ class VectorArrays(NamedTuple):
     actions: IntArray  # (N,)
     first_child: IntArray  # (N,) into ``children``
     children: IntArray  # nodes, numbered within their kind
-    row: IntArray  # (N,) actions of the mover before this node, within its kind
+    row: IntArray  # (N,) actions of the mover at the nodes before, within its kind
+    order: IntArray  # (N,) number of the mover's nodes before, within its kind
     slot: IntArray  # (2, N) number of a player's reach vector within its kind
     next_slot: IntArray  # (N,) the mover's reach vector after its first action
     first_leaf: IntArray  # (K + 1,) into ``leaves``
@@ -80,17 +86,23 @@ class Scratch(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """The state of a solver, by rows: player, board, node, action, hand."""
+    """The state of a solver, by rows: player, board, node, action, hand.
+
+    Numbers are in single or double precision, or whole numbers of 16 bits in units of ``scales``.
+    """
 
     regrets: FloatArray
     average: FloatArray  # discounted sums of the strategies, weighted by the player's own reach
     ahead: FloatArray  # the last regrets, for predictive updates; (0,) for others
+    scales: FloatArray  # (nodes of all boards, 2) the units of regrets and average; (0, 2) for 1
     locked: BoolArray  # rows whose strategy is fixed by their regrets; (0,) for none
 
 
 @linked_kernel
 @borrowing
-def match_regrets(regrets, ahead, actions, n, strategy, total):
+def match_regrets(
+    regrets: FloatArray, ahead: FloatArray, actions: int, n: int, strategy: FloatArray, total: FloatArray
+) -> None:
     """Write the strategy of ``n`` hands that is proportional to the positive part of their regrets, or uniform."""
     for h in range(n):
         total[h] = 0.0
@@ -117,9 +129,18 @@ def match_regrets(regrets, ahead, actions, n, strategy, total):
 
 @linked_kernel
 @borrowing
-def go_down(a, b, player, traversing, source, ahead, weights, x):
+def go_down(
+    a: VectorArrays,
+    b: int,
+    player: int,
+    traversing: bool,
+    source: FloatArray,
+    ahead: FloatArray,
+    weights: FloatArray,
+    x: Scratch,
+) -> None:
     """Compute the reach vectors of a player at a board; keep the strategy of the traversing one."""
-    kind, depth, n = a.kind[b], a.depth[b], a.count[player, b]
+    kind, depth, n = a.kind[b], a.depth[b], a.hands[player, b]
     here = x.reach_at[player, depth]
     node0, root0 = a.first_node[kind], a.first_root[kind]
     for r in range(a.first_root[kind + 1] - root0):
@@ -131,7 +152,7 @@ def go_down(a, b, player, traversing, source, ahead, weights, x):
                 to[h] = first[h]
         else:
             over = a.above[b]
-            above_kind, wide = a.kind[over], a.count[player, over]
+            above_kind, wide = a.kind[over], a.hands[player, over]
             leaf = a.first_node[above_kind] + a.leaves[a.first_leaf[above_kind] + r]
             at = x.reach_at[player, depth - 1] + a.slot[player, leaf] * wide
             before, up = x.reach[at : at + wide], a.up[a.first_up[player, b] : a.first_up[player, b] + n]
@@ -159,10 +180,10 @@ def go_down(a, b, player, traversing, source, ahead, weights, x):
 
 @linked_kernel
 @borrowing
-def read_lanes(a, b, player, x, first, used):
+def read_lanes(a: VectorArrays, b: int, player: int, x: Scratch, first: int, used: int) -> None:
     """Copy the other player's reach at up to ``LANES`` ends side by side, and what the ends pay."""
     other, depth, kind = 1 - player, a.depth[b], a.kind[b]
-    m, node0 = a.count[other, b], a.first_node[kind]
+    m, node0 = a.hands[other, b], a.first_node[kind]
     sums, lanes, reach, places = x.sums, x.lanes, x.reach, x.places
     for k in range(LANES):
         end = first + min(k, used - 1)  # unused lanes repeat the last one
@@ -182,12 +203,12 @@ def read_lanes(a, b, player, x, first, used):
 
 @linked_kernel
 @borrowing
-def compare_hands(a, b, player, x):
+def compare_hands(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
     """Write the values of all hands at up to ``LANES`` ends, in one pass over the hands sorted by strength.
 
     Hands that share a card are left out by inclusion and exclusion: the same hand was subtracted for both cards.
     """
-    other, n, m = 1 - player, a.count[player, b], a.count[1 - player, b]
+    other, n, m = 1 - player, a.hands[player, b], a.hands[1 - player, b]
     own, others = a.first_hand[player, b], a.first_hand[other, b]
     strength, strengths = a.strength[own : own + n], a.strength[others : others + m]
     cards, their_cards, same = a.cards[own : own + n], a.cards[others : others + m], a.same[own : own + n]
@@ -225,9 +246,9 @@ def compare_hands(a, b, player, x):
 
 @linked_kernel
 @borrowing
-def end_on_board(a, b, player, x):
+def end_on_board(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
     """Write the values of all ends of a board."""
-    kind, depth, n = a.kind[b], a.depth[b], a.count[player, b]
+    kind, depth, n = a.kind[b], a.depth[b], a.hands[player, b]
     results, values, places = x.results, x.values, x.places
     for first in range(a.first_lane[kind], a.first_lane[kind + 1], LANES):
         used = min(LANES, a.first_lane[kind + 1] - first)
@@ -245,10 +266,10 @@ def end_on_board(a, b, player, x):
 
 @linked_kernel
 @borrowing
-def run_out(a, b, player, x):
+def run_out(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
     """Add to what a tie pays what wins and losses pay where both players are all-in, over all cards to come."""
     kind, depth, other = a.kind[b], a.depth[b], 1 - player
-    n, m, first, node0 = a.count[player, b], a.count[other, b], a.first_matrix[b], a.first_node[kind]
+    n, m, first, node0 = a.hands[player, b], a.hands[other, b], a.first_matrix[b], a.first_node[kind]
     for end in range(a.first_all_in[kind], a.first_all_in[kind + 1]):
         at = x.reach_at[other, depth] + a.slot[other, node0 + a.all_ins[end]] * m
         reach, at = x.reach[at : at + m], x.values_at[depth] + a.all_ins[end] * n
@@ -262,7 +283,7 @@ def run_out(a, b, player, x):
                 for j in range(0, m - LANES + 1, LANES):
                     for k in range(LANES):
                         partial[k] += row[j + k] * reach[j + k]
-                total = 0.0
+                total = to.dtype.type(0)
                 for k in range(LANES):
                     total += partial[k]
                 for j in range(m - m % LANES, m):
@@ -277,7 +298,85 @@ def run_out(a, b, player, x):
 
 @linked_kernel
 @borrowing
-def learn(a, b, node, player, n, s, x, parameters):
+def expect(a: VectorArrays, node: int, player: int, n: int, x: Scratch, to: int, values: int, mine: int) -> None:
+    """Write the value of a node of the traversing player, the mean of those of its actions."""
+    value = x.values[to : to + n]
+    for k in range(a.actions[node]):
+        at = values + a.children[a.first_child[node] + k] * n
+        child, strategy = x.values[at : at + n], x.strategy[mine + k * n : mine + k * n + n]
+        if k == 0:
+            for h in range(n):
+                value[h] = strategy[h] * child[h]
+        else:
+            for h in range(n):
+                value[h] += strategy[h] * child[h]
+
+
+@linked_kernel
+@borrowing
+def update(
+    child: FloatArray,
+    value: FloatArray,
+    regrets: FloatArray,
+    ahead: FloatArray,
+    locked: BoolArray,
+    unit: float,
+    positive: float,
+    negative: float,
+) -> None:
+    """Replace the values of an action by its regrets; ``unit`` is that in which ``regrets`` are kept."""
+    n = len(value)
+    if len(locked):
+        for h in range(n):
+            regret = regrets[h] * unit + (child[h] - value[h])
+            updated = regret * (positive if regret > 0 else negative)
+            child[h] = regrets[h] * unit if locked[h] else updated
+    elif len(ahead):
+        for h in range(n):
+            ahead[h] = child[h] - value[h]
+            child[h] = max(regrets[h] + ahead[h], value.dtype.type(0)) * positive
+    else:
+        for h in range(n):
+            regret = regrets[h] * unit + (child[h] - value[h])
+            child[h] = regret * (positive if regret > 0 else negative)
+
+
+@linked_kernel
+@borrowing
+def keep(rows: FloatArray, numbers: FloatArray, half: bool, unit: float) -> None:
+    """Keep numbers as they are, or as whole multiples of a unit."""
+    if half:
+        factor = 1 / unit
+        for h in range(len(numbers)):
+            rows[h] = np.rint(numbers[h] * factor)
+    else:
+        for h in range(len(numbers)):
+            rows[h] = numbers[h]
+
+
+@linked_kernel
+@borrowing
+def widen(most: FloatArray, row: FloatArray) -> None:
+    """Raise each element of ``most`` to the magnitude of that of ``row``."""
+    for h in range(len(most)):
+        most[h] = max(most[h], abs(row[h]))
+
+
+@linked_kernel
+@borrowing
+def unit_of(most: FloatArray) -> np.float64:
+    """Return the unit in which numbers up to the largest of ``most`` fit into 16 bits."""
+    largest = most.dtype.type(0)
+    for h in range(len(most)):
+        largest = max(largest, most[h])
+    return largest / LARGEST if largest > 0 else most.dtype.type(1)
+
+
+@linked_kernel
+@borrowing
+def learn(
+    a: VectorArrays, b: int, node: int, player: int, n: int, s: Learnt, x: Scratch, parameters: FloatArray
+) -> None:
     """Update the regrets and the average of a node from the values of its actions; write the value of the node.
 
     ``parameters``: the discount of the average, then of positive and of negative regrets.
@@ -286,44 +385,41 @@ def learn(a, b, node, player, n, s, x, parameters):
     node0, values = a.first_node[a.kind[b]], x.values_at[depth]
     to, mine, at = values + (node - node0) * n, x.strategy_at[depth] + row, a.first_row[player, b] + row
     reach = x.reach_at[player, depth] + a.slot[player, node] * n
-    discount, positive, negative = parameters[0], parameters[1], parameters[2]
     value, own = x.values[to : to + n], x.reach[reach : reach + n]
-    for k in range(actions):
-        at_child = values + a.children[a.first_child[node] + k] * n
-        child, strategy = x.values[at_child : at_child + n], x.strategy[mine + k * n : mine + k * n + n]
-        if k == 0:
-            for h in range(n):
-                value[h] = strategy[h] * child[h]
-        else:
-            for h in range(n):
-                value[h] += strategy[h] * child[h]
-    for k in range(actions):
-        at_child = values + a.children[a.first_child[node] + k] * n
-        child, strategy = x.values[at_child : at_child + n], x.strategy[mine + k * n : mine + k * n + n]
-        average, regrets = s.average[at + k * n : at + k * n + n], s.regrets[at + k * n : at + k * n + n]
+    expect(a, node, player, n, x, to, values, mine)
+    number, half = a.first_scale[player, b] + a.order[node], len(s.scales) > 0
+    unit = average_unit = x.values.dtype.type(1)
+    if half:
+        unit, average_unit = s.scales[number, 0], s.scales[number, 1]
+    most, most_average = x.total[:n], x.results.reshape(-1)[:n]
+    if half:
         for h in range(n):
-            average[h] = average[h] * discount + own[h] * strategy[h]
-        if len(s.ahead):
-            ahead = s.ahead[at + k * n : at + k * n + n]
-            for h in range(n):
-                if not (len(s.locked) and s.locked[at + k * n + h]):
-                    ahead[h] = child[h] - value[h]
-                    regrets[h] = max(regrets[h] + ahead[h], regrets.dtype.type(0)) * positive
-        elif len(s.locked):
-            locked = s.locked[at + k * n : at + k * n + n]
-            for h in range(n):
-                regret = regrets[h] + child[h] - value[h]
-                if not locked[h]:
-                    regrets[h] = regret * (positive if regret > 0 else negative)
-        else:
-            for h in range(n):
-                regret = regrets[h] + child[h] - value[h]
-                regrets[h] = regret * (positive if regret > 0 else negative)
+            most[h] = most_average[h] = 0.0
+    before = average_unit * parameters[0]
+    for k in range(actions):  # what is kept takes the place of the strategy and of the values of actions
+        begin, end, child_at = at + k * n, at + k * n + n, values + a.children[a.first_child[node] + k] * n
+        child, strategy = x.values[child_at : child_at + n], x.strategy[mine + k * n : mine + k * n + n]
+        average = s.average[begin:end]
+        for h in range(n):
+            strategy[h] = average[h] * before + own[h] * strategy[h]
+        ahead = s.ahead[begin:end] if len(s.ahead) else s.ahead
+        locked = s.locked[begin:end] if len(s.locked) else s.locked
+        update(child, value, s.regrets[begin:end], ahead, locked, unit, parameters[1], parameters[2])
+        if half:
+            widen(most, child)
+            widen(most_average, strategy)
+    if half:
+        unit, average_unit = unit_of(most), unit_of(most_average)
+        s.scales[number, 0], s.scales[number, 1] = unit, average_unit
+    for k in range(actions):
+        begin, end, child_at = at + k * n, at + k * n + n, values + a.children[a.first_child[node] + k] * n
+        keep(s.regrets[begin:end], x.values[child_at : child_at + n], half, unit)
+        keep(s.average[begin:end], x.strategy[mine + k * n : mine + k * n + n], half, average_unit)
 
 
 @linked_kernel
 @borrowing
-def look_back(a, b, node, player, n, mode, s, x):
+def look_back(a: VectorArrays, b: int, node: int, player: int, n: int, mode: int, s: Learnt, x: Scratch) -> None:
     """Write the value of a node from those of its actions: summed, expected, or the best where it is not locked."""
     depth, row = a.depth[b], a.row[node] * n
     node0, values = a.first_node[a.kind[b]], x.values_at[depth]
@@ -357,9 +453,9 @@ def look_back(a, b, node, player, n, mode, s, x):
 
 @linked_kernel
 @borrowing
-def go_up(a, b, player, mode, s, parameters, x):
+def go_up(a: VectorArrays, b: int, player: int, mode: int, s: Learnt, parameters: FloatArray, x: Scratch) -> None:
     """Compute the values of a player's hands at all nodes of a board whose boards below are done."""
-    kind, n = a.kind[b], a.count[player, b]
+    kind, n = a.kind[b], a.hands[player, b]
     end_on_board(a, b, player, x)
     run_out(a, b, player, x)
     for node in range(a.first_node[kind + 1] - 1, a.first_node[kind] - 1, -1):
@@ -371,9 +467,9 @@ def go_up(a, b, player, mode, s, parameters, x):
 
 @linked_kernel
 @borrowing
-def clear_leaves(a, b, player, x):
+def clear_leaves(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
     """Set the values of a board's chance nodes to zero."""
-    kind, n = a.kind[b], a.count[player, b]
+    kind, n = a.kind[b], a.hands[player, b]
     for leaf in range(a.first_leaf[kind], a.first_leaf[kind + 1]):
         to = x.values_at[a.depth[b]] + a.leaves[leaf] * n
         x.values[to : to + n] = 0.0
@@ -381,14 +477,14 @@ def clear_leaves(a, b, player, x):
 
 @linked_kernel
 @borrowing
-def hand_over(a, b, player, x, out, starts):
+def hand_over(a: VectorArrays, b: int, player: int, x: Scratch, out: FloatArray, starts: LongArray) -> None:
     """Add the values of a board to the chance nodes of the board before, for each outcome that it stands for.
 
     Those of the first board have places of their own for each board below, so that threads do not share any:
     ``starts[b]``, in ``out``.
     """
-    over, n, kind = a.above[b], a.count[player, b], a.kind[b]
-    wide, leaf = a.count[player, over], a.first_leaf[a.kind[over]]
+    over, n, kind = a.above[b], a.hands[player, b], a.kind[b]
+    wide, leaf = a.hands[player, over], a.first_leaf[a.kind[over]]
     for r in range(a.first_root[kind + 1] - a.first_root[kind]):
         at = x.values_at[a.depth[b]] + a.roots[a.first_root[kind] + r] * n
         value = x.values[at : at + n]
@@ -406,7 +502,9 @@ def hand_over(a, b, player, x, out, starts):
 
 @linked_kernel
 @borrowing
-def enter(a, b, player, source, ahead, weights, x):
+def enter(
+    a: VectorArrays, b: int, player: int, source: FloatArray, ahead: FloatArray, weights: FloatArray, x: Scratch
+) -> None:
     """Compute the reach at the nodes of a board, and clear the values of its chance nodes."""
     go_down(a, b, 1 - player, False, source, ahead, weights, x)
     go_down(a, b, player, True, source, ahead, weights, x)
@@ -415,7 +513,21 @@ def enter(a, b, player, source, ahead, weights, x):
 
 @linked_kernel
 @borrowing
-def descend(a, s, source, ahead, weights, player, mode, parameters, x, first, until, out, starts):
+def descend(
+    a: VectorArrays,
+    s: Learnt,
+    source: FloatArray,
+    ahead: FloatArray,
+    weights: FloatArray,
+    player: int,
+    mode: int,
+    parameters: FloatArray,
+    x: Scratch,
+    first: int,
+    until: int,
+    out: FloatArray,
+    starts: LongArray,
+) -> None:
     """Compute the values of the boards from ``first`` to ``until``, whole parts below the first board."""
     top, b = 0, first
     while b < until or top > 0:
@@ -432,9 +544,19 @@ def descend(a, s, source, ahead, weights, player, mode, parameters, x, first, un
 
 @linked_kernel
 @borrowing
-def close(a, s, b, player, mode, parameters, x, out, starts):
+def close(
+    a: VectorArrays,
+    s: Learnt,
+    b: int,
+    player: int,
+    mode: int,
+    parameters: FloatArray,
+    x: Scratch,
+    out: FloatArray,
+    starts: LongArray,
+) -> None:
     """Compute the values at the nodes of a board, given those of the boards below, in ``out`` for the first one."""
-    kind, n = a.kind[b], a.count[player, b]
+    kind, n = a.kind[b], a.hands[player, b]
     if b == 0 and a.until[b] > 1:
         for r in range(a.first_leaf[kind + 1] - a.first_leaf[kind]):
             at = x.values_at[0] + a.leaves[a.first_leaf[kind] + r] * n
@@ -449,7 +571,23 @@ def close(a, s, b, player, mode, parameters, x, out, starts):
 
 @kernel
 @borrowing
-def walk_boards(a, s, source, ahead, weights, player, mode, parameters, x, route, first, until, closing, out, starts):
+def walk_boards(
+    a: VectorArrays,
+    s: Learnt,
+    source: FloatArray,
+    ahead: FloatArray,
+    weights: FloatArray,
+    player: int,
+    mode: int,
+    parameters: FloatArray,
+    x: Scratch,
+    route: LongArray,
+    first: int,
+    until: int,
+    closing: bool,
+    out: FloatArray,
+    starts: LongArray,
+) -> None:
     """Walk the boards from ``first`` to ``until``, below the last board of ``route``; with ``closing`` then that one.
 
     ``route`` leads from the first board down; its boards are only entered.  Before a board is closed, all those below

@@ -16,7 +16,7 @@ from textwrap import wrap
 from typing import NamedTuple, TypeAlias, cast
 
 from infoset.base import Action, Game
-from infoset.catalog import GAMES, GDL, about, known_games, load, maker_of
+from infoset.catalog import GAMES, GDL, about, is_spot, known_games, load, maker_of
 from infoset.errors import IllegalActionError, one_line, shorten
 from infoset.files import read_text
 from infoset.formats.efg import EfgGame
@@ -64,6 +64,9 @@ def guide(name: str, game: Game | None = None) -> Guide:
     >>> guide("kuhn_poker").example[:2]
     ('chance: J', 'chance: Q')
     """
+    if is_spot(name):
+        game = load(name) if game is None else game
+        name = game.name
     word = name.partition("(")[0]
     if word not in known_games() or isinstance(game, (EfgGame, NfgGame)):  # games that are named by their files
         return _stranger(name, load(name) if game is None else game)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from infoset.arena.reading import asked, reading
-from infoset.catalog import RECORDINGS
+from infoset.catalog import RECORDINGS, SPOT
 from infoset.errors import FormatError, InfosetError, one_line
 from infoset.files import DamageError, describe_damage
 from infoset.gdl.library import gdl_title
@@ -177,17 +177,18 @@ def _tournament(item: Artifact) -> Metadata:
 
 
 def _game(item: Artifact) -> Metadata:
-    """Read the title of a game's file; a ``.csv`` table that does not parse as payoffs is not listed."""
-    with open_plain(item.path) as file:
-        text = file.read(HEAD).decode(errors="replace")
+    """Read the title of a game's file; ``.csv`` and ``.toml`` files that hold no game are not listed."""
     suffix = item.path.suffix.lower()
-    if suffix == ".csv":
-        from infoset.formats.csv_table import parse_csv  # imported here: only games need it
+    with open_plain(item.path) as file:
+        text = file.read(8 * HEAD if suffix == SPOT else HEAD).decode(errors="replace")  # two lists of 1,326 weights
+    if suffix in (".csv", SPOT):
+        from infoset.formats.csv_table import parse_csv  # imported here: only games need them
+        from infoset.formats.spot_file import parse_spot
 
         try:
-            if item.size > HEAD:
-                raise FormatError("larger than tables of payoffs that are listed", item.title)
-            parse_csv(text, item.title)
+            if item.size > len(text.encode()):
+                raise FormatError("larger than games of this kind that are listed", item.title)
+            (parse_spot if suffix == SPOT else parse_csv)(text, item.title)
         except FormatError as error:
             return Metadata("", problem=one_line(str(error), TEXT))
         return Metadata("game", item.name, {"title": _text(item.path.stem)})

@@ -23,6 +23,7 @@ from infoset.errors import InfosetError, ParameterError, UnsupportedGameError, o
 from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
 from infoset.names import check_range
 from infoset.solvers.config import SolveConfig
+from infoset.solvers.job import Job
 from infoset.solvers.tabular import updates
 from infoset.solvers.tabular.lock import locked_hands
 from infoset.solvers.tabular.solver import Solver, TabularMethod
@@ -184,7 +185,7 @@ class Method(TabularMethod):
     from_logits: bool = False
     weigh: Weigh = evenly
 
-    def job(self, compiled: Compiled, config: SolveConfig) -> Solver | VectorSolver:
+    def job(self, compiled: Compiled, config: SolveConfig) -> Job:  # type: ignore[override]
         """Return a solver of a game, on its vector form where that is asked for or is the better one."""
         in_vector_form = config.form == "vector" or (
             config.form is None and self.update in SCALE_FREE and compiled.better_in_vector_form
@@ -203,6 +204,8 @@ class Method(TabularMethod):
             config.precision or "single",
         )  # fmt: skip
         if config.start == "random":
+            if len(compiled.vector.deal.symmetries) > 1:
+                raise UnsupportedGameError("start=random: isomorphic cards would need equal strategies; use uniform")
             solver.start_at(np.random.default_rng(config.seed or 0).random(compiled.vector.num_rows))
         if config.lock:
             solver.keep_to(*locked_hands(compiled.vector, config.lock))

@@ -13,18 +13,20 @@ from typing import Any
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray
-from infoset.errors import CheckpointError
+from infoset.errors import CheckpointError, ParameterError
 from infoset.policies.vector_policy import VectorPolicy
 from infoset.solvers.job import Job, Point
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.boards import PLAYERS
 from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_values import NO_LOCK, Figures, Walker, exact_figures
-from infoset.tree.vector_walk import TRAIN, Learnt
+from infoset.tree.vector_walk import LARGEST, TRAIN, Learnt
 
 FIRST_CHECK, CHECK_GROWTH = 5, 1.25
 """Exact figures cost about three iterations, so that they are computed less often than elsewhere."""
-PRECISIONS = {"single": np.float32, "double": np.float64}
+HALF, SINGLE, DOUBLE = "half", "single", "double"
+KEPT = {HALF: np.int16, SINGLE: np.float32, DOUBLE: np.float64}
+"""How regrets and averages are kept; ``half`` has a unit for each node besides."""
 
 
 class VectorSolver(Job):
@@ -34,16 +36,21 @@ class VectorSolver(Job):
 
     def __init__(
         self, form: VectorForm, name: str, rows: Callable[[float, int], FloatArray], predictive: bool,
-        precision: str = "single",
+        precision: str = SINGLE,
     ) -> None:  # fmt: skip
-        """Take ``rows``, which returns the schedule's parameters (k, m) of k iterations from one on."""
+        """Take ``rows``, which returns the schedule's parameters (k, m) of k iterations from one on.
+
+        Raises ``ParameterError`` for a predictive update in half precision.
+        """
         self.form, self.name, self.rows, self.predictive = form, name, rows, predictive
-        dtype = PRECISIONS[precision]
-        self.walker = Walker(form, dtype)
-        self.exact = self.walker if precision == "double" else Walker(form, np.float64)
-        count = form.num_rows
+        if predictive and precision == HALF:
+            raise ParameterError(f"precision=half: {name} needs single or double; cfr, cfr+ and dcfr take half, too")
+        self.walker = Walker(form, np.float64 if precision == DOUBLE else np.float32)
+        self.exact = self.walker if precision == DOUBLE else Walker(form, np.float64)
+        dtype, count = KEPT[precision], form.num_rows
+        scales = np.ones((form.num_nodes * (precision == HALF), 2), self.walker.dtype)
         self.state = Learnt(
-            np.zeros(count, dtype), np.zeros(count, dtype), np.zeros(count * predictive, dtype), NO_LOCK
+            np.zeros(count, dtype), np.zeros(count, dtype), np.zeros(count * predictive, dtype), scales, NO_LOCK
         )
         self.iteration = 0
         self.nothing_to_gain = 1e-12 * form.payoff_range
@@ -55,11 +62,16 @@ class VectorSolver(Job):
         Figures are then those of the rest, as in ``evaluate_plan``.
         """
         self.state = self.state._replace(locked=locked)
-        self.state.regrets[locked] = fixed[locked]
+        self.state.regrets[locked] = fixed[locked] * self._one
 
     def start_at(self, strategy: FloatArray) -> None:
         """Begin with a strategy (rows,), before the first iteration."""
-        self.state.regrets[:] = strategy
+        self.state.regrets[:] = strategy * self._one
+
+    @property
+    def _one(self) -> float:
+        """The number that stands for a probability of 1 among regrets."""
+        return LARGEST if len(self.state.scales) else 1.0
 
     def step(self, iterations: int = 1, until: float = inf) -> None:
         for row in self.rows(self.iteration + 1.0, iterations).astype(self.walker.dtype):
@@ -86,7 +98,7 @@ class VectorSolver(Job):
         return average
 
     def _figures(self, name: str) -> Figures:
-        return exact_figures(self.exact, self.profile(name).astype(self.walker.dtype, copy=False), self.state.locked)
+        return exact_figures(self.exact, self.profile(name), self.state.locked)
 
     def point(self, seconds: float) -> Point:
         """Return exact figures of the average profile."""
@@ -128,12 +140,12 @@ class VectorSolver(Job):
         state = self.state
         return {
             "iteration": np.array(self.iteration), "regrets": state.regrets.copy(), "average": state.average.copy(),
-            "ahead": state.ahead.copy(),
+            "ahead": state.ahead.copy(), "scales": state.scales.copy(),
         }  # fmt: skip
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit; then nothing changes."""
-        arrays = {name: getattr(self.state, name) for name in ("regrets", "average", "ahead")}
+        arrays = {name: getattr(self.state, name) for name in ("regrets", "average", "ahead", "scales")}
         for name, array in arrays.items():
             given = saved.get(name)
             if given is None or given.shape != array.shape or given.dtype != array.dtype:
