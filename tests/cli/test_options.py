@@ -318,6 +318,13 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "show --export": (
         "show holdem_river random --hands AA --export aa.csv", lambda s: s.made("aa.csv", b"hand,class,weight,share,")
     ),
+    "show --player": ("show holdem_river random --player P2", lambda s: s.text.startswith("P2 to begin   board")),
+    "show --measure": (
+        "show holdem_river random --measure equity", lambda s: "the number: equity" in s.text and "AA" in s.text
+    ),
+    "show --street": (
+        "show holdem_river random --street --export all.csv", lambda s: s.made("all.csv", b"node,board,player,reached,")
+    ),
     "show --equilibria": (
         "show rock_paper_scissors --equilibria", lambda s: "Rock 1/3, Paper 1/3, Scissors 1/3 -> 0" in s.text
     ),
@@ -476,6 +483,8 @@ REFUSED = {
     "show kuhn_poker random --hands AA": "kuhn_poker: a decision with its hands is shown of a strategy of hold'em alone",
     "show holdem_river --at start": "a decision with its hands is shown of a strategy of hold'em alone",
     "show holdem_river random --at start --pdf x.pdf": "--pdf would not be used: hands are drawn to --svg",
+    "show holdem_river random --at check --street": "street: it goes with export",
+    "show holdem_river random --measure wealth": "a matrix of 'wealth'; allowed: strategy, ev, equity, realised",
     "show holdem_river random --hands 'AA, KQs'": "no hand is in all of these; 'AA | KQs' is any",
     "show holdem_river random --hands trips": "none of the 19 hands here meets this",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",

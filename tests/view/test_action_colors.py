@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import infoset
-from infoset.catalog import load
+from infoset.spots import SpotTree
 from infoset.view.action_colors import BETS, action_colors, printed
-from infoset.view.hand_decisions import decisions
 from infoset.view.hand_matrix_svg import hand_matrices_svg
 from infoset.view.html import policy_html
 from infoset.view.markup import palette
@@ -76,8 +75,8 @@ def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
     room = Exploring((river,))
     group = room.node(RowsRequest("item:0/river.npz"))["groups"][0]
     assert group["moves"] == ("check", "bet 50", "bet 100") and group["colors"] == ("call", "bet0", "bet4")
-    rules = load(RIVER)
-    svg = hand_matrices_svg(rules.name, decisions(rules, policy), rules.players)  # type: ignore[arg-type]
+    tables = [node.tables[node.mover] for node in SpotTree.of(RIVER, policy).decisions()]
+    svg = hand_matrices_svg(RIVER, tables, policy.players)
     for action, color in zip(group["moves"], group["colors"], strict=True):
         assert re.search(rf'fill="{printed(color)}"[^>]*>{action} \d', svg)
     html = policy_html(infoset.solve("leduc_poker", "cfr", iterations=2).policy)

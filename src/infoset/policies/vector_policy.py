@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from infoset.policies.archive import SCHEMA, Header, read_archive, reading, writ
 from infoset.policies.simple import Row, UniformPolicy, checked_row
 from infoset.tree.vector_form import VectorForm
 
+_WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 SUM_TOLERANCE = 1e-5
 """The largest deviation of a sum of probabilities from 1: they are kept in single precision."""
 
@@ -87,6 +89,11 @@ class VectorPlay:
         found = self.rows[place.row : place.row + place.num_actions * place.step : place.step].astype(np.float64)
         total = float(found.sum())
         return (found / total).tolist() if total > 0 else [1 / len(legal_actions)] * len(legal_actions)
+
+
+def records_of(key: str) -> InformationState:
+    """Return the words of an information set's key in hold'em, each as an observation, for ``VectorForm.find``."""
+    return tuple([(None, word.strip("[]").strip('"')) for word in _WORD.findall(key)])
 
 
 def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:

@@ -91,7 +91,7 @@ def _vector(compiled: Compiled, config: SolveConfig) -> Choice | str:
         return ""
     form = compiled.vector
     name = for_hands().name
-    if not _takes(name, config) or config.lock:
+    if not _takes(name, config):
         return f"the vector form takes no {_given(config)}"
     why = (
         f"{form.num_histories:,.4g} histories, all hands of a node at once: vector form with {form.num_rows:,} numbers"

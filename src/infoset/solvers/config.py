@@ -6,20 +6,37 @@ the fields of the page's form are made from these declarations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields
 from math import inf, nan
 from typing import Any, TypeAlias
 
+import msgspec
+
 from infoset.errors import ParameterError, shorten
-from infoset.names import check_choice, check_range
+from infoset.names import NOTHING_YET, check_choice, check_range
 from infoset.solvers.job import Limits
 
 Lock: TypeAlias = Mapping[str, Mapping[str, Mapping[str, float]]]
 """Fixed behaviour: by player and information set the probabilities of all its moves."""
 
-AnyLock: TypeAlias = Mapping[Any, Any]  # of ``node_locking.Where``; the types of keys are invariant
-"""The locked strategy at each player or information set: probabilities; for a player, anything that plays."""
+AnyLock: TypeAlias = Mapping[Any, Any] | Sequence[Mapping[Any, Any]]
+"""The locked strategy at each player or information set: probabilities; for a player, anything that plays.
+
+Several are a sequence, which may also hold hands at nodes of hold'em (``HandLock``).
+"""
+
+class HandLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Hands of a player at a node of a hold'em spot, fixed to probabilities of actions."""
+
+    player: str
+    actions: dict[str, float]
+    """The probabilities; 0 for actions that are not named."""
+    after: str = NOTHING_YET
+    """The actions and cards before, such as ``check, bet 75, call, Qc``; ``*`` is any card."""
+    hands: str = ""
+    """A filter of ``hand_filters``; by default all hands."""
+
 
 PER_CENT = "%"
 UNIFORM = "uniform"
@@ -57,7 +74,8 @@ class SolveConfig:
     )
     runs: int | None = option("Independent runs of a method that repeats them.", least=1)
     lock: AnyLock | None = option(  # noqa: RUF009
-        "Fix a strategy and solve for the rest: P1=random, P1=POLICY, or a .json file of locked probabilities."
+        "Fix a strategy and solve for the rest: P1=random, P1=POLICY, or a .json file of probabilities by information "
+        "set, or by hands and node of hold'em."
     )
     form: str | None = option(
         "Representation of the game: tree, factored, vector (of card games), sampled (default: what fits).",

@@ -88,6 +88,11 @@ class VectorForm:
         """The number of probabilities of a profile."""
         return int(_num_rows(self.arrays, self.streets).sum())
 
+    def rows_of_player(self, player: int) -> slice:
+        """Return the rows of a player's strategy, which are contiguous."""
+        begins = [int(begin) for begin in self.arrays.first_row[:, 0]]
+        return slice(begins[player], [*begins[1:], self.num_rows][player])
+
     @property
     def num_nodes(self) -> int:
         """The number of decision nodes of all boards."""
@@ -189,6 +194,10 @@ class VectorForm:
                 found[board.above, permute_card(board.cards[-1], permutation)] = number, permutation
         return found
 
+    def has_card(self, board: int, turned: SuitPermutation, card: int) -> bool:
+        """Return whether a card may be dealt after a board; not where it would leave a player without a hand."""
+        return (board, permute_card(card, turned)) in self._below
+
     def deal_card(
         self, board: int, node: Node, turned: SuitPermutation, card: int
     ) -> tuple[int, Node, SuitPermutation]:
@@ -213,7 +222,7 @@ class VectorForm:
         for word in words[1:]:
             if node.mover == CHANCE_NODE:
                 (card,) = cards_of(word, "card")
-                if (number, permute_card(card, turned)) not in self._below:
+                if not self.has_card(number, turned, card):
                     return None
                 number, node, turned = self.deal_card(number, node, turned, card)
                 kind += 1
@@ -243,7 +252,7 @@ class VectorForm:
                 actions = tuple(self.streets[kind].nodes[child].action for child in node.children)
                 count = len(board.hands[player])
                 begin = int(self.arrays.first_row[player, number]) + node.row * count
-                records = tuple((word, None) if mover == player else (None, word) for mover, word in words)
+                records = tuple((word, ()) if mover == player else (None, word) for mover, word in words)
                 for k, hand in enumerate(board.hands[player].tolist()):
                     name = hand_name(self.deal.hands[player][hand].tolist())
                     place = Place(number, node, k, begin + k, count, len(actions))

@@ -6,6 +6,7 @@ Players take turns (alternating updates).  The average is weighted by each playe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil, inf
 from typing import Any
 
@@ -56,7 +57,10 @@ class VectorSolver(Job):
         self._better: tuple[int, str, FloatArray, Figures] | None = None
 
     def keep_to(self, fixed: FloatArray, locked: BoolArray) -> None:
-        """Fix the strategy in ``locked`` rows to the probabilities ``fixed`` (rows,), before the first iteration."""
+        """Fix the strategy in ``locked`` rows to the probabilities ``fixed`` (rows,), before the first iteration.
+
+        Figures are then those of the rest, as in ``evaluate_plan``.
+        """
         self.state = self.state._replace(locked=locked)
         self.state.regrets[locked] = fixed[locked] * self._one
 
@@ -110,7 +114,11 @@ class VectorSolver(Job):
         return self._better
 
     def _evaluation(self, figures: Figures) -> Evaluation:
-        return Evaluation.of(figures.values, figures.responses)
+        found, locked = Evaluation.of(figures.values, figures.responses), self.state.locked
+        if not len(locked):
+            return found
+        free = sum(not locked[self.form.rows_of_player(player)].all() for player in range(PLAYERS))
+        return replace(found, exploitability=found.nash_conv / max(free, 1))
 
     def evaluation(self) -> Evaluation:
         """Return exact figures of the policy."""

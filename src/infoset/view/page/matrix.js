@@ -13,11 +13,18 @@ export const MEASURES = {
     name: "Reach", last: "Reach", text: (x) => percent(x, 2),
     of: (row, k) => (row.reach === null || !row.p ? null : row.reach * row.p[k]),
   },
+  equity: { name: "Equity", of: (row, k) => row.p?.[k] ?? null, text: (x) => percent(x), last: "Reach", hands: true },
+  realised: { name: "Realised", of: (row, k) => row.p?.[k] ?? null, text: (x) => percent(x), last: "Reach", hands: true },
   difference: {
     name: "Difference", last: "Apart", text: (x) => (x === null ? "–" : `${signed(100 * x, 1)} %`),
     of: (row, k) => (row.p && row.q ? row.q[k] - row.p[k] : null), compares: true,
   },
 };
+
+/** The columns of hands besides those of their actions: the figures of a row, where they are known. */
+const HAND_COLUMNS = [
+  ["EV", (row) => signed(row.value, 2)], ["Equity", (row) => percent(row.equity, 0)], ["Realised", (row) => percent(row.realised, 0)],
+];
 
 /** Return the total variation distance of two strategies in a row. */
 export const apart = (row) => (row.p && row.q ? row.p.reduce((sum, p, k) => sum + Math.abs(p - row.q[k]), 0) / 2 : null);
@@ -56,7 +63,7 @@ export function overall(group, rows) {
 function barOf(measure, value, most) {
   const style = {};
   if (value === null || Number.isNaN(value)) return [];
-  if (measure === MEASURES.strategy || measure === MEASURES.reach) {
+  if (measure === MEASURES.strategy || measure === MEASURES.reach || measure.hands) {
     style.width = `${Math.min(100, 100 * value / (most || 1))}%`;
     return [make("i", { style }), make("i", { className: "ex-edge", style: value > 0.0005 ? {} : { display: "none" } })];
   }
@@ -106,9 +113,10 @@ export class Matrix {
   redraw() {
     const measure = MEASURES[this.show];
     this.head.replaceChildren(
-      make("th", { scope: "col" }, "Knows"), make("th", { scope: "col", className: "ex-mixed" }, "Mix"),
+      make("th", { scope: "col" }, this.group.range ? "Hand" : "Knows"), make("th", { scope: "col", className: "ex-mixed" }, this.group.moves.length ? "Mix" : ""),
       ...this.group.moves.map((move, k) => make("th", { scope: "col", title: move },
         make("span", { className: "ex-dot", style: { background: colour(this.group.colors, k) } }), move)),
+      ...(this.group.range ? HAND_COLUMNS.map(([name]) => make("th", { scope: "col", className: "ex-last" }, name)) : []),
       make("th", { scope: "col", className: "ex-last" }, measure.last),
     );
     this.drawn = null;
@@ -147,7 +155,7 @@ export class Matrix {
 
   most() {
     const measure = MEASURES[this.show];
-    if (measure === MEASURES.strategy || measure.compares) return 1;
+    if (measure === MEASURES.strategy || measure.compares || measure.hands) return 1;
     let most = 0;
     for (const row of this.rows.values()) {
       this.group.moves.forEach((_, k) => { most = Math.max(most, Math.abs(measure.of(row, k) ?? 0)); });
@@ -164,7 +172,7 @@ export class Matrix {
     }
     line.append(
       make("th", { scope: "row", title: row.key, className: row.locked ? "ex-locked" : "" }, row.label),
-      make("td", { className: "ex-mixed" }, mix(this.group.moves, row.p, this.group.colors, true)),
+      make("td", { className: "ex-mixed" }, this.group.moves.length ? mix(this.group.moves, row.p, this.group.colors, true) : ""),
     );
     const values = this.group.moves.map((_, k) => measure.of(row, k));
     const best = Math.max(...values.filter((x) => x !== null && !Number.isNaN(x)));
@@ -179,6 +187,7 @@ export class Matrix {
         aria: { label: `${row.label}, ${move}: ${text}` },
       }, cell));
     });
+    if (this.group.range) line.append(...HAND_COLUMNS.map(([, of]) => make("td", { className: "ex-last" }, of(row))));
     line.append(make("td", { className: "ex-last" }, lastOf(measure, row)));
     return line;
   }
