@@ -61,7 +61,7 @@ RIVER = f"holdem_river({EVERY},bets=[0.5,1.0,2.0],stack=400,raises=2)"
 EVERY_TURN = f"holdem_turn({EVERY})"
 ROWS = {
     "turn": Row(
-        "turn, ranges of 180 and 265 hands", f"holdem(bets='100%',raises='100%',{TURN})", f"holdem_turn({TURN})", 100,
+        "turn, two ranges", f"holdem(bets='100%',raises='100%',{TURN})", f"holdem_turn({TURN})", 100,
         60, "200 iterations, to .05 %: .80 s, 4.0 ms each", finest=0.05,
     ),
     "river": Row("river, every hand", RIVER, RIVER, 100, 60, "300 iterations .30 s, 1.0 ms each"),

@@ -302,3 +302,9 @@ def test_notebooks_show_a_report(folder: Path) -> None:
     report = FlopReport.load(folder)
     assert "3 flops" in report._repr_html_() and "AsKs2h" in report._repr_html_()
     assert "<script" not in report._repr_html_()
+
+
+def test_the_board_of_the_spot_does_not_matter(folder: Path, tmp_path: Path) -> None:
+    path = without(folder, tmp_path / "report")
+    again = report_flops(SPOT.replace("(", "(board=AsAh2d,"), out=path)
+    assert again.game == FlopReport.load(folder).game and "board" not in again.game

@@ -59,7 +59,7 @@ TARGET = "0.5%"
 """The exploitability of each solution unless another limit is given."""
 SOLVING = ("iterations", "target", "seconds", "precision")
 """The options of ``solve`` that a report takes."""
-CHECK = "check"
+BOARD, CHECK = "board", "check"
 AFTER_CHECK = " after check"
 CONFIG, FOLDER, CSV, PAGE = "report.json", "flops", "report.csv", "report.html"
 """Names in the folder of a report."""
@@ -296,7 +296,10 @@ def _continue(asked: FlopReportArguments, folder: _Folder) -> _Kept:
 
 
 def _spot_name(game: AnyGame) -> str:
-    """Return the name of a spot.  Raises ``UnsupportedGameError`` for other games, and for ranges that name suits."""
+    """Return the name of a spot without its board.
+
+    Raises ``UnsupportedGameError`` for other games, and for ranges that name suits.
+    """
     found = Compiled.of(game).game
     name = found.name
     if not isinstance(found, CardGame) or parse_name(name).word != holdem.__name__:
@@ -305,7 +308,7 @@ def _spot_name(game: AnyGame) -> str:
         raise UnsupportedGameError(f"a board of {len(found.spot.board)} cards: report_flops needs a spot on the flop")
     for k, own in enumerate(_ranges_of(name), 1):
         _check_suits(own, f"range{k}")
-    return name
+    return _name_on(name)
 
 
 def _check_suits(own: Range, where: str) -> None:
@@ -369,17 +372,17 @@ def _weights(config: _Kept) -> dict[str, float]:
     return found
 
 
-def _game_on(name: str, flop: str) -> str:
-    """Return the name of a spot with another flop."""
+def _name_on(name: str, *board: str) -> str:
+    """Return the name of a spot with another board; without one, with that of every such name."""
     spot = parse_name(name)
-    others = tuple((key, value) for key, value in spot.parameters if key != "board")
-    return str(Name(spot.word, (("board", flop), *others)))
+    others = tuple((key, value) for key, value in spot.parameters if key != BOARD)
+    return str(Name(spot.word, (*((BOARD, cards) for cards in board), *others)))
 
 
 def _solve_flop(config: _Kept, flop: str, watcher: Watcher | None = None) -> FlopFigures | None:
     """Solve the spot on one flop, in any process; ``None`` where that was interrupted."""
     began = time.monotonic()
-    compiled = Compiled.of(load(_game_on(config.game, flop)))
+    compiled = Compiled.of(load(_name_on(config.game, flop)))
     solution = solve(compiled, config.method, watcher=watcher, **config.solving)
     if solution.stopped == "interrupted":
         return None
