@@ -377,6 +377,7 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
         first_root=_begins(len(street.roots) for street in streets),
         roots=_joined([street.roots for street in streets], np.int32),
         first_lane=_begins(len(street.ends) for street in streets),
+        showdowns=_joined([[street.showdowns] for street in streets], np.int32),
         lanes=_joined([[end] for street in streets for end, _ in street.ends], np.int32),
         pays=_joined([pays for street in streets for _, pays in street.ends], np.float64).reshape(-1, PLAYERS, 3),
         first_all_in=_begins(len(street.all_ins) for street in streets),
