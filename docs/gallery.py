@@ -1,4 +1,4 @@
-"""Run the commands of ``docs/gallery.md`` and ``docs/poker.md`` and keep the pictures that they draw in ``docs/gallery/``.
+"""Run the commands of ``gallery.md`` and ``poker.md`` and keep the pictures that they draw in ``docs/gallery/``.
 
     python docs/gallery.py                        # minutes; what `make gallery` runs
     python docs/gallery.py "Look at a tree"       # these sections alone

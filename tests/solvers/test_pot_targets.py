@@ -51,4 +51,6 @@ def test_the_command_line_takes_both_units(tmp_path: Path) -> None:
     found = run_infoset("solve", "kuhn_poker", "--method", "cfr", "--target", "0.01", "--json", cwd=tmp_path)
     assert json.loads(found.stdout)["exploitability"] <= 0.01
     refused = run_infoset("solve", "kuhn_poker", "--target", "1%", cwd=tmp_path)
-    assert refused.returncode == 1 and refused.stderr.strip().endswith("this game has no pot; allowed: a number, in units of payoffs")
+    assert refused.returncode == 1 and refused.stderr.strip().endswith(
+        "this game has no pot; allowed: a number, in units of payoffs"
+    )
