@@ -93,6 +93,11 @@ class FlopReport:
     the weight by which it represents others, times the probability that both players hold hands of their ranges beside
     it.  ``planned`` is the number of flops asked for, without those that the ranges leave no hands beside; ``stopped``
     is ``flops`` once all are solved, else ``interrupted`` or ``running``.
+
+    >>> spot = "holdem(pot=20,stack=20,bets='100%',raises=none,range1='AA 76s',range2='KK QJs')"
+    >>> report = infoset.report_flops(spot, flops=["9s8h2d"], iterations=10)
+    >>> report.rows[0].flop, list(report.mean.first)
+    ('9s8h2d', ['check', 'bet 20'])
     """
 
     game: str
