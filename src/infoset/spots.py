@@ -139,9 +139,9 @@ class SpotTree:
         self, board: int, node: Node, turned: SuitPermutation, cards: tuple[int, ...], path: Sequence[str]
     ) -> tuple[HandTable, HandTable]:  # fmt: skip
         form, found = self.form, self._board(board)
-        held = [form.deal.hands[p][form.boards[board].hands[p]] for p in range(PLAYERS)]
+        hands = [form.deal.hands[p][form.boards[board].hands[p]] for p in range(PLAYERS)]
         reach = [found[0][1][p][node.slots[p]] for p in range(PLAYERS)]
-        fits = disjoint_hands(held[0], held[1])
+        fits = disjoint_hands(hands[0], hands[1])
         chance = 1.0
         for count in range(len(self.spot.board), len(cards)):
             chance /= DECK - count - HAND_CARDS
@@ -155,9 +155,9 @@ class SpotTree:
                 own_actions = node.children if node.mover == player else ()
                 ev_actions = values[list(own_actions)] / (beside * chance)
             strategy = self._strategy(board, node, player) if own_actions else np.zeros((len(ev), 0))
-            names, order = _in_range_order([permute_hand(hand, back) for hand in held[player].tolist()], form, player)
+            names, order = _in_range_order([permute_hand(hand, back) for hand in hands[player].tolist()], form, player)
             equity = range_equity(
-                [permute_card(card, turned) for card in cards], held[player], held[1 - player], reach[1 - player]
+                [permute_card(card, turned) for card in cards], hands[player], hands[1 - player], reach[1 - player]
             )
             street = form.streets[int(form.arrays.kind[board])]
             tables.append(
