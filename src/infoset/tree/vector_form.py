@@ -159,7 +159,7 @@ class VectorForm:
 
     def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
         """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
-        found = np.ascontiguousarray(weights, dtype=np.float32).copy()
+        found = np.array(weights, dtype=np.float32)
         normalise_rows(found, self.nodes_in_rows)
         return found
 
