@@ -132,10 +132,10 @@ class VectorForm:
             times[number] = times[board.above] * len(board.copies)
         total = 1.0 + float(disjoint_hands(*self.deal.hands).any(axis=1).sum())
         for number, board in enumerate(boards):
-            held = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
+            counts = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
             begin = int(a.first_hand[0, number])
             twins = int((a.same[begin : begin + len(board.hands[0])] >= 0).sum())
-            pairs = len(board.hands[0]) * len(board.hands[1]) - int(held[0] @ held[1]) + twins
+            pairs = len(board.hands[0]) * len(board.hands[1]) - int(counts[0] @ counts[1]) + twins
             if (kind := int(a.kind[number])) < len(self.streets):
                 street = self.streets[kind]
                 further = [DECK - k - HAND_CARDS for k in range(len(board.cards), ALL_CARDS)]
@@ -164,7 +164,7 @@ class VectorForm:
 
     def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
         """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
-        found = np.ascontiguousarray(weights, dtype=np.float32).copy()
+        found = np.array(weights, dtype=np.float32)
         normalise_rows(found, self.nodes_in_rows)
         return found
 
