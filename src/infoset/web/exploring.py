@@ -23,12 +23,10 @@ import msgspec
 import numpy as np
 
 from infoset import sizes
-from infoset.base import CardGame
 from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
 from infoset.formats.hand_tables import hand_tables_csv
-from infoset.games.poker_hands import card_name
 from infoset.hand_filters import select_hands
 from infoset.hand_table import HandTable
 from infoset.practice import solve_soon
@@ -169,11 +167,8 @@ class Exploring:
         }
 
     def _title(self, source: Source) -> str:
-        """Return a hold'em spot in short, or the title that a game's file gives it; "" without the game."""
+        """Return the title of the source's game; "" where the game is not available."""
         try:
-            if isinstance(source.game, CardGame):
-                board, betting = " ".join(map(card_name, source.game.spot.board)), source.game.spot.betting
-                return f"{board}, pot {betting.pot:,}, stacks {betting.stack:,}"
             return title_of(source.game)
         except InfosetError:
             return ""

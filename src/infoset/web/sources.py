@@ -270,7 +270,7 @@ class Enumeration(Background[object]):
     """The enumeration of a game in a thread; ``line`` reports its progress."""
 
     def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
-        self.line = "enumerating the game"
+        self.line = "building the public tree" if compiled.has_vector_form else "enumerating the game"
 
         def report(number: int) -> None:
             self.line = f"enumerating the game: {number:,}"
