@@ -181,9 +181,9 @@ class SpotTree:
     def _tables(self, place: _Place, path: Sequence[str], with_equity: bool) -> tuple[HandTable, HandTable]:
         board, node, turned, cards = place
         form, found = self.form, self._board(board)
-        held = [form.deal.hands[p][form.boards[board].hands[p]] for p in range(PLAYERS)]
+        hands = [form.deal.hands[p][form.boards[board].hands[p]] for p in range(PLAYERS)]
         reach = [found[0][1][p][node.slots[p]] for p in range(PLAYERS)]
-        fits = disjoint_hands(held[0], held[1])
+        fits = disjoint_hands(hands[0], hands[1])
         chance = 1.0
         for count in range(len(self.spot.board), len(cards)):
             chance /= DECK - count - HAND_CARDS
@@ -197,11 +197,11 @@ class SpotTree:
                 own_actions = node.children if node.mover == player else ()
                 ev_actions = values[list(own_actions)] / (beside * chance)
             strategy = self._strategy(board, node, player) if own_actions else np.zeros((len(ev), 0))
-            names, order = _in_range_order([permute_hand(hand, back) for hand in held[player].tolist()], form, player)
+            names, order = _in_range_order([permute_hand(hand, back) for hand in hands[player].tolist()], form, player)
             equity = np.full(len(ev), np.nan)
             if with_equity:
                 turned_cards = [permute_card(card, turned) for card in cards]
-                equity = range_equity(turned_cards, held[player], held[1 - player], reach[1 - player])
+                equity = range_equity(turned_cards, hands[player], hands[1 - player], reach[1 - player])
             street = self._street(place)
             tables.append(
                 HandTable(

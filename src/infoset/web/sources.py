@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.5  # seconds that a question waits
 BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
-NODES_KEPT = 200  # of a hold'em solution
+MAX_NODES = 200  # of a hold'em solution that are held in memory
 GAME_FILES = tuple(READERS)
 
 Probabilities: TypeAlias = "Sequence[float] | None"
@@ -203,7 +203,7 @@ class Source:
         assert self.spot is not None
         with self.working:
             if (path, equity) not in self._nodes:
-                if len(self._nodes) >= NODES_KEPT:
+                if len(self._nodes) >= MAX_NODES:
                     self._nodes.clear()
                 self._nodes[path, equity] = self.spot.node(path, equity)
             return self._nodes[path, equity]
