@@ -1,10 +1,9 @@
 """``search``: the agent that inspects a game and chooses how to play it.
 
 A game that declares the cores of its states is solved in factored form where its tree does not fit, hold'em in vector
-form.  For other games,
-the distinct positions are enumerated within the start clock; then, in this order of preference, the whole tree is
-solved, or the public subgames, or the information sets by sampling.  A game too large for that is searched move by
-move.  ``plan`` says which and why.
+form.  For other games, the distinct positions are enumerated within the start clock; then, in this order of preference,
+the whole tree is solved, or the public subgames, or the information sets by sampling.  A game too large for that is
+searched move by move.  ``plan`` says which and why.
 """
 
 from __future__ import annotations
@@ -183,12 +182,9 @@ class _Planner:
         method = self.parameters.method
         if method == PESSIMISTIC or (self.oracle and method in (RESOLVING, *KNOWN_ROOTS)):
             return self._subgame("as asked")
-        if method == "auto" and self.model is None and isinstance(self.game, Factored):
+        if method == "auto" and self.model is None and isinstance(self.game, (Factored, CardGame)):
             with suppress(BudgetError, UnsupportedGameError):
-                return self._factored()
-        if method == "auto" and self.model is None and isinstance(self.game, CardGame):
-            with suppress(BudgetError, UnsupportedGameError):
-                return self._vector()
+                return self._factored() if isinstance(self.game, Factored) else self._vector()
         compiled = Compiled(self.game, self.parameters.max_histories, self._until(EXPLORING))
         try:
             graph = compiled.graph

@@ -51,6 +51,16 @@ class Street:
     slots: list[int] = field(default_factory=lambda: [0, 0])
     """For each player the number of its reach vectors."""
 
+    @property
+    def showdowns(self) -> int:
+        """The number of ends where hands are compared, which come first."""
+        return sum(_is_showdown(pays) for _, pays in self.ends)
+
+
+def _is_showdown(pays: FloatArray) -> bool:
+    """Return whether wins, ties and losses are paid differently."""
+    return bool((pays[:, 1:] != pays[:, :1]).any())
+
 
 def build_streets(rules: BettingRules, cards: int) -> list[Street]:
     """Return the nodes of each street of a spot that begins with ``cards`` cards on the board, 3 to 5."""
@@ -61,6 +71,7 @@ def build_streets(rules: BettingRules, cards: int) -> list[Street]:
         for number, entry in enumerate(entries):
             street.roots.append(len(street.nodes))
             _add_nodes(street, rules, entry, (number, number), chance, cards)
+        street.ends.sort(key=lambda end: not _is_showdown(end[1]))
         streets.append(street)
         entries = [rules.deal(street.nodes[leaf].betting) for leaf in street.leaves]
         chance /= DECK - cards - HAND_CARDS

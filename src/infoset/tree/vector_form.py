@@ -19,6 +19,7 @@ from infoset import status
 from infoset.base import CardGame, FloatArray, InformationState, LongArray
 from infoset.games.poker_hands import card_name, cards_of, hand_name
 from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand, suit_permutations
+from infoset.jit import kernel
 from infoset.lanes import LANES
 from infoset.memory import check_room
 from infoset.tree.boards import ALL_CARDS, PLAYERS, Board, Deal, disjoint_hands
@@ -131,10 +132,10 @@ class VectorForm:
             times[number] = times[board.above] * len(board.copies)
         total = 1.0 + float(disjoint_hands(*self.deal.hands).any(axis=1).sum())
         for number, board in enumerate(boards):
-            held = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
+            counts = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
             begin = int(a.first_hand[0, number])
             twins = int((a.same[begin : begin + len(board.hands[0])] >= 0).sum())
-            pairs = len(board.hands[0]) * len(board.hands[1]) - int(held[0] @ held[1]) + twins
+            pairs = len(board.hands[0]) * len(board.hands[1]) - int(counts[0] @ counts[1]) + twins
             if (kind := int(a.kind[number])) < len(self.streets):
                 street = self.streets[kind]
                 further = [DECK - k - HAND_CARDS for k in range(len(board.cards), ALL_CARDS)]
@@ -163,26 +164,22 @@ class VectorForm:
 
     def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
         """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
-        found = np.maximum(weights, 0).astype(np.float32, copy=False)
-        for begin, actions, hands in self.nodes_in_rows:
-            own = found[begin : begin + actions * hands].reshape(actions, hands)
-            total = own.sum(axis=0)
-            np.divide(own, total, out=own, where=total > 0)
-            own[:, total <= 0] = 1 / actions
+        found = np.array(weights, dtype=np.float32)
+        normalise_rows(found, self.nodes_in_rows)
         return found
 
     @cached_property
-    def nodes_in_rows(self) -> list[tuple[int, int, int]]:
-        """For each board and decision node the first row, and the numbers of its actions and hands."""
-        a, found = self.arrays, []
+    def nodes_in_rows(self) -> LongArray:
+        """(nodes of all boards, 3) for each decision node the first row, and the numbers of its actions and hands."""
+        a, found = self.arrays, [np.zeros((0, 3), np.int64)]
         for kind, street in enumerate(self.streets):
-            decisions = [node for node in street.nodes if node.mover >= 0]
-            for b in np.flatnonzero(a.kind == kind).tolist():
-                for node in decisions:
-                    count = int(a.hands[node.mover, b])
-                    begin = int(a.first_row[node.mover, b]) + node.row * count
-                    found.append((begin, len(node.children), count))
-        return found
+            boards = np.flatnonzero(a.kind == kind)
+            for node in street.nodes:
+                if node.mover >= 0:
+                    hands = a.hands[node.mover, boards].astype(np.int64)
+                    begins = a.first_row[node.mover, boards] + node.row * hands
+                    found.append(np.stack([begins, np.full_like(hands, len(node.children)), hands], axis=1))
+        return np.concatenate(found)
 
     @cached_property
     def _hand_numbers(self) -> tuple[dict[str, int], ...]:
@@ -301,6 +298,20 @@ class VectorForm:
         return self.arrays._replace(pays=self.arrays.pays.astype(dtype), stakes=self.arrays.stakes.astype(dtype))
 
 
+@kernel
+def normalise_rows(rows: npt.NDArray[np.float32], nodes: LongArray) -> None:
+    """Divide the positive parts of the rows of each node and hand by their sum; where that is 0 they become equal."""
+    for k in range(len(nodes)):
+        begin, actions, hands = nodes[k, 0], nodes[k, 1], nodes[k, 2]
+        for h in range(hands):
+            total = 0.0
+            for action in range(actions):
+                total += max(rows[begin + action * hands + h], 0.0)
+            for action in range(actions):
+                row = begin + action * hands + h
+                rows[row] = max(rows[row], 0.0) / total if total > 0.0 else 1.0 / actions
+
+
 def _num_rows(a: VectorArrays, streets: list[Street]) -> LongArray:
     """Return (2, B) the number of rows of each player at each board."""
     actions = np.array([street.rows for street in streets] + [[0, 0]], np.int64)
@@ -366,6 +377,7 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
         first_root=_begins(len(street.roots) for street in streets),
         roots=_joined([street.roots for street in streets], np.int32),
         first_lane=_begins(len(street.ends) for street in streets),
+        showdowns=_joined([[street.showdowns] for street in streets], np.int32),
         lanes=_joined([[end] for street in streets for end, _ in street.ends], np.int32),
         pays=_joined([pays for street in streets for _, pays in street.ends], np.float64).reshape(-1, PLAYERS, 3),
         first_all_in=_begins(len(street.all_ins) for street in streets),

@@ -25,7 +25,7 @@ from infoset.tree.vector_walk import LARGEST, TRAIN, Learnt
 FIRST_CHECK, CHECK_GROWTH = 5, 1.25
 """Exact figures cost about three iterations, so that they are computed less often than elsewhere."""
 HALF, SINGLE, DOUBLE = "half", "single", "double"
-KEPT = {HALF: np.int16, SINGLE: np.float32, DOUBLE: np.float64}
+STORED = {HALF: np.int16, SINGLE: np.float32, DOUBLE: np.float64}
 """How regrets and averages are kept; ``half`` has a unit for each node besides."""
 
 
@@ -47,7 +47,7 @@ class VectorSolver(Job):
             raise ParameterError(f"precision=half: {name} needs single or double; cfr, cfr+ and dcfr take half, too")
         self.walker = Walker(form, np.float64 if precision == DOUBLE else np.float32)
         self.exact = self.walker if precision == DOUBLE else Walker(form, np.float64)
-        dtype, count = KEPT[precision], form.num_rows
+        dtype, count = STORED[precision], form.num_rows
         scales = np.ones((form.num_nodes * (precision == HALF), 2), self.walker.dtype)
         self.state = Learnt(
             np.zeros(count, dtype), np.zeros(count, dtype), np.zeros(count * predictive, dtype), scales, NO_LOCK
