@@ -126,7 +126,7 @@ CALLS = {
     "compete": _of(infoset.compete, file=("cup.toml", "path"), db=(None, "path?"), workers=(1, "count"),
                    executor=("local", "text"), progress=(None, "hook?")),
     "convert": _of(infoset.convert, source=(KUHN, "game"), target=("kuhn.efg", "path"), max_histories=(None, "count?"),
-                   normalise=(False, "flag")),
+                   normalise=(False, "flag"), street=(None, "text?")),
     "correlated_equilibrium": _of(infoset.correlated_equilibrium, game=(RPS, "game"), kind=("cce", "text"),
                                   objective=("welfare", "text")),
     "eliminate_dominated": _of(infoset.eliminate_dominated, game=(RPS, "game")),

@@ -34,6 +34,13 @@ from infoset.match.replay import Match
 from infoset.match.series import game_seed
 from infoset.remote.ggp_player import GgpSession
 
+HAND = """variant = "NT"
+antes = [0, 0]
+blinds_or_straddles = [1, 2]
+min_bet = 2
+starting_stacks = [200, 200]
+actions = ["d dh p1 ????", "d dh p2 ????", "p2 cc", "p1 cc", "d db Td9d6h", "p1 cc", "p2 cc", "d db Qc"]
+"""
 AGENTS = '''
 import os, time
 from dataclasses import dataclass
@@ -75,6 +82,7 @@ NEEDS = {
     "watch --gif": "PIL",
     "watch --png": "PIL",
     "show --pdf": "matplotlib",
+    "convert --street": "pokerkit",
 }
 UNREAD = {"serve", "serve-agent", "ggp-player", "ggp-match", "play"}
 """Verbs that talk to others, or to a person; they have tests of their own below."""
@@ -145,6 +153,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "solve --runs": (f"{RUNS} --runs 2", lambda s: s.body["runs"]["count"] == 2),
     "solve --form": ("solve 'dark_hex(rows=2,columns=2)' --json --form factored --iterations 3", lambda s: s.body["form"] == "factored"),
+    "solve --precision": (
+        "solve holdem_river --json --form vector --iterations 3 --precision double",
+        lambda s: s.body["bytes"] == 2 * 8 * 688,  # a regret and a share of the average for each probability
+    ),
     "solve --teams": (
         "solve 'kuhn_poker(players=3)' --json --teams 1+2,3", lambda s: abs(s.body["values"][2] - 1 / 24) < 1e-9
     ),
@@ -358,6 +370,9 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "check --max-histories": ("check kuhn_poker random --max-histories 10", lambda s: "histories" in s.text),
     "check --json": ("check gdl:monty_hall --json", lambda s: s.body["errors"] == 0),
+    "convert --street": (
+        "convert hand.phh spot.toml --street turn", lambda s: infoset.load("spot.toml").name.startswith("holdem(board=Td9d6hQc,")
+    ),
     "convert --normalise": ("convert kuhn_poker k.efg --normalise", lambda s: s.made("k.efg", b"EFG 2")),
     "convert --max-histories": ("convert kuhn_poker k.efg --max-histories 10", lambda s: "histories" in s.text),
 }  # fmt: skip
@@ -385,7 +400,8 @@ def options() -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Here: slow agents, a competition and a replay."""
+    """Here: slow agents, competitions and a hand of poker."""
+    (tmp_path / "hand.phh").write_text(HAND)
     (tmp_path / "agents.py").write_text(AGENTS)
     (tmp_path / "cup.toml").write_text(CUP)
     (tmp_path / "named.toml").write_text(CUP.replace(ODD, "scripted(actions=[Rock])"))

@@ -18,7 +18,7 @@ from infoset.policies.vector_policy import VectorPolicy
 from infoset.solvers.job import Job, Point
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.boards import PLAYERS
-from infoset.tree.vector_form import VectorForm
+from infoset.tree.vector_form import VectorForm, check_rows
 from infoset.tree.vector_values import NO_LOCK, Figures, Walker, exact_figures
 from infoset.tree.vector_walk import LARGEST, TRAIN, Learnt
 
@@ -40,11 +40,12 @@ class VectorSolver(Job):
     ) -> None:  # fmt: skip
         """Take ``rows``, which returns the schedule's parameters (k, m) of k iterations from one on.
 
-        Raises ``ParameterError`` for a predictive update in half precision.
+        Raises ``ParameterError`` for a predictive update in half precision, ``BudgetError`` where it does not fit.
         """
         self.form, self.name, self.rows, self.predictive = form, name, rows, predictive
         if predictive and precision == HALF:
             raise ParameterError(f"precision=half: {name} needs single or double; cfr, cfr+ and dcfr take half, too")
+        check_rows(form.name, form.num_rows, precision, 2 + predictive)
         self.walker = Walker(form, np.float64 if precision == DOUBLE else np.float32)
         self.exact = self.walker if precision == DOUBLE else Walker(form, np.float64)
         dtype, count = STORED[precision], form.num_rows
