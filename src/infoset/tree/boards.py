@@ -151,10 +151,12 @@ def count_hands(
         for one, two in (own.T, own.T[::-1]):
             np.add.at(holds[player], (one, two), 1)
             np.add.at(holds[player], (one, one), 1)
-    boards, left = [(board, symmetries)], np.array([[len(own) for own in hands]])
+    boards: list[tuple[tuple[int, ...], Sequence[SuitPermutation]]] = [(board, symmetries)]
+    left = np.array([[len(own) for own in hands]])
     found = [left]
     for _ in range(ALL_CARDS - len(board)):
-        below, counts = [], []
+        below: list[tuple[tuple[int, ...], Sequence[SuitPermutation]]] = []
+        counts = []
         for (cards, same), count in zip(boards, left, strict=True):
             for group in card_classes(cards, same):
                 card = group.representative
