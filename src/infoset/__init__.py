@@ -157,18 +157,18 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 
 __all__ = [
     "Action", "Agent", "Annealing", "CardGame", "Chance", "Ended", "Evaluation", "Factored", "FlopReport", "Game",
-    "GameTree", "HiddenGame", "InformationMap", "JointAction", "Match", "Method", "NativeState", "Observation", "Observed",
-    "Policy", "PolicyAgent", "ProductForm", "SequenceForm", "Series", "Solution", "Stage", "State", "Step", "Study",
-    "TabularPolicy", "TeamOptimum", "Watcher", "all_equilibria", "anneal", "backward_induction", "behaviour",
+    "GameTree", "HiddenGame", "InformationMap", "JointAction", "Match", "Method", "NativeState", "Observation",
+    "Observed", "Policy", "PolicyAgent", "ProductForm", "SequenceForm", "Series", "Solution", "Stage", "State", "Step",
+    "Study", "TabularPolicy", "TeamOptimum", "Watcher", "all_equilibria", "anneal", "backward_induction", "behaviour",
     "best_response", "cfr", "cfr_plus", "check", "check_profile", "compare", "compete", "convert",
     "correlated_equilibrium", "dcfr", "eliminate_dominated", "errors", "evaluate", "exact_equilibrium",
     "expected_values", "exploitability", "export_policy", "extreme_equilibria", "hedge", "hs_dcfr", "hs_pcfr_plus",
-    "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity",
-    "linear_program", "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path",
-    "lp", "mmd", "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series",
-    "plot", "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops", "sfrd",
-    "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
-    "trembling_equilibrium", "vad_cfr", "watch",
+    "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity", "linear_program",
+    "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path", "lp", "mmd", "nash_conv",
+    "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series", "plot", "product_form_of",
+    "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops", "sfrd", "sfrd_continuous",
+    "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train", "trembling_equilibrium", "vad_cfr",
+    "watch",
 ]  # fmt: skip
 
 
