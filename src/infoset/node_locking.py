@@ -196,6 +196,9 @@ def _player(compiled: Compiled, player: str | int) -> str:
     return compiled.players[player]
 
 
+LOCK_FILE: Any = dict[str, dict[str, dict[str, float]]] | list[HandLock]
+
+
 def read_locks(texts: Iterable[str]) -> list[dict[str, Any]]:
     """Parse the locks of the command line: ``PLAYER=WHATEVER PLAYS``, or a ``.json`` file.
 
@@ -212,7 +215,7 @@ def read_locks(texts: Iterable[str]) -> list[dict[str, Any]]:
         player, equals, what = text.partition("=")
         if text.endswith(".json") and not equals:
             try:
-                read = decode_json(read_text(Path(text)), dict[str, dict[str, dict[str, float]]] | list[HandLock])
+                read = decode_json(read_text(Path(text)), LOCK_FILE)
             except DamageError as error:
                 needed = f"{{player: {{information set: {{move: chance}}}}}}, or [{FIELDS}]"
                 raise FormatError(f"no lock: {error}; needed: {needed}", text) from None

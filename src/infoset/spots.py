@@ -45,7 +45,7 @@ class SpotNode:
         """The probability with which the game reaches each node that follows."""
         if self.mover != CHANCE_NODE:
             table = self.tables[max(self.mover, 0)]
-            return np.nan_to_num(table.probabilities @ table.strategy)
+            return np.asarray(table.shares @ table.strategy * table.probability)
         found = np.full(len(self.following), self.tables[0].probability)
         for table in self.tables:
             assert table.probabilities is not None
@@ -53,7 +53,7 @@ class SpotNode:
                 for card in (hand[:2], hand[2:]):
                     if card in self.following:
                         found[self.following.index(card)] -= probability
-        return np.maximum(found, 0) / (DECK - len(self.tables[0].board) - HAND_CARDS)
+        return np.asarray(np.maximum(found, 0) / (DECK - len(self.tables[0].board) - HAND_CARDS))
 
 
 class _Place(NamedTuple):

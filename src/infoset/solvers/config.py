@@ -113,6 +113,11 @@ class SolveConfig:
         return Limits(self.iterations, target, self.seconds)
 
     @property
+    def locked(self) -> Lock:
+        """The lock by player and information set, as a solve reads it; empty for none."""
+        return self.lock if isinstance(self.lock, Mapping) else {}
+
+    @property
     def given(self) -> dict[str, Any]:
         """The options that were given, which a method may refuse; without the seed, which every method takes."""
         return {name: value for name in OPTIONS if (value := getattr(self, name)) is not None}

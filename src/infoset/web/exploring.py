@@ -23,12 +23,10 @@ import msgspec
 import numpy as np
 
 from infoset import sizes
-from infoset.base import CardGame
 from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
 from infoset.formats.hand_tables import hand_tables_csv
-from infoset.games.poker_hands import card_name
 from infoset.hand_filters import select_hands
 from infoset.hand_table import HandTable
 from infoset.practice import solve_soon
@@ -40,7 +38,7 @@ from infoset.view.guide import guide, title_of
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
 from infoset.web.artifacts import find
-from infoset.web.hands import card_figures, hand_cells, hand_kinds, hand_table, range_figures
+from infoset.web.hands import card_figures, hand_cells, hand_kinds, range_figures
 from infoset.web.metadata import kind_of
 from infoset.web.nodes import DisplayedNode, Group, Row
 from infoset.web.queue import Queue, Request, RunningRequest
@@ -169,11 +167,8 @@ class Exploring:
         }
 
     def _title(self, source: Source) -> str:
-        """Return a hold'em spot in short, or the title that a game's file gives it; "" without the game."""
+        """Return the title of the source's game; "" where the game is not available."""
         try:
-            if isinstance(source.game, CardGame):
-                board, betting = " ".join(map(card_name, source.game.spot.board)), source.game.spot.betting
-                return f"{board}, pot {betting.pot:,}, stacks {betting.stack:,}"
             return title_of(source.game)
         except InfosetError:
             return ""
@@ -207,7 +202,7 @@ class Exploring:
         for k, whole in enumerate(place.groups[:GROUPS]):
             if view.group not in (None, k):
                 continue
-            found, hands, why = self._matching(source, whole, view)
+            found, hands, why = self._matching(whole, view)
             refused = refused or why
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
             shown_groups.append({
@@ -225,22 +220,22 @@ class Exploring:
             "stamp": source.stamp and str(source.stamp[0]), "refused": refused,
         }  # fmt: skip
 
-    def _matching(self, source: Source, group: Group, view: RowsRequest) -> tuple[Group, HandTable | None, str]:
+    def _matching(self, group: Group, view: RowsRequest) -> tuple[Group, HandTable | None, str]:
         """Return the rows that are searched for, as a table where they are hands, and why a search is refused.
 
         Hands are searched by filters, other rows by their keys.
         """
-        table = None if view.first and not view.find else hand_table(source, group)
+        table = group.table
         if table is None or not view.find:
             return nodes.matching(group, view.find), table, ""
         try:
             places = np.flatnonzero(select_hands(table, view.find)).tolist()
         except InfosetError as error:
-            return nodes.matching(group, view.find), None, str(error)
+            return nodes.take(group, []), None, str(error)
         return nodes.take(group, places), table.take(places), ""
 
     def _place(self, source: Source, view: PlaceRequest) -> DisplayedNode:
-        if source.spot is not None:
+        if view.way == "public" and source.spot is not None:
             return nodes.spot_place(source, view.at)
         if view.way == "public":
             return nodes.public_place(source, view.at)
@@ -267,7 +262,7 @@ class Exploring:
         """Return what each card changes that is dealt next in a hold'em solution.  Raises ``ParameterError``."""
         source = self.source(view.source)
         if source.spot is None:
-            raise ParameterError("cards are compared in hold'em solutions in vector form alone")
+            raise ParameterError("cards are compared in hold'em solutions alone")
         path = nodes.spot_path(source, view.at)
         with source.working:
             return card_figures(source.spot.next_cards(path))
@@ -371,7 +366,7 @@ class Exploring:
     def differences(self, view: PlaceRequest) -> dict[str, Any]:
         """Return where two strategies differ most: total variation times the reach probability, where that is known."""
         source, other = self.source(view.source), self.source(view.other)
-        if source.spot is not None or other.spot is not None:
+        if source.is_vector or other.is_vector:
             raise ParameterError("hold'em solutions are compared node by node")
         if len(source.players) != len(other.players):
             raise ParameterError(
@@ -408,10 +403,10 @@ class Exploring:
     def csv(self, wish: TablePieceRequest) -> tuple[str, int | None]:
         """Return a piece of the table of all rows as CSV text, and the row at which the next piece begins.
 
-        Of a hold'em solution only the hands of both players at ``at`` are returned.
+        Of a hold'em solution in vector form, or at ``at``, the hands of both players at a node are returned.
         """
         source, first = self.source(wish.source), wish.first
-        if source.spot is not None:
+        if source.spot is not None and (wish.at or source.is_vector):
             node = source.spot_node(nodes.spot_path(source, wish.at), equity=True)
             return hand_tables_csv(node.tables), None
         text = StringIO()
@@ -451,7 +446,7 @@ def _lock_of(source: Source | None, player: str, what: Any) -> Any:
     if what == "source":
         if source is None:
             raise ParameterError(f"lock: there is no strategy yet for {shorten(player)}")
-        return source.policy if source.spot is None else source.saved
+        return source.saved if source.is_vector else source.policy
     if isinstance(what, str):
         raise ParameterError(f"lock: {shorten(what)!r} is not probabilities, uniform or source")
     return what

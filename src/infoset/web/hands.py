@@ -1,59 +1,18 @@
-"""The information sets of a hold'em decision as a table of hands: as a whole and by classes."""
+"""A node of a hold'em solution as plain data: the figures of the range, by classes and made hands, and next cards."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.errors import InfosetError
-from infoset.games.holdem import HoldemRules
-from infoset.games.poker_hands import RANKS, SUITS, card_name
 from infoset.hand_groups import by_draw, by_made_hand, group_of
 from infoset.hand_table import HandTable
 from infoset.next_cards import NextCards
 from infoset.view.action_colors import action_colors
 from infoset.view.hand_cells import matrix_cells
 from infoset.web import nodes
-from infoset.web.nodes import Group
-from infoset.web.sources import Source
-
-CARD = re.compile(f"[{RANKS}][{SUITS}]")
-HAND = re.compile(f"({CARD.pattern}){{2}}")
-
-
-def hand_table(source: Source, group: Group) -> HandTable | None:
-    """Return the hands of a group with their probabilities and, where these are known, values; equity is unknown.
-
-    Weights are reach probabilities by those of the hand that gets here most often; 1 where these are unknown.  ``None``
-    for other games.
-    """
-    if group.table is not None:
-        return group.table
-    try:
-        if not isinstance(source.game, HoldemRules):
-            return None
-    except InfosetError:
-        return None
-    rows = [group.row(k) for k in range(group.total)]
-    words = [nodes.words_of(row.key) for row in rows]
-    if not rows or not all(own and HAND.fullmatch(own[0]) for own in words):
-        return None
-    figures = nodes.shown(source, None, rows)
-    known = [found["reach"] for found in figures]
-    reach = None if None in known else np.array(known)
-    weights = np.ones(len(rows)) if reach is None else reach / (reach.max() or 1.0)
-    unknown = [np.nan] * len(group.actions)
-    ev_actions = np.array([found.get("ev") or unknown for found in figures])
-    opened = [word for word in words[0][1:] if CARD.fullmatch(word)]
-    return HandTable(
-        group.player, tuple([own[0] for own in words]), weights, group.actions,
-        np.array([unknown if found["p"] is None else found["p"] for found in figures]),
-        np.array([found.get("value", np.nan) for found in figures]), ev_actions, np.full(len(rows), np.nan),
-        (*map(card_name, source.game.spot.board), *opened), float("nan"), probabilities=reach,
-    )  # fmt: skip
 
 
 def hand_cells(table: HandTable) -> list[dict[str, Any]]:

@@ -223,11 +223,11 @@ class Agents:
         self._keep(self.solved, key, found, MAX_SOLUTIONS)
         return found
 
-    def _keep(self, kept: dict[K, T], key: K, found: T, most: int) -> None:
+    def _keep(self, cached: dict[K, T], key: K, found: T, most: int) -> None:
         with self.lock:
-            while len(kept) >= most:
-                kept.pop(next(iter(kept)))
-            kept[key] = found
+            while len(cached) >= most:
+                cached.pop(next(iter(cached)))
+            cached[key] = found
 
     def is_solvable(self, game: Game) -> bool:
         """Return whether all positions of a game can be enumerated in about a quarter of a second."""

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from infoset import sizes
-from infoset.base import Action, Game, InformationState
+from infoset.base import Action, CardGame, Game, InformationState
 from infoset.catalog import GAMES, READERS, known_games, load
 from infoset.errors import (
     BudgetError,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.5  # seconds that a question waits
 BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
-NODES_KEPT = 200  # of a hold'em solution
+MAX_NODES = 200  # of a hold'em solution that are held in memory
 GAME_FILES = tuple(READERS)
 
 Probabilities: TypeAlias = "Sequence[float] | None"
@@ -152,7 +152,7 @@ class Source:
     @property
     def bytes(self) -> int:
         """The approximate memory use in bytes of the strategy with its values, without its game."""
-        if isinstance(self.saved, VectorPolicy):
+        if self.is_vector:
             return int(2 * self.saved.rows.nbytes)
         rows = 0 if self.table is None else sum(len(keys) for keys in self.table.keys)
         return rows * (BYTES_A_ROW if self.study is None else BYTES_A_STUDIED_ROW)
@@ -164,27 +164,46 @@ class Source:
     def waits(self) -> str:
         """Return a line about the preparation that must come first; "" once the strategy is ready.
 
-        A table is ready immediately; a sampled policy is indexed by the game's positions, which must be enumerated
-        first.  Raises what the preparation raised.
+        A table is ready immediately, unless it is of hold'em; a sampled policy is indexed by the game's positions,
+        which must be enumerated first.  Raises what the preparation raised.
         """
-        if self.table is not None:
+        if self.table is not None and not self._is_hold_em:
             return ""
         with self.working:
             if self._preparing is None:
-                self._preparing = Enumeration(lambda: self.spot or self._plays, self.compiled)
+                self._preparing = Enumeration(lambda: self.spot or self.table or self._plays, self.compiled)
         return self._preparing.waits(PATIENCE)
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether the strategy is one in vector form, which has no table of keys."""
+        return isinstance(self.saved, VectorPolicy)
 
     @cached_property
     def spot(self) -> SpotTree | None:
-        """The nodes of a hold'em solution in vector form; ``None`` for other strategies."""
-        return SpotTree.of(self.compiled, self.saved) if isinstance(self.saved, VectorPolicy) else None
+        """The nodes of a hold'em strategy; ``None`` for other games, and where the strategy does not fit the game."""
+        if not self._is_hold_em:
+            return None
+        if self.is_vector:
+            return SpotTree.of(self.compiled, self.saved)
+        try:
+            return SpotTree.of(self.compiled, self.saved if self.table is None else self.table.policy())
+        except InfosetError:
+            return None
+
+    @cached_property
+    def _is_hold_em(self) -> bool:
+        try:
+            return isinstance(self.game, CardGame)
+        except InfosetError:
+            return False
 
     def spot_node(self, path: tuple[str, ...], equity: bool = False) -> SpotNode:
         """Return a node of ``spot``, of which the last ones are kept.  Raises ``UnknownNameError``."""
         assert self.spot is not None
         with self.working:
             if (path, equity) not in self._nodes:
-                if len(self._nodes) >= NODES_KEPT:
+                if len(self._nodes) >= MAX_NODES:
                     self._nodes.clear()
                 self._nodes[path, equity] = self.spot.node(path, equity)
             return self._nodes[path, equity]
@@ -251,7 +270,7 @@ class Enumeration(Background[object]):
     """The enumeration of a game in a thread; ``line`` reports its progress."""
 
     def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
-        self.line = "enumerating the game"
+        self.line = "building the public tree" if compiled.has_vector_form else "enumerating the game"
 
         def report(number: int) -> None:
             self.line = f"enumerating the game: {number:,}"
@@ -300,7 +319,7 @@ class Values:
     def _work(self) -> None:
         self.line = "enumerating the game"
         compiled = self.source.compiled
-        if self.source.spot is not None:
+        if self.source.is_vector:
             self.line = "working out values"
             with compiled.making:
                 found = evaluate(compiled, self.source.saved)

@@ -208,7 +208,7 @@ class Method(TabularMethod):
                 raise UnsupportedGameError("start=random: isomorphic cards would need equal strategies; use uniform")
             solver.start_at(np.random.default_rng(config.seed or 0).random(compiled.vector.num_rows))
         if config.lock:
-            solver.keep_to(*locked_hands(compiled.vector, config.lock))
+            solver.keep_to(*locked_hands(compiled.vector, config.locked))
         return solver
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LoopSolver:

@@ -344,6 +344,7 @@ class Explorer {
     const { range } = group, acts = group.moves.length > 0;
     const hands = new HandMatrix(group, this.measure, (cell) => this.pointHands(group, cell), (name) => this.filterBy(name));
     const matrix = this.rows(group, `${this.who(group.player)}'s hands`);
+    hands.table.setAttribute("aria-label", `${this.who(group.player)}'s hands: pairs on the diagonal, suited hands above it`);
     this.hands.set(group.group, hands);
     this.matrices.push(matrix);
     const figures = [["EV", signed(range.value, 2)], ["equity", percent(range.equity)], ["realised", percent(range.realised, 0)], ["combinations", range.combinations.toLocaleString("en", { maximumFractionDigits: 1 })]];
@@ -376,11 +377,6 @@ class Explorer {
     const box = make("section", { className: "ex-group" },
       make("h2", {}, `${this.who(group.player)} to move`, make("small", {}, `${group.total.toLocaleString("en")} information set${group.total === 1 ? "" : "s"}`)));
     if (all) box.append(mix(group.moves, all, group.colors), make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(all[k])}`).join(", ")));
-    if (group.hands) {
-      const hands = new HandMatrix(group, this.measure, (cell) => this.pointHands(group, cell), (name) => this.filterBy(name));
-      this.hands.set(group.group, hands);
-      box.append(hands.element);
-    }
     box.append(matrix.element);
     requestAnimationFrame(() => matrix.draw());
     return box;

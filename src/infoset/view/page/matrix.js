@@ -32,8 +32,8 @@ export const apart = (row) => (row.p && row.q ? row.p.reduce((sum, p, k) => sum 
 /** Return the colour of move k, by the names that come with its group: it is the same everywhere. */
 export const colour = (colors, k) => `var(--${colors[k]})`;
 
-function lastOf(measure, row) {
-  if (measure.last === "Set value") return signed(row.value, 3);
+function lastOf(measure, row, range) {
+  if (measure.last === "Set value" && !range) return signed(row.value, 3);
   if (measure.last === "Apart") return percent(apart(row));
   return row.reach === null || row.reach === undefined ? "–" : percent(row.reach, row.reach < 0.01 ? 3 : 1);
 }
@@ -117,7 +117,7 @@ export class Matrix {
       ...this.group.moves.map((move, k) => make("th", { scope: "col", title: move },
         make("span", { className: "ex-dot", style: { background: colour(this.group.colors, k) } }), move)),
       ...(this.group.range ? HAND_COLUMNS.map(([name]) => make("th", { scope: "col", className: "ex-last" }, name)) : []),
-      make("th", { scope: "col", className: "ex-last" }, measure.last),
+      make("th", { scope: "col", className: "ex-last" }, this.group.range && measure.last === "Set value" ? "Reach" : measure.last),
     );
     this.drawn = null;
     this.draw();
@@ -188,7 +188,7 @@ export class Matrix {
       }, cell));
     });
     if (this.group.range) line.append(...HAND_COLUMNS.map(([, of]) => make("td", { className: "ex-last" }, of(row))));
-    line.append(make("td", { className: "ex-last" }, lastOf(measure, row)));
+    line.append(make("td", { className: "ex-last" }, lastOf(measure, row, this.group.range)));
     return line;
   }
 
@@ -285,15 +285,15 @@ export function pictured(groups, show, title, place) {
         const value = measure.of(row, k), x = 170 + k * step, w = step - 6;
         parts.push(`<rect x="${x}" y="${y}" width="${w}" height="22" rx="5" fill="${sunken}"/>`);
         if (value !== null && !Number.isNaN(value)) {
-          const plain = show === "strategy" || show === "reach";
-          const size = plain ? w * value / (show === "strategy" ? 1 : most) : w * Math.abs(value) / most / 2;
+          const plain = show === "strategy" || show === "reach" || measure.hands;
+          const size = plain ? w * value / (show === "reach" ? most : 1) : w * Math.abs(value) / most / 2;
           const left = plain ? x : value < 0 ? x + w / 2 - size : x + w / 2;
           const fill = plain ? paint(`--${group.colors[k]}`) : paint(value < 0 ? "--bad" : "--good");
           parts.push(`<rect x="${left}" y="${y}" width="${Math.max(size, 0)}" height="22" rx="5" fill="${fill}" fill-opacity="0.4"/>`);
         }
         write(x + w - 8, y + 15.5, measure.text(value), 'font-size="12" text-anchor="end"');
       });
-      parts.push(`<text x="${wide - 16}" y="${y + 16}" fill="${faint}" font-size="12" text-anchor="end">${escape(lastOf(measure, row))}</text>`);
+      parts.push(`<text x="${wide - 16}" y="${y + 16}" fill="${faint}" font-size="12" text-anchor="end">${escape(lastOf(measure, row, group.range))}</text>`);
       y += 26;
     }
   }
