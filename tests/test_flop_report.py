@@ -234,6 +234,20 @@ def test_an_interrupted_report_keeps_what_is_there(folder: Path, tmp_path: Path)
     assert figures_of(report_flops(out=path)) == figures_of(FlopReport.load(folder))
 
 
+def test_a_full_disk_loses_one_flop(tmp_path: Path, folder: Path) -> None:
+    path, write = tmp_path / "report", flop_report.replace_file
+
+    def fill(file: Path, body: Callable[[Any], object]) -> Path:
+        if file.stem != FLOPS[0]:
+            raise OSError(28, "No space left on device", str(file))
+        return write(file, body)
+
+    with patch.object(flop_report, "replace_file", fill), pytest.raises(OSError, match="No space left"):
+        report_flops(SPOT, out=path, **ROUGH)
+    assert [row.flop for row in FlopReport.load(path).rows] == FLOPS[:1]
+    assert figures_of(report_flops(out=path)) == figures_of(FlopReport.load(folder))
+
+
 def test_an_interrupted_solution_does_not_count(tmp_path: Path) -> None:
     from infoset.solvers.job import Watcher
 

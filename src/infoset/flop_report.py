@@ -422,10 +422,10 @@ class _Run:
     def finish(self) -> FlopReport:
         """Solve all flops that are not solved yet."""
         left = [flop for flop in self.weights if flop not in self.done]
-        self._tell()
         here = self.asked.executor == LOCAL
         stopped = "flops"
         try:
+            self._tell()
             for figures in self._here(left) if here else self._elsewhere(left):
                 if figures is None:
                     raise KeyboardInterrupt
