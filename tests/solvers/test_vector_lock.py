@@ -53,7 +53,9 @@ def test_any_card_locks_a_decision_on_all_of_them() -> None:
 def test_what_suits_alone_tell_apart_must_be_locked_alike() -> None:
     """Clubs and diamonds are alike on this board."""
     one = {"player": "P1", "after": "check, check, 2c", "actions": {"check": 1}}
-    with pytest.raises(ParameterError, match=r"2c' and not so at .* 2d', which suits alone tell apart; lock both alike"):
+    with pytest.raises(
+        ParameterError, match=r"2c' and not so at .* 2d', which suits alone tell apart; lock both alike"
+    ):
         infoset.solve(TURN, "dcfr", form="vector", iterations=5, lock=[one])
     infoset.solve(TURN, "dcfr", form="vector", iterations=5, lock=[one, {**one, "after": "check, check, 2d"}])
     hand = {"player": "P1", "hands": "AcKc | KcQc", "actions": {"check": 1}}

@@ -24,6 +24,7 @@ AnyLock: TypeAlias = Mapping[Any, Any] | Sequence[Mapping[Any, Any]]
 Several are a sequence, which may also hold hands at nodes of hold'em (``HandLock``).
 """
 
+
 class HandLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hands of a player at a node of a hold'em spot, fixed to probabilities of actions."""
 
