@@ -287,8 +287,8 @@ def test_a_full_disk_loses_nothing_that_was_saved(tmp_path: Path, monkeypatch: p
     assert (tmp_path / "run" / "checkpoint.npz").read_bytes() == kept
     infoset.solve(name, out=run, resume=True, iterations=40)
     infoset.solve(name, "dcfr", form="vector", iterations=40, out=tmp_path / "straight")
-    one, other = (np.load(tmp_path / folder / "checkpoint.npz") for folder in ("run", "straight"))
-    assert all(np.array_equal(one[key], other[key]) for key in ("regrets", "average", "iteration"))
+    with np.load(tmp_path / "run" / "checkpoint.npz") as one, np.load(tmp_path / "straight" / "checkpoint.npz") as two:
+        assert all(np.array_equal(one[key], two[key]) for key in ("regrets", "average", "iteration"))
 
 
 def test_a_checkpoint_of_another_precision_is_refused() -> None:
