@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 import infoset
 from infoset.base import CardGame
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
+from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.evaluation import plan_of
-from infoset.policies.vector_policy import VectorPlay
+from infoset.policies.vector_policy import VectorPlay, VectorPolicy
+from infoset.runs import UnsavedWarning
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.tree.boards import count_hands
 from infoset.tree.public_tree import count_betting
@@ -248,6 +250,45 @@ def test_betting_without_end_is_refused_soon(sizes: str, said: str, monkeypatch:
     monkeypatch.setattr("infoset.tree.public_tree.MOST_STATES", 3000)
     with pytest.raises(BudgetError, match=f"the betting {said}"):
         infoset.solve(f"holdem({sizes})")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda rows: rows * 0, "is damaged: probabilities of a decision sum to 0; allowed: 1"),
+        (lambda rows: np.minimum(rows + 0.5, 1), "is damaged: probabilities of a decision sum to"),
+        (lambda rows: rows[:-1], "has 687 probabilities, and holdem_river has 688"),
+        (lambda rows: np.where(rows > 0.9, np.nan, rows), "its probabilities are not numbers from 0 to 1"),
+    ],
+)
+def test_a_damaged_policy_is_refused(damage: Callable[[np.ndarray], np.ndarray], said: str, tmp_path: Path) -> None:
+    policy = infoset.solve("holdem_river", form="vector", iterations=20).policy
+    assert isinstance(policy, VectorPolicy)
+    file = replace(policy, rows=damage(policy.rows).astype(np.float32)).save(tmp_path / "policy.npz")
+    with pytest.raises(PolicyError, match=said):
+        infoset.evaluate("holdem_river", str(file))
+
+
+def test_a_full_disk_loses_nothing_that_was_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, run = "holdem_river", str(tmp_path / "run")
+    infoset.solve(name, "dcfr", form="vector", iterations=20, out=run)
+    kept = (tmp_path / "run" / "checkpoint.npz").read_bytes()
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez", fail)
+        with (
+            pytest.warns(UnsavedWarning, match=r"checkpoint\.npz: No space left on device; the run continues"),
+            pytest.raises(OSError, match=r"No space left on device: '.*checkpoint\.npz'"),
+        ):
+            infoset.solve(name, out=run, resume=True, iterations=40)
+    assert (tmp_path / "run" / "checkpoint.npz").read_bytes() == kept
+    infoset.solve(name, out=run, resume=True, iterations=40)
+    infoset.solve(name, "dcfr", form="vector", iterations=40, out=tmp_path / "straight")
+    with np.load(tmp_path / "run" / "checkpoint.npz") as one, np.load(tmp_path / "straight" / "checkpoint.npz") as two:
+        assert all(np.array_equal(one[key], two[key]) for key in ("regrets", "average", "iteration"))
 
 
 def test_a_checkpoint_of_another_precision_is_refused() -> None:

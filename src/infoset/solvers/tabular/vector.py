@@ -21,12 +21,16 @@ from infoset.tree.boards import PLAYERS
 from infoset.tree.vector_form import VectorForm, check_rows
 from infoset.tree.vector_values import NO_LOCK, Figures, Walker, exact_figures
 from infoset.tree.vector_walk import LARGEST, TRAIN, Learnt
+from infoset.warm_up import ready
 
 FIRST_CHECK, CHECK_GROWTH = 5, 1.25
 """Exact figures cost about three iterations, so that they are computed less often than elsewhere."""
 HALF, SINGLE, DOUBLE = "half", "single", "double"
 STORED = {HALF: np.int16, SINGLE: np.float32, DOUBLE: np.float64}
 """How regrets and averages are kept; ``half`` has a unit for each node besides."""
+
+KERNELS = {HALF: "vector-half", SINGLE: "vector", DOUBLE: "vector-double"}
+"""The sets of kernels to compile ahead."""
 
 
 class VectorSolver(Job):
@@ -46,6 +50,7 @@ class VectorSolver(Job):
         if predictive and precision == HALF:
             raise ParameterError(f"precision=half: {name} needs single or double; cfr, cfr+ and dcfr take half, too")
         check_rows(form.name, form.num_rows, precision, 2 + predictive)
+        ready(KERNELS[precision])
         self.walker = Walker(form, np.float64 if precision == DOUBLE else np.float32)
         self.exact = self.walker if precision == DOUBLE else Walker(form, np.float64)
         dtype, count = STORED[precision], form.num_rows
