@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -47,7 +48,7 @@ class VectorPolicy:
         return cls(form.name, form.players, form.normalised(weights), made_by or {})
 
     def on(self, compiled: Compiled) -> VectorPlay:
-        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game, or is damaged."""
         if (self.game, self.players) != (compiled.name, compiled.players):
             raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name}")
         form = compiled.vector
@@ -55,7 +56,22 @@ class VectorPolicy:
             raise PolicyError(
                 f"the policy has {len(self.rows):,} probabilities, and {compiled.name} has {form.num_rows:,}"
             )
+        if form not in self._right_on:
+            self._check_sums(form)
+            self._right_on.append(form)
         return VectorPlay(form, self.rows)
+
+    @cached_property
+    def _right_on(self) -> list[VectorForm]:
+        """The forms on which the probabilities of each decision are known to sum to 1."""
+        return []
+
+    def _check_sums(self, form: VectorForm) -> None:
+        for begin, actions, hands in form.nodes_in_rows:
+            sums = self.rows[begin : begin + actions * hands].reshape(actions, hands).sum(axis=0)
+            if (np.abs(sums - 1) > SUM_TOLERANCE).any():
+                worst = float(sums[np.argmax(np.abs(sums - 1))])
+                raise PolicyError(f"the policy is damaged: probabilities of a decision sum to {worst:g}; allowed: 1")
 
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""

@@ -18,15 +18,19 @@ from infoset.policies.vector_policy import VectorPolicy
 from infoset.solvers.job import Job, Point
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.boards import PLAYERS
-from infoset.tree.vector_form import VectorForm
+from infoset.tree.vector_form import VectorForm, check_rows
 from infoset.tree.vector_values import NO_LOCK, Figures, Walker, exact_figures
 from infoset.tree.vector_walk import LARGEST, TRAIN, Learnt
+from infoset.warm_up import ready
 
 FIRST_CHECK, CHECK_GROWTH = 5, 1.25
 """Exact figures cost about three iterations, so that they are computed less often than elsewhere."""
 HALF, SINGLE, DOUBLE = "half", "single", "double"
 STORED = {HALF: np.int16, SINGLE: np.float32, DOUBLE: np.float64}
 """How regrets and averages are kept; ``half`` has a unit for each node besides."""
+
+KERNELS = {HALF: "vector-half", SINGLE: "vector", DOUBLE: "vector-double"}
+"""The sets of kernels to compile ahead."""
 
 
 class VectorSolver(Job):
@@ -40,11 +44,13 @@ class VectorSolver(Job):
     ) -> None:  # fmt: skip
         """Take ``rows``, which returns the schedule's parameters (k, m) of k iterations from one on.
 
-        Raises ``ParameterError`` for a predictive update in half precision.
+        Raises ``ParameterError`` for a predictive update in half precision, ``BudgetError`` where it does not fit.
         """
         self.form, self.name, self.rows, self.predictive = form, name, rows, predictive
         if predictive and precision == HALF:
             raise ParameterError(f"precision=half: {name} needs single or double; cfr, cfr+ and dcfr take half, too")
+        check_rows(form.name, form.num_rows, precision, 2 + predictive)
+        ready(KERNELS[precision])
         self.walker = Walker(form, np.float64 if precision == DOUBLE else np.float32)
         self.exact = self.walker if precision == DOUBLE else Walker(form, np.float64)
         dtype, count = STORED[precision], form.num_rows
