@@ -151,7 +151,8 @@ def count_hands(
         for one, two in (own.T, own.T[::-1]):
             np.add.at(holds[player], (one, two), 1)
             np.add.at(holds[player], (one, one), 1)
-    boards, left = [(board, symmetries)], np.array([[len(own) for own in hands]])
+    boards: Sequence[tuple[tuple[int, ...], Sequence[SuitPermutation]]] = [(board, symmetries)]
+    left = np.array([[len(own) for own in hands]])
     found = [left]
     for _ in range(ALL_CARDS - len(board)):
         below, counts = [], []
