@@ -19,8 +19,8 @@ from infoset.games.poker_hands import card_name, cards_of, hand_name
 from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand
 from infoset.hand_table import HandTable
 from infoset.policies.vector_policy import rows_of
-from infoset.tree.boards import PLAYERS, disjoint_hands
-from infoset.tree.public_tree import HAND_CARDS, Node
+from infoset.tree.boards import disjoint_hands
+from infoset.tree.public_tree import HAND_CARDS, PLAYERS, Node
 from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_values import Walker
 from infoset.tree.vector_walk import CHANCE_NODE, DECK
@@ -115,7 +115,7 @@ class SpotTree:
     def _following(self, node: Node, cards: tuple[int, ...]) -> tuple[str, ...]:
         if node.mover == CHANCE_NODE:
             return tuple(card_name(card) for card in range(DECK) if card not in cards)
-        street = self.form.streets[node.betting.street - self.spot.street]
+        street = self.form.streets[node.public_state.street - self.spot.street]
         return tuple(street.nodes[child].action for child in node.children)
 
     def _find(self, path: Sequence[str]) -> tuple[int, Node, SuitPermutation, tuple[int, ...]]:
@@ -131,7 +131,7 @@ class SpotTree:
                 cards = (*cards, card)
                 board, node, turned = self.form.deal_card(board, node, turned, card)
             else:
-                street = self.form.streets[node.betting.street - self.spot.street]
+                street = self.form.streets[node.public_state.street - self.spot.street]
                 node = street.nodes[node.children[following.index(word)]]
         return board, node, turned, cards
 
@@ -164,7 +164,7 @@ class SpotTree:
                 HandTable(
                     player, names, reach[player][order], tuple(street.nodes[child].action for child in own_actions),
                     strategy[order], ev[order], ev_actions.T[order], equity[order], tuple(map(card_name, cards)),
-                    betting.pot + sum(node.betting.stakes), betting.invested(node.betting, player),
+                    betting.pot + sum(node.public_state.stakes), betting.invested(node.public_state, player),
                     (reach[player] * beside)[order] * chance / form.together,
                     f"after {', '.join(path)}" if path else "",
                 )

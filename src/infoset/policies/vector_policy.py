@@ -16,6 +16,7 @@ from infoset.errors import PolicyError, shorten
 from infoset.files import DamageError, policy_path
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.simple import Row, UniformPolicy, checked_row
+from infoset.tree.public_form import PublicForm
 from infoset.tree.vector_form import VectorForm
 
 SUM_TOLERANCE = 1e-5
@@ -40,7 +41,7 @@ class VectorPolicy:
     """An array that identifies its files."""
 
     @classmethod
-    def of(cls, form: VectorForm, weights: FloatArray, made_by: dict[str, Any] | None = None) -> VectorPolicy:
+    def of(cls, form: PublicForm, weights: FloatArray, made_by: dict[str, Any] | None = None) -> VectorPolicy:
         """Create a policy whose probabilities are proportional to the positive part of ``weights`` (rows,)."""
         return cls(form.name, form.players, form.normalised(weights), made_by or {})
 
@@ -74,7 +75,7 @@ class VectorPolicy:
 class VectorPlay:
     """A policy in vector form in play."""
 
-    def __init__(self, form: VectorForm, rows: npt.NDArray[np.float32]) -> None:
+    def __init__(self, form: PublicForm, rows: npt.NDArray[np.float32]) -> None:
         self.form, self.rows = form, rows
 
     def action_probabilities(
@@ -89,7 +90,7 @@ class VectorPlay:
         return (found / total).tolist() if total > 0 else [1 / len(legal_actions)] * len(legal_actions)
 
 
-def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
+def asked_rows(row: Row, form: PublicForm) -> npt.NDArray[np.float32]:
     """Return the probabilities (rows,) of a function that answers with rows, asked at every information state.
 
     Raises ``ParameterError`` for an answer that is not a distribution.
@@ -105,7 +106,7 @@ def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
     return found
 
 
-def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, npt.NDArray[np.float32]]:
+def rows_of(policy: Policy, compiled: Compiled) -> tuple[PublicForm, npt.NDArray[np.float32]]:
     """Return the rows of any policy, and their form: one without isomorphism of the suits where it may not respect it.
 
     Raises ``UnsupportedGameError`` for a game without a vector form, ``ParameterError`` as ``asked_rows`` does.
@@ -115,6 +116,6 @@ def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, npt.NDArray
         return form, policy.rows
     if isinstance(policy, UniformPolicy):
         return form, np.zeros(form.num_rows, np.float32)
-    if len(form.deal.symmetries) > 1:
+    if form.folded:
         form = VectorForm.of(compiled.game, symmetric=False)  # type: ignore[arg-type]
     return form, asked_rows(policy.action_probabilities, form)

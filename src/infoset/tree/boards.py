@@ -14,10 +14,10 @@ from infoset.base import BoolArray, IntArray, LongArray
 from infoset.games.hand_strengths import strengths_on_boards
 from infoset.games.suits import IDENTITY, SuitPermutation, card_classes, fix_card, hand_images
 from infoset.jit import kernel
+from infoset.tree.public_tree import PLAYERS
 from infoset.tree.vector_walk import DECK
 
 ALL_CARDS = 5  # on the board at the showdown
-PLAYERS = 2
 
 
 class Board(NamedTuple):

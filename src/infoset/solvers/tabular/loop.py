@@ -205,7 +205,7 @@ class Method(TabularMethod):
             config.precision or "single",
         )  # fmt: skip
         if config.start == "random":
-            if len(compiled.vector.deal.symmetries) > 1:
+            if compiled.vector.folded:
                 raise UnsupportedGameError("start=random: isomorphic cards would need equal strategies; use uniform")
             solver.start_at(np.random.default_rng(config.seed or 0).random(compiled.vector.num_rows))
         return solver
