@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from infoset.base import CardGame, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import ParameterError, UnknownNameError, shorten
+from infoset.errors import ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.evaluation import What, policy_of
 from infoset.games.equity import range_equity
 from infoset.games.poker_hands import card_name, cards_of, hand_name
@@ -70,6 +70,8 @@ class SpotTree:
     def of(cls, game: AnyGame, what: What) -> SpotTree:
         """Take anything that ``evaluate`` takes.  Raises ``UnsupportedGameError`` for other games than hold'em."""
         compiled = Compiled.of(game)
+        if not isinstance(compiled.game, CardGame):
+            raise UnsupportedGameError(f"{compiled.name} is no spot: it does not consist of hands, cards and betting")
         form, rows = rows_of(policy_of(what, compiled), compiled)
         return cls(form, rows, compiled.game)  # type: ignore[arg-type]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, FloatArray
+from infoset.base import FloatArray
 from infoset.games.betting import ACT, CARD, SHOWDOWN, Betting, BettingRules
 from infoset.tree.vector_walk import CHANCE_NODE, DECK, END_NODE
 
@@ -32,8 +32,8 @@ class Node(NamedTuple):
     """The mover's reach vector after its first action; those after the others follow."""
     above: int = -1
     """The node before on the same street; −1 for none."""
-    action: Action = ""
-    """The action that led here; "" where the street begins."""
+    action: Any = ""
+    """The action that led here, a word in hold'em; "" where the street begins."""
 
 
 @dataclass

@@ -103,7 +103,7 @@ class TableForm(PublicForm):
     @cached_property
     def _places(self) -> dict[int, Place]:
         """By information state where its player acts."""
-        found = {}
+        found = dict[int, Place]()
         for _, states, places in self._decisions():
             found.update(zip(states, places, strict=True))
         return found
@@ -265,7 +265,10 @@ class _Walk:
         first, end = r.event_first[branch.core : branch.core + 2].tolist()
         if r.mover[branch.core] >= 0 or end - first != 1 or r.mover[r.event_core[first]] == TERMINAL:
             return None
-        return self._follow(branch, first)
+        following = self._follow(branch, first)
+        hands = [_merge_hands(held) for held in following.hands]
+        up = [np.zeros(len(held.cells), np.int64) for held in hands]  # the first board has none before
+        return following._replace(hands=(hands[0], hands[1]), up=(up[0], up[1]))
 
     def _check(self, core: int) -> None:
         """Raise ``UnsupportedGameError`` where a core has moves that the form does not have."""
@@ -280,13 +283,12 @@ class _Walk:
                 slot = int(r.slot[cell])
                 if r.edge_first[slot + 1] > r.edge_first[slot]:
                     raise UnsupportedGameError(f"{name} has no vector form: some moves are seen by nobody else")
-                seen = joined(
-                    [r.edge_record[r.edge_first[slot + 1 + k] : r.edge_first[slot + 2 + k]] for k in going], np.int64
-                )
-                if len(seen) > 1 and (NO_RECORD in seen or len(np.unique(seen)) < len(seen)):
-                    raise UnsupportedGameError(
-                        f"{name} has no vector form: {self.rules.players[player]} cannot tell public states apart"
-                    )
+                seen = [
+                    np.unique(r.edge_record[r.edge_first[slot + 1 + k] : r.edge_first[slot + 2 + k]]) for k in going
+                ]
+                every = np.concatenate([*seen, np.zeros(0, np.int32)])
+                if len(going) > 1 and (NO_RECORD in every or len(np.unique(every)) < len(every)):
+                    self._refuse(player)
         if r.mover[core] >= 0:
             if any(len(self._taken(core, events[k])) > 1 for k in going):
                 raise UnsupportedGameError(f"{name} has no vector form: some actions are seen by their player alone")
@@ -296,6 +298,10 @@ class _Walk:
                     f"{name} has no vector form: which actions {self.rules.players[r.mover[core]]} has depends on its "
                     "private state"
                 )
+
+    def _refuse(self, player: int) -> None:
+        name = self.rules.players[player]
+        raise UnsupportedGameError(f"{self.rules.name} has no vector form: {name} cannot tell public states apart")
 
     def _edges(self, event: int, core: int, player: int, cells: LongArray) -> _Edges:
         """Return the edges of hands with these cells in an event of a core."""
@@ -336,11 +342,16 @@ class _Walk:
             edges = self._edges(event, here.core, player, held.cells)
             states, seen = held.states[edges.hand], edges.record != NO_RECORD
             if seen.any():
-                fresh = int(seen.sum())
-                self.parent.append(states[seen])
-                self.record.append(edges.record[seen])
-                states[seen] = np.arange(self.num_states, self.num_states + fresh)
-                self.num_states += fresh
+                if not seen.all() and len(np.intersect1d(states[seen], states[~seen])):
+                    self._refuse(player)
+                parent, record = states[seen], edges.record[seen]
+                fresh = np.arange(len(parent))
+                if len(np.unique(held.states)) < len(held.states):  # hands that their player cannot tell apart so far
+                    (parent, record), fresh = np.unique((parent, record), axis=1, return_inverse=True)
+                self.parent.append(parent)
+                self.record.append(record)
+                states[seen] = self.num_states + fresh.ravel()
+                self.num_states += len(parent)
             if len(states) > MOST_HANDS:
                 raise BudgetError(f"{self.rules.name}: a public state has more than {MOST_HANDS:,} private ones")
             hands.append(_Held(edges.cell, states, held.chance[edges.hand] * edges.chance))
@@ -418,6 +429,10 @@ class _Walk:
         self.streets.append(street)
         self.acting.append(acting)
         street.slots = [len(board.roots)] * 2
+        for root in board.roots:
+            for player, held in enumerate(root.hands):
+                if len(np.unique(held.states)) < len(held.states):
+                    self._refuse(player)
         children: list[list[int]] = []
         leaves: dict[tuple[bytes, ...], list[tuple[int, tuple[_Branch, ...]]]] = {}
         todo = [_Step(root, None, (k, k)) for k, root in enumerate(board.roots)][::-1]
@@ -474,3 +489,9 @@ class _Walk:
             up=joined([board.up[p] for p in range(PLAYERS) for board in boards], np.uint16),
             matrix=np.zeros(0, np.int16),
         )  # fmt: skip
+
+
+def _merge_hands(held: _Held) -> _Held:
+    """Return one hand for those with the same information state and the same future, of their total probability."""
+    (states, cells), number = np.unique((held.states, held.cells), axis=1, return_inverse=True)
+    return _Held(cells, states, np.bincount(number.ravel(), held.chance))
