@@ -494,4 +494,4 @@ class _Walk:
 def _merge_hands(held: _Held) -> _Held:
     """Return one hand for those with the same information state and the same future, of their total probability."""
     (states, cells), number = np.unique((held.states, held.cells), axis=1, return_inverse=True)
-    return _Held(cells, states, np.bincount(number.ravel(), held.chance))
+    return _Held(cells, states, np.bincount(number.ravel(), held.chance).astype(np.float64))
