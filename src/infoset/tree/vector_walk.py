@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
-from infoset.jit import borrowing, kernel, linked_kernel
+from infoset.jit import borrowing, inline_kernel, kernel, linked_kernel
 from infoset.lanes import (
     LANES,
     add_difference,
@@ -115,8 +115,7 @@ class Learnt(NamedTuple):
     locked: BoolArray  # rows whose strategy is fixed by their regrets; (0,) for none
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def match_regrets(
     regrets: FloatArray, ahead: FloatArray, actions: int, n: int, strategy: FloatArray, total: FloatArray
 ) -> None:
@@ -349,8 +348,7 @@ def run_out(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
                     to[i] += row[i] * factor
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def expect(a: VectorArrays, node: int, player: int, n: int, x: Scratch, to: int, values: int, mine: int) -> None:
     """Write the value of a node of the traversing player, the mean of those of its actions."""
     value = x.values[to : to + n]
@@ -365,8 +363,7 @@ def expect(a: VectorArrays, node: int, player: int, n: int, x: Scratch, to: int,
                 value[h] += strategy[h] * child[h]
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def update(
     child: FloatArray,
     value: FloatArray,
@@ -394,8 +391,7 @@ def update(
             child[h] = regret * (positive if regret > 0 else negative)
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def keep(rows: FloatArray, numbers: FloatArray, half: bool, unit: float) -> None:
     """Keep numbers as they are, or as whole multiples of a unit."""
     if half:
@@ -425,8 +421,7 @@ def unit_of(most: FloatArray) -> np.float64:
     return largest / LARGEST if largest > 0 else most.dtype.type(1)
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def learn(
     a: VectorArrays, b: int, node: int, player: int, n: int, s: Learnt, x: Scratch, parameters: FloatArray
 ) -> None:
@@ -470,8 +465,7 @@ def learn(
         keep(s.average[begin:end], x.strategy[mine + k * n : mine + k * n + n], half, average_unit)
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def look_back(a: VectorArrays, b: int, node: int, player: int, n: int, mode: int, s: Learnt, x: Scratch) -> None:
     """Write the value of a node from those of its actions: summed, expected, or the best where it is not locked."""
     depth, row = a.depth[b], a.row[node] * n
