@@ -13,6 +13,7 @@
 # make bench-factored   games as products beside the same games as trees
 # make bench-figures   exact exploitability beside nashbench (Python 3.12 or newer) and OpenSpiel
 # make bench-equilibria   equilibria of Gambit's files beside Gambit
+# make bench-poker   spots of hold'em beside a native solver (minutes, on an idle machine)
 # make bench-teams   two against one in Kuhn poker with up to twelve cards
 # make bench-correlated   what a mediator draws in Sheriff and Battleship, beside OpenSpiel's regret minimisation
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
@@ -31,7 +32,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
+.PHONY: demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-poker bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -153,6 +154,10 @@ bench-teams: $(VENV)/demo
 
 bench-correlated: $(VENV)/bench
 	$(BIN)/python benchmarks/correlated.py
+
+bench-poker: $(VENV)/demo
+	$(BIN)/infoset warm-up
+	$(BIN)/python benchmarks/poker.py $(POKER_OPTIONS)
 
 bench-sampling: $(VENV)/demo
 	$(BIN)/python benchmarks/sampling.py

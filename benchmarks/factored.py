@@ -36,9 +36,7 @@ BOTH = (
     "kuhn_poker(players=3,cards=12)",
     "gdl:leduc_poker",
 )
-RIVER = "holdem_river(range1=any,range2=any,bets=[0.5,1.0,2.0],stack=400,raises=2)"
-TURN = "holdem_turn(range1=any,range2=any)"
-ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)", RIVER, TURN)
+ALONE = ("dark_hex", "phantom_tic_tac_toe", "battleship(rows=3,columns=2,shots=4)")
 LARGE = (
     "liars_dice(numdice=2,dice_sides=5)",
     "oshi_zumo(coins=13,min_bid=1)",  # by public states, as the next one

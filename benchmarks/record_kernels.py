@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FunctionType
 
 SOURCES = Path(__file__).parent.parent / "src"
+TURN = "holdem_turn(range1=any,stack=50) --form vector"
 TEAM = "match --games 1 pommerman:PommeTeamCompetition-v0"
 SCENARIOS = {
     "solve": ["solve kuhn_poker --iterations 10", "solve gdl:scissors_double --iterations 10", "solve kuhn_poker --method sfrd --iterations 10",
@@ -25,6 +26,9 @@ SCENARIOS = {
                  "solve gdl:scissors_double --method mccfr --iterations 200"],
     "factored": ["solve dark_hex(rows=2,columns=2) --form factored --iterations 3", "solve phantom_tic_tac_toe --iterations 3", "solve liars_dice(dice_sides=2) --form factored --iterations 3",
                  "solve kuhn_poker --form factored --iterations 3"],
+    "vector": [f"solve {TURN} --iterations 2 --out r", f"solve {TURN} --method pcfr+ --iterations 2", "evaluate r", "show r --at start"],
+    "vector-half": [f"solve {TURN} --precision half --iterations 2"],
+    "vector-double": [f"solve {TURN} --precision double --iterations 2"],
     "teams": ["solve tiny_bridge --method progressive-hiding --iterations 5",
               "solve tiny_bridge --method annealing --iterations 20", "solve tiny_bridge --method team-exact",
               "solve cooperative_matching_pennies --method progressive-hiding(relax=reveal) --iterations 5"],

@@ -1,11 +1,11 @@
-"""Run the commands of ``docs/gallery.md`` and keep the pictures that they draw in ``docs/gallery/``.
+"""Run the commands of ``gallery.md`` and ``poker.md`` and keep the pictures that they draw in ``docs/gallery/``.
 
     python docs/gallery.py                        # minutes; what `make gallery` runs
     python docs/gallery.py "Look at a tree"       # these sections alone
     python docs/gallery.py --out /tmp/pictures
 
 A picture ``gallery/leduc-convergence.png`` is the file ``leduc/convergence.png`` or ``leduc-convergence.png`` that the
-commands of its section leave behind.
+commands of its section leave behind.  The commands of ``docs/poker.md`` follow one another, as one section.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 
 
+WITH_PEOPLE = ("play", "serve")
+"""Verbs that wait for somebody."""
+
+
 class Section(NamedTuple):
     """A section of the page: what it runs, and the pictures that come of it."""
 
@@ -36,7 +40,8 @@ class Section(NamedTuple):
 
 def sections() -> Iterator[Section]:
     """Those that draw pictures of their own."""
-    for part in (DOCS / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+    poker = (DOCS / "poker.md").read_text(encoding="utf-8").removeprefix("# ")
+    for part in [*(DOCS / "gallery.md").read_text(encoding="utf-8").split("\n## ")[1:], poker]:
         pictures = re.findall(r"\]\(gallery/([^)]+)\)", part)
         if pictures:
             yield Section(part.partition("\n")[0], list(commands(part)), pictures)
@@ -48,15 +53,16 @@ def commands(part: str) -> Iterator[list[str]]:
         if kind == "python":
             yield [sys.executable, "-c", text]
         for line in text.replace("\\\n", "").splitlines() if kind == "console" else ():
-            if line.startswith("$ infoset "):
+            if line.startswith("$ infoset ") and line.split()[2] not in WITH_PEOPLE:
                 yield [sys.executable, "-m", "infoset", *shlex.split(line)[2:]]
 
 
 def draw(section: Section, out: Path) -> None:
     """Run a section's commands in a folder of their own and keep its pictures."""
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        shutil.copytree(ROOT / "examples", folder / "examples")
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        for name in ("examples", "spots"):
+            shutil.copytree(ROOT / name, folder / name)
         for command in section.commands:
             subprocess.run(command, cwd=folder, env={**os.environ, "MPLBACKEND": "Agg"}, check=True)
         made = {path.relative_to(folder).as_posix().replace("/", "-"): path for path in folder.rglob("*.*")}

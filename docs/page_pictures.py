@@ -1,6 +1,7 @@
-"""Photograph the page that ``infoset serve`` serves: the pictures at the beginning of README and gallery.
+"""Photograph the page that ``infoset serve`` serves: the pictures at the beginning of README and gallery, and of poker.
 
-    python docs/page_pictures.py                          # what `make gallery` runs, beside gallery.py
+    python docs/page_pictures.py                          # what `make gallery` runs, beside gallery.py: minutes
+    python docs/page_pictures.py spot report              # these views alone
     python docs/page_pictures.py --out /tmp/pictures --width 390 --dark
 """
 
@@ -22,11 +23,14 @@ import infoset
 
 DOCS = Path(__file__).resolve().parent
 COLOURS = 128
+SPOT = str(DOCS.parent / "spots" / "first_flop.toml")
 BLIND, POMMERMAN = "gdl:blind_tic_tac_toe", "pommerman:PommeTeamCompetition-v0"
 
 
 def fill(folder: Path) -> None:
-    """Runs, replays and a tournament to look at, in a folder of the current one."""
+    """Runs, replays, a tournament and a report to look at, in a folder of the current one."""
+    infoset.solve(SPOT, target="0.5%", out=folder / "first")
+    infoset.report_flops(SPOT, out=folder / "report")
     for method, iterations in (("dcfr", 3000), ("cfr+", 1000), ("sfrd", 3000)):
         infoset.solve("leduc_poker", method, iterations=iterations, out=folder / f"leduc-{method}")
     perfect = str(folder / "leduc-dcfr")
@@ -89,11 +93,24 @@ def curves(page: Any, base: str) -> None:
     page.wait_for_timeout(1500)
 
 
-VIEWS = (play, watch, explore, compete, curves)
+def spot(page: Any, base: str) -> None:
+    """A flop: both ranges where the button has been bet into."""
+    page.goto(f"{base}/#/explore?item=0/first")
+    page.locator("table.ex-hands").first.wait_for()
+    page.wait_for_timeout(2500)
 
 
-def photograph(out: Path, width: int, dark: bool) -> None:
-    """Every view as a PNG with few colours, so that the files stay small."""
+def report(page: Any, base: str) -> None:
+    """The table of a report over flops, sorted by how often P1 bets."""
+    page.goto((Path("runs") / "report" / "report.html").resolve().as_uri())
+    page.get_by_role("button", name="P1 bet 66", exact=True).click()
+
+
+VIEWS = {view.__name__: view for view in (play, watch, explore, compete, curves, spot, report)}
+
+
+def photograph(views: list[str], out: Path, width: int, dark: bool) -> None:
+    """Views as PNG with few colours, so that the files stay small."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
@@ -103,23 +120,24 @@ def photograph(out: Path, width: int, dark: bool) -> None:
         folder = Path("runs")
         with chdir(name):
             fill(folder)
-        with serving(Path(name) / folder) as (base, record):
+        with chdir(name), serving(folder) as (base, record):
             browser = tool.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
             viewport: Any = {"width": width, "height": 820 if width > 800 else 844}
             page = browser.new_page(viewport=viewport, color_scheme="dark" if dark else "light")
             page.goto(f"{base}/#/?token={record}")
             page.locator("main h1").first.wait_for()
-            for view in VIEWS:
-                view(page, base)
+            for view in views:
+                VIEWS[view](page, base)
                 picture = Image.open(BytesIO(page.screenshot()))
-                picture.convert("RGB").quantize(COLOURS).save(out / f"{view.__name__}.png", optimize=True)
+                picture.convert("RGB").quantize(COLOURS).save(out / f"{view}.png", optimize=True)
             browser.close()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("views", nargs="*", choices=[*VIEWS, []], help="all by default")
     parser.add_argument("--out", type=Path, default=DOCS / "page")
     parser.add_argument("--width", type=int, default=1200)
     parser.add_argument("--dark", action="store_true")
     asked = parser.parse_args()
-    photograph(asked.out, asked.width, asked.dark)
+    photograph(asked.views or list(VIEWS), asked.out.resolve(), asked.width, asked.dark)

@@ -15,8 +15,9 @@ from infoset import GameTree, HiddenGame, SequenceForm, TabularPolicy
 from infoset.errors import InfosetError, ParameterError
 
 RPS, HANABI = "rock_paper_scissors", "tiny_hanabi(game=A)"
+SPOT = "holdem(pot=20,stack=20,bets='100%',raises=none,range1='AA 76s',range2='KK QJs')"
 RESULTS = {
-    "Annealing", "Ended", "Evaluation", "HiddenGame", "Match", "Observed", "SequenceForm", "GameTree", "Series", "Solution",
+    "Annealing", "Ended", "Evaluation", "FlopReport", "HiddenGame", "Match", "Observed", "SequenceForm", "GameTree", "Series", "Solution",
     "Study", "TeamOptimum",
 }  # fmt: skip
 """Classes that functions return, which nobody makes by hand; ``of`` and ``load`` are what makes them."""
@@ -34,6 +35,7 @@ class Wrong:
 NOT = {
     "number": ("five", None, Wrong(), [1]),
     "count": ("five", Wrong(), 1.5, [1], -1),
+    "flops": ("five", Wrong(), 1.5, [1], -1, []),
     "seed": ("five", Wrong(), 1.5, True, [1], -1, 10**30),
     "flag": ("yes", 5, Wrong()),
     "text": (5, Wrong(), 1.5, ["a"]),
@@ -124,7 +126,7 @@ CALLS = {
     "compete": _of(infoset.compete, file=("cup.toml", "path"), db=(None, "path?"), workers=(1, "count"),
                    executor=("local", "text"), progress=(None, "hook?")),
     "convert": _of(infoset.convert, source=(KUHN, "game"), target=("kuhn.efg", "path"), max_histories=(None, "count?"),
-                   normalise=(False, "flag")),
+                   normalise=(False, "flag"), street=(None, "text?")),
     "correlated_equilibrium": _of(infoset.correlated_equilibrium, game=(RPS, "game"), kind=("cce", "text"),
                                   objective=("welfare", "text")),
     "eliminate_dominated": _of(infoset.eliminate_dominated, game=(RPS, "game")),
@@ -161,11 +163,16 @@ CALLS = {
     "realisation": _of(infoset.realisation, form=F, strategy=(lambda: infoset.behaviour(_form(), _plan()), "array")),
     "replay_states": _of(infoset.replay_states, match=(lambda: infoset.play_match(KUHN, ["random"] * 2), "match"),
                          game=(None, "table?")),
+    "report_flops": _of(infoset.report_flops, game=(SPOT, "game"), method=("dcfr", "text"), flops=("9s8h2d", "flops"),
+                        iterations=(1, "count"), target=(None, "limit?"), seconds=(None, "limit?"),
+                        precision=(None, "text?"), out=(None, "path?"), executor=("local", "text"),
+                        progress=(None, "hook?"), watcher=(None, "hook?")),
     "show": _of(infoset.show, game=(KUHN, "game"), what=(None, "what?"), svg=(None, "path?"), pdf=(None, "path?"),
-                max_histories=(None, "count?")),
+                at=(None, "text?"), hands=(None, "text?"), player=(None, "text?"), measure=(None, "text?"),
+                export=(None, "path?"), street=(False, "flag"), max_histories=(None, "count?")),
     "solve": _of(infoset.solve, game=(KUHN, "game"), method=("cfr", "method"), iterations=(1, "count"), target=(0.5, "limit"),
                  seconds=(1.0, "limit"), start=("uniform", "text"), runs=(None, "count?"), lock=(None, "lock?"),
-                 form=("tree", "text"), teams=(None, "text?"), seed=(0, "seed"), max_histories=(None, "count?"),
+                 form=("tree", "text"), precision=(None, "text?"), teams=(None, "text?"), seed=(0, "seed"), max_histories=(None, "count?"),
                  out=(None, "path?"), resume=(False, "resume"), executor=("local", "text"), watcher=(None, "hook?")),
     "team_optimum": _of(infoset.team_optimum, game=(lambda: infoset.load(HANABI), "form"), method=("auto", "text"),
                         seconds=(9.0, "limit"), max_histories=(None, "count?")),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from infoset.catalog import list_games, load
     from infoset.evaluation import check_profile, evaluate
+    from infoset.flop_report import FlopReport, report_flops
     from infoset.formats.conversion import convert
     from infoset.formats.nfg import table_game
     from infoset.formats.openspiel import export_policy
@@ -102,6 +103,7 @@ _NAMES = {
     "base": "Action Agent CardGame Factored Game InformationMap JointAction Observation Observed Policy State Step",
     "catalog": "list_games load",
     "evaluation": "check_profile evaluate",
+    "flop_report": "FlopReport report_flops",
     "formats.conversion": "convert",
     "formats.nfg": "table_game",
     "formats.openspiel": "export_policy",
@@ -154,18 +156,18 @@ _NAMES = {
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "Action", "Agent", "Annealing", "CardGame", "Chance", "Ended", "Evaluation", "Factored", "Game", "GameTree",
-    "HiddenGame", "InformationMap", "JointAction", "Match", "Method", "NativeState", "Observation", "Observed",
-    "Policy", "PolicyAgent", "ProductForm", "SequenceForm", "Series", "Solution", "Stage", "State", "Step", "Study",
-    "TabularPolicy", "TeamOptimum", "Watcher", "all_equilibria", "anneal", "backward_induction", "behaviour",
-    "best_response", "cfr", "cfr_plus", "check", "check_profile", "compare", "compete", "convert",
+    "Action", "Agent", "Annealing", "CardGame", "Chance", "Ended", "Evaluation", "Factored", "FlopReport", "Game",
+    "GameTree", "HiddenGame", "InformationMap", "JointAction", "Match", "Method", "NativeState", "Observation",
+    "Observed", "Policy", "PolicyAgent", "ProductForm", "SequenceForm", "Series", "Solution", "Stage", "State",
+    "Step", "Study", "TabularPolicy", "TeamOptimum", "Watcher", "all_equilibria", "anneal", "backward_induction",
+    "behaviour", "best_response", "cfr", "cfr_plus", "check", "check_profile", "compare", "compete", "convert",
     "correlated_equilibrium", "dcfr", "eliminate_dominated", "errors", "evaluate", "exact_equilibrium",
     "expected_values", "exploitability", "export_policy", "extreme_equilibria", "hedge", "hs_dcfr", "hs_pcfr_plus",
-    "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity",
-    "linear_program", "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path",
-    "lp", "mmd", "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series",
-    "plot", "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "sfrd",
-    "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
+    "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity", "linear_program",
+    "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path", "lp", "mmd",
+    "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series", "plot",
+    "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops",
+    "sfrd", "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
     "trembling_equilibrium", "vad_cfr", "watch",
 ]  # fmt: skip
 

@@ -73,6 +73,8 @@ FILE_PARAMETERS = frozenset({"file", "path", "state"})
 """Parameters of games whose value is the path of a file."""
 SPOT = ".toml"
 """The end of the names of files that hold the parameters of a game, a spot of hold'em."""
+HAND = ".phh"
+"""The end of the names of hand histories of poker."""
 CONFIG = "config.json"
 """The file that identifies a run's folder."""
 
@@ -160,6 +162,8 @@ def load(name: str) -> Game:
     if ".py" in name and (problem := path_problem(name, "names")):
         raise problem
     if os.path.isfile(name):  # noqa: PTH113 - no error where no file can have this name
+        if suffix == HAND:
+            raise FormatError(f"a hand history, not a game; infoset convert makes a spot of it, a file {SPOT}", name)
         raise FormatError(f"unknown kind of game file {Path(name).suffix!r}; known: {', '.join(READERS)}", name)
     if re.fullmatch(r"[^()=]+\.\w{1,5}", name):
         raise FormatError(f"{no_such_path(name)}, and no kind of game file; known: {', '.join(READERS)}", name)

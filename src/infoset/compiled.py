@@ -121,6 +121,11 @@ class Compiled:
         return isinstance(self.game, CardGame)
 
     @property
+    def pot(self) -> float | None:
+        """The chips in the middle when a game of public cards and betting begins; ``None`` for other games."""
+        return float(self.game.spot.betting.pot) if isinstance(self.game, CardGame) else None
+
+    @property
     def better_in_vector_form(self) -> bool:
         """Whether to prefer the vector form: there is one, no tree is built yet, and a tree would be large."""
         return not self.made_whole and self.has_vector_form and not self.fits(sizes.TREE_PREFERRED)
@@ -357,6 +362,7 @@ class _Made(Compiled):
 
     factors = False
     has_vector_form = False
+    pot = None
 
     @property
     def made_whole(self) -> bool:

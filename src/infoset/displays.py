@@ -14,6 +14,8 @@ DISPLAYS = {
     "convergence_picture": "infoset.view.curves:draw_convergence",
     "efg": "infoset.view.html:efg_html",
     "evaluation": "infoset.view.html:evaluation_html",
+    "flop_report": "infoset.view.flop_report_page:flop_report_html",
+    "flop_report_page": "infoset.view.flop_report_page:flop_report_page",
     "game": "infoset.view.html:game_html",
     "learning": "infoset.view.curves:plot_learning",
     "learning_picture": "infoset.view.curves:draw_learning",

@@ -190,3 +190,28 @@ def write_combination(typing: Any, to: Any, i: Any, table: Any, begin: Any, rows
 def write_combinations(typing: Any, to: Any, i: Any, table: Any, begin: Any, rows: Any, length: Any) -> Any:
     """Write four such combinations to the rows ``i`` … of ``to``, whose factors follow one another in ``table``."""
     return _typed((to, i, table, begin, rows, length)), _combining(4)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add_whole_product(typing: Any, to: Any, i: Any, numbers: Any, at: Any, factors: Any, begin: Any) -> Any:
+    """Add LANES whole numbers from place ``at`` on, times the factors from ``begin`` on, to row ``i`` of ``to``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows = []
+        for k in (1, 2):
+            kind, array, place = signature.args[2 * k], arguments[2 * k], arguments[2 * k + 1]
+            data = context.make_array(kind)(context, builder, array).data
+            row = ir.VectorType(context.get_data_type(kind.dtype), LANES).as_pointer()
+            pointer = builder.bitcast(builder.gep(data, [place]), row)
+            rows.append(builder.load(pointer, align=kind.dtype.bitwidth // 8))
+        target = _row(context, builder, signature.args[0], arguments[0], arguments[1])
+        align = signature.args[0].dtype.bitwidth // 8
+        whole = builder.sitofp(rows[0], rows[1].type)
+        builder.store(
+            builder.fadd(builder.load(target, align=align), builder.fmul(whole, rows[1])), target, align=align
+        )
+        return context.get_dummy_value()
+
+    from numba import types
+
+    return types.void(to, types.uint32, numbers, types.int64, factors, types.int64), generate

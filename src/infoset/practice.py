@@ -23,6 +23,7 @@ from infoset.solvers.job import Watcher
 from infoset.solvers.study import ActionValue
 from infoset.solvers.tabular.logit import Logit
 from infoset.solving import Solution, solve
+from infoset.spots import SpotTree
 from infoset.tree.graph import explore
 from infoset.tree.payoff_scale import smallest_range
 
@@ -45,8 +46,9 @@ def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = Non
     >>> solve_soon(Compiled.of("kuhn_poker"), 20.0).method, solve_soon(Compiled.of("gdl:meier"), 20.0).method
     ('lp', 'public')
     """
-    method, why = choose(compiled, SolveConfig())
-    limits: dict[str, Any] = {}
+    in_vector_form = compiled.has_vector_form and not compiled.fits(sizes.LINEAR_PROGRAM)
+    limits: dict[str, Any] = {"form": "vector"} if in_vector_form else {}
+    method, why = choose(compiled, SolveConfig(**limits))
     if "seconds" in method.takes:
         limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)
     if "target" in method.takes and not isinstance(method, Logit):  # its path converges everywhere only at its end
@@ -73,6 +75,13 @@ def solve_at_once(compiled: Compiled) -> Solution:
 
 def _look(compiled: Compiled) -> None:
     """Enumerate the positions.  Raises ``BudgetError`` where they are too many."""
+    if compiled.has_vector_form:
+        if compiled.vector.num_rows > sizes.ROWS_SOLVED_AT_ONCE:
+            raise BudgetError(
+                f"{compiled.name} has {compiled.vector.num_rows:,} probabilities; {sizes.ROWS_SOLVED_AT_ONCE:,} are "
+                "solved at once"
+            )
+        return
     most, until = sizes.SOLVED_AT_ONCE, monotonic() + SECONDS
     if "graph" not in compiled.__dict__:
         clock = Clock(until, lambda k: f"{compiled.name}: {k:,} positions after {SECONDS:g} s, and more to come")
@@ -120,15 +129,20 @@ def costs(
 
     ``actions`` returns the values of the actions there (``Study.actions``); ``steps`` is what ``replay_steps`` returns.
     """
+    for number, infostate, word in _choices(match, steps, seat):
+        value_of = {found.action: found.value for found in actions(seat, infostate) if found.value is not None}
+        best = max(value_of, key=value_of.__getitem__, default=word)
+        yield Cost(number, infostate, word, best, value_of.get(word), value_of.get(best))
+
+
+def _choices(match: Match, steps: Sequence[Step], seat: int) -> Iterator[tuple[int, InformationState, str]]:
+    """Yield each choice of ``seat`` among several moves: the step, the information state before it, the move."""
     infostate: InformationState = ()
     for number, step in enumerate(steps):
         action = match.steps[number - 1].actions[seat] if number else None
         legal_actions = steps[number - 1].state.legal_actions(seat) if number else ()
         if action is not None and len(legal_actions) > 1:
-            value_of = {found.action: found.value for found in actions(seat, infostate) if found.value is not None}
-            word = action_names(legal_actions)[legal_actions.index(action)]
-            best = max(value_of, key=value_of.__getitem__, default=word)
-            yield Cost(number, infostate, word, best, value_of.get(word), value_of.get(best))
+            yield number, infostate, action_names(legal_actions)[legal_actions.index(action)]
         record = own_record(action, step.observation(seat))
         if record is not None:
             infostate = (*infostate, record)
@@ -197,3 +211,35 @@ def grade_action(table: HandTable, hand: str, action: str) -> Grade:
     by_loss = next((verdict for verdict, most in MOST_LOST.items() if share <= most), BLUNDER)
     verdict = BEST if share <= EQUALLY_GOOD else CORRECT if frequency > MIXED else by_loss
     return Grade(action, table.actions[best], lost, share, frequency, verdict)
+
+
+def hand_table_at(tree: SpotTree, player: int, infostate: InformationState) -> tuple[HandTable, str] | None:
+    """Return a player's hands at an information state of a hold'em spot, and its own; ``None`` before the deal."""
+    words = [str(seen if action is None else action) for action, seen in infostate]
+    return (tree.node(words[1:], equity=False).tables[player], words[0]) if words else None
+
+
+def spot_values(tree: SpotTree, player: int, infostate: InformationState) -> list[ActionValue]:
+    """Return the probabilities and values of the actions at an information state of a hold'em spot."""
+    if (found := hand_table_at(tree, player, infostate)) is None:
+        return []
+    table, hand = found
+    place = table.hands.index(hand)
+    rows = zip(table.actions, table.strategy[place].tolist(), table.ev_actions[place].tolist(), strict=True)
+    return [ActionValue(action, chance, value if np.isfinite(value) else None) for action, chance, value in rows]
+
+
+class GradedChoice(NamedTuple):
+    """A choice of a person in a match, graded."""
+
+    step: int
+    """The step of the match, counted from 1."""
+    infostate: InformationState
+    grade: Grade
+
+
+def grades(tree: SpotTree, match: Match, steps: Sequence[Step], seat: int) -> Iterator[GradedChoice]:
+    """Yield the grade of each choice of ``seat`` in a hold'em spot; ``steps`` is what ``replay_steps`` returns."""
+    for number, infostate, word in _choices(match, steps, seat):
+        if (found := hand_table_at(tree, seat, infostate)) is not None:
+            yield GradedChoice(number, infostate, grade_action(*found, word))

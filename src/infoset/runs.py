@@ -452,10 +452,15 @@ def _above(path: str | Path | None) -> Path:
 
 
 def _claim_fresh(config: Any, path: str | Path | None) -> Path:
-    """Make a new folder ``GAME-METHOD``, numbered where that exists; two processes never get the same."""
-    stem = re.sub(r"[^\w.+=]+", "-", f"{Path(config.game).name}-{config.method}").strip("-")[:100]
+    """Make a new folder ``GAME-METHOD``, numbered where that exists."""
+    return claim_folder(_above(path), f"{Path(config.game).name}-{config.method}")
+
+
+def claim_folder(above: Path, name: str) -> Path:
+    """Make a new folder of a name, numbered where that exists; two processes never get the same."""
+    stem = re.sub(r"[^\w.+=]+", "-", name).strip("-")[:100]
     for number in count(1):
-        fresh = _above(path) / (stem if number == 1 else f"{stem}-{number}")
+        fresh = above / (stem if number == 1 else f"{stem}-{number}")
         try:
             fresh.mkdir(parents=True)
         except FileExistsError:

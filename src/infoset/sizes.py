@@ -13,6 +13,12 @@ TEAM_PROOF = 2_000_000  # a proof of a team's optimum is tried
 VALUES_SHOWN = 3_000_000  # the page shows the values of moves
 TREE_PREFERRED = 3_000_000  # a tree is as good as the factored form
 
+# Information sets
+INFOSETS_LOCKED = 500_000  # a whole player is locked by listing them
+
+# Probabilities of a vector form
+ROWS_SOLVED_AT_ONCE = 3_000_000  # solved well where a person waits to play
+
 # Joint private states
 PUBLIC_STATES_TRIED = 1_000_000  # public states are examined without being asked for
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
-from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
 from math import inf, isnan
 from pathlib import Path
@@ -35,7 +35,7 @@ from infoset.node_locking import read_lock
 from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.runs import NO_FIGURES, RunConfig, RunFolder, RunResult
 from infoset.solvers.choose import Auto, choose
-from infoset.solvers.config import OPTIONS, UNIFORM, Lock, SolveConfig
+from infoset.solvers.config import LIMITS, OPTIONS, UNIFORM, Lock, SolveConfig
 from infoset.solvers.job import DistributedRuns, Job, Limits, MultiStart, Point, Watcher, advance, interrupts
 from infoset.solvers.method import AnyMethod, check_is_method, check_options, parse_method
 from infoset.solvers.metrics import Evaluation
@@ -176,11 +176,11 @@ def solve(asked: SolveArguments) -> Solution:
     ``game``: a name, a game, its tree or its sequence form.  ``method``: a name such as ``"dcfr(alpha=1.5,beta=0)"`` or
     a method object; by default ``"auto"``, which chooses the one that suits the game and says why (``reason``).
 
-    Solving stops at the first of ``iterations``, ``target`` (exploitability) and ``seconds``; where none is given, at
-    the default limits of the method.  ``seconds`` limits solving alone: building the game may take as long again (at
-    least 10 seconds), and so may the exact figures of the curve and of the policy (at least a minute): see
-    ``Solution``.  Where ``target`` or ``seconds`` is given, solving also stops once nobody can gain more than rounding
-    errors, 1e-12 of the range of payoffs.
+    Solving stops at the first of ``iterations``, ``target`` (exploitability; in hold'em also ``"0.5%"`` of the pot) and
+    ``seconds``; where none is given, at the default limits of the method.  ``seconds`` limits solving alone: building
+    the game may take as long again (at least 10 seconds), and so may the exact figures of the curve and of the policy
+    (at least a minute): see ``Solution``.  Where ``target`` or ``seconds`` is given, solving also stops once nobody can
+    gain more than rounding errors, 1e-12 of the range of payoffs.
 
     ``start="random"`` draws the first profile with ``seed``; ``runs`` is a number of independent runs.
     An option that the method does not understand is rejected.  ``max_histories`` bounds the tree.
@@ -227,6 +227,7 @@ def solve(asked: SolveArguments) -> Solution:
     try:
         game, method, config = _begin(asked) if folder is None else _continue(asked, figures, folder.path)
         compiled = Compiled.of(game, asked.max_histories, within(config.seconds, watcher.building))
+        limits = config.limits(compiled.pot)
         if config.lock:
             config = replace(config, lock=read_lock(compiled, config.lock))
         if isinstance(method, Auto):
@@ -243,7 +244,7 @@ def solve(asked: SolveArguments) -> Solution:
         elif asked.out is not None:
             folder = RunFolder.create(asked.out, replace(config, start=config.start or UNIFORM))
         with _shared(job, config, asked.max_histories, asked.executor):
-            run = _Run(config, compiled, method, job, folder, watcher, is_built_here=compiled is not game)
+            run = _Run(config, limits, compiled, method, job, folder, watcher, is_built_here=compiled is not game)
             return run.finish(float((saved or {}).get("seconds", 0.0)), time.monotonic() - began)
     finally:
         if folder is not None:
@@ -280,15 +281,16 @@ def _continue(asked: SolveArguments, figures: RunConfig, out: Path) -> tuple[Any
         raise CheckpointError(f"{out} already contains a run; lock can be given only when a run begins")
     method = asked.method if asked.method == figures.method else named and named.name
     given = {"game": None if asked.game is None else _name(asked.game), "method": method}
-    given |= {name: getattr(asked, name) for name in (*OPTIONS, "seed") if name not in (*asdict(asked.limits), "lock")}
+    given |= {name: getattr(asked, name) for name in (*OPTIONS, "seed") if name not in (*LIMITS, "lock")}
     for what, mine in given.items():
         if mine not in (None, stored := getattr(figures, what)):
             raise CheckpointError(
                 f"{out} contains a run of {figures.game} by {figures.method}: {what} {stored}, not {mine}"
             )
     figures = replace(figures, start=None if figures.start == UNIFORM else figures.start)
-    if asked.limits != Limits():
-        figures = replace(figures, **asdict(asked.limits))
+    limits = {name: getattr(asked, name) for name in LIMITS}
+    if any(limit is not None for limit in limits.values()):
+        figures = replace(figures, **limits)
     game = load_named(figures.game, f"the run in {out}") if asked.game is None else asked.game
     return game, named or parse_method(figures.method), figures
 
@@ -358,6 +360,7 @@ class _Run:
     """A run that is ready to begin, or to go on."""
 
     config: RunConfig
+    limits: Limits
     compiled: Compiled
     method: AnyMethod
     job: Job
@@ -371,7 +374,7 @@ class _Run:
 
         ``before`` is the seconds of work before a resumption, ``building`` those spent before this call.
         """
-        job, folder, watcher, limits = self.job, self.folder, self.watcher, self.config.limits
+        job, folder, watcher, limits = self.job, self.folder, self.watcher, self.limits
         if self.is_built_here:  # its clock was the one for building
             self.compiled.progress = watcher.building
         curve = [] if folder is None else folder.points()

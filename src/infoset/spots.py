@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,10 @@ from infoset.games.equity import range_equity
 from infoset.games.poker_hands import card_name, cards_of, hand_name
 from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand
 from infoset.hand_table import HandTable
-from infoset.policies.vector_policy import rows_of
+from infoset.next_cards import NextCards, summarise_next_cards
+from infoset.policies.vector_policy import records_of, rows_of
 from infoset.tree.boards import disjoint_hands
-from infoset.tree.public_tree import HAND_CARDS, PLAYERS, Node
+from infoset.tree.public_tree import HAND_CARDS, PLAYERS, Node, Street
 from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_values import Walker
 from infoset.tree.vector_walk import CHANCE_NODE, DECK
@@ -39,16 +40,29 @@ class SpotNode:
     following: tuple[str, ...]
     """The actions, or the cards that may be dealt."""
 
+    @property
+    def reaches(self) -> FloatArray:
+        """The probability with which the game reaches each node that follows."""
+        if self.mover != CHANCE_NODE:
+            table = self.tables[max(self.mover, 0)]
+            return np.asarray(table.shares @ table.strategy * table.probability)
+        found = np.full(len(self.following), self.tables[0].probability)
+        for table in self.tables:
+            assert table.probabilities is not None
+            for hand, probability in zip(table.hands, table.probabilities.tolist(), strict=True):
+                for card in (hand[:2], hand[2:]):
+                    if card in self.following:
+                        found[self.following.index(card)] -= probability
+        return np.asarray(np.maximum(found, 0) / (DECK - len(self.tables[0].board) - HAND_CARDS))
 
-@dataclass(frozen=True, eq=False)
-class NextCard:
-    """What a card changes: the players' mean payoffs once it is dealt, and the first decision on the next street."""
 
-    card: str
-    probability: float
-    ev: tuple[float, float]
-    actions: tuple[str, ...]
-    frequencies: tuple[float, ...]
+class _Place(NamedTuple):
+    """A node of the board that stands for the cards dealt, and the permutation of suits that leads to it."""
+
+    board: int
+    node: Node
+    turned: SuitPermutation
+    cards: tuple[int, ...]
 
 
 class SpotTree:
@@ -87,63 +101,91 @@ class SpotTree:
             self._values[board] = [self._walker.look_at(board, player, self.rows) for player in range(PLAYERS)]
         return self._values[board]
 
-    def node(self, path: Sequence[str] = ()) -> SpotNode:
+    def node(self, path: Sequence[str] = (), equity: bool = True) -> SpotNode:
         """Return the node after actions and cards such as ``["check", "bet 75", "call", "Qc"]``.
 
-        Raises ``UnknownNameError`` for a word that is not possible there, and lists what is.
+        Without ``equity`` that figure, the slowest, is unknown.  Raises ``UnknownNameError`` for a word that is not
+        possible there, and lists what is.
         """
-        board, node, turned, cards = self._find(path)
-        return SpotNode(
-            tuple(path), node.mover, self._tables(board, node, turned, cards, path), self._following(node, cards)
-        )
+        place = self._find(path)
+        return SpotNode(tuple(path), place.node.mover, self._tables(place, path, equity), self._following(place))
 
-    def next_cards(self, path: Sequence[str] = ()) -> list[NextCard]:
-        """Return what each card changes that may be dealt after ``path``.  Raises ``ParameterError`` elsewhere."""
-        _, node, _, cards = self._find(path)
+    def mover(self, path: Sequence[str]) -> int:
+        """Return the player to act after a path, ``CHANCE_NODE`` or ``END_NODE``."""
+        return self._find(path).node.mover
+
+    def probabilities(self, player: int, key: str, actions: Sequence[str]) -> list[float] | None:
+        """Return the probabilities of the actions at an information set; ``None`` where the spot does not have it."""
+        place = self.form.find(player, records_of(key))
+        if place is None or place.num_actions != len(actions):
+            return None
+        street = self.form.streets[int(self.form.arrays.kind[place.board])]
+        if [street.nodes[child].action for child in place.node.children] != list(actions):
+            return None
+        return self._strategy(place.board, place.node, player)[place.hand].tolist()  # type: ignore[no-any-return]
+
+    def next_cards(self, path: Sequence[str] = ()) -> tuple[NextCards, NextCards]:
+        """Return for each player what each card changes that may be dealt after ``path``.
+
+        Raises ``ParameterError`` where no card is dealt.
+        """
+        node = self.node(path)
         if node.mover != CHANCE_NODE:
             raise ParameterError(f"no card is dealt after {' '.join(path) or 'the start'}")
-        found = []
-        for card in self._following(node, cards):
-            after = self.node([*path, card])
-            evs = tuple(float(np.nansum(table.shares * np.nan_to_num(table.ev))) for table in after.tables)
-            table = after.tables[max(after.mover, 0)]
-            often = table.shares @ table.strategy if table.actions else np.zeros(0)
-            found.append(
-                NextCard(card, after.tables[0].probability, (evs[0], evs[1]), table.actions, tuple(often.tolist()))
-            )
-        total = sum(one.probability for one in found) or 1.0
-        return [NextCard(one.card, one.probability / total, one.ev, one.actions, one.frequencies) for one in found]
+        after = {card: self.node([*path, card], equity=False).tables for card in node.following}
+        one, two = [
+            summarise_next_cards(node.tables[p], {card: tables[p] for card, tables in after.items()})
+            for p in range(PLAYERS)
+        ]
+        return one, two
 
-    def _following(self, node: Node, cards: tuple[int, ...]) -> tuple[str, ...]:
+    def decisions(self, path: Sequence[str] = (), equity: bool = True) -> Iterator[SpotNode]:
+        """Yield the decisions from ``path`` on until the next card; where a card is dealt there, those after each."""
+        place = self._find(path)
+        for word in self._following(place) if place.node.mover == CHANCE_NODE else ():
+            yield from self._decisions((*path, word), equity)
+        if place.node.mover >= 0:
+            yield from self._decisions(tuple(path), equity)
+
+    def _decisions(self, path: tuple[str, ...], equity: bool) -> Iterator[SpotNode]:
+        place = self._find(path)
+        if place.node.mover >= 0:
+            yield self.node(path, equity)
+            for action in self._following(place):
+                yield from self._decisions((*path, action), equity)
+
+    def _following(self, place: _Place) -> tuple[str, ...]:
+        node = place.node
         if node.mover == CHANCE_NODE:
-            return tuple(card_name(card) for card in range(DECK) if card not in cards)
-        street = self.form.streets[node.public_state.street - self.spot.street]
-        return tuple(street.nodes[child].action for child in node.children)
+            left = [card for card in range(DECK) if card not in place.cards]
+            return tuple(card_name(card) for card in left if self.form.has_card(place.board, place.turned, card))
+        return tuple(self._street(place).nodes[child].action for child in node.children)
 
-    def _find(self, path: Sequence[str]) -> tuple[int, Node, SuitPermutation, tuple[int, ...]]:
-        """Return the board and node after ``path``, the permutation of suits that leads there, and the cards dealt."""
-        board, node, turned, cards = 0, self.form.streets[0].nodes[0], IDENTITY, tuple(self.spot.board)
-        for word in path:
-            following = self._following(node, cards)
+    def _street(self, place: _Place) -> Street:
+        return self.form.streets[int(self.form.arrays.kind[place.board])]
+
+    def _find(self, path: Sequence[str]) -> _Place:
+        place = _Place(0, self.form.streets[0].nodes[0], IDENTITY, tuple(self.spot.board))
+        for number, word in enumerate(path):
+            following = self._following(place)
             if word not in following:
-                where = " ".join(path[: path.index(word)]) or "the start"
-                raise UnknownNameError(f"action or card after {shorten(where)}", word, following)
-            if node.mover == CHANCE_NODE:
+                where = ", ".join(path[:number]) or "the start"
+                raise UnknownNameError(f"action or card after {shorten(where)}:", word, following)
+            if place.node.mover == CHANCE_NODE:
                 (card,) = cards_of(word, "card")
-                cards = (*cards, card)
-                board, node, turned = self.form.deal_card(board, node, turned, card)
+                board, node, turned = self.form.deal_card(place.board, place.node, place.turned, card)
+                place = _Place(board, node, turned, (*place.cards, card))
             else:
-                street = self.form.streets[node.public_state.street - self.spot.street]
-                node = street.nodes[node.children[following.index(word)]]
-        return board, node, turned, cards
+                child = place.node.children[following.index(word)]
+                place = place._replace(node=self._street(place).nodes[child])
+        return place
 
-    def _tables(
-        self, board: int, node: Node, turned: SuitPermutation, cards: tuple[int, ...], path: Sequence[str]
-    ) -> tuple[HandTable, HandTable]:  # fmt: skip
+    def _tables(self, place: _Place, path: Sequence[str], with_equity: bool) -> tuple[HandTable, HandTable]:
+        board, node, turned, cards = place
         form, found = self.form, self._board(board)
-        held = [form.deal.hands[p][form.boards[board].hands[p]] for p in range(PLAYERS)]
+        hands = [form.deal.hands[p][form.boards[board].hands[p]] for p in range(PLAYERS)]
         reach = [found[0][1][p][node.slots[p]] for p in range(PLAYERS)]
-        fits = disjoint_hands(held[0], held[1])
+        fits = disjoint_hands(hands[0], hands[1])
         chance = 1.0
         for count in range(len(self.spot.board), len(cards)):
             chance /= DECK - count - HAND_CARDS
@@ -157,11 +199,12 @@ class SpotTree:
                 own_actions = node.children if node.mover == player else ()
                 ev_actions = values[list(own_actions)] / (beside * chance)
             strategy = self._strategy(board, node, player) if own_actions else np.zeros((len(ev), 0))
-            names, order = _in_range_order([permute_hand(hand, back) for hand in held[player].tolist()], form, player)
-            equity = range_equity(
-                [permute_card(card, turned) for card in cards], held[player], held[1 - player], reach[1 - player]
-            )
-            street = form.streets[int(form.arrays.kind[board])]
+            names, order = _in_range_order([permute_hand(hand, back) for hand in hands[player].tolist()], form, player)
+            equity = np.full(len(ev), np.nan)
+            if with_equity:
+                turned_cards = [permute_card(card, turned) for card in cards]
+                equity = range_equity(turned_cards, hands[player], hands[1 - player], reach[1 - player])
+            street = self._street(place)
             tables.append(
                 HandTable(
                     player, names, reach[player][order], tuple(street.nodes[child].action for child in own_actions),

@@ -205,6 +205,7 @@ def test_every_option_is_used_or_refused(method: str) -> None:
         "lock": {"P1": {}},
         "form": "tree",
         "teams": "P1,P2",
+        "precision": "double",
     }
     assert set(values) == set(OPTIONS)
     chosen = parse_method(method)

@@ -34,6 +34,13 @@ from infoset.match.replay import Match
 from infoset.match.series import game_seed
 from infoset.remote.ggp_player import GgpSession
 
+HAND = """variant = "NT"
+antes = [0, 0]
+blinds_or_straddles = [1, 2]
+min_bet = 2
+starting_stacks = [200, 200]
+actions = ["d dh p1 ????", "d dh p2 ????", "p2 cc", "p1 cc", "d db Td9d6h", "p1 cc", "p2 cc", "d db Qc"]
+"""
 AGENTS = '''
 import os, time
 from dataclasses import dataclass
@@ -75,6 +82,7 @@ NEEDS = {
     "watch --gif": "PIL",
     "watch --png": "PIL",
     "show --pdf": "matplotlib",
+    "convert --street": "pokerkit",
 }
 UNREAD = {"serve", "serve-agent", "ggp-player", "ggp-match", "play"}
 """Verbs that talk to others, or to a person; they have tests of their own below."""
@@ -119,6 +127,10 @@ SOLVE, PLAY, MEET = (
 TRAIN = "train leduc_poker --json --epochs 1 --games 2 --hidden 4 --out net"
 ARCADE = "train pommerman:OneVsOne-v0 --json --epochs 1 --boards 3 --steps 4 --out net"
 RUNS = "solve 'tiny_hanabi(game=F)' --method annealing --json --iterations 5"
+REPORT = (
+    "report-flops \"holdem(pot=20,stack=20,bets='100%',raises=none,range1='AA 76s',range2='KK QJs')\" --json"
+    " --flops 9s8h2d"
+)
 LEARNT = f"evaluate kuhn_poker {ODD} --seconds .3 --json"
 
 
@@ -141,6 +153,10 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "solve --runs": (f"{RUNS} --runs 2", lambda s: s.body["runs"]["count"] == 2),
     "solve --form": ("solve 'dark_hex(rows=2,columns=2)' --json --form factored --iterations 3", lambda s: s.body["form"] == "factored"),
+    "solve --precision": (
+        "solve holdem_river --json --form vector --iterations 3 --precision double",
+        lambda s: s.body["bytes"] == 2 * 8 * 688,  # a regret and a share of the average for each probability
+    ),
     "solve --teams": (
         "solve 'kuhn_poker(players=3)' --json --teams 1+2,3", lambda s: abs(s.body["values"][2] - 1 / 24) < 1e-9
     ),
@@ -156,6 +172,19 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "solve --max-histories": (f"{SOLVE} --method cfr --max-histories 10", lambda s: "histories" in s.text),
     "solve --executor": (f"{RUNS} --runs 2 --executor ray", lambda s: s.body["runs"]["count"] == 2),
+    "report-flops --json": (f"{REPORT} --iterations 1", lambda s: s.body["planned"] == 1),
+    "report-flops --flops": (f"{REPORT},AsKs2h --iterations 1", lambda s: s.body["planned"] == 2),
+    "report-flops --method": (f"{REPORT} --iterations 1 --method pcfr+", lambda s: s.body["method"] == "pcfr+"),
+    "report-flops --iterations": (f"{REPORT} --iterations 3", lambda s: s.body["flops"][0]["iterations"] == 3),
+    "report-flops --target": (f"{REPORT} --target 5%", lambda s: 0.2 < s.body["flops"][0]["exploitability"] <= 1.0),
+    "report-flops --seconds": (f"{REPORT} --seconds 0", lambda s: s.body["flops"][0]["iterations"] == 0),
+    "report-flops --precision": (
+        f"{REPORT} --iterations 3 --precision double --out r", lambda s: s.made("r/report.json") and "double" in (s.folder / "r" / "report.json").read_text()
+    ),
+    "report-flops --out": (
+        [f"{REPORT} --iterations 3 --out r", "report-flops --out r --json"], lambda s: s.made("r/flops/9s8h2d.json", b"{")
+    ),
+    "report-flops --executor": (f"{REPORT} --iterations 1 --executor ray", lambda s: len(s.body["flops"]) == 1),
     "train --executor": (
         [TRAIN, TRAIN.replace("--out net", "--executor ray --workers 2 --out more")],
         lambda s: s.body["last"]["value_loss"] == last_epoch(s.folder / "net")["value_loss"],
@@ -301,6 +330,13 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "show --export": (
         "show holdem_river random --hands AA --export aa.csv", lambda s: s.made("aa.csv", b"hand,class,weight,share,")
     ),
+    "show --player": ("show holdem_river random --player P2", lambda s: s.text.startswith("P2 to begin   board")),
+    "show --measure": (
+        "show holdem_river random --measure equity", lambda s: "the number: equity" in s.text and "AA" in s.text
+    ),
+    "show --street": (
+        "show holdem_river random --street --export all.csv", lambda s: s.made("all.csv", b"node,board,player,reached,")
+    ),
     "show --equilibria": (
         "show rock_paper_scissors --equilibria", lambda s: "Rock 1/3, Paper 1/3, Scissors 1/3 -> 0" in s.text
     ),
@@ -334,6 +370,9 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     ),
     "check --max-histories": ("check kuhn_poker random --max-histories 10", lambda s: "histories" in s.text),
     "check --json": ("check gdl:monty_hall --json", lambda s: s.body["errors"] == 0),
+    "convert --street": (
+        "convert hand.phh spot.toml --street turn", lambda s: infoset.load("spot.toml").name.startswith("holdem(board=Td9d6hQc,")
+    ),
     "convert --normalise": ("convert kuhn_poker k.efg --normalise", lambda s: s.made("k.efg", b"EFG 2")),
     "convert --max-histories": ("convert kuhn_poker k.efg --max-histories 10", lambda s: "histories" in s.text),
 }  # fmt: skip
@@ -361,7 +400,8 @@ def options() -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Here: slow agents, a competition and a replay."""
+    """Here: slow agents, competitions and a hand of poker."""
+    (tmp_path / "hand.phh").write_text(HAND)
     (tmp_path / "agents.py").write_text(AGENTS)
     (tmp_path / "cup.toml").write_text(CUP)
     (tmp_path / "named.toml").write_text(CUP.replace(ODD, "scripted(actions=[Rock])"))
@@ -459,6 +499,8 @@ REFUSED = {
     "show kuhn_poker random --hands AA": "kuhn_poker: a decision with its hands is shown of a strategy of hold'em alone",
     "show holdem_river --at start": "a decision with its hands is shown of a strategy of hold'em alone",
     "show holdem_river random --at start --pdf x.pdf": "--pdf would not be used: hands are drawn to --svg",
+    "show holdem_river random --at check --street": "street: it goes with export",
+    "show holdem_river random --measure wealth": "a matrix of 'wealth'; allowed: strategy, ev, equity, realised",
     "show holdem_river random --hands 'AA, KQs'": "no hand is in all of these; 'AA | KQs' is any",
     "show holdem_river random --hands trips": "none of the 19 hands here meets this",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",

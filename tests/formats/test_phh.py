@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import infoset
+from command_line import run_infoset
 from infoset.errors import FormatError, MissingExtraError, ParameterError
 from infoset.formats.phh import RecordedSpot, _positions, read_spot
+from infoset.games.holdem import HoldemRules
 
 HEAD = """variant = "NT"
 antes = [0, 0, 0]
@@ -124,6 +127,81 @@ def test_other_files(tmp_path: Path, head: str, message: str) -> None:
         spot(tmp_path, [*RAISED, *FLOP], head)
 
 
+@pytest.mark.parametrize("street", ["flop", "turn"])
+def test_a_converted_hand_is_a_game_in_which_it_can_be_played_again(tmp_path: Path, street: str) -> None:
+    recorded = spot(tmp_path, [*RAISED, *FLOP, *TURN, *SHOWN], street=street)
+    game = infoset.load(str(infoset.convert(tmp_path / "hand.phh", tmp_path / "spot.toml", street=street)))
+    assert isinstance(game, HoldemRules)
+    rules = game.spot.betting
+    assert (rules.pot, rules.stack, rules.dead) == (recorded.pot, recorded.stack, recorded.dead)
+    betting = rules.start(game.spot.street)
+    for action in recorded.actions:
+        if betting.status == "card":
+            betting = rules.deal(betting)
+        else:
+            assert action in rules.actions(betting)
+            betting = rules.after(betting, action)
+    assert betting.stakes == (recorded.stack, recorded.stack)
+
+
+def test_a_converted_hand_says_who_played_what(tmp_path: Path) -> None:
+    pytest.importorskip("pokerkit", reason=NEEDS)
+    names = 'players = ["Ann", "Bob \\u202e \\n #", "Cy\\u0000"]\n'
+    written(tmp_path, [*RAISED, *FLOP, *TURN, *SHOWN], HEAD + names)
+    text = infoset.convert(tmp_path / "hand.phh", tmp_path / "spot.toml").read_text(encoding="utf-8")
+    assert text.startswith(
+        """# The flop of hand.phh: Bob ? # (BB) with JsTs against Cy? (BTN) with AhKd.
+# P2 made the last bet or raise before the flop.
+# What they did: check, bet 8, raise 24, call, Qc, bet 64, raise 194, call, 2c.
+
+board = "Td9d6h"
+
+pot = 13
+stack = 194
+dead = 1 """
+    )
+    assert 'bets = """\n    75%\n    flop P2: 75%, 8c\n    turn P1: 75%, 40c\n"""' in text
+    assert 'raises = """\n    3x\n    flop P1: 3x, 16c\n    turn P2: 3x, a\n"""' in text
+    assert 'range1 = "any"' in text and 'range2 = "any"' in text
+
+
+def test_amounts_of_a_tournament_are_counted_in_larger_chips(tmp_path: Path) -> None:
+    head = """variant = "NT"
+antes = [0, 0]
+blinds_or_straddles = [50000, 100000]
+min_bet = 100000
+starting_stacks = [25000000, 30050000]
+"""
+    actions = ["d dh p1 ????", "d dh p2 ????", "p2 cbr 250000", "p1 cc", "d db AsKsQs", "p1 cc", "p2 cbr 350000"]
+    found = spot(tmp_path, actions, head)
+    assert found.parameters == {"board": "AsKsQs", "pot": 10, "stack": 495, "dead": 0}
+    assert found.actions == ("check", "bet 7")
+    with pytest.raises(FormatError, match=r"a pot of 500001 and stacks of .* expected at most 1,000,000 chips"):
+        spot(tmp_path, actions, head.replace("antes = [0, 0]", "antes = [1, 0]"))
+
+
+def test_converting_in_the_shell(tmp_path: Path) -> None:
+    pytest.importorskip("pokerkit", reason=NEEDS)
+    source, target = written(tmp_path, [*RAISED, *FLOP, *TURN, *SHOWN]), tmp_path / "spot.toml"
+    assert run_infoset("convert", str(source), str(target), "--street", "turn").returncode == 0
+    assert infoset.load(str(target)).name.startswith("holdem(board=Td9d6hQc,pot=61,")
+    refused = run_infoset("convert", str(source), str(target), "--street", "river")
+    assert refused.stderr.endswith("a player is all-in before the river; expected chips to bet\n")
+    assert target.is_file()
+
+
+def test_streets_and_targets_that_do_not_fit(tmp_path: Path) -> None:
+    source = written(tmp_path, RAISED)
+    with pytest.raises(ParameterError, match="street='turn' applies to hand histories only"):
+        infoset.convert("kuhn_poker", tmp_path / "kuhn.efg", street="turn")
+    with pytest.raises(ParameterError, match="max_histories=9 would not be used"):
+        infoset.convert(source, tmp_path / "spot.toml", max_histories=9)
+    with pytest.raises(
+        FormatError, match=r"a hand history, not a game; infoset convert makes a spot of it, a file \.toml"
+    ):
+        infoset.load(str(source))
+
+
 @given(st.integers(0, 400), st.characters())
 def test_any_change_of_a_file_is_read_or_one_line(tmp_path_factory: pytest.TempPathFactory, at: int, char: str) -> None:
     pytest.importorskip("pokerkit", reason=NEEDS)
@@ -146,7 +224,8 @@ def test_positions() -> None:
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pokerkit", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'infoset\[poker\]'"):
-        read_spot(written(tmp_path, RAISED))
+        infoset.convert(written(tmp_path, RAISED), tmp_path / "spot.toml")
+    assert not (tmp_path / "spot.toml").exists()
 
 
 def test_missing_files_and_streets(tmp_path: Path) -> None:

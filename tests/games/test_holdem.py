@@ -15,13 +15,12 @@ from conftest import form_of
 from infoset.base import State
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, PolicyError
-from infoset.evaluation import policy_of
 from infoset.games.holdem import HoldemRules, holdem, holdem_river, holdem_turn
 from infoset.games.poker_hands import RangeWarning, _warn_of, card_name, cards_of, hand_name, parse_range
 from infoset.hand_groups import group_of
+from infoset.spots import SpotTree
 from infoset.testing import check_game
 from infoset.tree.vector_form import VectorForm
-from infoset.view.hand_decisions import decisions
 
 BOARD = "QsJh8h5d2c"
 FULL = "holdem_river(stack=400,bets=[0.5,1.0,2.0],raises=2,range1=any,range2=any)"
@@ -95,14 +94,12 @@ def test_a_bet_of_the_pot_is_a_bluff_one_time_in_three() -> None:
     """
     name = "holdem_river(board=QsJh8h5d2c,pot=100,stack=100,bets=[1.0],raises=0,range1='Td9d 4s3s',range2=AsAd)"
     solution = infoset.solve(name, "lp")
-    policy = policy_of(solution.policy, Compiled.of(name))
-    start = infoset.load(name)
-    assert isinstance(start, HoldemRules)
-    first = next(found for found in decisions(start, policy) if not found.where)
-    row = dict(zip(map(hand_name, start.spot.hands[0]), first.strategy.tolist(), strict=True))
+    tree = SpotTree.of(name, solution.policy)
+    first = tree.node().tables[0]
+    row = dict(zip(first.hands, first.strategy.tolist(), strict=True))
     assert row["Td9d"] == pytest.approx([0, 1])
     assert row["4s3s"] == pytest.approx([0.5, 0.5])
-    answer = next(found for found in decisions(start, policy) if found.where == "after bet 100")
+    answer = tree.node(["bet 100"]).tables[1]
     assert answer.strategy[0] == pytest.approx([0.5, 0.5])
     assert solution.values[0] == pytest.approx(25)  # 3/4 of the pot
 
@@ -172,9 +169,8 @@ def test_of_the_turn_what_is_done_before_the_river_is_drawn(tmp_path: Path) -> N
 
 
 def test_the_chances_of_decisions_add_up() -> None:
-    game = infoset.load("holdem_river")
-    assert isinstance(game, HoldemRules)
-    found = {one.where: one for one in decisions(game, policy_of("random", Compiled.of(game)))}
+    nodes = SpotTree.of("holdem_river", "random").decisions()
+    found = {node.tables[0].where: node.tables[node.mover] for node in nodes}
     assert found[""].probability == pytest.approx(1)
     assert found["after check"].probability == pytest.approx(1 / 3)
     assert found["after check, bet 50"].probability == pytest.approx(1 / 9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,13 @@ import pytest
 import infoset
 from infoset.base import CardGame
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
+from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.evaluation import plan_of
-from infoset.policies.vector_policy import VectorPlay
+from infoset.policies.vector_policy import VectorPlay, VectorPolicy
+from infoset.runs import UnsavedWarning
 from infoset.solvers.metrics import Evaluation, evaluate_plan
+from infoset.tree.boards import count_hands
+from infoset.tree.public_tree import count_betting
 from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_values import Walker, exact_figures
 
@@ -189,10 +193,106 @@ def test_what_does_not_go_is_one_line(call: Callable[[], object], error: type[Ex
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *SMALL,
+        f"holdem(board=Td9d6hQc,pot=100,stack=400,bets='50%,a; river P2: 33%',raises='3x',{RANGES})",
+        "holdem(board=AsKsQs,range1='AA JTs',range2='AKs 76s',stack=100,bets=a)",
+        "holdem(board=AsKsQs,range1='AA JTs',range2='AKs 76s',stack=100,bets=a,rake=0.05)",
+        "holdem(board=2h2d2c,range1='2s3s 22',range2='3s4s AA',stack=50)",
+    ],
+)
+def test_sizes_are_known_before_anything_is_made(name: str) -> None:
+    game = infoset.load(name)
+    assert isinstance(game, CardGame)
+    form = VectorForm.of(game)
+    betting = count_betting(game.spot.betting, len(game.spot.board))
+    hands = count_hands(game.spot.board, form.deal.hands, form.deal.symmetries)
+    streets = form.streets
+    assert betting.nodes[: len(streets)].tolist() == [len(street.nodes) for street in streets]
+    assert betting.all_ins[: len(streets)].tolist() == [len(street.all_ins) for street in streets]
+    assert betting.rows[: len(streets)].tolist() == [street.rows for street in streets]
+    assert not betting.nodes[len(streets) :].any()
+    assert sum(count.sum(axis=0) @ own for count, own in zip(hands, betting.rows, strict=True)) == form.num_rows
+
+
 def test_a_tree_that_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("infoset.memory.free_memory", lambda: 10_000_000)
-    with pytest.raises(BudgetError, match="leave out bet sizes, raises or hands, or use precision=half"):
-        infoset.solve(f"holdem(board=Td9d6h,pot=100,stack=400,{RANGES})")
+    name = f"holdem(board=Td9d6h,pot=100,stack=400,{RANGES})"
+    monkeypatch.setattr("infoset.tree.vector_form.free_memory", lambda: 10_000_000)
+    monkeypatch.setattr("infoset.tree.vector_form.build_streets", None)
+    with pytest.raises(
+        BudgetError,
+        match=r"has [\d,]+ probabilities, which take [\d.]+ MiB in single precision, with precision=half [\d.]+ MiB, "
+        r"where 9\.5 MiB are free; leave out bet sizes, raises \(cap\) or hands$",
+    ):
+        infoset.solve(name)
+
+
+def test_a_precision_that_does_not_fit_is_refused_where_half_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = Compiled.of("holdem_river(range1=any,range2=any,bets=[0.5,1.0,2.0],stack=400,raises=2)")
+    room = 8 * compiled.vector.num_rows
+    monkeypatch.setattr("infoset.tree.vector_form.free_memory", lambda: room)
+    assert infoset.solve(compiled, form="vector", precision="half", iterations=1).iterations == 1
+    for method, options, said in (
+        ("dcfr", {}, r"1\.3 MiB in single precision, with precision=half 0\.7 MiB"),
+        ("dcfr", {"precision": "double"}, r"2\.6 MiB in double precision, with precision=half 0\.7 MiB"),
+        ("pcfr+", {}, r"2\.0 MiB in single precision, where"),
+    ):
+        with pytest.raises(BudgetError, match=said):
+            infoset.solve(compiled, method, form="vector", iterations=1, **options)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ("bets='1c',raises='1c',stack=20000", "has more raises in a row than can be followed"),
+        ("bets='1%,20%,33%,50%,75%,100%,a',raises='2x,3x,a',stack=2000", "has over 3,000 states; leave out bet sizes"),
+    ],
+)
+def test_betting_without_end_is_refused_soon(sizes: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("infoset.tree.public_tree.MOST_STATES", 3000)
+    with pytest.raises(BudgetError, match=f"the betting {said}"):
+        infoset.solve(f"holdem({sizes})")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda rows: rows * 0, "is damaged: probabilities of a decision sum to 0; allowed: 1"),
+        (lambda rows: np.minimum(rows + 0.5, 1), "is damaged: probabilities of a decision sum to"),
+        (lambda rows: rows[:-1], "has 687 probabilities, and holdem_river has 688"),
+        (lambda rows: np.where(rows > 0.9, np.nan, rows), "its probabilities are not numbers from 0 to 1"),
+    ],
+)
+def test_a_damaged_policy_is_refused(damage: Callable[[np.ndarray], np.ndarray], said: str, tmp_path: Path) -> None:
+    policy = infoset.solve("holdem_river", form="vector", iterations=20).policy
+    assert isinstance(policy, VectorPolicy)
+    file = replace(policy, rows=damage(policy.rows).astype(np.float32)).save(tmp_path / "policy.npz")
+    with pytest.raises(PolicyError, match=said):
+        infoset.evaluate("holdem_river", str(file))
+
+
+def test_a_full_disk_loses_nothing_that_was_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, run = "holdem_river", str(tmp_path / "run")
+    infoset.solve(name, "dcfr", form="vector", iterations=20, out=run)
+    kept = (tmp_path / "run" / "checkpoint.npz").read_bytes()
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez", fail)
+        with (
+            pytest.warns(UnsavedWarning, match=r"checkpoint\.npz: No space left on device; the run continues"),
+            pytest.raises(OSError, match=r"No space left on device: '.*checkpoint\.npz'"),
+        ):
+            infoset.solve(name, out=run, resume=True, iterations=40)
+    assert (tmp_path / "run" / "checkpoint.npz").read_bytes() == kept
+    infoset.solve(name, out=run, resume=True, iterations=40)
+    infoset.solve(name, "dcfr", form="vector", iterations=40, out=tmp_path / "straight")
+    with np.load(tmp_path / "run" / "checkpoint.npz") as one, np.load(tmp_path / "straight" / "checkpoint.npz") as two:
+        assert all(np.array_equal(one[key], two[key]) for key in ("regrets", "average", "iteration"))
 
 
 def test_a_checkpoint_of_another_precision_is_refused() -> None:

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import infoset
-from infoset.catalog import load
+from infoset.spots import SpotTree
 from infoset.view.action_colors import BETS, action_colors, printed
-from infoset.view.hand_decisions import decisions
 from infoset.view.hand_matrix_svg import hand_matrices_svg
 from infoset.view.html import policy_html
 from infoset.view.markup import palette
@@ -74,10 +73,11 @@ def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
 
     policy = infoset.TabularPolicy.load(river / "river.npz")
     room = Exploring((river,))
+    assert room.source("item:0/river.npz").spot is not None
     group = room.node(RowsRequest("item:0/river.npz"))["groups"][0]
     assert group["moves"] == ("check", "bet 50", "bet 100") and group["colors"] == ("call", "bet0", "bet4")
-    rules = load(RIVER)
-    svg = hand_matrices_svg(rules.name, decisions(rules, policy), rules.players)  # type: ignore[arg-type]
+    tables = [node.tables[node.mover] for node in SpotTree.of(RIVER, policy).decisions()]
+    svg = hand_matrices_svg(RIVER, tables, policy.players)
     for action, color in zip(group["moves"], group["colors"], strict=True):
         assert re.search(rf'fill="{printed(color)}"[^>]*>{action} \d', svg)
     html = policy_html(infoset.solve("leduc_poker", "cfr", iterations=2).policy)
@@ -87,12 +87,10 @@ def test_picture_notebook_and_page_give_a_move_one_colour(river: Path) -> None:
 def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None:
     pytest.importorskip("starlette", reason="the extra 'web' is not installed")
     from infoset.web.exploring import Exploring
-    from infoset.web.schemas import RowsRequest, StrategyRequest
+    from infoset.web.schemas import RowsRequest
 
     room = Exploring((river,))
-    values = room.source("item:0/river.npz").values()
-    while not room.values(StrategyRequest("item:0/river.npz"))["evaluation"]:
-        assert not values.failed
+    assert room.source("item:0/river.npz").spot is not None
     node = room.node(RowsRequest("item:0/river.npz", rows=300))
     group = node["groups"][0]
     cells: dict[str, Any] = {cell["name"]: cell for cell in group["hands"]}
@@ -107,9 +105,10 @@ def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None
     for name in ("p", "ev"):
         mean = weights @ np.array([row[name] for row in aces]) / weights.sum()
         assert cells["AA"][name] == pytest.approx(mean.tolist())
-    assert cells["JTs"]["filled"] == pytest.approx(0.5, abs=0.08)  # which are half as likely to be held
+    assert cells["JTs"]["filled"] == pytest.approx(0.5)  # their weight
     filtered = room.node(RowsRequest("item:0/river.npz", find="AA, suit:c | T9s"))["groups"][0]
     assert {cell["name"]: len(cell["hands"]) for cell in filtered["hands"]} == {"AA": 3, "T9s": 4}
+    assert cells["AA"]["equity"] > cells["T9s"]["equity"] and cells["AA"]["realised"] is not None
     assert filtered["total"] == 7 and all(
         row["key"][:2] in ("As", "Ah", "Ad", "Ts", "Th", "Td", "Tc", "Ac") for row in filtered["rows"]
     )

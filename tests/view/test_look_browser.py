@@ -92,9 +92,10 @@ def test_a_one_shot_game_is_played_and_explored_on_its_table(page: Any) -> None:
 
 def test_hands_are_a_matrix_with_chances_and_values(page: Any) -> None:
     page.view("explore?item=0/river.npz")
-    page.locator("table.ex-hands").wait_for()
-    assert page.locator("table.ex-hands td").count() == 169
-    assert page.locator("table.ex-hands td[data-hand]").count() == 5
+    page.locator("table.ex-hands").first.wait_for()
+    first, other = page.locator("table.ex-hands").all()
+    assert first.locator("td").count() == other.locator("td").count() == 169
+    assert first.locator("td[data-hand]").count() == other.locator("td[data-hand]").count() == 5
     assert page.locator(".ex-legend span").all_inner_texts()[:3] == ["check", "bet 50", "bet 100"]
     page.locator("table.ex-hands td[data-hand]").first.hover()
     playwright.expect(page.locator("aside .ex-key").first).to_have_text("P1: AA")

@@ -27,6 +27,7 @@ VERBS = (
     "train",
     "plot",
     "evaluate",
+    "report-flops",
     "warm-up",
     "match",
     "play",

@@ -1,7 +1,7 @@
 """Convert a game to .efg or .nfg, a policy between .npz and .json, a Pommerman replay to game_state.json and back.
 
 The keys of a .json file say what it holds: "state" or "blob" a game_state.json of the reference, "steps" a replay,
-anything else a policy.
+anything else a policy. A hand of poker (.phh) becomes a spot of hold'em (.toml).
 """
 
 from pathlib import Path
@@ -15,9 +15,12 @@ from infoset.cli.output import note
 
 def run(
     source: Annotated[
-        str, typer.Argument(metavar="A", help="A game, a saved policy (.npz, .json), a replay or a game_state.json.")
+        str,
+        typer.Argument(
+            metavar="A", help="A game, a saved policy (.npz, .json), a replay, a game_state.json or a hand (.phh)."
+        ),
     ],
-    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz or .json.")],
+    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz, .json or .toml.")],
     max_histories: MaxHistories = None,
     normalise: Annotated[
         bool,
@@ -26,8 +29,12 @@ def run(
             help="Round probabilities of an .efg file that sum to about 1 to the fractions meant.",
         ),
     ] = False,
+    street: Annotated[
+        str | None,
+        typer.Option(help="The street with which the spot of a hand begins: flop (default), turn or river."),
+    ] = None,
 ) -> None:
     from infoset.formats.conversion import convert  # brings Numba, which --help does not need
 
-    convert(source, target, max_histories=max_histories, normalise=normalise)
+    convert(source, target, max_histories=max_histories, normalise=normalise, street=street)
     note(f"{source} -> {target}")

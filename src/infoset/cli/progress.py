@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from infoset.arena.standings import Standings
+    from infoset.flop_report import FlopReport
     from infoset.learn.learner import Epoch
     from infoset.match.series import Series
     from infoset.solvers.job import Job, Point
@@ -112,6 +113,29 @@ class SolveProgress(Bar):
             goal = "" if self.limits.target is None else f" (target {self.limits.target:.1e})"
             self.quality = f"exploitability {point.exploitability:.2e}{goal}"
             self.show(quality=self.quality)
+
+
+class FlopProgress(Bar):
+    """A bar for a report over flops: the time that a flop takes, and the exploitability on the one in progress."""
+
+    def __init__(self) -> None:
+        super().__init__("flops", "solving", None)
+        self.first: int | None = None
+
+    def advance(self, report: FlopReport) -> None:
+        """Show the state of the report; flops of earlier calls do not count for the time left."""
+        done = len(report.rows)
+        if self.first is None:
+            self.first = done
+            self.bar.reset(self.task, total=report.planned, completed=done)
+            return
+        rate = f"{(monotonic() - self.began) / (done - self.first):,.3g} s each"
+        self.show(completed=done, total=report.planned, rate=rate, quality="")
+
+    def point(self, point: Point) -> None:
+        """Show a measurement of the flop in progress."""
+        if point.exploitability is not None:
+            self.show(quality=f"iteration {point.iteration:,}, exploitability {point.exploitability:.2e}")
 
 
 class LearningProgress(Bar):

@@ -35,15 +35,23 @@ def run(
     pdf: Annotated[Path | None, typer.Option(help="Draw the same to this PDF file (extra 'plot').")] = None,
     at: Annotated[
         str | None,
-        typer.Option(metavar="ACTIONS", help="Show one decision of a hold'em strategy: start, 'check, bet 50'."),
+        typer.Option(metavar="PATH", help="Show a node of a hold'em strategy: start, 'check, bet 75, call, Qc'."),
     ] = None,
     hands: Annotated[
         str | None,
-        typer.Option(metavar="FILTER", help="Show some hands of a decision: 'top pair | set, suit:h', 'bet 50 > 20%'."),
+        typer.Option(metavar="FILTER", help="Show some hands of a node: 'top pair | set, suit:h', 'bet 50 > 20%'."),
     ] = None,
-    export: Annotated[
-        Path | None, typer.Option(help="Write the hands of a decision to this .csv or .json file.")
+    player: Annotated[
+        str | None, typer.Option(help="Show this player's hands at a node, by name or number (default: who acts).")
     ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="Fill the matrix of hands with: strategy (default), ev, equity or realised."),
+    ] = None,
+    export: Annotated[Path | None, typer.Option(help="Write the hands of a node to this .csv or .json file.")] = None,
+    street: Annotated[
+        bool, typer.Option("--street", help="Export all decisions from the node on until the next card.")
+    ] = False,
     propnet: Annotated[
         Path | None,
         typer.Option(
@@ -83,7 +91,7 @@ def run(
     json_: AsJson = False,
 ) -> None:
     from infoset.view.propnet_dot import show_propnet  # these bring Numba, which --help does not need
-    from infoset.view.showing import show_first
+    from infoset.view.showing import HandOptions, show_first
 
     if what is None:
         game, named = with_run(game)
@@ -97,9 +105,10 @@ def run(
             return
     refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
     if propnet is None:
-        if (at, hands, export) != (None, None, None):
+        options = HandOptions(at, hands, player, measure, export, street)
+        if options != HandOptions():
             refuse(context, {"pdf"}, "hands are drawn to --svg")
-        shown = show_first(game, what, svg=svg, pdf=pdf, at=at, hands=hands, export=export, max_histories=max_histories)
+        shown = show_first(game, what, svg=svg, pdf=pdf, hands=options, max_histories=max_histories)
         write_colored(shown.text)
         shown.draw()
         return

@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import randbits
 from typing import TYPE_CHECKING, TextIO
 
-from infoset.base import Agent, Game, InformationState, RealTime, State, Step
+from infoset.base import Agent, CardGame, Game, InformationState, RealTime, State, Step
 from infoset.catalog import load, load_named
 from infoset.cli.play_options import PlayOptions
 from infoset.cli.terminal import (
@@ -36,10 +36,11 @@ from infoset.match.person import HUMAN, LeaveGame, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
 from infoset.match.series import MAX_GAMES, SEED_BITS, game_seed
 from infoset.names import action_names, check_range
-from infoset.policies.loading import load_policy
+from infoset.policies.loading import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
-from infoset.practice import CUSTOMARY, EQUILIBRIUM, costs, customary, try_to_solve
+from infoset.practice import BEST, CORRECT, CUSTOMARY, EQUILIBRIUM, costs, customary, grades, spot_values, try_to_solve
 from infoset.solvers.study import ActionValue, Study
+from infoset.spots import SpotTree
 from infoset.view.pictures import action_words, picture_text, whole
 
 if TYPE_CHECKING:
@@ -178,8 +179,17 @@ class Tutor:
         except (BudgetError, ImperfectRecallError):
             return None
 
+    @cached_property
+    def tree(self) -> SpotTree | None:
+        """The nodes of the policy, in hold'em."""
+        if not isinstance(self.game, CardGame) or self.policy is None:
+            return None
+        return SpotTree.of(self.compiled, self.policy)
+
     def actions(self, player: int, infostate: InformationState) -> list[ActionValue]:
         """Return the moves of an information set with their probabilities and values; empty where it is unknown."""
+        if self.tree is not None:
+            return spot_values(self.tree, player, infostate)
         if self.study is None or not isinstance(self.policy, TabularPolicy):
             return []
         try:
@@ -229,7 +239,7 @@ class Sitting:
         self.hand = self._hand(out)
         self.lines = self.hand if isinstance(self.hand, Terminal) else Terminal(out)
         """The terminal for everything but the game itself."""
-        self.tutor = Tutor(game, asked.hints)
+        self.tutor = Tutor(game, asked.hints or self._opponents_solution())
         self.folder = _folder(asked.replay, name)
         self.table = self._table()
         self.seed = randbits(SEED_BITS) if asked.seed is None else asked.seed
@@ -247,6 +257,11 @@ class Sitting:
         return hand
 
     # agents
+
+    def _opponents_solution(self) -> str | None:
+        """Return the file or run of the opponent's strategy in hold'em, by which decisions are then graded."""
+        named = self.asked.agents or []
+        return named[0] if isinstance(self.game, CardGame) and named and policy_file(named[0]) else None
 
     def _table(self) -> Table:
         others, why = self._others()
@@ -407,6 +422,10 @@ class Sitting:
         self.lines.say("\n".join(lines[:MOST_LINES]))
         if len(lines) > MOST_LINES:
             self.lines.say(f"… and {len(lines) - MOST_LINES:,} more; the replay has them")
+        if self.tutor.tree is not None:
+            self.lines.say(f"\nYour decisions, graded by {self.tutor.source}", BOLD)
+            self.lines.say("\n".join(grade_lines(self.tutor.tree, match, steps, self.seat)))
+            return
         lines = list(cost_lines(match, steps, self.seat, self.tutor))
         if lines:
             self.lines.say(f"\nCost of your moves, if all players continue with {self.tutor.source}", BOLD)
@@ -448,6 +467,23 @@ def cost_lines(match: Match, steps: Sequence[Step], seat: int, tutor: Tutor) -> 
             lost = round(found.lost, SHOWN)
             better = f"; {one_line(found.best)}{_value_text(found.best_value)}" if lost > 0 else ""
             yield f"{start}  cost {lost:g}  ({_value_text(found.value).strip()}{better})"
+
+
+def grade_lines(tree: SpotTree, match: Match, steps: Sequence[Step], seat: int) -> Iterator[str]:
+    """Yield a line for each choice of ``seat`` in hold'em with its grade, and what all of them cost."""
+    found = list(grades(tree, match, steps, seat))
+    lead = len(str(len(match.steps)))
+    width = max((len(one.grade.action) for one in found), default=0)
+    for step, _, grade in found:
+        start = f"{step:>{lead}}  {grade.action:{width}}  {grade.verdict}"
+        if grade.lost is None or grade.lost_share is None:
+            yield f"{start}, played {grade.frequency:.1%}"
+        else:
+            better = f"; better: {grade.best}" if grade.verdict not in (BEST, CORRECT) else ""
+            lost = f"loses {grade.lost:.2f} chips, {grade.lost_share:.1%} of the pot"
+            yield f"{start}, {lost}, played {grade.frequency:.1%}{better}"
+    total = sum(one.grade.lost or 0.0 for one in found)
+    yield f"in all {total:.2f} chips lost in {len(found)} decision{'s' * (len(found) != 1)}"
 
 
 class _Printed(io.StringIO):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from infoset.solving import Solution
 
 
-@with_options(SolveConfig, game=MaybeGameName, method=str | None, lock=list[str] | None)
+@with_options(SolveConfig, game=MaybeGameName, method=str | None, target=str | None, lock=list[str] | None)
 def run(
     out: Annotated[Path | None, typer.Option(help="The run's folder (default: a new one below runs/).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out.")] = False,

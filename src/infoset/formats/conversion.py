@@ -1,4 +1,4 @@
-"""``convert``: a game, a policy or a replay in another file format."""
+"""``convert``: a game, a policy, a replay or a hand history in another file format."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from pathlib import Path
 
 from infoset.arguments import checks_arguments
 from infoset.base import Game
-from infoset.catalog import load, load_named
+from infoset.catalog import HAND, SPOT, load, load_named
 from infoset.compiled import check_is_game
-from infoset.errors import FormatError, ParameterError
+from infoset.errors import FormatError, ParameterError, shorten
 from infoset.evaluation import tabulated
 from infoset.files import SUFFIXES, check_file, replace_file
 from infoset.formats.efg import efg_for_gambit, game_to_efg, write_efg
 from infoset.formats.nfg import game_to_nfg, nfg_for_gambit, write_nfg
+from infoset.formats.phh import read_spot
 from infoset.formats.replays import REPLAY, json_keys, read_match, recording_of, writer_for
+from infoset.formats.spot_file import spot_text
+from infoset.games.bet_sizes import STREETS
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.loading import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
@@ -21,24 +24,30 @@ from infoset.policies.tabular import TabularPolicy
 
 @checks_arguments
 def convert(
-    source: str | Path | Game, target: str | Path, *, max_histories: int | None = None, normalise: bool = False
-) -> Path:
-    """Convert a game, a policy or a replay to the file format of ``target``.
+    source: str | Path | Game, target: str | Path, *, max_histories: int | None = None, normalise: bool = False,
+    street: str | None = None,
+) -> Path:  # fmt: skip
+    """Convert a game, a policy, a replay or a hand history to the file format of ``target``.
 
     A game goes to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
-    reference's game_state.json and back.
+    reference's game_state.json and back, a hand of poker (.phh) to the spot with which a ``street`` begins (.toml):
+    the flop, the turn or the river, by default the flop.
 
     Games are given by name, by file, or as objects.  The content of a .json file is recognised by its keys: "state" or
     "blob" is the reference's, "steps" a replay, anything else a policy.  Labels are written so that Gambit accepts
     them, with a ``GambitWarning`` where some had to be changed.  ``normalise``: chance probabilities in an .efg file
     that sum to one only approximately become the fractions that were meant; without it such a game does not go to .efg.
-    Raises ``FormatError`` for anything else.
+    Raises ``FormatError`` for anything else, and for a hand without such a spot; ``MissingExtraError`` for a hand where
+    the extra ``poker`` is not installed.
 
     >>> infoset.convert("kuhn_poker", "kuhn.efg").name
     'kuhn.efg'
     """
     target = Path(target)
     check_file(target)
+    is_hand = isinstance(source, (str, Path)) and Path(source).suffix == HAND and target.suffix == SPOT
+    if street is not None and not is_hand:
+        raise ParameterError(f"street={shorten(street)!r} applies to hand histories only: FILE{HAND} to FILE{SPOT}")
     if not isinstance(source, (str, Path)):
         check_is_game(source)
         if target.suffix not in GAME_TEXTS:
@@ -49,6 +58,10 @@ def convert(
     source = str(source)
     if normalise and target.suffix != ".efg":
         raise ParameterError("normalise=True applies to .efg files only")
+    if is_hand:
+        _refuse_limit(max_histories)
+        text = spot_text(read_spot(source, street or STREETS[0]), Path(source).name)
+        return replace_file(target, lambda file: file.write(text.encode()))
     keys = json_keys(source)
     is_replay, is_recording = REPLAY in keys, recording_of(keys) is not None
     if (is_replay or is_recording) and target.suffix == ".json":
@@ -65,7 +78,7 @@ def convert(
     else:
         raise FormatError(
             f"cannot be converted to {target.name!r}; a game goes to .efg or .nfg, a policy to .npz or .json, a replay "
-            "to the reference's game_state.json and back",
+            f"to the reference's game_state.json and back, a hand of poker ({HAND}) to {SPOT}",
             source,
         )
     return target

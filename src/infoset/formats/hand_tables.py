@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from io import StringIO
 from math import isfinite
 from pathlib import Path
@@ -17,6 +18,8 @@ from infoset.hand_groups import HandGroup, group_of
 from infoset.hand_table import HandTable
 
 FORMATS = (".csv", ".json")
+ABOUT_HANDS = ("hand", "class", "weight", "share", "made hand", "draw", "equity", "ev", "realised")
+"""The columns of a hand, besides those of its actions."""
 
 
 def hand_table_json(table: HandTable) -> dict[str, Any]:
@@ -49,11 +52,12 @@ def hand_table_csv(table: HandTable) -> str:
     text = StringIO()
     write = csv.writer(text, lineterminator="\n")
     rows = hand_table_json(table)["hands"]
-    about = ("hand", "class", "weight", "share", "made hand", "draw", "equity", "ev", "realised")
-    write.writerow([*about, *(f"{action} {figure}" for action in table.actions for figure in ("frequency", "ev"))])
+    write.writerow(
+        [*ABOUT_HANDS, *(f"{action} {figure}" for action in table.actions for figure in ("frequency", "ev"))]
+    )
     for row in rows:
         figures = [value for action in table.actions for value in row["actions"][action].values()]
-        write.writerow([_cell(value) for value in (*(row[name] for name in about), *figures)])
+        write.writerow([_cell(value) for value in (*(row[name] for name in ABOUT_HANDS), *figures)])
     return text.getvalue()
 
 
@@ -64,6 +68,33 @@ def save_hand_table(table: HandTable, path: str | Path) -> Path:
     as_json = path.suffix.lower() == ".json"
     text = json.dumps(hand_table_json(table), indent=1, allow_nan=False) if as_json else hand_table_csv(table)
     return replace_file(path, lambda file: file.write(text.encode()))
+
+
+def save_hand_tables(tables: Sequence[HandTable], path: str | Path) -> Path:
+    """Write several tables to a ``.json`` file, a list of them, or to a ``.csv`` file with a row a hand and action.
+
+    Raises ``FormatError`` for another ending, and ``OSError``.
+    """
+    check_export(path)
+    path = Path(path)
+    as_json = path.suffix.lower() == ".json"
+    found = [hand_table_json(table) for table in tables] if as_json else []
+    text = json.dumps(found, indent=1, allow_nan=False) if as_json else hand_tables_csv(tables)
+    return replace_file(path, lambda file: file.write(text.encode()))
+
+
+def hand_tables_csv(tables: Sequence[HandTable]) -> str:
+    """Return several tables as CSV: a row for each hand and action, one without an action for a player who looks on."""
+    text = StringIO()
+    write = csv.writer(text, lineterminator="\n")
+    write.writerow(["node", "board", "player", "reached", *ABOUT_HANDS, "action", "frequency", "action ev"])
+    for node in map(hand_table_json, tables):
+        about = (node["where"], "".join(node["board"]), node["player"] + 1, _cell(node["probability"]))
+        for row in node["hands"]:
+            own = (*about, *(_cell(row[name]) for name in ABOUT_HANDS))
+            for action, figures in (row["actions"] or {"": {"frequency": None, "ev": None}}).items():
+                write.writerow([*own, action, *map(_cell, figures.values())])
+    return text.getvalue()
 
 
 def check_export(path: str | Path) -> None:

@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from math import isfinite
+from math import gcd, isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from infoset.errors import FormatError, MissingExtraError, one_line
 from infoset.files import read_text
+from infoset.games.betting import BET, CALL, CHECK, FOLD, MAX_CHIPS, RAISE
 from infoset.games.poker_hands import cards_of, hand_name
 from infoset.names import check_choice
 
 STREETS = ("preflop", "flop", "turn", "river")
 CARDS = (0, 3, 1, 1)
 """The number of cards that each street opens."""
-PLAYERS, HAND = 2, 2
+PLAYERS, HAND_CARDS = 2, 2
 """The number of players of a spot, and of cards of a hand."""
-CHECK, CALL, FOLD, RAISE = "check", "call", "fold", "raise"
 MOVES = {"Folding": FOLD, "CheckingOrCalling": CALL, "CompletionBettingOrRaisingTo": RAISE}
 """The operations of pokerkit that are players' actions."""
 HOLDEM = "NT"
@@ -47,8 +47,11 @@ class RecordedSpot:
     """The chips that the player with fewer has left when the spot begins."""
     dead: int
     """The chips of the pot above twice what the player with less in it put in: of players who folded, and antes."""
-    scale: int
-    """The number of chips for one unit of the file's amounts, such as 100 where those have cents."""
+    scale: Fraction
+    """The number of chips for one unit of the file's amounts, such as 100 where those have cents.
+
+    It is below 1 where amounts as large as a tournament's would be more chips than a spot may have.
+    """
     players: tuple[str, ...]
     """The names of P1 and P2, such as ``p1`` where the file has none."""
     positions: tuple[str, ...]
@@ -149,7 +152,7 @@ def _replay(history: Any, file: str) -> list[_Street]:
         streets = [before]
         for state, _ in history.state_actions:
             for seat, cards in enumerate(state.hole_cards):
-                if len(cards) == HAND and "?" not in (hand := "".join(map(repr, cards))):
+                if len(cards) == HAND_CARDS and "?" not in (hand := "".join(map(repr, cards))):
                     hands[seat] = hand_name(sorted(cards_of(hand, "hand"), reverse=True))
             for operation in state.operations[followed:]:
                 name = type(operation).__name__
@@ -180,9 +183,7 @@ def _spot(streets: list[_Street], number: int, names: list[str], file: str) -> R
     first = streets[number]
     amounts = [first.pot, min(first.stacks), first.pot - 2 * min(first.put_in)]
     bets = [move.amount for street in streets[number:] for move in street.moves if move.kind == RAISE]
-    scale = next((scale for scale in SCALES if all((scale * amount).denominator == 1 for amount in amounts + bets)), 0)
-    if not scale:
-        raise FormatError(f"a pot of {float(first.pot):g}; expected amounts of at most four decimals", file)
+    scale = _scale(amounts, bets, file)
     pot, stack, dead = (int(scale * amount) for amount in amounts)
     raisers = [move.seat for move in streets[number - 1].moves if move.kind == RAISE]
     return RecordedSpot(
@@ -199,7 +200,27 @@ def _spot(streets: list[_Street], number: int, names: list[str], file: str) -> R
     )
 
 
-def _actions(streets: list[_Street], cards: tuple[int, ...], scale: int, stack: int) -> Iterator[str]:
+def _scale(amounts: list[Fraction], bets: list[Fraction], file: str) -> Fraction:
+    """Return the number of chips for one unit, so that all amounts are whole and the first ones not too many.
+
+    Raises ``FormatError`` where there is none.
+    """
+    everything = amounts + bets
+    scale = next((Fraction(one) for one in SCALES if all((one * n).denominator == 1 for n in everything)), Fraction(0))
+    if not scale:
+        raise FormatError(f"a pot of {float(amounts[0]):g}; expected amounts of at most four decimals", file)
+    if scale * max(amounts) > MAX_CHIPS:
+        scale /= gcd(*[int(scale * amount) for amount in everything])
+    if scale * max(amounts) > MAX_CHIPS:
+        raise FormatError(
+            f"a pot of {float(amounts[0]):g} and stacks of {float(amounts[1]):g}; expected at most {MAX_CHIPS:,} chips "
+            "of the size that all amounts are multiples of",
+            file,
+        )
+    return scale
+
+
+def _actions(streets: list[_Street], cards: tuple[int, ...], scale: Fraction, stack: int) -> Iterator[str]:
     """Yield the actions and cards of a spot, in chips, as far as the cards are known."""
     spent = 0
     for street, expected in zip(streets, cards, strict=False):
@@ -212,7 +233,7 @@ def _actions(streets: list[_Street], cards: tuple[int, ...], scale: int, stack: 
             faces_bet = highest > spent
             if move.kind == RAISE:
                 highest = min(stack, spent + int(scale * move.amount))
-                yield f"{'raise' if faces_bet else 'bet'} {highest}"
+                yield f"{RAISE if faces_bet else BET} {highest}"
             else:
                 yield move.kind if move.kind == FOLD else CALL if faces_bet else CHECK
         spent = highest

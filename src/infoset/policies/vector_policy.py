@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +21,7 @@ from infoset.policies.simple import Row, UniformPolicy, checked_row
 from infoset.tree.public_form import PublicForm
 from infoset.tree.vector_form import VectorForm
 
+_WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 SUM_TOLERANCE = 1e-5
 """The largest deviation of a sum of probabilities from 1: they are kept in single precision."""
 
@@ -46,7 +49,7 @@ class VectorPolicy:
         return cls(form.name, form.players, form.normalised(weights), made_by or {})
 
     def on(self, compiled: Compiled) -> VectorPlay:
-        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game, or is damaged."""
         if (self.game, self.players) != (compiled.name, compiled.players):
             raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name}")
         form = compiled.vector
@@ -54,7 +57,22 @@ class VectorPolicy:
             raise PolicyError(
                 f"the policy has {len(self.rows):,} probabilities, and {compiled.name} has {form.num_rows:,}"
             )
+        if form not in self._right_on:
+            self._check_sums(form)
+            self._right_on.append(form)
         return VectorPlay(form, self.rows)
+
+    @cached_property
+    def _right_on(self) -> list[PublicForm]:
+        """The forms on which the probabilities of each decision are known to sum to 1."""
+        return []
+
+    def _check_sums(self, form: PublicForm) -> None:
+        for begin, actions, hands in form.nodes_in_rows:
+            sums = self.rows[begin : begin + actions * hands].reshape(actions, hands).sum(axis=0)
+            if (np.abs(sums - 1) > SUM_TOLERANCE).any():
+                worst = float(sums[np.argmax(np.abs(sums - 1))])
+                raise PolicyError(f"the policy is damaged: probabilities of a decision sum to {worst:g}; allowed: 1")
 
     def save(self, path: str | Path) -> Path:
         """Write an ``.npz`` file, in full or not at all; return the path."""
@@ -88,6 +106,11 @@ class VectorPlay:
         found = self.rows[place.row : place.row + place.num_actions * place.step : place.step].astype(np.float64)
         total = float(found.sum())
         return (found / total).tolist() if total > 0 else [1 / len(legal_actions)] * len(legal_actions)
+
+
+def records_of(key: str) -> InformationState:
+    """Return the words of an information set's key in hold'em, each as an observation, for ``VectorForm.find``."""
+    return tuple([(None, word.strip("[]").strip('"')) for word in _WORD.findall(key)])
 
 
 def asked_rows(row: Row, form: PublicForm) -> npt.NDArray[np.float32]:

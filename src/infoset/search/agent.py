@@ -1,9 +1,9 @@
 """``search``: the agent that inspects a game and chooses how to play it.
 
-A game that declares the cores of its states is solved in factored form where its tree does not fit.  For other games,
-the distinct positions are enumerated within the start clock; then, in this order of preference, the whole tree is
-solved, or the public subgames, or the information sets by sampling.  A game too large for that is searched move by
-move.  ``plan`` says which and why.
+A game that declares the cores of its states is solved in factored form where its tree does not fit, hold'em in vector
+form.  For other games, the distinct positions are enumerated within the start clock; then, in this order of preference,
+the whole tree is solved, or the public subgames, or the information sets by sampling.  A game too large for that is
+searched move by move.  ``plan`` says which and why.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 
 from infoset import sizes
-from infoset.base import Action, Agent, Factored, Game
+from infoset.base import Action, Agent, CardGame, Factored, Game
 from infoset.clock import Clock
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, GameRuleError, ParameterError, UnsupportedGameError
@@ -52,7 +52,7 @@ from infoset.solvers.job import Limits, Watcher, advance
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
 from infoset.solvers.sampling.pooled_mccfr import PooledMccfr
 from infoset.solvers.sampling.sampled_response import SampledResponse
-from infoset.solvers.tabular.cfr import for_products, pcfr_plus
+from infoset.solvers.tabular.cfr import for_hands, for_products, pcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.solvers.tabular.solver import TabularMethod
 from infoset.tree.graph import GameGraph
@@ -182,9 +182,9 @@ class _Planner:
         method = self.parameters.method
         if method == PESSIMISTIC or (self.oracle and method in (RESOLVING, *KNOWN_ROOTS)):
             return self._subgame("as asked")
-        if method == "auto" and self.model is None and isinstance(self.game, Factored):
+        if method == "auto" and self.model is None and isinstance(self.game, (Factored, CardGame)):
             with suppress(BudgetError, UnsupportedGameError):
-                return self._factored()
+                return self._factored() if isinstance(self.game, Factored) else self._vector()
         compiled = Compiled(self.game, self.parameters.max_histories, self._until(EXPLORING))
         try:
             graph = compiled.graph
@@ -217,6 +217,20 @@ class _Planner:
             raise BudgetError("its tree fits")
         agent, figures = self._solved(compiled, for_products(rules.dealt), "factored")
         return agent, f"factored: {histories:,.0f} histories in factored form; {figures}"
+
+    def _vector(self) -> tuple[Agent, str]:
+        """Solve the public tree with all hands at once, where there are too many histories for a tree."""
+        compiled = Compiled(self.game, self.parameters.max_histories, self._until(BUILDING))
+        if compiled.fits():
+            raise BudgetError("its tree fits")
+        method = for_hands()
+        job = method.job(compiled, SolveConfig(form="vector"))
+        form = compiled.vector
+        advance(job, Limits(target=CLOSE * form.payoff_range, seconds=max(self._left(), 0.05)), Watcher())
+        policy, found = job.policy(), job.evaluation()
+        assert policy is not None and found is not None
+        figures = f"{job.iteration:,} iterations of {method.name}, exploitability {found.exploitability:.3g}"
+        return PolicyAgent(policy.on(compiled), "search"), f"vector: {form.num_histories:,.0f} histories; {figures}"
 
     def _solved(self, compiled: Compiled, method: TabularMethod, form: str) -> tuple[Agent, str]:
         """Solve by a method on one form of the game; return the agent that plays the policy, and its figures."""

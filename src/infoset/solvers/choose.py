@@ -14,7 +14,7 @@ from infoset.solvers.config import OPTIONS, SolveConfig
 from infoset.solvers.job import Job, Limits
 from infoset.solvers.method import METHODS, AnyMethod, Checked, parse_method
 from infoset.solvers.tabular.backward_induction import perfect_information
-from infoset.solvers.tabular.cfr import for_products
+from infoset.solvers.tabular.cfr import for_hands, for_products
 from infoset.solvers.tabular.public_subgames import largest_piece
 from infoset.solvers.teams.optimum import PROVING, check_provable
 from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
@@ -23,7 +23,6 @@ from infoset.tree.subgames import public_positions
 SOON = 5.0  # seconds that suffice for the exact methods on the other games for which they are chosen
 TRIAL = 100  # iterations after which a portfolio is compared
 TRIAL_SECONDS = 5.0  # the latest moment of that comparison
-IN_VECTOR_FORM = "dcfr(gamma=4.0)"  # the fewest iterations on the spots of docs/benchmarks.md
 PORTFOLIO = ("dcfr", "pcfr+", "pdcfr+")  # the best on nearly all games of docs/papers/update-rules.md
 
 
@@ -91,12 +90,13 @@ def _vector(compiled: Compiled, config: SolveConfig) -> Choice | str:
     if config.form is None and (compiled.only_form or not compiled.better_in_vector_form):
         return ""
     form = compiled.vector
-    if not _takes(IN_VECTOR_FORM, config) or config.lock:
+    name = for_hands().name
+    if not _takes(name, config):
         return f"the vector form takes no {_given(config)}"
     why = (
         f"{form.num_histories:,.4g} histories, all hands of a node at once: vector form with {form.num_rows:,} numbers"
     )
-    return _chosen(IN_VECTOR_FORM, config, why)
+    return _chosen(name, config, why)
 
 
 def _cores(compiled: Compiled, config: SolveConfig) -> Choice | str:

@@ -14,10 +14,8 @@ from infoset.base import BoolArray, IntArray, LongArray
 from infoset.games.hand_strengths import strengths_on_boards
 from infoset.games.suits import IDENTITY, SuitPermutation, card_classes, fix_card, hand_images
 from infoset.jit import kernel
-from infoset.tree.public_tree import PLAYERS
+from infoset.tree.public_tree import ALL_CARDS, PLAYERS
 from infoset.tree.vector_walk import DECK
-
-ALL_CARDS = 5  # on the board at the showdown
 
 
 class Board(NamedTuple):
@@ -137,6 +135,36 @@ class Deal:
         before = np.zeros(len(self.hands[player]), np.int64)
         before[self.boards[board.above].hands[player]] = np.arange(len(self.boards[board.above].hands[player]))
         return np.asarray(before[self.images(permutation, player)[board.hands[player]]])
+
+
+def count_hands(
+    board: tuple[int, ...], hands: tuple[LongArray, LongArray], symmetries: Sequence[SuitPermutation]
+) -> list[LongArray]:
+    """Return for each number of further cards (B, 2) the numbers of both players' hands on all boards.
+
+    The boards are those that ``Deal`` makes, up to isomorphism; it takes milliseconds.
+    """
+    holds = np.zeros((PLAYERS, DECK, DECK), np.int64)  # on the diagonal the hands with a card, beside it with both
+    for player, own in enumerate(hands):
+        for one, two in (own.T, own.T[::-1]):
+            np.add.at(holds[player], (one, two), 1)
+            np.add.at(holds[player], (one, one), 1)
+    boards: list[tuple[tuple[int, ...], Sequence[SuitPermutation]]] = [(board, symmetries)]
+    left = np.array([[len(own) for own in hands]])
+    found = [left]
+    for _ in range(ALL_CARDS - len(board)):
+        below: list[tuple[tuple[int, ...], Sequence[SuitPermutation]]] = []
+        counts = []
+        for (cards, same), count in zip(boards, left, strict=True):
+            for group in card_classes(cards, same):
+                card = group.representative
+                fewer = count - holds[:, card, card] + holds[:, card, cards[len(board) :]].sum(axis=1)
+                if fewer.all():
+                    below.append(((*cards, card), fix_card(same, card)))
+                    counts.append(fewer)
+        boards, left = below, np.array(counts).reshape(-1, PLAYERS)
+        found.append(left)
+    return found
 
 
 def disjoint_hands(one: LongArray, two: LongArray) -> BoolArray:

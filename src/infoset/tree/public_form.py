@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray
+from infoset.jit import kernel
 from infoset.lanes import LANES
 from infoset.tree.public_tree import PLAYERS, Node, Street
 from infoset.tree.vector_walk import SAME, Scratch, VectorArrays
@@ -67,7 +68,7 @@ class PublicForm:
     @cached_property
     def num_infosets(self) -> int:
         """The number of information sets, up to isomorphism of the suits."""
-        return sum(hands for _, _, hands in self.nodes_in_rows)
+        return int(self.nodes_in_rows[:, 2].sum())
 
     @property
     def together(self) -> float:
@@ -107,29 +108,29 @@ class PublicForm:
         begin, count = int(self.arrays.first_hand[player, 0]), int(self.arrays.hands[player, 0])
         return self.first_reach[begin : begin + count]
 
+    def rows_of_player(self, player: int) -> slice:
+        """Return the rows of a player's strategy, which are contiguous."""
+        begins = [int(begin) for begin in self.arrays.first_row[:, 0]]
+        return slice(begins[player], [*begins[1:], self.num_rows][player])
+
     def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
         """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
-        found = np.maximum(weights, 0).astype(np.float32, copy=False)
-        for begin, actions, hands in self.nodes_in_rows:
-            own = found[begin : begin + actions * hands].reshape(actions, hands)
-            total = own.sum(axis=0)
-            np.divide(own, total, out=own, where=total > 0)
-            own[:, total <= 0] = 1 / actions
+        found = np.array(weights, dtype=np.float32)
+        normalise_rows(found, self.nodes_in_rows)
         return found
 
     @cached_property
-    def nodes_in_rows(self) -> list[tuple[int, int, int]]:
-        """For each board and decision node the first row, and the numbers of its actions and hands."""
-        a, found = self.arrays, []
-        boards = np.split(np.argsort(a.kind, kind="stable"), np.cumsum(np.bincount(a.kind))[:-1])
-        for street, own in zip(self.streets, boards, strict=False):
-            decisions = [node for node in street.nodes if node.mover >= 0]
-            for b in own.tolist():
-                for node in decisions:
-                    count = int(a.hands[node.mover, b])
-                    begin = int(a.first_row[node.mover, b]) + node.row * count
-                    found.append((begin, len(node.children), count))
-        return found
+    def nodes_in_rows(self) -> LongArray:
+        """(nodes of all boards, 3) for each decision node the first row, and the numbers of its actions and hands."""
+        a, found = self.arrays, [np.zeros((0, 3), np.int64)]
+        of_kind = np.split(np.argsort(a.kind, kind="stable"), np.cumsum(np.bincount(a.kind))[:-1])
+        for street, boards in zip(self.streets, of_kind, strict=False):
+            for node in street.nodes:
+                if node.mover >= 0:
+                    hands = a.hands[node.mover, boards].astype(np.int64)
+                    begins = a.first_row[node.mover, boards] + node.row * hands
+                    found.append(np.stack([begins, np.full_like(hands, len(node.children)), hands], axis=1))
+        return np.concatenate(found)
 
     def scratch(self, dtype: npt.DTypeLike) -> Scratch:
         """Return memory for one thread."""
@@ -162,6 +163,20 @@ class PublicForm:
         a = self.arrays
         paid = {name: getattr(a, name).astype(dtype) for name in ("pays", "stakes", "tables", "factors")}
         return a._replace(**paid)
+
+
+@kernel
+def normalise_rows(rows: npt.NDArray[np.float32], nodes: LongArray) -> None:
+    """Divide the positive parts of the rows of each node and hand by their sum; where that is 0 they become equal."""
+    for k in range(len(nodes)):
+        begin, actions, hands = nodes[k, 0], nodes[k, 1], nodes[k, 2]
+        for h in range(hands):
+            total = 0.0
+            for action in range(actions):
+                total += max(rows[begin + action * hands + h], 0.0)
+            for action in range(actions):
+                row = begin + action * hands + h
+                rows[row] = max(rows[row], 0.0) / total if total > 0.0 else 1.0 / actions
 
 
 def _sizes(street: Street) -> list[int]:
@@ -209,6 +224,7 @@ def node_arrays(streets: Sequence[Street]) -> dict[str, npt.NDArray[Any]]:
         "first_root": begins(len(street.roots) for street in streets),
         "roots": joined([street.roots for street in streets], np.int32),
         "first_lane": begins(len(street.ends) for street in streets),
+        "showdowns": joined([[street.showdowns] for street in streets], np.int32),
         "lanes": joined([[end] for street in streets for end, _ in street.ends], np.int32),
         "pays": joined([pays for street in streets for _, pays in street.ends], np.float64).reshape(-1, PLAYERS, 3),
         "first_all_in": begins(len(street.all_ins) for street in streets),

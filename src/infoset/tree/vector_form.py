@@ -9,19 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from infoset import status
 from infoset.base import CardGame, FloatArray, InformationState, LongArray
+from infoset.errors import BudgetError, shorten
 from infoset.games.poker_hands import card_name, cards_of, hand_name
 from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand, suit_permutations
-from infoset.memory import check_room
-from infoset.tree.boards import ALL_CARDS, Board, Deal, disjoint_hands
+from infoset.memory import free_memory, size_in_words
+from infoset.tree.boards import Board, Deal, count_hands, disjoint_hands
 from infoset.tree.public_form import (
-    BYTES_A_ROW,
     Place,
     PublicForm,
     begins_of,
@@ -30,8 +29,28 @@ from infoset.tree.public_form import (
     node_arrays,
     table_arrays,
 )
-from infoset.tree.public_tree import HAND_CARDS, PLAYERS, Node, Street, build_streets
+from infoset.tree.public_tree import (
+    ALL_CARDS,
+    HAND_CARDS,
+    PLAYERS,
+    BettingCount,
+    Node,
+    Street,
+    build_streets,
+    count_betting,
+)
 from infoset.tree.vector_walk import CHANCE_NODE, DECK, VectorArrays
+
+BYTES = {"half": 2, "single": 4, "double": 8}
+"""The size of a number by precision."""
+BYTES_A_HAND = 40
+"""The size of a hand on a board: its cards, strength, places and numbers."""
+BYTES_A_PAIR = 4
+"""The size of a pair of hands in a matrix of wins less losses, which is copied once."""
+BYTES_A_NODE = 700
+"""The size of a node of the betting."""
+SCRATCH_BYTES = 36
+"""The size of a number in the memory of three threads, in single and in double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +78,15 @@ class VectorForm(PublicForm):
         one, two = (np.array(own, np.int64).reshape(-1, 2) for own in spot.hands)
         hands, weights = (one, two), (np.array(spot.weights[0], np.float64), np.array(spot.weights[1], np.float64))
         with status.during("building the public tree"):
-            streets = build_streets(spot.betting, len(spot.board))
             ranges = [dict(zip(own, of.tolist(), strict=True)) for own, of in zip(spot.hands, weights, strict=True)]
             symmetries = suit_permutations(spot.board, ranges) if symmetric else (IDENTITY,)
-            _check_room(game.name, streets, hands, len(spot.board), len(symmetries))
+            betting = count_betting(spot.betting, len(spot.board))
+            _check_room(game.name, betting, count_hands(spot.board, hands, symmetries))
+            streets = build_streets(spot.betting, len(spot.board))
             deal = Deal(hands, symmetries, len(streets) - 1, [bool(street.all_ins) for street in streets])
             deal.deal(spot.board)
             arrays = _assemble(streets, deal)
+            deal.matrices.clear()  # ``arrays`` holds copies
         return cls(game.name, game.players, streets, arrays, deal.boards, deal, weights)
 
     @property
@@ -96,10 +117,10 @@ class VectorForm(PublicForm):
             times[number] = times[board.above] * len(board.copies)
         total = 1.0 + float(disjoint_hands(*self.deal.hands).any(axis=1).sum())
         for number, board in enumerate(boards):
-            held = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
+            counts = [np.bincount(self.deal.hands[p][own].ravel(), minlength=DECK) for p, own in enumerate(board.hands)]
             begin = int(a.first_hand[0, number])
             twins = int((a.same[begin : begin + len(board.hands[0])] >= 0).sum())
-            pairs = len(board.hands[0]) * len(board.hands[1]) - int(held[0] @ held[1]) + twins
+            pairs = len(board.hands[0]) * len(board.hands[1]) - int(counts[0] @ counts[1]) + twins
             if (kind := int(a.kind[number])) < len(self.streets):
                 street = self.streets[kind]
                 further = [DECK - k - HAND_CARDS for k in range(len(board.cards), ALL_CARDS)]
@@ -139,6 +160,10 @@ class VectorForm(PublicForm):
                 found[board.above, permute_card(board.cards[-1], permutation)] = number, permutation
         return found
 
+    def has_card(self, board: int, turned: SuitPermutation, card: int) -> bool:
+        """Return whether a card may be dealt after a board; not where it would leave a player without a hand."""
+        return (board, permute_card(card, turned)) in self._below
+
     def deal_card(
         self, board: int, node: Node, turned: SuitPermutation, card: int
     ) -> tuple[int, Node, SuitPermutation]:
@@ -163,7 +188,7 @@ class VectorForm(PublicForm):
         for word in words[1:]:
             if node.mover == CHANCE_NODE:
                 (card,) = cards_of(word, "card")
-                if (number, permute_card(card, turned)) not in self._below:
+                if not self.has_card(number, turned, card):
                     return None
                 number, node, turned = self.deal_card(number, node, turned, card)
                 kind += 1
@@ -193,7 +218,7 @@ class VectorForm(PublicForm):
                 actions = tuple(self.streets[kind].nodes[child].action for child in node.children)
                 count = len(board.hands[player])
                 begin = int(self.arrays.first_row[player, number]) + node.row * count
-                records = tuple((word, None) if mover == player else (None, word) for mover, word in words)
+                records = tuple((word, ()) if mover == player else (None, word) for mover, word in words)
                 for k, hand in enumerate(board.hands[player].tolist()):
                     name = hand_name(self.deal.hands[player][hand].tolist())
                     place = Place(number, node, k, begin + k, count, len(actions))
@@ -213,19 +238,45 @@ class VectorForm(PublicForm):
         return [*self._words(kind - 1, self.streets[kind - 1].nodes[leaf], board), (CHANCE_NODE, dealt), *words[::-1]]
 
 
-def _check_room(name: str, streets: list[Street], hands: Any, cards: int, symmetries: int) -> None:
-    """Raise ``BudgetError`` where the rows of all boards do not fit, before any is made."""
-    boards, rows = 1.0, 0.0
-    for street in streets:
-        rows += boards * sum(own * len(of) for own, of in zip(street.rows, hands, strict=True))
-        boards *= (DECK - cards) / max(symmetries, 1) if street is streets[0] else DECK - cards
-        cards += 1
-    size = rows * BYTES_A_ROW
-    check_room(
-        f"{name} has about {rows:,.0f} probabilities; leave out bet sizes, raises or hands, or use precision=half, "
-        "which takes half of it: regrets and averages take about",
-        size,
+def check_rows(
+    name: str, rows: int, precision: str = "half", arrays: int = 2, besides: float = 0.0
+) -> None:  # fmt: skip
+    """Raise ``BudgetError`` where ``arrays`` with a number for each row do not fit, twice while they are saved.
+
+    ``besides`` are further bytes.
+    """
+    needed = {name: rows * arrays * 2 * size + besides for name, size in BYTES.items()}
+    if needed[precision] <= (free := free_memory()):
+        return
+    shown = "single" if precision == "half" else precision
+    half = "" if arrays > 2 else f", with precision=half {size_in_words(needed['half'])}"
+    raise BudgetError(
+        f"{shorten(name)} has {rows:,} probabilities, which take {size_in_words(needed[shown])} in {shown} "
+        f"precision{half}, where {size_in_words(free)} are free; leave out bet sizes, raises (cap) or hands"
     )
+
+
+def _check_room(name: str, betting: BettingCount, hands: list[LongArray]) -> None:
+    """Raise ``BudgetError`` where not even half precision fits, before anything is made.
+
+    ``hands`` holds for each number of further cards (B, 2) the numbers of both players' hands on all boards.
+    """
+    rows, nodes = betting.rows, betting.nodes
+    reached = list(zip(hands, rows, nodes, strict=True))
+    widest = [count.max(axis=0, initial=0) for count in hands]
+    scratch = sum(
+        most @ own + most.max() * (own.max() + some) for most, (_, own, some) in zip(widest, reached, strict=True)
+    )
+    first = next(iter(np.flatnonzero(betting.all_ins)), len(hands))
+    pairs = sum(int(count.prod(axis=1).sum()) for count in hands[first:-1])  # all cards are open on the last boards
+    check_rows(
+        name,
+        int(sum(count.sum(axis=0) @ own for count, own, _ in reached)),
+        besides=(
+            scratch * SCRATCH_BYTES + nodes.sum() * BYTES_A_NODE + pairs * BYTES_A_PAIR
+            + sum(float(count.sum()) for count, _, some in reached if some) * BYTES_A_HAND
+        ),
+    )  # fmt: skip
 
 
 def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:

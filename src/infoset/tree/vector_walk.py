@@ -18,6 +18,7 @@ from infoset.lanes import (
     add_difference,
     add_product,
     add_row,
+    add_whole_product,
     gather_rows,
     scatter_rows,
     write_combination,
@@ -72,6 +73,7 @@ class VectorArrays(NamedTuple):
     first_root: IntArray  # (K + 1,) into ``roots``
     roots: IntArray  # the nodes that follow leaves of the board before, from ``after`` on in the same order
     first_lane: IntArray  # (K + 1,) into ``lanes``
+    showdowns: IntArray  # (K,) number of lanes where hands are compared, which come first
     lanes: IntArray  # nodes where the game ends on this board
     pays: FloatArray  # (lanes, 2, 3) a player's payoff where it wins, ties, loses, times the probability of chance
     first_all_in: IntArray  # (K + 1,) into ``all_ins``
@@ -239,10 +241,11 @@ def read_lanes(a: VectorArrays, b: int, player: int, x: Scratch, first: int, use
 
 @linked_kernel
 @borrowing
-def compare_hands(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
+def compare_hands(a: VectorArrays, b: int, player: int, x: Scratch, comparing: bool) -> None:
     """Write the values of all hands at up to ``LANES`` ends, in one pass over the hands sorted by strength.
 
     Hands that share a card are left out by inclusion and exclusion: the same hand was subtracted for both cards.
+    Without ``comparing`` all strengths count as equal, as where a player folds.
     """
     other, n, m = 1 - player, a.hands[player, b], a.hands[1 - player, b]
     own, others = a.first_hand[player, b], a.first_hand[other, b]
@@ -250,7 +253,7 @@ def compare_hands(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
     cards, their_cards, same = a.cards[own : own + n], a.cards[others : others + m], a.same[own : own + n]
     lanes, results, sums = x.lanes, x.results, x.sums
     i = j = 0
-    while i < n:
+    while comparing and i < n:
         level = strength[i]
         while j < m and strengths[j] < level:
             add_row(sums, ALL, lanes, j)
@@ -275,7 +278,10 @@ def compare_hands(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
         add_row(sums, their_cards[j, 1], lanes, j)
         j += 1
     for h in range(n):
-        add_difference(results, h, sums, LOST, sums, ALL, sums, cards[h, 0], sums, cards[h, 1])
+        if comparing:
+            add_difference(results, h, sums, LOST, sums, ALL, sums, cards[h, 0], sums, cards[h, 1])
+        else:
+            write_difference(results, h, sums, LOST, sums, ALL, sums, cards[h, 0], sums, cards[h, 1])
         if same[h] >= 0:
             add_product(results, h, sums, SAME, lanes, same[h])
 
@@ -283,13 +289,16 @@ def compare_hands(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
 @linked_kernel
 @borrowing
 def end_on_board(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
-    """Write the values of all ends of a board where hands are compared."""
+    """Write the values of all ends of a board where hands are compared or one folds."""
     kind = a.kind[b]
-    for first in range(a.first_lane[kind], a.first_lane[kind + 1], LANES):
-        used = min(LANES, a.first_lane[kind + 1] - first)
+    first, showdowns, until = a.first_lane[kind], a.first_lane[kind] + a.showdowns[kind], a.first_lane[kind + 1]
+    while first < until:
+        comparing = first < showdowns
+        used = min(LANES, (showdowns if comparing else until) - first)
         read_lanes(a, b, player, x, first, used)
-        compare_hands(a, b, player, x)
+        compare_hands(a, b, player, x, comparing)
         write_values(a, b, player, x, a.lanes[first : first + used])
+        first += used
 
 
 @linked_kernel
@@ -327,25 +336,24 @@ def run_out(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
         reach, at = x.reach[at : at + m], x.values_at[depth] + a.all_ins[end] * n
         to, stake = x.values[at : at + n], a.stakes[end, player]
         if player == 0:
-            partial = x.total[:LANES]
+            whole = m - m % LANES
             for i in range(n):
-                row = a.matrix[first + i * m : first + i * m + m]
+                begin, total = first + i * m, to.dtype.type(0)
                 for k in range(LANES):
-                    partial[k] = 0.0
-                for j in range(0, m - LANES + 1, LANES):
-                    for k in range(LANES):
-                        partial[k] += row[j + k] * reach[j + k]
-                total = to.dtype.type(0)
+                    x.sums[0, k] = 0.0
+                for j in range(0, whole, LANES):
+                    add_whole_product(x.sums, 0, a.matrix, begin + j, reach, j)
                 for k in range(LANES):
-                    total += partial[k]
-                for j in range(m - m % LANES, m):
-                    total += row[j] * reach[j]
+                    total += x.sums[0, k]
+                for j in range(whole, m):
+                    total += a.matrix[begin + j] * reach[j]
                 to[i] += stake * total
         else:
             for j in range(m):
-                row, factor = a.matrix[first + j * n : first + j * n + n], -stake * reach[j]
-                for i in range(n):
-                    to[i] += row[i] * factor
+                if reach[j] > 0:
+                    row, factor = a.matrix[first + j * n : first + j * n + n], -stake * reach[j]
+                    for i in range(n):
+                        to[i] += row[i] * factor
 
 
 @inline_kernel

@@ -15,13 +15,14 @@ from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple, TypeAlias, cast
 
-from infoset.base import Action, Game
+from infoset.base import Action, CardGame, Game
 from infoset.catalog import GAMES, GDL, about, is_spot, known_games, load, maker_of
 from infoset.errors import IllegalActionError, one_line, shorten
 from infoset.files import read_text
 from infoset.formats.efg import EfgGame
 from infoset.formats.nfg import NfgGame
 from infoset.formats.openspiel import OpenSpielGame
+from infoset.games.poker_hands import card_name
 from infoset.gdl.game import GdlGame
 from infoset.gdl.library import gdl_title, library
 from infoset.names import format_value
@@ -127,7 +128,10 @@ def _parts(texts: Texts) -> tuple[tuple[str, str], ...]:
 
 
 def title_of(game: Game) -> str:
-    """Return the title in a game's file; "" where the game comes from no file, or from one without a title."""
+    """Return the title in a game's file, or a hold'em spot in short; "" for other games, and files without a title."""
+    if isinstance(game, CardGame):
+        board, betting = " ".join(map(card_name, game.spot.board)), game.spot.betting
+        return f"{board}, pot {betting.pot:,}, stacks {betting.stack:,}"
     if isinstance(game, EfgGame):
         return game.efg.title.strip()
     if isinstance(game, NfgGame):

@@ -1,79 +1,17 @@
-"""The decisions of a strategy in a hold'em game as tables of hands: how often each is reached, and what is done."""
+"""The nodes of a hold'em solution as text: all decisions of a street in lines, and one node with its hands."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
+from rich.text import Text
 
-from infoset.base import Action, FloatArray, InformationState, Policy, own_record
-from infoset.games.betting import ACT
-from infoset.games.holdem import HoldemRules, HoldemState
-from infoset.games.poker_hands import card_name, hand_name
 from infoset.hand_groups import group_of
 from infoset.hand_table import HandTable
-from infoset.view.hand_cells import about_node
-
-
-def decisions(rules: HoldemRules, policy: Policy) -> list[HandTable]:
-    """Return all decisions of the street on which the game begins, in their order; values and equity are unknown."""
-    return _Walk(rules, policy).found()
-
-
-@dataclass
-class _Walk:
-    rules: HoldemRules
-    policy: Policy
-
-    def found(self) -> list[HandTable]:
-        spot = self.rules.spot
-        self.fits = spot.fits.astype(float)
-        self.weights = spot.weights
-        self.total = float(self.weights[0] @ self.fits @ self.weights[1])
-        self.all: list[HandTable] = []
-        dealt = spot.hands[0][0], spot.hands[1][0]
-        first = HoldemState(spot, dealt, spot.betting.start(spot.street), ())
-        self._visit(first, (), ((), ()), [np.ones(len(own)) for own in self.weights])
-        return self.all
-
-    def _visit(
-        self, state: HoldemState, said: tuple[str, ...], infostate: tuple[InformationState, InformationState],
-        reach: list[FloatArray],
-    ) -> None:  # fmt: skip
-        player = state.betting.mover
-        action_set = state.legal_actions(player)
-        rows = np.array(
-            [self._row(player, hand, infostate[player], action_set) for hand in self.rules.spot.hands[player]]
-        )
-        own, other = (self.weights[p] * reach[p] for p in (player, 1 - player))
-        meets = own * ((self.fits if player == 0 else self.fits.T) @ other) / self.total
-        actions = tuple(map(str, action_set))
-        spot, hands = self.rules.spot, self.rules.spot.hands[player]
-        unknown = np.full((len(hands), len(actions)), np.nan)
-        self.all.append(
-            HandTable(
-                player, tuple(map(hand_name, hands)), own, actions, rows, unknown[:, 0], unknown, unknown[:, 0],
-                tuple(map(card_name, spot.board)), spot.betting.pot + sum(state.betting.stakes),
-                spot.betting.invested(state.betting, player),
-                meets, f"after {', '.join(said)}" if said else "",
-            )
-        )  # fmt: skip
-        for k, action in enumerate(actions):
-            after = state.after(action)
-            if isinstance(after, HoldemState) and after.betting.status == ACT:
-                next_records = tuple(
-                    [own_record(action if p == player else None, None if p == player else action) for p in (0, 1)]
-                )
-                further = [reach[p] * rows[:, k] if p == player else reach[p] for p in (0, 1)]
-                self._visit(after, (*said, action), tuple([(*infostate[p], next_records[p]) for p in (0, 1)]), further)  # type: ignore[arg-type]
-
-    def _row(
-        self, player: int, hand: tuple[int, ...], infostate: InformationState, action_set: tuple[Action, ...]
-    ) -> list[float]:
-        record = own_record(None, hand_name(hand))
-        row = self.policy.action_probabilities(player, (record, *infostate), action_set)  # type: ignore[arg-type]
-        return [1 / len(action_set)] * len(action_set) if row is None else list(row)
+from infoset.next_cards import NextCards
+from infoset.view.card_strip import card_strip_text
+from infoset.view.hand_cells import about_node, about_range
+from infoset.view.hand_text import hand_table_text
 
 
 def decisions_text(players: Sequence[str], tables: Sequence[HandTable]) -> str:
@@ -85,3 +23,20 @@ def decisions_text(players: Sequence[str], tables: Sequence[HandTable]) -> str:
         lines.append((f"{table.probability:7.2%}  {about_node(table, players)}", did))
     width = max(len(where) for where, _ in lines)
     return "\n".join(f"{where:{width}}  {did}" for where, did in lines)
+
+
+def node_text(
+    table: HandTable, other: HandTable, players: Sequence[str], measure: str = "strategy",
+    next_cards: Sequence[NextCards] = (),
+) -> Text:  # fmt: skip
+    """Return the hands of one player at a node, a line about the other's, and strips of the cards that may come next.
+
+    Raises ``ParameterError`` for a measure that is unknown.
+    """
+    text = hand_table_text(table, players, measure)
+    figures = "   ".join(f"{name} {words}" for name, words in about_range(other))
+    text.append(f"\n{players[other.player]}", "bold").append(f"   {figures}\n")
+    for cards in next_cards:
+        text.append("\n").append_text(card_strip_text(cards, players)).append("\n")
+    text.rstrip()
+    return text.append("\n")

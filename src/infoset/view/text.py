@@ -16,6 +16,7 @@ from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.normal_form import plans_table
 from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.vector_form import VectorForm
 
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
@@ -189,6 +190,16 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None, instead:
             lines.append(_row_text(key, max(map(len, keys)), action_names(action_set), row))
         lines.append(f"… {len(form.player_infosets(player)) - len(listed):,} more information sets")
     return "\n".join(lines)
+
+
+def spot_text(name: str, form: VectorForm) -> str:
+    """Return the size of a hold'em spot whose histories are not listed."""
+    return "\n".join([
+        name,
+        f"players            {', '.join(form.players)}",
+        f"histories          {form.num_histories:,.0f}, in vector form",
+        f"information sets   {form.num_infosets:,} with a choice; of those that suits alone tell apart one is counted",
+    ])  # fmt: skip
 
 
 def _bar(probability: float, width: int = 10) -> str:

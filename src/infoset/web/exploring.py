@@ -26,6 +26,7 @@ from infoset import sizes
 from infoset.catalog import known_games
 from infoset.errors import InfosetError, ParameterError, shorten
 from infoset.files import POLICY
+from infoset.formats.hand_tables import hand_tables_csv
 from infoset.hand_filters import select_hands
 from infoset.hand_table import HandTable
 from infoset.practice import solve_soon
@@ -37,7 +38,7 @@ from infoset.view.guide import guide, title_of
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.web import nodes
 from infoset.web.artifacts import find
-from infoset.web.hands import hand_cells, hand_kinds, hand_table
+from infoset.web.hands import card_figures, hand_cells, hand_kinds, range_figures
 from infoset.web.metadata import kind_of
 from infoset.web.nodes import DisplayedNode, Group, Row
 from infoset.web.queue import Queue, Request, RunningRequest
@@ -166,7 +167,7 @@ class Exploring:
         }
 
     def _title(self, source: Source) -> str:
-        """Return the title that the file of the source's game gives it; "" where the game is not available."""
+        """Return the title of the source's game; "" where the game is not available."""
         try:
             return title_of(source.game)
         except InfosetError:
@@ -201,7 +202,7 @@ class Exploring:
         for k, whole in enumerate(place.groups[:GROUPS]):
             if view.group not in (None, k):
                 continue
-            found, hands, why = self._matching(source, whole, view)
+            found, hands, why = self._matching(whole, view)
             refused = refused or why
             chosen = [found.row(i) for i in range(min(first, found.total), min(first + view.rows, found.total))]
             shown_groups.append({
@@ -210,29 +211,32 @@ class Exploring:
                 "rows": nodes.shown(source, other, chosen),
                 "hands": None if first or hands is None else hand_cells(hands),
                 "kinds": None if first or hands is None else hand_kinds(hands),
+                "range": None if first or whole.table is None else range_figures(whole.table),
             })  # fmt: skip
         source.warm()
         return {
             "at": place.at, "steps": place.steps, "reach": place.reach, "ends": place.ends, "groups": shown_groups,
-            "more": max(len(place.groups) - GROUPS, 0), "valued": source.study is not None,
+            "more": max(len(place.groups) - GROUPS, 0), "valued": source.study is not None or source.spot is not None,
             "stamp": source.stamp and str(source.stamp[0]), "refused": refused,
         }  # fmt: skip
 
-    def _matching(self, source: Source, group: Group, view: RowsRequest) -> tuple[Group, HandTable | None, str]:
+    def _matching(self, group: Group, view: RowsRequest) -> tuple[Group, HandTable | None, str]:
         """Return the rows that are searched for, as a table where they are hands, and why a search is refused.
 
         Hands are searched by filters, other rows by their keys.
         """
-        table = None if view.first and not view.find else hand_table(source, group)
+        table = group.table
         if table is None or not view.find:
             return nodes.matching(group, view.find), table, ""
         try:
             places = np.flatnonzero(select_hands(table, view.find)).tolist()
         except InfosetError as error:
-            return nodes.matching(group, view.find), None, str(error)
+            return nodes.take(group, []), None, str(error)
         return nodes.take(group, places), table.take(places), ""
 
     def _place(self, source: Source, view: PlaceRequest) -> DisplayedNode:
+        if view.way == "public" and source.spot is not None:
+            return nodes.spot_place(source, view.at)
         if view.way == "public":
             return nodes.public_place(source, view.at)
         return nodes.own_place(source, int(view.way), view.at)
@@ -241,19 +245,27 @@ class Exploring:
         """Return the progress of computing exact values or, once they are known, the evaluation of the strategy."""
         source = self.source(wish.source)
         values = source.values()
-        if values.study is None:
+        found, free = values.evaluation, values.free
+        if found is None or free is None:
             return {"line": values.line, "failed": values.failed, "evaluation": None}
-        found, free, form = values.study.evaluation, values.free, values.study.form
-        assert free is not None
         solved: Any = source.solution if source.solution and source.solution.exploitability is not None else found
         return {
             "line": "", "failed": "",
             "evaluation": {
                 "values": solved.values, "gains": _gains(found), "free_gains": _gains(free),
                 "exploitability": solved.exploitability, "nash_conv": solved.nash_conv, "epsilon": solved.epsilon,
-                "histories": form.num_histories, "infosets": form.num_infosets,
+                "histories": values.histories, "infosets": values.infosets,
             },
         }  # fmt: skip
+
+    def cards(self, view: PlaceRequest) -> dict[str, Any]:
+        """Return what each card changes that is dealt next in a hold'em solution.  Raises ``ParameterError``."""
+        source = self.source(view.source)
+        if source.spot is None:
+            raise ParameterError("cards are compared in hold'em solutions alone")
+        path = nodes.spot_path(source, view.at)
+        with source.working:
+            return card_figures(source.spot.next_cards(path))
 
     def solve(self, wish: SolveRequest) -> dict[str, Any]:
         """Begin to solve, or wait for it in the queue; an answer that is held already is returned at once.
@@ -334,7 +346,8 @@ class Exploring:
             if wish.plain:
                 solution = solve_soon(compiled, SOLVING, watcher)
             else:
-                options = wish.given | {"lock": lock or None, "seed": wish.seed}
+                locks = [*([lock] if lock else []), *map(msgspec.to_builtins, wish.hands or ())]
+                options = wish.given | {"lock": locks or None, "seed": wish.seed}
                 solution = solve(compiled, wish.method, **options, watcher=watcher)
         job.line = f"{solution.method}, {solution.iterations:,} iteration{'' if solution.iterations == 1 else 's'}"
         return Source.of_solution(name, self.folders, solution, compiled)
@@ -353,6 +366,8 @@ class Exploring:
     def differences(self, view: PlaceRequest) -> dict[str, Any]:
         """Return where two strategies differ most: total variation times the reach probability, where that is known."""
         source, other = self.source(view.source), self.source(view.other)
+        if source.is_vector or other.is_vector:
+            raise ParameterError("hold'em solutions are compared node by node")
         if len(source.players) != len(other.players):
             raise ParameterError(
                 f"strategies for {len(source.players)} and {len(other.players)} players; no comparison"
@@ -386,8 +401,14 @@ class Exploring:
         }  # fmt: skip
 
     def csv(self, wish: TablePieceRequest) -> tuple[str, int | None]:
-        """Return a piece of the table of all rows as CSV text, and the row at which the next piece begins."""
+        """Return a piece of the table of all rows as CSV text, and the row at which the next piece begins.
+
+        Of a hold'em solution in vector form, or at ``at``, the hands of both players at a node are returned.
+        """
         source, first = self.source(wish.source), wish.first
+        if source.spot is not None and (wish.at or source.is_vector):
+            node = source.spot_node(nodes.spot_path(source, wish.at), equity=True)
+            return hand_tables_csv(node.tables), None
         text = StringIO()
         write = csv.writer(text, lineterminator="\n")
         if first == 0:
@@ -415,7 +436,7 @@ def _answer_name(wish: SolveRequest, key: bytes) -> str:
     """Return the name of the source for an answer: the game's own name where it is solved with the defaults."""
     if wish.plain and wish.source.startswith("game:"):
         return wish.source
-    return f"{'lock' if wish.lock else 'solved'}:{sha256(key).hexdigest()[:16]}"
+    return f"{'lock' if wish.lock or wish.hands else 'solved'}:{sha256(key).hexdigest()[:16]}"
 
 
 def _lock_of(source: Source | None, player: str, what: Any) -> Any:
@@ -425,7 +446,7 @@ def _lock_of(source: Source | None, player: str, what: Any) -> Any:
     if what == "source":
         if source is None:
             raise ParameterError(f"lock: there is no strategy yet for {shorten(player)}")
-        return source.policy
+        return source.saved if source.is_vector else source.policy
     if isinstance(what, str):
         raise ParameterError(f"lock: {shorten(what)!r} is not probabilities, uniform or source")
     return what

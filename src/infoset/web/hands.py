@@ -1,68 +1,33 @@
-"""The information sets of a hold'em decision as a table of hands: as a whole and by classes."""
+"""A node of a hold'em solution as plain data: the figures of the range, by classes and made hands, and next cards."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from infoset.base import FloatArray
-from infoset.errors import InfosetError
-from infoset.games.holdem import HoldemRules
-from infoset.games.poker_hands import RANKS, SUITS, card_name
-from infoset.hand_groups import by_draw, by_made_hand
+from infoset.hand_groups import by_draw, by_made_hand, group_of
 from infoset.hand_table import HandTable
+from infoset.next_cards import NextCards
+from infoset.view.action_colors import action_colors
 from infoset.view.hand_cells import matrix_cells
 from infoset.web import nodes
-from infoset.web.nodes import Group
-from infoset.web.sources import Source
-
-CARD = re.compile(f"[{RANKS}][{SUITS}]")
-HAND = re.compile(f"({CARD.pattern}){{2}}")
-
-
-def hand_table(source: Source, group: Group) -> HandTable | None:
-    """Return the hands of a group with their probabilities and, where these are known, values; equity is unknown.
-
-    Weights are reach probabilities by those of the hand that gets here most often; 1 where these are unknown.  ``None``
-    for other games.
-    """
-    try:
-        if not isinstance(source.game, HoldemRules):
-            return None
-    except InfosetError:
-        return None
-    rows = [group.row(k) for k in range(group.total)]
-    words = [nodes.words_of(row.key) for row in rows]
-    if not rows or not all(own and HAND.fullmatch(own[0]) for own in words):
-        return None
-    figures = nodes.shown(source, None, rows)
-    known = [found["reach"] for found in figures]
-    reach = None if None in known else np.array(known)
-    weights = np.ones(len(rows)) if reach is None else reach / (reach.max() or 1.0)
-    unknown = [np.nan] * len(group.actions)
-    ev_actions = np.array([found.get("ev") or unknown for found in figures])
-    opened = [word for word in words[0][1:] if CARD.fullmatch(word)]
-    return HandTable(
-        group.player, tuple([own[0] for own in words]), weights, group.actions,
-        np.array([unknown if found["p"] is None else found["p"] for found in figures]),
-        np.array([found.get("value", np.nan) for found in figures]), ev_actions, np.full(len(rows), np.nan),
-        (*map(card_name, source.game.spot.board), *opened), float("nan"), probabilities=reach,
-    )  # fmt: skip
 
 
 def hand_cells(table: HandTable) -> list[dict[str, Any]]:
     """Return the classes of hands, with means over the hands as they get here.
 
     Each class has its ``row`` and ``column``, ``name``, ``hands``, ``filled`` (the part of all hands of the class that
-    gets here), ``p`` (a probability per action), and, where values are known, ``ev`` (one per action) and ``value``.
+    gets here), ``p`` (a probability per action), and, where they are known, ``ev`` (one per action), ``value``,
+    ``equity`` and ``realised``.
     """
     return [
         {
             "row": row, "column": column, "name": group.name, "filled": filled,
             "hands": [table.hands[k] for k in group.places],
             "p": _known(group.frequencies), "ev": _known(group.ev_actions), "value": _known(np.array(group.ev)),
+            "equity": _known(np.array(group.equity)), "realised": _known(np.array(group.realised)),
         }
         for (row, column), (group, filled) in matrix_cells(table).items()
     ]  # fmt: skip
@@ -80,12 +45,34 @@ def hand_kinds(table: HandTable) -> list[dict[str, Any]]:
                 {
                     "name": group.name, "share": _known(np.array(group.share)),
                     "p": _known(group.frequencies), "value": _known(np.array(group.ev)),
+                    "equity": _known(np.array(group.equity)), "realised": _known(np.array(group.realised)),
                 }
                 for group in groups
             ],
         }
         for title, groups in (("Made hand", by_made_hand(table)), ("Draw", by_draw(table))) if groups
     ]  # fmt: skip
+
+
+def range_figures(table: HandTable) -> dict[str, Any]:
+    """Return the figures of a whole range: ``combinations``, ``value``, ``equity``, ``realised``, and ``p``, ``ev``."""
+    every = group_of(table)
+    names = {"value": every.ev, "equity": every.equity, "realised": every.realised}
+    return {
+        "combinations": every.combinations, "pot": table.pot, "board": table.board, "p": _known(every.frequencies),
+        "ev": _known(every.ev_actions), **{name: _known(np.array(value)) for name, value in names.items()},
+    }  # fmt: skip
+
+
+def card_figures(cards: tuple[NextCards, NextCards]) -> dict[str, Any]:
+    """Return what each card changes that may be dealt next: for each player, and the first decision after it."""
+    first = next((one for one in cards if one.actions), cards[0])
+    return {
+        "cards": first.cards, "player": first.player, "moves": first.actions, "colors": action_colors(first.actions),
+        "p": first.frequencies.tolist() if first.actions else None,
+        "before": [_known(np.array(one.before)) for one in cards],
+        "after": [[nodes.finite(value) for value in one.ev] for one in cards],
+    }  # fmt: skip
 
 
 def _known(values: FloatArray) -> Any:

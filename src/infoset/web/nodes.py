@@ -17,8 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset.errors import PolicyError, shorten
+from infoset.hand_table import HandTable
+from infoset.names import information_key
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import SEVERAL, InfosetHere, PublicNode
+from infoset.tree.vector_walk import END_NODE
 from infoset.web.sources import Probabilities, Source
 
 MAX_BRANCHES = 400  # sent for one step
@@ -37,6 +40,8 @@ class Row(NamedTuple):
     actions: tuple[str, ...]
     probabilities: Probabilities
     reach: float | None
+    figures: dict[str, Any] | None = None
+    """Further figures that are known at once."""
 
 
 class Group(NamedTuple):
@@ -47,6 +52,8 @@ class Group(NamedTuple):
     total: int
     key: Callable[[int], str]
     row: Callable[[int], Row]
+    table: HandTable | None = None
+    """The hands of a node of a hold'em solution, one a row."""
 
 
 class DisplayedNode(NamedTuple):
@@ -94,6 +101,73 @@ def public_place(source: Source, at: str) -> DisplayedNode:
             reach = node.reach
         groups = [] if ends else _public_groups(node)
     return DisplayedNode(".".join(map(str, taken)), steps, groups, reach, ends)
+
+
+def spot_place(source: Source, at: str) -> DisplayedNode:
+    """Return the node of a hold'em solution after the branches ``at``, such as ``0.2.31``, with both players' hands.
+
+    Raises ``Refusal`` for a path that does not exist.
+    """
+    path, steps = spot_path(source, at), []
+    for depth in range(len(path) + 1):
+        node = source.spot_node(path[:depth])
+        chosen = node.following.index(path[depth]) if depth < len(path) else None
+        if node.following:
+            by = node.mover
+            branches = [
+                {"at": k, "label": word, "by": by, "reach": reach, "ends": source.spot_ends((*path[:depth], word))}
+                for k, (word, reach) in enumerate(zip(node.following, node.reaches.tolist(), strict=True))
+            ]
+            reach = node.tables[0].probability
+            steps.append({"by": by, "chosen": chosen, "reach": reach, "more": 0, "branches": branches})
+    node = source.spot_node(path, equity=True)
+    order = sorted(node.tables, key=lambda table: table.player != node.mover)
+    groups = [_hand_group(source, table, path) for table in order]
+    return DisplayedNode(at, steps, groups, node.tables[0].probability, node.mover == END_NODE)
+
+
+def spot_path(source: Source, at: str) -> tuple[str, ...]:
+    """Return the actions and cards of the branches ``at``.  Raises ``Refusal`` for a path that does not exist."""
+    if not _BRANCHES.fullmatch(at):
+        raise Refusal(HTTPStatus.NOT_FOUND, f"there is no path {shorten(at)} in this game")
+    path: tuple[str, ...] = ()
+    for number in (int(part) for part in at.split(".") if part):
+        following = source.spot_node(path).following
+        if number >= len(following):
+            raise Refusal(HTTPStatus.NOT_FOUND, f"there is no path {shorten(at)} in this game")
+        path = (*path, following[number])
+    return path
+
+
+def _hand_group(source: Source, table: HandTable, path: tuple[str, ...]) -> Group:
+    """Return the hands of one player at a node, with their figures."""
+    movers = [source.spot_node(path[:depth]).mover for depth in range(len(path))]
+    known = [(word, ()) if mover == table.player else (None, word) for word, mover in zip(path, movers, strict=True)]
+    source.learn(table.actions)
+    best = np.max(table.ev_actions, axis=1, initial=-np.inf)
+    shares, realised = table.shares, table.realised
+
+    def key(k: int) -> str:
+        return information_key(((None, table.hands[k]), *known))
+
+    def row(k: int) -> Row:
+        figures: dict[str, Any] = {
+            "label": table.hands[k], "value": finite(table.ev[k]), "equity": finite(table.equity[k]),
+            "realised": finite(realised[k]), "weight": float(table.weights[k]), "share": float(shares[k]),
+        }  # fmt: skip
+        if np.isfinite(table.ev_actions[k]).all() and table.actions:
+            figures |= {"ev": table.ev_actions[k].tolist(), "regret": (table.ev_actions[k] - table.ev[k]).tolist()}
+            figures["best"] = float(best[k])
+        probabilities = table.probabilities
+        reach = None if probabilities is None else float(probabilities[k])
+        return Row(table.player, key(k), table.actions, table.strategy[k].tolist(), reach, figures)
+
+    return Group(table.player, table.actions, len(table.hands), key, row, table)
+
+
+def finite(value: float) -> float | None:
+    """Return a figure, or ``None`` where it is unknown."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _step(node: PublicNode, chosen: int | None) -> dict[str, Any]:
@@ -211,11 +285,11 @@ def _own_groups(source: Source, player: int, begin: int, end: int) -> list[Group
 def shown(source: Source, other: Source | None, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Return rows with all their figures; the words that all keys have in common are left out of the labels."""
     labels = short_labels([row.key for row in rows])
-    return [{**_figures(source, other, row), "label": label} for row, label in zip(rows, labels, strict=True)]
+    return [{"label": label, **_figures(source, other, row)} for row, label in zip(rows, labels, strict=True)]
 
 
 def _figures(source: Source, other: Source | None, row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = {"key": row.key, "reach": row.reach, "p": row.probabilities}
+    found: dict[str, Any] = {"key": row.key, "reach": row.reach, "p": row.probabilities, **(row.figures or {})}
     if row.key in source.lock.get(source.players[row.player], ()):
         found["locked"] = True
     if other is not None:
@@ -240,6 +314,8 @@ def probabilities_in(other: Source, row: Row) -> Probabilities:
         if row.player >= len(other.table.keys):
             return None
         return other.table.probabilities_of(row.player, row.key, row.actions)
+    if other.spot is not None:
+        return other.spot.probabilities(row.player, row.key, row.actions)
     study = other.study
     k = None if study is None else other.values().number.get((row.player, row.key))
     if study is None or k is None:
@@ -271,8 +347,9 @@ def matching(group: Group, text: str) -> Group:
 def take(group: Group, places: Sequence[int]) -> Group:
     """Return only the rows at these places."""
     return Group(
-        group.player, group.actions, len(places), lambda k: group.key(places[k]), lambda k: group.row(places[k])
-    )
+        group.player, group.actions, len(places), lambda k: group.key(places[k]), lambda k: group.row(places[k]),
+        None if group.table is None else group.table.take(places),
+    )  # fmt: skip
 
 
 def all_rows(source: Source, first: int = 0, end: int | None = None) -> Iterator[Row]:

@@ -10,7 +10,7 @@ import msgspec
 
 from infoset.errors import one_line
 from infoset.remote.serving import Refusal
-from infoset.solvers.config import SolveConfig
+from infoset.solvers.config import HandLock, SolveConfig
 
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
 MAX_VISITOR = 100  # letters
@@ -37,12 +37,15 @@ class SolveRequest(SolveConfig):
     method: Text = "auto"
     lock: dict[str, dict[str, dict[str, float]] | str] | None = None
     """By player: probabilities of moves by information set, ``uniform``, or ``source`` for its own strategy."""
+    hands: list[HandLock] | None = None
+    """Hands of nodes of hold'em that are locked."""
     visitor: Visitor = ""
 
     @property
     def plain(self) -> bool:
         """Whether the game is to be solved with the defaults."""
-        return self.method == "auto" and self.seed is None and not self.lock and self.given.keys() <= {"lock"}
+        free = not self.lock and not self.hands
+        return self.method == "auto" and self.seed is None and free and self.given.keys() <= {"lock"}
 
 
 FORM: dict[str, dict[str, Any]] = {
@@ -90,12 +93,14 @@ class TablePieceRequest(StrategyRequest, frozen=True):
     """A piece of the table of all rows, from row ``first`` on."""
 
     first: Steps = 0
+    at: Place = ""
 
 
 ASKED: dict[str, type[Any]] = {
     "open": StrategyRequest,
     "rules": StrategyRequest,
     "node": RowsRequest,
+    "cards": PlaceRequest,
     "values": StrategyRequest,
     "differences": PlaceRequest,
     "task": TaskRequest,

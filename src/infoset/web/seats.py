@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from http import HTTPStatus
@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from infoset import sizes
-from infoset.base import Action, Agent, Game, InformationState, RealTime
+from infoset.base import Action, Agent, CardGame, Game, InformationState, RealTime
 from infoset.catalog import READERS, known_games, list_games, load, load_shipped
 from infoset.compiled import Compiled
 from infoset.errors import (
@@ -34,16 +34,19 @@ from infoset.match.agents import AGENTS, PolicyAgent, game_made_for, is_marked, 
 from infoset.match.person import HUMAN
 from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
+from infoset.policies.loading import load_policy
 from infoset.policies.tabular import TabularPolicy
-from infoset.practice import EQUILIBRIUM, costs, solve_soon
+from infoset.practice import EQUILIBRIUM, costs, grades, solve_soon
 from infoset.remote.serving import Refusal
 from infoset.solvers.job import Watcher
 from infoset.solvers.study import ActionValue, Study
+from infoset.spots import SpotTree
 from infoset.view.pictures import record_words
 from infoset.web.artifacts import Artifact, find, items
 from infoset.web.metadata import MetadataCache, kind_of
 from infoset.web.queue import Queue, RunningRequest
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 REMOTE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "scripted", "trained"})
@@ -51,6 +54,7 @@ REMOTE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "scr
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
 MAX_SOLUTIONS = 8
+MAX_TREES = 3  # solutions of hold'em spots that are kept to grade decisions
 HINTS = 1.0  # seconds that a question for a hint may wait
 MAX_KNOWN = 100  # games for which it is remembered whether they are small
 STEP = 0.2  # seconds between two checks of a job that is waited for
@@ -110,6 +114,7 @@ class Agents:
     def __init__(self, folders: tuple[Path, ...]) -> None:
         self.folders, self.heads = folders, MetadataCache()
         self.solved: dict[Game | str, Solved] = {}  # by ``key_of``
+        self.trees: dict[tuple[str, str], SpotTree] = {}  # by the agent and the game
         self.refused: dict[Game | str, str] = {}
         self.solvable: dict[Game | str, bool] = {}
         self.queue = Queue()
@@ -218,11 +223,11 @@ class Agents:
         self._keep(self.solved, key, found, MAX_SOLUTIONS)
         return found
 
-    def _keep(self, list_policies: dict[Game | str, T], key: Game | str, found: T, most: int) -> None:
+    def _keep(self, cached: dict[K, T], key: K, found: T, most: int) -> None:
         with self.lock:
-            while len(list_policies) >= most:
-                list_policies.pop(next(iter(list_policies)))
-            list_policies[key] = found
+            while len(cached) >= most:
+                cached.pop(next(iter(cached)))
+            cached[key] = found
 
     def is_solvable(self, game: Game) -> bool:
         """Return whether all positions of a game can be enumerated in about a quarter of a second."""
@@ -231,7 +236,11 @@ class Agents:
             return True
         if key not in self.solvable:
             try:
-                found = Compiled(game, progress=small(seconds=0.4)).graph is not None
+                compiled = Compiled(game, progress=small(seconds=0.4))
+                if compiled.has_vector_form:
+                    found = compiled.vector.num_rows <= sizes.ROWS_SOLVED_AT_ONCE
+                else:
+                    found = compiled.graph is not None
             except InfosetError:
                 found = False
             self._keep(self.solvable, key, found, MAX_KNOWN)
@@ -262,8 +271,34 @@ class Agents:
         except (InfosetError, Refusal):
             return False
 
-    def costs(self, game: Game, match: Match, player: int) -> list[dict[str, Any]]:
-        """Return each choice's average cost to ``player`` against the solved policy, in units of payoffs."""
+    def tree(self, game: Game, names: Sequence[str]) -> SpotTree | None:
+        """Return the solution that grades decisions in a hold'em spot: the first served one among these agents."""
+        name = next((name for name in names if name[:1].isdecimal()), None)
+        if name is None or not isinstance(game, CardGame):
+            return None
+        with self.lock:
+            if (name, game.name) in self.trees:
+                return self.trees[name, game.name]
+        found = SpotTree.of(Compiled(game), load_policy(self._resolved(name)))
+        self._keep(self.trees, (name, game.name), found, MAX_TREES)
+        return found
+
+    def costs(self, game: Game, match: Match, player: int, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Return each choice's average cost to ``player`` against the solved policy, in units of payoffs.
+
+        In hold'em against a served solution, one of the agents ``names``, with the verdict and the share of the pot.
+        """
+        steps, tree = replay_steps(match, game), self.tree(game, names)
+        if tree is not None or isinstance(game, CardGame):
+            solved = None if tree is not None else self.equilibrium(game)
+            tree = tree or SpotTree.of(solved.compiled, solved.policy)  # type: ignore[union-attr]
+            return [
+                {
+                    "words": _last_words(game, player, infostate), "move": grade.action, "best": grade.best,
+                    "cost": grade.lost, "share": grade.lost_share, "verdict": grade.verdict, "played": grade.frequency,
+                }
+                for _, infostate, grade in grades(tree, match, steps, player)
+            ]  # fmt: skip
         solved = self.equilibrium(game)
         study, policy = solved.study, solved.policy
         if study is None:
@@ -277,7 +312,7 @@ class Agents:
                 "words": _last_words(game, player, found.infostate), "move": found.action, "best": found.best,
                 "cost": found.lost,
             }
-            for found in costs(actions, match, replay_steps(match, game), player)
+            for found in costs(actions, match, steps, player)
             if found.lost is not None
         ]  # fmt: skip
 
@@ -316,6 +351,8 @@ def solve_for_play(game: Game, job: RunningRequest) -> Solved:
 
     step("building the game")
     compiled = Compiled(game, progress=small(step, BUILDING))
+    if compiled.has_vector_form and compiled.vector.num_rows > sizes.ROWS_SOLVED_AT_ONCE:
+        raise BudgetError(f"{compiled.vector.num_rows:,} probabilities: too large to be solved while you wait")
     solution = solve_soon(compiled, SOLVING, Watcher(begin=begin, advance=job.check))
     return Solved(solution.policy, compiled, solution.gap)
 

@@ -31,7 +31,7 @@ class SharedGame(Compiled):
             self.progress = report
             try:
                 with suppress(BudgetError, UnsupportedGameError):
-                    if not self.better_factored and self.fits():
+                    if not self.better_in_vector_form and not self.better_factored and self.fits():
                         assert self.form
                 if not (whole := self.made_whole):
                     yield

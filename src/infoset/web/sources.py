@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from infoset import sizes
-from infoset.base import Action, Game, InformationState
+from infoset.base import Action, CardGame, Game, InformationState
 from infoset.catalog import GAMES, READERS, known_games, load
 from infoset.errors import (
     BudgetError,
@@ -27,18 +27,21 @@ from infoset.errors import (
     one_line,
     shorten,
 )
-from infoset.evaluation import tabulated
+from infoset.evaluation import evaluate, tabulated
 from infoset.files import BROKEN_ARCHIVE, archive_names, describe_damage
 from infoset.names import action_names, parse_name
 from infoset.policies.loading import SavedPolicy, load_policy
 from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
+from infoset.policies.vector_policy import VectorPolicy
 from infoset.remote.serving import Refusal
 from infoset.search.public_walk import PublicWalk
 from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.study import Study
+from infoset.spots import SpotNode, SpotTree
 from infoset.tree.plans import realisation
+from infoset.tree.vector_walk import END_NODE
 from infoset.web.artifacts import named
 from infoset.web.shared_game import SharedGame
 
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.5  # seconds that a question waits
 BYTES_A_ROW, BYTES_A_STUDIED_ROW = 400, 1200  # of memory, as measured on Leduc poker
+MAX_NODES = 200  # of a hold'em solution that are held in memory
 GAME_FILES = tuple(READERS)
 
 Probabilities: TypeAlias = "Sequence[float] | None"
@@ -76,6 +80,7 @@ class Source:
         self._values: Values | None = None
         self._preparing: Enumeration | None = None
         self._warmed = False
+        self._nodes: dict[tuple[tuple[str, ...], bool], SpotNode] = {}
 
     @classmethod
     def of_file(cls, name: str, folders: tuple[Path, ...], place: Path) -> Source:
@@ -114,11 +119,12 @@ class Source:
         if isinstance(policy, TableFile):
             self.table = policy
             for action_set in policy.action_sets:
-                self._learn(action_set)
+                self.learn(action_set)
         self.game_name: str = policy.game
         self.made_by: dict[str, Any] = dict(policy.made_by)
 
-    def _learn(self, action_set: Sequence[str]) -> None:
+    def learn(self, action_set: Sequence[str]) -> None:
+        """Note the actions, whose order decides on their colours."""
         for action in action_set:
             self.order.setdefault(action, len(self.order))
 
@@ -146,6 +152,8 @@ class Source:
     @property
     def bytes(self) -> int:
         """The approximate memory use in bytes of the strategy with its values, without its game."""
+        if self.is_vector:
+            return int(2 * self.saved.rows.nbytes)
         rows = 0 if self.table is None else sum(len(keys) for keys in self.table.keys)
         return rows * (BYTES_A_ROW if self.study is None else BYTES_A_STUDIED_ROW)
 
@@ -156,22 +164,61 @@ class Source:
     def waits(self) -> str:
         """Return a line about the preparation that must come first; "" once the strategy is ready.
 
-        A table is ready immediately; a sampled policy is indexed by the game's positions, which must be enumerated
-        first.  Raises what the preparation raised.
+        A table is ready immediately, unless it is of hold'em; a sampled policy is indexed by the game's positions,
+        which must be enumerated first.  Raises what the preparation raised.
         """
-        if self.table is not None:
+        if self.table is not None and not self._is_hold_em:
             return ""
         with self.working:
             if self._preparing is None:
-                self._preparing = Enumeration(lambda: self._plays, self.compiled)
+                self._preparing = Enumeration(lambda: self.spot or self.table or self._plays, self.compiled)
         return self._preparing.waits(PATIENCE)
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether the strategy is one in vector form, which has no table of keys."""
+        return isinstance(self.saved, VectorPolicy)
+
+    @cached_property
+    def spot(self) -> SpotTree | None:
+        """The nodes of a hold'em strategy; ``None`` for other games, and where the strategy does not fit the game."""
+        if not self._is_hold_em:
+            return None
+        if self.is_vector:
+            return SpotTree.of(self.compiled, self.saved)
+        try:
+            return SpotTree.of(self.compiled, self.saved if self.table is None else self.table.policy())
+        except InfosetError:
+            return None
+
+    @cached_property
+    def _is_hold_em(self) -> bool:
+        try:
+            return isinstance(self.game, CardGame)
+        except InfosetError:
+            return False
+
+    def spot_node(self, path: tuple[str, ...], equity: bool = False) -> SpotNode:
+        """Return a node of ``spot``, of which the last ones are kept.  Raises ``UnknownNameError``."""
+        assert self.spot is not None
+        with self.working:
+            if (path, equity) not in self._nodes:
+                if len(self._nodes) >= MAX_NODES:
+                    self._nodes.clear()
+                self._nodes[path, equity] = self.spot.node(path, equity)
+            return self._nodes[path, equity]
+
+    def spot_ends(self, path: tuple[str, ...]) -> bool:
+        """Return whether nobody acts and no card is dealt any more after a path in ``spot``."""
+        assert self.spot is not None
+        return self.spot.mover(path) == END_NODE
 
     def action_probabilities(
         self, player: int, known: InformationState, key: str, action_set: tuple[Action, ...]
     ) -> Probabilities:
         """Return the probabilities of the moves at an information set; ``None`` where the strategy has none."""
         words = action_names(action_set)
-        self._learn(words)
+        self.learn(words)
         if self.table is not None:
             return self.table.probabilities_of(player, key, words)
         found: Probabilities = self._plays.action_probabilities(player, known, action_set)
@@ -223,7 +270,7 @@ class Enumeration(Background[object]):
     """The enumeration of a game in a thread; ``line`` reports its progress."""
 
     def __init__(self, call: Callable[[], object], compiled: SharedGame) -> None:
-        self.line = "enumerating the game"
+        self.line = "building the public tree" if compiled.has_vector_form else "enumerating the game"
 
         def report(number: int) -> None:
             self.line = f"enumerating the game: {number:,}"
@@ -250,7 +297,10 @@ class Values:
         self.source = source
         self.line, self.failed = "waiting", ""
         self.study: Study | None = None
+        """The values of all actions; ``None`` for a hold'em solution, of which nodes are looked at one by one."""
+        self.evaluation: Evaluation | None = None
         self.free: Evaluation | None = None  # with all players free to deviate, including locked ones
+        self.infosets, self.histories = 0, 0.0
         self.number: dict[tuple[int, str], int] = {}
         threading.Thread(target=self._run, daemon=True).start()
 
@@ -269,6 +319,13 @@ class Values:
     def _work(self) -> None:
         self.line = "enumerating the game"
         compiled = self.source.compiled
+        if self.source.is_vector:
+            self.line = "working out values"
+            with compiled.making:
+                found = evaluate(compiled, self.source.saved)
+            self.infosets, self.histories = compiled.vector.num_infosets, float(compiled.vector.num_histories)
+            self.evaluation, self.free = found, found
+            return
         with compiled.making:
             compiled.progress = self._report
             try:
@@ -282,8 +339,9 @@ class Values:
         study = Study.of(compiled, self.source.policy, self.source.lock or None)
         owners = form.infoset_player.tolist()
         self.number = {place: k for k, place in enumerate(zip(owners, form.keys, strict=True))}
+        self.infosets, self.histories = form.num_infosets, form.num_histories
+        self.evaluation, self.study = study.evaluation, study
         self.free = evaluate_plan(form, realisation(form, study.behaviour))
-        self.study = study
 
     def _report(self, count: int) -> None:
         self.line = f"building the tree: {count:,}"

@@ -573,8 +573,10 @@ class Table:
             hand.finish(self.end)
         if not self.people:
             self.live.finish(match, self.game, self.end.item)
-        elif not self.paced and self.service.agents.at_hand(self.game, Wait(self._wait.visitor)):
-            self._tell_costs(match, self.end)
+        elif not self.paced:
+            agents = self.service.agents
+            if agents.tree(self.game, self.saved.plan.agents) or agents.at_hand(self.game, Wait(self._wait.visitor)):
+                self._tell_costs(match, self.end)
 
     def _count(self, returns: Sequence[float]) -> None:
         """Add the payoffs of a game to the score of the sitting."""
@@ -590,7 +592,7 @@ class Table:
         for chair, hand in self.hands.items():
             seat = (chair + self.saved.shift) % len(self.labels)
             with suppress(InfosetError):
-                costs = self.service.agents.costs(self.game, match, seat)
+                costs = self.service.agents.costs(self.game, match, seat, self.saved.plan.agents)
                 if self.end is end:  # and no other game has begun
                     hand.finish(msgspec.structs.replace(end, costs=tuple(costs)))
 

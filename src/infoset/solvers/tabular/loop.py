@@ -25,12 +25,14 @@ from infoset.names import check_range
 from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Job
 from infoset.solvers.tabular import updates
+from infoset.solvers.tabular.lock import locked_hands
 from infoset.solvers.tabular.solver import Solver, TabularMethod
 from infoset.solvers.tabular.updates import Update
 from infoset.solvers.tabular.vector import VectorSolver
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
+from infoset.tree.vector_form import VectorForm
 
 Schedule = Callable[[FloatArray], FloatArray]
 """A function from iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
@@ -187,7 +189,7 @@ class Method(TabularMethod):
     def job(self, compiled: Compiled, config: SolveConfig) -> Job:  # type: ignore[override]
         """Return a solver of a game, on its vector form where that is asked for or is the better one."""
         in_vector_form = config.form == "vector" or (
-            config.form is None and self.update in SCALE_FREE and not config.lock and compiled.better_in_vector_form
+            config.form is None and self.update in SCALE_FREE and compiled.better_in_vector_form
         )
         if not in_vector_form:
             if config.precision is not None:
@@ -198,8 +200,6 @@ class Method(TabularMethod):
                 f"{self.name} does not work on the vector form; those that do: cfr, cfr+, linear-cfr, dcfr, hs-dcfr, "
                 "pcfr+, pdcfr+, hs-pcfr+"
             )
-        if config.lock:
-            raise UnsupportedGameError("lock names information sets of the tree; with it there is no vector form")
         solver = VectorSolver(
             compiled.vector, self.name, partial(schedule_rows, self), self.update is updates.predictive,
             config.precision or "single",
@@ -208,6 +208,10 @@ class Method(TabularMethod):
             if compiled.vector.folded:
                 raise UnsupportedGameError("start=random: isomorphic cards would need equal strategies; use uniform")
             solver.start_at(np.random.default_rng(config.seed or 0).random(compiled.vector.num_rows))
+        if config.lock:
+            if not isinstance(compiled.vector, VectorForm):
+                raise UnsupportedGameError("lock: on the vector form only hold'em can be locked; use form=tree")
+            solver.keep_to(*locked_hands(compiled.vector, config.locked))
         return solver
 
     def solver(self, form: SequenceForm, start: FloatArray | None = None) -> LoopSolver:

@@ -196,7 +196,7 @@ class TabularMethod(Checked, ABC):
         solver = self.solver(form, random_interior(form, config.seed or 0) if config.start == "random" else None)
         solver.factored = factored
         if config.lock:
-            solver.keep_to(locked_rows(form, config.lock))
+            solver.keep_to(locked_rows(form, config.locked))
         solver.step(0)
         return solver
 

@@ -6,6 +6,7 @@ Players take turns (alternating updates).  The average is weighted by each playe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil, inf
 from typing import Any
 
@@ -18,14 +19,19 @@ from infoset.solvers.job import Job, Point
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.public_form import PublicForm
 from infoset.tree.public_tree import PLAYERS
+from infoset.tree.vector_form import check_rows
 from infoset.tree.vector_values import NO_LOCK, Figures, Walker, exact_figures
 from infoset.tree.vector_walk import LARGEST, TRAIN, Learnt
+from infoset.warm_up import ready
 
 FIRST_CHECK, CHECK_GROWTH = 5, 1.25
 """Exact figures cost about three iterations, so that they are computed less often than elsewhere."""
 HALF, SINGLE, DOUBLE = "half", "single", "double"
-KEPT = {HALF: np.int16, SINGLE: np.float32, DOUBLE: np.float64}
+STORED = {HALF: np.int16, SINGLE: np.float32, DOUBLE: np.float64}
 """How regrets and averages are kept; ``half`` has a unit for each node besides."""
+
+KERNELS = {HALF: "vector-half", SINGLE: "vector", DOUBLE: "vector-double"}
+"""The sets of kernels to compile ahead."""
 
 
 class VectorSolver(Job):
@@ -39,14 +45,16 @@ class VectorSolver(Job):
     ) -> None:  # fmt: skip
         """Take ``rows``, which returns the schedule's parameters (k, m) of k iterations from one on.
 
-        Raises ``ParameterError`` for a predictive update in half precision.
+        Raises ``ParameterError`` for a predictive update in half precision, ``BudgetError`` where it does not fit.
         """
         self.form, self.name, self.rows, self.predictive = form, name, rows, predictive
         if predictive and precision == HALF:
             raise ParameterError(f"precision=half: {name} needs single or double; cfr, cfr+ and dcfr take half, too")
+        check_rows(form.name, form.num_rows, precision, 2 + predictive)
+        ready(KERNELS[precision])
         self.walker = Walker(form, np.float64 if precision == DOUBLE else np.float32)
         self.exact = self.walker if precision == DOUBLE else Walker(form, np.float64)
-        dtype, count = KEPT[precision], form.num_rows
+        dtype, count = STORED[precision], form.num_rows
         scales = np.ones((form.num_nodes * (precision == HALF), 2), self.walker.dtype)
         self.state = Learnt(
             np.zeros(count, dtype), np.zeros(count, dtype), np.zeros(count * predictive, dtype), scales, NO_LOCK
@@ -56,7 +64,10 @@ class VectorSolver(Job):
         self._better: tuple[int, str, FloatArray, Figures] | None = None
 
     def keep_to(self, fixed: FloatArray, locked: BoolArray) -> None:
-        """Fix the strategy in ``locked`` rows to the probabilities ``fixed`` (rows,), before the first iteration."""
+        """Fix the strategy in ``locked`` rows to the probabilities ``fixed`` (rows,), before the first iteration.
+
+        Figures are then those of the rest, as in ``evaluate_plan``.
+        """
         self.state = self.state._replace(locked=locked)
         self.state.regrets[locked] = fixed[locked] * self._one
 
@@ -110,7 +121,11 @@ class VectorSolver(Job):
         return self._better
 
     def _evaluation(self, figures: Figures) -> Evaluation:
-        return Evaluation.of(figures.values, figures.responses)
+        found, locked = Evaluation.of(figures.values, figures.responses), self.state.locked
+        if not len(locked):
+            return found
+        free = sum(not locked[self.form.rows_of_player(player)].all() for player in range(PLAYERS))
+        return replace(found, exploitability=found.nash_conv / max(free, 1))
 
     def evaluation(self) -> Evaluation:
         """Return exact figures of the policy."""

@@ -3,6 +3,7 @@
 import { address, sourceIn } from "./address.js";
 import { get, mayWrite, saving } from "./api.js";
 import { complaint, go, here, say } from "./app.js";
+import { CardStrip } from "./cards.js";
 import { gameTitle, make, percent, save, signed, typing } from "./dom.js";
 import { landing } from "./explore_home.js";
 import { HandMatrix } from "./hands.js";
@@ -14,6 +15,10 @@ import { wayTree } from "./tree.js";
 import { solved } from "./waiting.js";
 
 const ROWS = 100;
+
+/** Return the equity of a hand or class, and the part of it that is realised, where they are known. */
+const shares = ({ equity, realised }) => [["Equity", equity, 1], ["Realised", realised, 0]].filter(([, value]) => (value ?? null) !== null)
+  .flatMap(([name, value, digits]) => [make("dt", {}, name), make("dd", {}, percent(value, digits))]);
 
 export async function show(main, parameters) {
   const source = sourceIn(parameters);
@@ -102,14 +107,16 @@ class Explorer {
       make("option", { value: "public" }, "What everybody knows"),
       ...(about.rows ? about.players.map((name, k) => make("option", { value: String(k) }, `${name}'s own keys`)) : []));
     this.ways.value = this.way;
+    this.ways.hidden = !about.rows;
     this.lockPanel = new LockPanel(this);
+    this.csv = make("a", { className: "ex-small", ...saving("explore/csv", { source: this.source }, "strategy.csv") }, "CSV");
     const compare = make("a", { className: "ex-small", href: "#", onclick: (event) => { event.preventDefault(); this.chooseOther(); } }, "Compare…");
     this.compareBox = make("div", { hidden: true, className: "panel ex-card" });
     this.main.append(make("div", { className: "explore" },
       make("header", { className: "ex-head" },
         make("h1", { title: about.game || where }, this.title), make("span", { className: "muted" }, [where, by, rows].filter(Boolean).join(" · ")),
         make("div", { className: "ex-tools" }, compare,
-          make("a", { className: "ex-small", ...saving("explore/csv", { source: this.source }, "strategy.csv") }, "CSV"),
+          this.csv,
           make("button", { className: "ex-small", type: "button", onclick: () => this.saveSvg() }, "SVG"))),
       this.compareBox, this.wayBar, this.trouble,
       ...(about.payoffs ? [make("section", { className: "panel ex-card", aria: { label: "Payoffs" } }, drawPicture(about.payoffs, { players: about.players }))] : []),
@@ -129,7 +136,8 @@ class Explorer {
   who = (by) => (by >= 0 ? this.about.players[by] : by === -1 ? "chance" : "all");
 
   drawMeasures() {
-    const shown = Object.entries(MEASURES).filter(([, m]) => !m.compares || this.other);
+    const ranges = this.node?.groups.some((group) => group.range);
+    const shown = Object.entries(MEASURES).filter(([key, m]) => (!m.compares || this.other) && (ranges ? key !== "regret" : !m.hands));
     this.measures.replaceChildren(...shown.map(([key, m]) => make("button", {
       type: "button", onclick: () => this.setMeasure(key), aria: { pressed: key === this.measure },
       title: m.needs && !this.evaluation ? "Waits for the game's tree" : "",
@@ -198,6 +206,8 @@ class Explorer {
     this.at = found.at;
     this.drawn = `${this.way} ${this.find}`;
     this.remember();
+    this.drawMeasures();
+    if (found.groups.some((group) => group.range)) Object.assign(this.csv, saving("explore/csv", { source: this.source, at: this.at }, "hands.csv"));
     this.drawWay();
     if (same) this.freshen(found);
     else this.drawGroups(focus);
@@ -273,7 +283,8 @@ class Explorer {
         : step?.by === -1 ? "Chance acts next: choose its outcome above." : "Nobody has a choice here.";
       this.body.append(make("p", { className: "ex-empty" }, why));
     }
-    for (const group of groups) if (group.total) this.body.append(this.group(group));
+    if (groups.some((group) => group.range)) this.body.append(...this.ranges(groups.filter((group) => group.total)));
+    else for (const group of groups) if (group.total) this.body.append(this.group(group));
     if (focus) this.matrices[0]?.focus();
     const first = groups.find((group) => group.total);
     if (first) this.point(first, first.rows[0], 0);
@@ -304,22 +315,68 @@ class Explorer {
     this.search.focus();
   }
 
-  group(group) {
-    const all = overall(group, group.rows);
-    const matrix = new Matrix(group, this.measure, {
-      name: `${this.who(group.player)} to move`,
+  /** Return both players' ranges side by side, the cards that may come next, and the tables of hands below. */
+  ranges(groups) {
+    const step = this.node.steps.at(-1), parts = groups.map((group) => this.range(group));
+    const found = parts.map(({ top }) => top), below = parts.map(({ below: tables }) => tables);
+    if (!step || step.by !== -1 || step.chosen !== null) return [make("div", { className: "ex-ranges" }, ...found), ...below];
+    const box = make("section", { className: "ex-group" }, make("h2", {}, "Next card"), make("p", { className: "ex-progress", role: "status" }, "Comparing the cards …"));
+    this.fillCards(box, step);
+    return [box, make("div", { className: "ex-ranges" }, ...found), ...below];
+  }
+
+  async fillCards(box, step) {
+    const { at } = this;
+    let found;
+    try {
+      found = await get("explore/cards", { source: this.source, at });
+    } catch (error) {
+      box.lastChild.textContent = error.message;
+      return;
+    }
+    if (this.closed || this.at !== at) return;
+    const strip = new CardStrip(found, this.about.players, (card) => this.follow(this.node.steps.length - 1, step.branches.find((branch) => branch.label === card).at));
+    box.lastChild.replaceWith(strip.element);
+  }
+
+  /** Return the matrix of a player's range, and the tables of its hands. */
+  range(group) {
+    const { range } = group, acts = group.moves.length > 0;
+    const hands = new HandMatrix(group, this.measure, (cell) => this.pointHands(group, cell), (name) => this.filterBy(name));
+    const matrix = this.rows(group, `${this.who(group.player)}'s hands`);
+    hands.table.setAttribute("aria-label", `${this.who(group.player)}'s hands: pairs on the diagonal, suited hands above it`);
+    this.hands.set(group.group, hands);
+    this.matrices.push(matrix);
+    const figures = [["EV", signed(range.value, 2)], ["equity", percent(range.equity)], ["realised", percent(range.realised, 0)], ["combinations", range.combinations.toLocaleString("en", { maximumFractionDigits: 1 })]];
+    const top = make("section", { className: "ex-group" },
+      make("h2", {}, `${this.who(group.player)} ${acts ? "to move" : this.node.steps.at(-1)?.chosen === null && this.node.steps.at(-1).by >= 0 ? "looks on" : "holds"}`,
+        make("small", {}, group.total.toLocaleString("en"), group.total === 1 ? " hand" : " hands")),
+      make("p", { className: "ex-range" }, ...figures.map(([name, text]) => make("span", {}, make("span", { className: "muted" }, `${name} `), text))),
+      acts ? mix(group.moves, range.p, group.colors) : this.node.groups.some((one) => one.moves.length) ? make("div", { className: "ex-mix ex-gap" }) : "",
+      acts ? make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(range.p?.[k])}`).join(", ")) : "",
+      hands.grid);
+    const tables = [hands.kinds, matrix.element];
+    const below = acts || group === this.node.groups[0] ? make("section", { className: "ex-group" }, ...tables)
+      : make("details", { className: "ex-group", ontoggle: () => matrix.draw() }, make("summary", {}, make("h2", {}, `${this.who(group.player)}'s hands`)), ...tables);
+    requestAnimationFrame(() => matrix.draw());
+    return { top, below };
+  }
+
+  rows(group, name) {
+    return new Matrix(group, this.measure, {
+      name,
       more: async (first) => (await get("explore/node", this.view({ first, group: group.group }))).groups[0].rows,
       chosen: (row, k, how) => { this.point(group, row, k); if (how === "down") this.down(group, k); },
     });
+  }
+
+  group(group) {
+    const all = overall(group, group.rows);
+    const matrix = this.rows(group, `${this.who(group.player)} to move`);
     this.matrices.push(matrix);
     const box = make("section", { className: "ex-group" },
       make("h2", {}, `${this.who(group.player)} to move`, make("small", {}, `${group.total.toLocaleString("en")} information set${group.total === 1 ? "" : "s"}`)));
     if (all) box.append(mix(group.moves, all, group.colors), make("p", { className: "unseen" }, group.moves.map((move, k) => `${move} ${percent(all[k])}`).join(", ")));
-    if (group.hands) {
-      const hands = new HandMatrix(group, this.measure, (cell) => this.pointHands(group, cell), (name) => this.filterBy(name));
-      this.hands.set(group.group, hands);
-      box.append(hands.element);
-    }
     box.append(matrix.element);
     requestAnimationFrame(() => matrix.draw());
     return box;
@@ -329,12 +386,13 @@ class Explorer {
   pointHands(group, cell) {
     this.detail.replaceChildren(
       make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${cell.name}`),
-      make("table", { className: "ex-exact" },
+      make("table", { className: "ex-exact", hidden: !group.moves.length },
         make("thead", {}, make("tr", {}, ...["Action", "Probability", ...(cell.ev ? ["Value"] : [])].map((name) => make("th", { scope: "col" }, name)))),
         make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
           make("td", {}, percent(cell.p?.[i], 2)), ...(cell.ev ? [make("td", {}, signed(cell.ev[i], 3))] : []))))),
       make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
         ...(cell.value === null ? [] : [make("dt", {}, "Value"), make("dd", {}, signed(cell.value, 4))]),
+        ...shares(cell),
         make("dt", {}, "Hands"), make("dd", {}, cell.hands.join(" "))));
   }
 
@@ -350,17 +408,19 @@ class Explorer {
 
   point(group, row, k) {
     this.pointed = { group, row, k };
+    const digits = group.range ? 2 : 5;
     const columns = [["Probability", (i) => percent(row.p?.[i], 2)]];
     if (this.other) columns.push(["Other", (i) => percent(row.q?.[i], 2)]);
-    if (row.ev) columns.push(["Value", (i) => signed(row.ev[i], 5)], ["Regret", (i) => signed(row.regret[i], 5)]);
+    if (row.ev) columns.push(["Value", (i) => signed(row.ev[i], digits)], ["Regret", (i) => signed(row.regret[i], digits)]);
     this.detail.replaceChildren(
-      make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${row.key}`),
-      make("table", { className: "ex-exact" },
+      make("h2", { className: "ex-key" }, `${this.who(group.player)}: ${group.range ? row.label : row.key}`),
+      make("table", { className: "ex-exact", hidden: !group.moves.length },
         make("thead", {}, make("tr", {}, make("th", {}, "Action"), ...columns.map(([name]) => make("th", { scope: "col" }, name)))),
         make("tbody", {}, ...group.moves.map((move, i) => make("tr", {}, make("th", { scope: "row", title: move, style: { "border-left": `4px solid ${colour(group.colors, i)}`, "padding-left": "7px" } }, move),
           ...columns.map(([, of]) => make("td", {}, of(i))))))),
       make("dl", { className: "ex-facts", style: { "margin-top": "8px" } },
-        ...(row.value === undefined ? [] : [make("dt", {}, "Value"), make("dd", {}, signed(row.value, 6))]),
+        ...(row.value === undefined ? [] : [make("dt", {}, "Value"), make("dd", {}, signed(row.value, group.range ? 3 : 6))]),
+        ...shares(row),
         make("dt", {}, "Reached"), make("dd", {}, row.reach === null || row.reach === undefined ? "–" : percent(row.reach, 4)),
         ...(row.p ? [] : [make("dt", {}, "The policy"), make("dd", {}, "says nothing here: all moves alike")])));
     this.lockPanel.point(group, row);
@@ -476,9 +536,13 @@ class Explorer {
     save("strategy.svg", [picture], "image/svg+xml");
   }
 
+  /** Return the labels of the branches taken. */
+  wayLabels() {
+    return this.node.steps.filter((step) => step.chosen !== null).map((step) => step.branches.find((branch) => branch.at === step.chosen)?.label);
+  }
+
   wayWords() {
-    const taken = this.node.steps.filter((step) => step.chosen !== null);
-    const words = taken.map((step) => step.branches.find((branch) => branch.at === step.chosen)?.label);
+    const words = this.wayLabels();
     return words.length ? `after ${words.join(", ")}` : "at the start";
   }
 

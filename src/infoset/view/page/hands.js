@@ -5,13 +5,22 @@ import { colour, mix } from "./matrix.js";
 
 const RANKS = "AKQJT98765432";
 
+/** The figures that colour a cell besides the strategy: the number, its text, and how far it is from even, from −1 to 1. */
+const FIGURES = {
+  ev: { of: (cell) => cell.value, text: (x) => signed(x, Math.abs(x) < 9.95 ? 1 : 0), from: (x, most) => x / most },
+  regret: { of: (cell) => cell.value, text: (x) => signed(x, Math.abs(x) < 9.95 ? 1 : 0), from: (x, most) => x / most },
+  equity: { of: (cell) => cell.equity, text: (x) => `${Math.round(100 * x)}`, from: (x) => 2 * x - 1 },
+  realised: { of: (cell) => cell.realised, text: (x) => `${Math.round(100 * x)}`, from: (x) => Math.max(-1, Math.min(1, x - 1)) },
+};
+
 /** The matrix of a group's ``hands``, and their kinds below it; ``chosen(cell)`` is called with the cell that the user points at, ``filter(name)`` with the kind that the user presses. */
 export class HandMatrix {
   constructor(group, show, chosen, filter) {
     Object.assign(this, { group, show, chosen, filter });
     this.table = make("table", { className: "ex-hands", aria: { label: "Hands: pairs on the diagonal, suited hands above it" } });
     this.kinds = make("div", { className: "ex-kinds" });
-    this.element = make("div", {}, this.table, this.legend(), this.kinds);
+    this.grid = make("div", {}, this.table, this.legend());
+    this.element = make("div", {}, this.grid, this.kinds);
     this.table.addEventListener("pointerover", (event) => this.point(event));
     this.table.addEventListener("focusin", (event) => this.point(event));
     this.table.addEventListener("keydown", (event) => this.key(event));
@@ -47,34 +56,40 @@ export class HandMatrix {
 
   /** The tables of made hands and draws. */
   kindTables() {
-    const valued = this.group.kinds.some(({ rows }) => rows.some((row) => row.value !== null));
-    const heads = (title) => [title, "Share", ...(valued ? ["Value"] : []), ""];
+    const knows = (name) => this.group.kinds.some(({ rows }) => rows.some((row) => (row[name] ?? null) !== null));
+    const figures = [["value", "Value", (x) => signed(x, 2)], ["equity", "Equity", (x) => percent(x, 0)], ["realised", "Realised", (x) => percent(x, 0)]]
+      .filter(([name]) => knows(name));
+    const heads = (title) => [title, "Share", ...figures.map(([, head]) => head), ""];
     return this.group.kinds.map(({ title, rows }) => make("table", { className: "ex-exact" },
       make("thead", {}, make("tr", {}, ...heads(title).map((name) => make("th", { scope: "col" }, name)))),
       make("tbody", {}, ...rows.map((row) => make("tr", {},
         make("th", { scope: "row" }, make("button", { type: "button", className: "ex-plain", onclick: () => this.filter(row.name) }, row.name)),
         make("td", {}, row.share === null ? "" : percent(row.share)),
-        ...(valued ? [make("td", {}, row.value === null ? "" : signed(row.value, 2))] : []),
-        make("td", { className: "ex-kind", title: this.group.moves.map((move, k) => `${move} ${percent(row.p?.[k])}`).join(", ") }, mix(this.group.moves, row.p, this.group.colors, true)))))));
+        ...figures.map(([name, , text]) => make("td", {}, (row[name] ?? null) === null ? "" : text(row[name]))),
+        make("td", { className: "ex-kind", title: this.group.moves.map((move, k) => `${move} ${percent(row.p?.[k])}`).join(", ") }, this.group.moves.length ? mix(this.group.moves, row.p, this.group.colors, true) : ""))))));
   }
 
   cell(cell, row, column, most, first) {
     const [high, low] = [RANKS[Math.min(row, column)], RANKS[Math.max(row, column)]];
     const name = `${high}${low}${row === column ? "" : row < column ? "s" : "o"}`;
     if (!cell) return make("td", { className: "ex-none" }, make("b", {}, name));
-    const hasValue = (this.show === "ev" || this.show === "regret") && cell.value !== null;
-    const words = `${name}: ${this.group.moves.map((move, k) => `${move} ${percent(cell.p?.[k])}`).join(", ")}${cell.value === null ? "" : `; value ${signed(cell.value, 2)}`}`;
+    const figure = FIGURES[this.show], value = figure?.of(cell) ?? null, hasValue = value !== null;
+    const known = [["value", cell.value, signed(cell.value, 2)], ["equity", cell.equity, percent(cell.equity)], ["realised", cell.realised, percent(cell.realised, 0)]]
+      .filter(([, one]) => one !== null && one !== undefined).map(([word, , text]) => `; ${word} ${text}`).join("");
+    const words = `${name}: ${this.group.moves.map((move, k) => `${move} ${percent(cell.p?.[k])}`).join(", ")}${known}`.replace(": ;", ":");
+    const apart = hasValue ? figure.from(value, most) : 0;
     const filled = hasValue ? [make("i", { style: {
-      background: cell.value < 0 ? "var(--bad)" : "var(--good)", height: "100%", width: "100%", opacity: String(0.12 + 0.6 * Math.abs(cell.value) / most),
+      background: apart < 0 ? "var(--bad)" : "var(--good)", height: "100%", width: "100%", opacity: String(0.08 + 0.62 * Math.min(1, Math.abs(apart))),
     } })] : this.stripes(cell);
     const place = 13 * row + column;
     const dark = !hasValue && cell.filled > 0.6;
     return make("td", {
       className: dark ? "ex-dark" : "", tabIndex: place === first ? 0 : -1, dataset: { hand: place }, title: words, aria: { label: words },
-    }, ...filled, make("b", {}, name), ...(hasValue ? [make("small", {}, signed(cell.value, Math.abs(cell.value) < 10 ? 1 : 0))] : []));
+    }, ...filled, make("b", {}, name), ...(hasValue ? [make("small", {}, figure.text(value))] : []));
   }
 
   stripes(cell) {
+    if (!this.group.moves.length) return [make("i", { style: { background: "var(--muted)", width: "100%", height: `${100 * cell.filled}%`, opacity: "0.55" } })];
     let left = 0;
     return (cell.p ?? []).map((share, k) => {
       const stripe = make("i", { style: {

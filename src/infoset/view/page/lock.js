@@ -12,6 +12,7 @@ export class LockPanel {
   constructor(explorer) {
     this.explorer = explorer;
     this.kept = JSON.parse(JSON.stringify(explorer.about.lock ?? {}));
+    this.hands = []; // locks of several hands of hold'em, by node and filter
     this.sliders = make("div", {});
     this.list = make("ul", { className: "ex-locks" });
     this.progress = make("div", {});
@@ -41,7 +42,7 @@ export class LockPanel {
       this.list,
       make("div", { className: "ex-fields" }, ...whole.flat(), ...fields.flat()),
       make("div", { className: "ex-buttons" }, this.button,
-        make("button", { type: "button", onclick: () => { this.kept = {}; this.drawList(); this.drawSliders(); } }, "Reset")),
+        make("button", { type: "button", onclick: () => { this.kept = {}; this.hands = []; this.drawList(); this.drawSliders(); } }, "Reset")),
       mayWrite() ? this.progress : make("p", { className: "muted" }, "Needs the link with the token that the server printed."));
   }
 
@@ -82,7 +83,9 @@ export class LockPanel {
       make("p", { className: "ex-key" }, `${name}: ${row.key}`),
       make("div", { className: "ex-lock-row" }, ...lines.flat()),
       make("div", { className: "ex-buttons" },
-        make("button", { type: "button", className: "ex-small", onclick: () => this.keep(name, row.key, group.moves, probabilities) }, "Lock these probabilities"),
+        group.range ? make("button", { type: "button", className: "ex-small", onclick: () => this.keepHands(name, group, probabilities) },
+          this.explorer.find ? `Lock the ${group.total.toLocaleString("en")} hands shown` : `Lock all ${group.total.toLocaleString("en")} hands`) : null,
+        make("button", { type: "button", className: "ex-small", onclick: () => this.keep(name, row.key, group.moves, probabilities) }, group.range ? "Lock this hand" : "Lock these probabilities"),
         kept ? make("button", { type: "button", className: "ex-small", onclick: () => this.free(name, row.key) }, "Free") : null));
   }
 
@@ -91,6 +94,14 @@ export class LockPanel {
     this.kept[name] = { ...(typeof before === "object" ? before : {}), [key]: Object.fromEntries(moves.map((move, k) => [move, probabilities[k]])) };
     this.drawList();
     this.drawSliders();
+  }
+
+  /** Lock all hands that the filter shows at this node of hold'em. */
+  keepHands(player, group, probabilities) {
+    const { explorer } = this, after = explorer.wayLabels().join(", ") || "start", hands = explorer.find.trim();
+    this.hands = this.hands.filter((one) => one.player !== player || one.after !== after || one.hands !== hands);
+    this.hands.push({ player, after, hands, actions: Object.fromEntries(group.moves.map((move, k) => [move, probabilities[k]])) });
+    this.drawList();
   }
 
   keepPlayer(name, what) {
@@ -109,13 +120,18 @@ export class LockPanel {
   drawList() {
     const line = (text, free) => make("li", {}, make("span", { title: text }, text),
       make("button", { type: "button", className: "ex-small", onclick: free, aria: { label: `free ${text}` } }, "×"));
+    const mixed = (row) => Object.entries(row).map(([move, p]) => `${move} ${percent(p, 0)}`).join(", ");
     const lines = Object.entries(this.kept).flatMap(([name, what]) => {
       if (typeof what === "string") return [line(`${name}: ${what === "uniform" ? "all moves alike" : "as shown here"}`, () => this.keepPlayer(name, ""))];
       const keys = Object.entries(what);
       if (keys.length > 30) return [line(`${name}: ${keys.length.toLocaleString("en")} information sets`, () => this.keepPlayer(name, ""))];
-      return keys.map(([key, row]) => line(`${name}: ${key} — ${Object.entries(row).map(([move, p]) => `${move} ${percent(p, 0)}`).join(", ")}`, () => this.free(name, key)));
+      return keys.map(([key, row]) => line(`${name}: ${key} — ${mixed(row)}`, () => this.free(name, key)));
     });
-    this.list.replaceChildren(...lines);
+    const ofHands = this.hands.map((one) => line(`${one.player} after ${one.after}: ${one.hands || "all hands"} — ${mixed(one.actions)}`, () => {
+      this.hands = this.hands.filter((other) => other !== one);
+      this.drawList();
+    }));
+    this.list.replaceChildren(...lines, ...ofHands);
   }
 
   /** Solve around the locks: show the answer if the user has waited for it, otherwise offer it in a line. */
@@ -126,7 +142,8 @@ export class LockPanel {
       return [name, choices ? value : value === "" ? null : Number(value)];
     }));
     const asked = { source: explorer.source, ...options, lock: JSON.parse(JSON.stringify(this.kept)) };
-    const name = `${explorer.title}, ${Object.keys(this.kept).length ? "around what is locked" : `by ${options.method}`}`;
+    if (this.hands.length) asked.hands = this.hands.map((one) => ({ ...one }));
+    const name = `${explorer.title}, ${Object.keys(this.kept).length || this.hands.length ? "around what is locked" : `by ${options.method}`}`;
     const show = (task) => go("explore", address(task.source, kept));
     const mine = this.asked = Symbol("the last that was asked here");
     const done = await solved(asked, name, this.progress, () => !explorer.closed && this.asked === mine, show);

@@ -13,11 +13,18 @@ export const MEASURES = {
     name: "Reach", last: "Reach", text: (x) => percent(x, 2),
     of: (row, k) => (row.reach === null || !row.p ? null : row.reach * row.p[k]),
   },
+  equity: { name: "Equity", of: (row, k) => row.p?.[k] ?? null, text: (x) => percent(x), last: "Reach", hands: true },
+  realised: { name: "Realised", of: (row, k) => row.p?.[k] ?? null, text: (x) => percent(x), last: "Reach", hands: true },
   difference: {
     name: "Difference", last: "Apart", text: (x) => (x === null ? "–" : `${signed(100 * x, 1)} %`),
     of: (row, k) => (row.p && row.q ? row.q[k] - row.p[k] : null), compares: true,
   },
 };
+
+/** The columns of hands besides those of their actions: the figures of a row, where they are known. */
+const HAND_COLUMNS = [
+  ["EV", (row) => signed(row.value, 2)], ["Equity", (row) => percent(row.equity, 0)], ["Realised", (row) => percent(row.realised, 0)],
+];
 
 /** Return the total variation distance of two strategies in a row. */
 export const apart = (row) => (row.p && row.q ? row.p.reduce((sum, p, k) => sum + Math.abs(p - row.q[k]), 0) / 2 : null);
@@ -25,8 +32,8 @@ export const apart = (row) => (row.p && row.q ? row.p.reduce((sum, p, k) => sum 
 /** Return the colour of move k, by the names that come with its group: it is the same everywhere. */
 export const colour = (colors, k) => `var(--${colors[k]})`;
 
-function lastOf(measure, row) {
-  if (measure.last === "Set value") return signed(row.value, 3);
+function lastOf(measure, row, range) {
+  if (measure.last === "Set value" && !range) return signed(row.value, 3);
   if (measure.last === "Apart") return percent(apart(row));
   return row.reach === null || row.reach === undefined ? "–" : percent(row.reach, row.reach < 0.01 ? 3 : 1);
 }
@@ -56,7 +63,7 @@ export function overall(group, rows) {
 function barOf(measure, value, most) {
   const style = {};
   if (value === null || Number.isNaN(value)) return [];
-  if (measure === MEASURES.strategy || measure === MEASURES.reach) {
+  if (measure === MEASURES.strategy || measure === MEASURES.reach || measure.hands) {
     style.width = `${Math.min(100, 100 * value / (most || 1))}%`;
     return [make("i", { style }), make("i", { className: "ex-edge", style: value > 0.0005 ? {} : { display: "none" } })];
   }
@@ -106,10 +113,11 @@ export class Matrix {
   redraw() {
     const measure = MEASURES[this.show];
     this.head.replaceChildren(
-      make("th", { scope: "col" }, "Knows"), make("th", { scope: "col", className: "ex-mixed" }, "Mix"),
+      make("th", { scope: "col" }, this.group.range ? "Hand" : "Knows"), make("th", { scope: "col", className: "ex-mixed" }, this.group.moves.length ? "Mix" : ""),
       ...this.group.moves.map((move, k) => make("th", { scope: "col", title: move },
         make("span", { className: "ex-dot", style: { background: colour(this.group.colors, k) } }), move)),
-      make("th", { scope: "col", className: "ex-last" }, measure.last),
+      ...(this.group.range ? HAND_COLUMNS.map(([name]) => make("th", { scope: "col", className: "ex-last" }, name)) : []),
+      make("th", { scope: "col", className: "ex-last" }, this.group.range && measure.last === "Set value" ? "Reach" : measure.last),
     );
     this.drawn = null;
     this.draw();
@@ -147,7 +155,7 @@ export class Matrix {
 
   most() {
     const measure = MEASURES[this.show];
-    if (measure === MEASURES.strategy || measure.compares) return 1;
+    if (measure === MEASURES.strategy || measure.compares || measure.hands) return 1;
     let most = 0;
     for (const row of this.rows.values()) {
       this.group.moves.forEach((_, k) => { most = Math.max(most, Math.abs(measure.of(row, k) ?? 0)); });
@@ -164,7 +172,7 @@ export class Matrix {
     }
     line.append(
       make("th", { scope: "row", title: row.key, className: row.locked ? "ex-locked" : "" }, row.label),
-      make("td", { className: "ex-mixed" }, mix(this.group.moves, row.p, this.group.colors, true)),
+      make("td", { className: "ex-mixed" }, this.group.moves.length ? mix(this.group.moves, row.p, this.group.colors, true) : ""),
     );
     const values = this.group.moves.map((_, k) => measure.of(row, k));
     const best = Math.max(...values.filter((x) => x !== null && !Number.isNaN(x)));
@@ -179,7 +187,8 @@ export class Matrix {
         aria: { label: `${row.label}, ${move}: ${text}` },
       }, cell));
     });
-    line.append(make("td", { className: "ex-last" }, lastOf(measure, row)));
+    if (this.group.range) line.append(...HAND_COLUMNS.map(([, of]) => make("td", { className: "ex-last" }, of(row))));
+    line.append(make("td", { className: "ex-last" }, lastOf(measure, row, this.group.range)));
     return line;
   }
 
@@ -276,15 +285,15 @@ export function pictured(groups, show, title, place) {
         const value = measure.of(row, k), x = 170 + k * step, w = step - 6;
         parts.push(`<rect x="${x}" y="${y}" width="${w}" height="22" rx="5" fill="${sunken}"/>`);
         if (value !== null && !Number.isNaN(value)) {
-          const plain = show === "strategy" || show === "reach";
-          const size = plain ? w * value / (show === "strategy" ? 1 : most) : w * Math.abs(value) / most / 2;
+          const plain = show === "strategy" || show === "reach" || measure.hands;
+          const size = plain ? w * value / (show === "reach" ? most : 1) : w * Math.abs(value) / most / 2;
           const left = plain ? x : value < 0 ? x + w / 2 - size : x + w / 2;
           const fill = plain ? paint(`--${group.colors[k]}`) : paint(value < 0 ? "--bad" : "--good");
           parts.push(`<rect x="${left}" y="${y}" width="${Math.max(size, 0)}" height="22" rx="5" fill="${fill}" fill-opacity="0.4"/>`);
         }
         write(x + w - 8, y + 15.5, measure.text(value), 'font-size="12" text-anchor="end"');
       });
-      parts.push(`<text x="${wide - 16}" y="${y + 16}" fill="${faint}" font-size="12" text-anchor="end">${escape(lastOf(measure, row))}</text>`);
+      parts.push(`<text x="${wide - 16}" y="${y + 16}" fill="${faint}" font-size="12" text-anchor="end">${escape(lastOf(measure, row, group.range))}</text>`);
       y += 26;
     }
   }

@@ -404,13 +404,7 @@ class Table {
     const head = !end.over ? "You left" : mine > 0 ? "You won" : mine < 0 ? "You lost" : "A draw";
     const again = make("button", { type: "button", className: "main", onclick: () => this.send({ again: "same" }) }, "Again ");
     again.append(make("kbd", {}, "N"));
-    const costs = end.costs.map(({ words, move, best, cost }) => make("tr", {},
-      make("td", {}, words), make("td", {}, move), make("td", {}, cost > 5e-4 ? best : ""),
-      make("td", { className: `number ${cost > 5e-4 ? "costly" : ""}` }, cost > 5e-4 ? signed(-cost) : "nothing")));
-    const table = costs.length ? make("table", { className: "costs" },
-      make("caption", {}, "What your moves cost, on average against the equilibrium"),
-      make("thead", {}, make("tr", {}, ...["When", "You", "Better", "Cost"].map((head) => make("th", { scope: "col" }, head)))),
-      make("tbody", {}, ...costs)) : null;
+    const table = end.costs.length ? costTable(end.costs) : null;
     this.end.replaceChildren(
       make("h2", {}, head, " ", make("span", { className: "number" }, end.over ? signed(mine).replace(/^[+−]/, "") : signed(mine))),
       make("div", { className: "actions" }, again,
@@ -517,4 +511,17 @@ class Table {
   released(event) {
     if (this.view?.public.pace && event.code in KEYS) this.release(KEYS[event.code]);
   }
+}
+
+/** Return the table of what each move cost; in hold'em with the share of the pot and a verdict. */
+function costTable(costs) {
+  const graded = costs.some(({ verdict }) => verdict), costly = (cost) => cost !== null && cost > 5e-4;
+  const rows = costs.map(({ words, move, best, cost, share, verdict, played }) => make("tr", {},
+    make("td", {}, words), make("td", {}, move), make("td", {}, costly(cost) ? best : ""),
+    make("td", { className: `number ${costly(cost) ? "costly" : ""}` }, cost === null ? "unknown" : costly(cost) ? signed(-cost, graded ? 2 : 3) : "nothing"),
+    ...(graded ? [make("td", { className: "number" }, percent(share)), make("td", { className: "number" }, percent(played)), make("td", {}, verdict)] : [])));
+  return make("table", { className: "costs" },
+    make("caption", {}, graded ? "Your decisions, graded by the solution" : "What your moves cost, on average against the equilibrium"),
+    make("thead", {}, make("tr", {}, ...["When", "You", "Better", "Cost", ...(graded ? ["Of the pot", "It plays so", "Verdict"] : [])].map((head) => make("th", { scope: "col" }, head)))),
+    make("tbody", {}, ...rows));
 }
