@@ -21,9 +21,11 @@ from infoset.tree.form_check import check_factored_form
 from infoset.tree.game_tree import GameTree, explore_for_tree
 from infoset.tree.graph import TERMINAL, GameGraph, default_max_histories, explore
 from infoset.tree.payoff_scale import are_common, constant_sum_of
+from infoset.tree.public_form import PublicForm
 from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import find_symmetry
+from infoset.tree.table_form import TableForm
 from infoset.tree.vector_form import VectorForm
 
 AnyGame = Union[str, Game, GameTree, SequenceForm, "Compiled"]
@@ -115,7 +117,7 @@ class Compiled:
 
     @property
     def has_vector_form(self) -> bool:
-        """Whether the game consists of public cards, hands and betting."""
+        """Whether the game has a vector form without asking its rules: it consists of hands, cards and betting."""
         return isinstance(self.game, CardGame)
 
     @property
@@ -129,13 +131,9 @@ class Compiled:
         return not self.made_whole and self.has_vector_form and not self.fits(sizes.TREE_PREFERRED)
 
     @cached_property
-    def vector(self) -> VectorForm:
+    def vector(self) -> PublicForm:
         """The vector form.  Raises ``UnsupportedGameError`` for a game without, ``BudgetError`` for one too large."""
-        if not isinstance(self.game, CardGame):
-            raise UnsupportedGameError(
-                f"{self.name} has no vector form: it does not consist of hands, cards and betting"
-            )
-        return VectorForm.of(self.game)
+        return VectorForm.of(self.game) if isinstance(self.game, CardGame) else TableForm.of(self.factored_rules)
 
     @cached_property
     def factors(self) -> bool:

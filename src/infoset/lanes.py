@@ -142,6 +142,56 @@ def scatter_rows(typing: Any, to: Any, places: Any, source: Any, i: Any) -> Any:
     return _typed((to, places, source, i)), generate
 
 
+def _combining(count: int) -> Callable[..., Any]:
+    """Return the generator of an intrinsic that writes ``count`` combinations of rows, and keeps them in registers."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        to, number, table, begin, rows, length = arguments
+        kinds, word = signature.args, ir.IntType(64)
+        element = context.get_data_type(kinds[2].dtype)
+        align, row = kinds[0].dtype.bitwidth // 8, ir.VectorType(element, LANES)
+        data = context.make_array(kinds[2])(context, builder, table).data
+        begin, length = builder.zext(begin, word), builder.zext(length, word)
+        before, body, after = builder.block, *[builder.append_basic_block(name) for name in ("combine", "combined")]
+        builder.branch(body)
+        builder.position_at_end(body)
+        j = builder.phi(word)
+        j.add_incoming(ir.Constant(word, 0), before)
+        sums = [builder.phi(row) for _ in range(count)]
+        here = builder.load(_row(context, builder, kinds[4], rows, builder.trunc(j, ir.IntType(32))), align=align)
+        added = []
+        for i, total in enumerate(sums):
+            total.add_incoming(ir.Constant(row, [0.0] * LANES), before)
+            at = builder.add(builder.add(begin, j), builder.mul(length, ir.Constant(word, i)))
+            factor = builder.load(builder.gep(data, [at]), align=align)
+            one = builder.insert_element(ir.Constant(row, ir.Undefined), factor, ir.Constant(ir.IntType(32), 0))
+            factors = builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+            added.append(builder.fadd(total, builder.fmul(factors, here, flags=("contract",)), flags=("contract",)))
+            total.add_incoming(added[-1], body)
+        following = builder.add(j, ir.Constant(word, 1))
+        j.add_incoming(following, body)
+        builder.cbranch(builder.icmp_unsigned("<", following, length), body, after)
+        builder.position_at_end(after)
+        for i, total in enumerate(added):
+            shifted = builder.add(number, ir.Constant(number.type, i))
+            builder.store(total, _row(context, builder, kinds[0], to, shifted), align=align)
+        return context.get_dummy_value()
+
+    return generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def write_combination(typing: Any, to: Any, i: Any, table: Any, begin: Any, rows: Any, length: Any) -> Any:
+    """Write to row ``i`` of ``to`` the sum of ``length`` rows, at least 1, times the factors from ``begin`` on."""
+    return _typed((to, i, table, begin, rows, length)), _combining(1)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def write_combinations(typing: Any, to: Any, i: Any, table: Any, begin: Any, rows: Any, length: Any) -> Any:
+    """Write four such combinations to the rows ``i`` … of ``to``, whose factors follow one another in ``table``."""
+    return _typed((to, i, table, begin, rows, length)), _combining(4)
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def add_whole_product(typing: Any, to: Any, i: Any, numbers: Any, at: Any, factors: Any, begin: Any) -> Any:
     """Add LANES whole numbers from place ``at`` on, times the factors from ``begin`` on, to row ``i`` of ``to``."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from infoset.base import CardGame, FloatArray, LongArray
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import ParameterError, UnknownNameError, shorten
+from infoset.errors import ParameterError, UnknownNameError, UnsupportedGameError, shorten
 from infoset.evaluation import What, policy_of
 from infoset.games.equity import range_equity
 from infoset.games.poker_hands import card_name, cards_of, hand_name
@@ -20,8 +20,8 @@ from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute
 from infoset.hand_table import HandTable
 from infoset.next_cards import NextCards, summarise_next_cards
 from infoset.policies.vector_policy import records_of, rows_of
-from infoset.tree.boards import PLAYERS, disjoint_hands
-from infoset.tree.public_tree import HAND_CARDS, Node, Street
+from infoset.tree.boards import disjoint_hands
+from infoset.tree.public_tree import HAND_CARDS, PLAYERS, Node, Street
 from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_values import Walker
 from infoset.tree.vector_walk import CHANCE_NODE, DECK
@@ -84,6 +84,8 @@ class SpotTree:
     def of(cls, game: AnyGame, what: What) -> SpotTree:
         """Take anything that ``evaluate`` takes.  Raises ``UnsupportedGameError`` for other games than hold'em."""
         compiled = Compiled.of(game)
+        if not isinstance(compiled.game, CardGame):
+            raise UnsupportedGameError(f"{compiled.name} is no spot: it does not consist of hands, cards and betting")
         form, rows = rows_of(policy_of(what, compiled), compiled)
         return cls(form, rows, compiled.game)  # type: ignore[arg-type]
 
@@ -207,7 +209,7 @@ class SpotTree:
                 HandTable(
                     player, names, reach[player][order], tuple(street.nodes[child].action for child in own_actions),
                     strategy[order], ev[order], ev_actions.T[order], equity[order], tuple(map(card_name, cards)),
-                    betting.pot + sum(node.betting.stakes), betting.invested(node.betting, player),
+                    betting.pot + sum(node.public_state.stakes), betting.invested(node.public_state, player),
                     (reach[player] * beside)[order] * chance / form.together,
                     f"after {', '.join(path)}" if path else "",
                 )

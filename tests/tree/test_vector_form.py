@@ -163,7 +163,11 @@ def test_a_policy_is_kept_and_played_and_refused_elsewhere(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda: Compiled.of("kuhn_poker").vector, UnsupportedGameError, "kuhn_poker has no vector form"),
+        (
+            lambda: Compiled.of("goofspiel(num_cards=3)").vector,
+            UnsupportedGameError,
+            "has no vector form: both players",
+        ),
         (lambda: infoset.solve("holdem_river", "sfrd", form="vector"), UnsupportedGameError, "form=vector is for cfr"),
         (lambda: infoset.solve("holdem_river", "hedge", form="vector"), UnsupportedGameError, "does not work on the"),
         (

@@ -18,6 +18,7 @@ from infoset.errors import PolicyError, shorten
 from infoset.files import DamageError, policy_path
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.simple import Row, UniformPolicy, checked_row
+from infoset.tree.public_form import PublicForm
 from infoset.tree.vector_form import VectorForm
 
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
@@ -43,7 +44,7 @@ class VectorPolicy:
     """An array that identifies its files."""
 
     @classmethod
-    def of(cls, form: VectorForm, weights: FloatArray, made_by: dict[str, Any] | None = None) -> VectorPolicy:
+    def of(cls, form: PublicForm, weights: FloatArray, made_by: dict[str, Any] | None = None) -> VectorPolicy:
         """Create a policy whose probabilities are proportional to the positive part of ``weights`` (rows,)."""
         return cls(form.name, form.players, form.normalised(weights), made_by or {})
 
@@ -62,11 +63,11 @@ class VectorPolicy:
         return VectorPlay(form, self.rows)
 
     @cached_property
-    def _right_on(self) -> list[VectorForm]:
+    def _right_on(self) -> list[PublicForm]:
         """The forms on which the probabilities of each decision are known to sum to 1."""
         return []
 
-    def _check_sums(self, form: VectorForm) -> None:
+    def _check_sums(self, form: PublicForm) -> None:
         for begin, actions, hands in form.nodes_in_rows:
             sums = self.rows[begin : begin + actions * hands].reshape(actions, hands).sum(axis=0)
             if (np.abs(sums - 1) > SUM_TOLERANCE).any():
@@ -92,7 +93,7 @@ class VectorPolicy:
 class VectorPlay:
     """A policy in vector form in play."""
 
-    def __init__(self, form: VectorForm, rows: npt.NDArray[np.float32]) -> None:
+    def __init__(self, form: PublicForm, rows: npt.NDArray[np.float32]) -> None:
         self.form, self.rows = form, rows
 
     def action_probabilities(
@@ -112,7 +113,7 @@ def records_of(key: str) -> InformationState:
     return tuple([(None, word.strip("[]").strip('"')) for word in _WORD.findall(key)])
 
 
-def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
+def asked_rows(row: Row, form: PublicForm) -> npt.NDArray[np.float32]:
     """Return the probabilities (rows,) of a function that answers with rows, asked at every information state.
 
     Raises ``ParameterError`` for an answer that is not a distribution.
@@ -128,7 +129,7 @@ def asked_rows(row: Row, form: VectorForm) -> npt.NDArray[np.float32]:
     return found
 
 
-def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, npt.NDArray[np.float32]]:
+def rows_of(policy: Policy, compiled: Compiled) -> tuple[PublicForm, npt.NDArray[np.float32]]:
     """Return the rows of any policy, and their form: one without isomorphism of the suits where it may not respect it.
 
     Raises ``UnsupportedGameError`` for a game without a vector form, ``ParameterError`` as ``asked_rows`` does.
@@ -138,6 +139,6 @@ def rows_of(policy: Policy, compiled: Compiled) -> tuple[VectorForm, npt.NDArray
         return form, policy.rows
     if isinstance(policy, UniformPolicy):
         return form, np.zeros(form.num_rows, np.float32)
-    if len(form.deal.symmetries) > 1:
+    if form.folded:
         form = VectorForm.of(compiled.game, symmetric=False)  # type: ignore[arg-type]
     return form, asked_rows(policy.action_probabilities, form)

@@ -14,10 +14,8 @@ from infoset.base import BoolArray, IntArray, LongArray
 from infoset.games.hand_strengths import strengths_on_boards
 from infoset.games.suits import IDENTITY, SuitPermutation, card_classes, fix_card, hand_images
 from infoset.jit import kernel
-from infoset.tree.public_tree import ALL_CARDS
+from infoset.tree.public_tree import ALL_CARDS, PLAYERS
 from infoset.tree.vector_walk import DECK
-
-PLAYERS = 2
 
 
 class Board(NamedTuple):

@@ -1,9 +1,9 @@
-"""The public tree of a hold'em spot: the betting of each street, the same on all boards, as numbered nodes."""
+"""Nodes of public trees; those of a hold'em spot: the betting of each street, the same on all boards."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from infoset.errors import BudgetError
 from infoset.games.betting import ACT, CARD, SHOWDOWN, Betting, BettingRules
 from infoset.tree.vector_walk import CHANCE_NODE, DECK, END_NODE
 
+PLAYERS = 2
 HAND_CARDS = 4  # of both players together
 ALL_CARDS = 5  # on the board at the showdown
 MOST_STATES = 200_000
@@ -19,10 +20,11 @@ MOST_STATES = 200_000
 
 
 class Node(NamedTuple):
-    """A node of a street: the betting there, and the nodes that follow."""
+    """A node of a street: the public state there, and the nodes that follow."""
 
     number: int
-    betting: Betting
+    public_state: Any
+    """The betting; the number of the core in other games than hold'em."""
     mover: int
     """The player to act, ``CHANCE_NODE`` or ``END_NODE``."""
     children: tuple[int, ...] = ()
@@ -34,13 +36,13 @@ class Node(NamedTuple):
     """The mover's reach vector after its first action; those after the others follow."""
     above: int = -1
     """The node before on the same street; −1 for none."""
-    action: str = ""
-    """The action that led here; "" where the street begins."""
+    action: Any = ""
+    """The action that led here, a word in hold'em; "" where the street begins."""
 
 
 @dataclass
 class Street:
-    """The nodes of a street in preorder, from all bettings on which it may begin."""
+    """The nodes of a kind of board in preorder, from all public states on which it may begin; a street of hold'em."""
 
     roots: list[int] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
@@ -50,6 +52,8 @@ class Street:
     """Nodes where nobody acts any more, with (2, 3) each player's payoffs of a win, tie and loss, times chance."""
     all_ins: list[tuple[int, FloatArray]] = field(default_factory=list)
     """Those where only cards follow, with (2,) what a win pays each player more than a tie, times chance."""
+    paid: list[tuple[int, int, float]] = field(default_factory=list)
+    """Nodes where the game ends and a table pays, with the number of the table and the factor of its payoffs."""
     rows: list[int] = field(default_factory=lambda: [0, 0])
     """For each player the number of actions at its nodes."""
     slots: list[int] = field(default_factory=lambda: [0, 0])
@@ -135,7 +139,7 @@ def build_streets(rules: BettingRules, cards: int) -> list[Street]:
             _add_nodes(street, rules, entry, (number, number), chance, cards)
         street.ends.sort(key=lambda end: not _is_showdown(end[1]))
         streets.append(street)
-        entries = [rules.deal(street.nodes[leaf].betting) for leaf in street.leaves]
+        entries = [rules.deal(street.nodes[leaf].public_state) for leaf in street.leaves]
         chance /= DECK - cards - HAND_CARDS
         cards += 1
     return streets

@@ -1,16 +1,14 @@
-"""The vector form: a public tree in which each node has a vector of hands for each player (Johanson et al. 2011).
+"""The vector form of hold'em: a public tree in which each node has a vector of hands for each player.
 
-It lists neither histories nor information sets: the information sets of a node are its hands.  All pairs of hands are
-compared in one pass over the hands sorted by strength, so that an iteration costs the number of hands at all nodes.
-Cards that a permutation of the suits makes equal lead to one board.
+All pairs of hands are compared in one pass over the hands sorted by strength, so that an iteration costs the number of
+hands at all nodes.  Cards that a permutation of the suits makes equal lead to one board.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +18,28 @@ from infoset.base import CardGame, FloatArray, InformationState, LongArray
 from infoset.errors import BudgetError, shorten
 from infoset.games.poker_hands import card_name, cards_of, hand_name
 from infoset.games.suits import IDENTITY, SuitPermutation, permute_card, permute_hand, suit_permutations
-from infoset.jit import kernel
-from infoset.lanes import LANES
 from infoset.memory import free_memory, size_in_words
-from infoset.tree.boards import PLAYERS, Board, Deal, count_hands, disjoint_hands
-from infoset.tree.public_tree import ALL_CARDS, HAND_CARDS, BettingCount, Node, Street, build_streets, count_betting
-from infoset.tree.vector_walk import CHANCE_NODE, DECK, SAME, Scratch, VectorArrays
+from infoset.tree.boards import Board, Deal, count_hands, disjoint_hands
+from infoset.tree.public_form import (
+    Place,
+    PublicForm,
+    begins_of,
+    board_arrays,
+    joined,
+    node_arrays,
+    table_arrays,
+)
+from infoset.tree.public_tree import (
+    ALL_CARDS,
+    HAND_CARDS,
+    PLAYERS,
+    BettingCount,
+    Node,
+    Street,
+    build_streets,
+    count_betting,
+)
+from infoset.tree.vector_walk import CHANCE_NODE, DECK, VectorArrays
 
 BYTES = {"half": 2, "single": 4, "double": 8}
 """The size of a number by precision."""
@@ -37,26 +51,11 @@ BYTES_A_NODE = 700
 """The size of a node of the betting."""
 SCRATCH_BYTES = 36
 """The size of a number in the memory of three threads, in single and in double precision."""
-PADDING = 64
-"""Elements after the end of an array that vector instructions may read."""
-
-
-class Place(NamedTuple):
-    """The place of an information state: its board, node and hand, and the rows of its actions, ``step`` apart."""
-
-    board: int
-    node: Node
-    hand: int
-    row: int
-    step: int
-    num_actions: int
 
 
 @dataclass(frozen=True, eq=False)
-class VectorForm:
-    """A public tree with the hands of two players, in the arrays that kernels walk.
-
-    A *row* is the probability of one action with one hand.
+class VectorForm(PublicForm):
+    """The public tree of a hold'em spot.
 
     >>> from infoset.tree.vector_form import VectorForm
     >>> form = VectorForm.of(infoset.load("holdem_turn"))
@@ -64,14 +63,10 @@ class VectorForm:
     (49, 9492, 4746)
     """
 
-    name: str
-    players: tuple[str, ...]
-    streets: list[Street] = field(repr=False)
     boards: list[Board] = field(repr=False)
     deal: Deal = field(repr=False)
     weights: tuple[FloatArray, FloatArray] = field(repr=False)
     """For each player the weights of its hands."""
-    arrays: VectorArrays = field(repr=False)
 
     @classmethod
     def of(cls, game: CardGame, symmetric: bool = True) -> VectorForm:
@@ -92,32 +87,11 @@ class VectorForm:
             deal.deal(spot.board)
             arrays = _assemble(streets, deal)
             deal.matrices.clear()  # ``arrays`` holds copies
-        return cls(game.name, game.players, streets, deal.boards, deal, weights, arrays)
-
-    @cached_property
-    def num_rows(self) -> int:
-        """The number of probabilities of a profile."""
-        return int(_num_rows(self.arrays, self.streets).sum())
-
-    def rows_of_player(self, player: int) -> slice:
-        """Return the rows of a player's strategy, which are contiguous."""
-        begins = [int(begin) for begin in self.arrays.first_row[:, 0]]
-        return slice(begins[player], [*begins[1:], self.num_rows][player])
+        return cls(game.name, game.players, streets, arrays, deal.boards, deal, weights)
 
     @property
-    def num_nodes(self) -> int:
-        """The number of decision nodes of all boards."""
-        return len(self.nodes_in_rows)
-
-    @cached_property
-    def num_infosets(self) -> int:
-        """The number of information sets, up to isomorphism of the suits."""
-        a, total = self.arrays, 0
-        for kind, street in enumerate(self.streets):
-            for player in range(PLAYERS):
-                nodes = sum(node.mover == player for node in street.nodes)
-                total += nodes * int(a.hands[player, a.kind == kind].sum())
-        return total
+    def folded(self) -> bool:
+        return len(self.deal.symmetries) > 1
 
     @cached_property
     def together(self) -> float:
@@ -172,25 +146,6 @@ class VectorForm:
     def _runouts(cards: int) -> float:
         """Return the number of ways to deal the cards that are missing."""
         return float(np.prod([DECK - k - HAND_CARDS for k in range(cards, ALL_CARDS)]))
-
-    def normalised(self, weights: FloatArray) -> npt.NDArray[np.float32]:
-        """Return (rows,) probabilities proportional to the positive part of ``weights`` (rows,), or uniform ones."""
-        found = np.array(weights, dtype=np.float32)
-        normalise_rows(found, self.nodes_in_rows)
-        return found
-
-    @cached_property
-    def nodes_in_rows(self) -> LongArray:
-        """(nodes of all boards, 3) for each decision node the first row, and the numbers of its actions and hands."""
-        a, found = self.arrays, [np.zeros((0, 3), np.int64)]
-        for kind, street in enumerate(self.streets):
-            boards = np.flatnonzero(a.kind == kind)
-            for node in street.nodes:
-                if node.mover >= 0:
-                    hands = a.hands[node.mover, boards].astype(np.int64)
-                    begins = a.first_row[node.mover, boards] + node.row * hands
-                    found.append(np.stack([begins, np.full_like(hands, len(node.children)), hands], axis=1))
-        return np.concatenate(found)
 
     @cached_property
     def _hand_numbers(self) -> tuple[dict[str, int], ...]:
@@ -282,52 +237,6 @@ class VectorForm:
         dealt = card_name(board.cards[len(self.boards[0].cards) + kind - 1])
         return [*self._words(kind - 1, self.streets[kind - 1].nodes[leaf], board), (CHANCE_NODE, dealt), *words[::-1]]
 
-    def scratch(self, dtype: npt.DTypeLike) -> Scratch:
-        """Return memory for one thread."""
-        a, depths = self.arrays, len(self.streets)
-        widest = np.array([[a.hands[p, a.kind == k].max(initial=0) for k in range(depths)] for p in range(PLAYERS)])
-        slots = np.array([street.slots for street in self.streets]).T * widest
-        values = np.array([len(street.nodes) for street in self.streets]) * widest.max(axis=0)
-        rows = (np.array([street.rows for street in self.streets]).T * widest).max(axis=0)
-        hands = int(a.hands.max()) + LANES
-
-        def room(sizes: Any) -> npt.NDArray[Any]:
-            return np.zeros(int(np.sum(sizes)) + PADDING, dtype)
-
-        def begins(sizes: Any) -> LongArray:
-            flat = np.asarray(sizes, np.int64).ravel()
-            return (np.cumsum(flat) - flat).reshape(np.shape(sizes))
-
-        return Scratch(
-            room(slots), room(values), room(rows), np.zeros((hands, LANES), dtype), np.zeros((hands, LANES), dtype),
-            np.zeros((SAME + 1, LANES), dtype), room(hands), begins(slots), begins(values), begins(rows),
-            np.zeros(LANES, np.int64), np.zeros(depths + 1, np.int64),
-        )  # fmt: skip
-
-    def arrays_in(self, dtype: npt.DTypeLike) -> VectorArrays:
-        """Return the arrays with payoffs of another precision."""
-        return self.arrays._replace(pays=self.arrays.pays.astype(dtype), stakes=self.arrays.stakes.astype(dtype))
-
-
-@kernel
-def normalise_rows(rows: npt.NDArray[np.float32], nodes: LongArray) -> None:
-    """Divide the positive parts of the rows of each node and hand by their sum; where that is 0 they become equal."""
-    for k in range(len(nodes)):
-        begin, actions, hands = nodes[k, 0], nodes[k, 1], nodes[k, 2]
-        for h in range(hands):
-            total = 0.0
-            for action in range(actions):
-                total += max(rows[begin + action * hands + h], 0.0)
-            for action in range(actions):
-                row = begin + action * hands + h
-                rows[row] = max(rows[row], 0.0) / total if total > 0.0 else 1.0 / actions
-
-
-def _num_rows(a: VectorArrays, streets: list[Street]) -> LongArray:
-    """Return (2, B) the number of rows of each player at each board."""
-    actions = np.array([street.rows for street in streets] + [[0, 0]], np.int64)
-    return actions[np.minimum(a.kind, len(streets))].T * a.hands
-
 
 def check_rows(
     name: str, rows: int, precision: str = "half", arrays: int = 2, besides: float = 0.0
@@ -374,12 +283,6 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
     boards = deal.boards
     count = np.array([[len(board.hands[p]) for board in boards] for p in range(PLAYERS)], np.int32)
     kind = np.array([len(board.cards) - len(boards[0].cards) for board in boards], np.int32)
-    sizes = count.astype(np.int64)
-    first_hand = (np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(sizes.shape)
-    until = np.arange(1, len(boards) + 1, dtype=np.int32)
-    for number in range(len(boards) - 1, 0, -1):
-        above = boards[number].above
-        until[above] = max(until[above], until[number])
     ups, first_up, begin = list[LongArray](), np.zeros(count.shape, np.int64), 0
     for player in range(PLAYERS):
         for number, board in enumerate(boards[1:], 1):
@@ -392,53 +295,16 @@ def _assemble(streets: list[Street], deal: Deal) -> VectorArrays:
         first_matrix[number] = begin
         flat.append(matrix)
         begin += matrix.size
-    nodes = [node for street in streets for node in street.nodes]
-    children = [node.children for node in nodes]
-    cards = _joined([deal.hands[p][board.hands[p]] for p in range(PLAYERS) for board in boards], np.uint8)
-    found = VectorArrays(
-        depth=kind, above=np.array([board.above for board in boards], np.int32), until=until, kind=kind, hands=count,
-        first_hand=first_hand, first_row=first_hand, first_scale=first_hand, first_up=first_up,
-        copies=np.array([len(board.copies) for board in boards], np.int32), first_matrix=first_matrix,
-        cards=cards.reshape(-1, 2),
-        strength=_joined([board.strengths[p] for p in range(PLAYERS) for board in boards], np.int16),
-        same=_joined(_twins(deal), np.int16), up=_joined(ups, np.uint16), matrix=_joined(flat, np.int16),
-        first_node=_begins(len(street.nodes) for street in streets),
-        mover=_joined([[n.mover] for n in nodes], np.int32),
-        actions=_joined([[len(own)] for own in children], np.int32), first_child=_begins(map(len, children))[:-1],
-        children=_joined(children, np.int32), row=_joined([[node.row] for node in nodes], np.int32),
-        order=_joined(map(_orders, streets), np.int32),
-        slot=np.ascontiguousarray(np.array([node.slots for node in nodes], np.int32).T),
-        next_slot=_joined([[node.next_slot] for node in nodes], np.int32),
-        first_leaf=_begins(len(street.leaves) for street in streets),
-        leaves=_joined([street.leaves for street in streets], np.int32),
-        first_root=_begins(len(street.roots) for street in streets),
-        roots=_joined([street.roots for street in streets], np.int32),
-        first_lane=_begins(len(street.ends) for street in streets),
-        showdowns=_joined([[street.showdowns] for street in streets], np.int32),
-        lanes=_joined([[end] for street in streets for end, _ in street.ends], np.int32),
-        pays=_joined([pays for street in streets for _, pays in street.ends], np.float64).reshape(-1, PLAYERS, 3),
-        first_all_in=_begins(len(street.all_ins) for street in streets),
-        all_ins=_joined([[end] for street in streets for end, _ in street.all_ins], np.int32),
-        stakes=_joined([stake for street in streets for _, stake in street.all_ins], np.float64).reshape(-1, PLAYERS),
+    cards = joined([deal.hands[p][board.hands[p]] for p in range(PLAYERS) for board in boards], np.uint8)
+    return VectorArrays(
+        **board_arrays(streets, kind, kind, [board.above for board in boards], count),
+        **node_arrays(streets), **table_arrays(streets, ()),
+        first_hand=begins_of(count.astype(np.int64)), first_up=first_up,
+        after=np.zeros(len(boards), np.int32), copies=np.array([len(board.copies) for board in boards], np.int32),
+        first_matrix=first_matrix, cards=cards.reshape(-1, 2),
+        strength=joined([board.strengths[p] for p in range(PLAYERS) for board in boards], np.int16),
+        same=joined(_twins(deal), np.int16), up=joined(ups, np.uint16), matrix=joined(flat, np.int16),
     )  # fmt: skip
-    decisions = [[sum(node.mover == p for node in street.nodes) for p in range(PLAYERS)] for street in streets]
-    scales = np.array([*decisions, [0, 0]], np.int64)[np.minimum(kind, len(streets))].T
-    return found._replace(first_row=_begins_of(_num_rows(found, streets)), first_scale=_begins_of(scales))
-
-
-def _begins_of(sizes: LongArray) -> LongArray:
-    """Return for each place the sum of the sizes before, row after row."""
-    return np.asarray((np.cumsum(sizes.ravel()) - sizes.ravel()).reshape(sizes.shape))
-
-
-def _orders(street: Street) -> list[int]:
-    """Return for each node how many nodes of its mover come before."""
-    seen: dict[int, int] = {}
-    orders = []
-    for node in street.nodes:
-        orders.append(seen.get(node.mover, 0))
-        seen[node.mover] = orders[-1] + 1
-    return orders
 
 
 def _twins(deal: Deal) -> list[LongArray]:
@@ -454,11 +320,3 @@ def _twins(deal: Deal) -> list[LongArray]:
             place[board.hands[1 - player]] = np.arange(len(board.hands[1 - player]))
             found.append(place[twin[board.hands[player]]])
     return found
-
-
-def _joined(parts: Iterable[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    return np.concatenate([np.zeros(0, dtype), *[np.asarray(part, dtype).ravel() for part in parts]])
-
-
-def _begins(sizes: Iterable[int]) -> npt.NDArray[np.int32]:
-    return np.cumsum([0, *sizes]).astype(np.int32)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import BoolArray, FloatArray, LongArray
-from infoset.tree.boards import PLAYERS
-from infoset.tree.vector_form import VectorForm
+from infoset.tree.public_form import PublicForm
+from infoset.tree.public_tree import PLAYERS
 from infoset.tree.vector_walk import EXPECT, RESPOND, Learnt, Scratch, VectorArrays, walk_boards
 
 THREADS = 2
@@ -35,7 +35,7 @@ class Figures(NamedTuple):
 class Walker:
     """The memory for walks over a form in one precision.  The order of additions does not depend on the threads."""
 
-    def __init__(self, form: VectorForm, dtype: npt.DTypeLike) -> None:
+    def __init__(self, form: PublicForm, dtype: npt.DTypeLike) -> None:
         self.form, self.dtype = form, np.dtype(dtype)
         self.arrays: VectorArrays = form.arrays_in(dtype)
         self.reach = form.first_reach.astype(dtype)
@@ -92,8 +92,8 @@ class Walker:
         the probability of chance and of the other player's actions, summed over the other player's hands.
         """
         form, a, x, route = self.form, self.arrays, self.scratch, [board]
-        while form.boards[route[-1]].above >= 0:
-            route.append(form.boards[route[-1]].above)
+        while a.above[route[-1]] >= 0:
+            route.append(int(a.above[route[-1]]))
         state = Learnt(NOTHING, NOTHING, NOTHING, NO_SCALES, NO_LOCK)
         walk_boards(
             a, state, source, NOTHING, self.reach, player, EXPECT, NOTHING, x, np.array(route[::-1]), board + 1,
@@ -109,7 +109,7 @@ class Walker:
         return values, (reach[0], reach[1])
 
 
-def _tasks(form: VectorForm, below: LongArray) -> list[tuple[int, int]]:
+def _tasks(form: PublicForm, below: LongArray) -> list[tuple[int, int]]:
     """Return ranges of boards that may be walked independently: whole parts below the first board."""
     if not len(below) or not form.streets[0].leaves:
         return []
@@ -130,6 +130,5 @@ def exact_figures(walker: Walker, source: npt.NDArray[Any], locked: BoolArray = 
     for mode in (EXPECT, RESPOND):
         for player in range(PLAYERS):
             values = walker.walk(player, mode, state, source, NOTHING, NOTHING)
-            own = form.weights[player][form.boards[0].hands[player]]
-            found.append(float(own @ values) / form.together)
+            found.append(float(form.first_weights(player) @ values) / form.together)
     return Figures((found[0], found[1]), (found[2], found[3]))

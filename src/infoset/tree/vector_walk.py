@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray, IntArray, LongArray
-from infoset.jit import borrowing, kernel, linked_kernel
+from infoset.jit import borrowing, inline_kernel, kernel, linked_kernel
 from infoset.lanes import (
     LANES,
     add_difference,
@@ -21,6 +21,8 @@ from infoset.lanes import (
     add_whole_product,
     gather_rows,
     scatter_rows,
+    write_combination,
+    write_combinations,
     write_difference,
 )
 
@@ -49,6 +51,7 @@ class VectorArrays(NamedTuple):
     first_row: LongArray  # (2, B) into the rows of a player's strategies
     first_scale: LongArray  # (2, B) number of a player's nodes at boards before
     first_up: LongArray  # (2, B) into ``up``
+    after: IntArray  # (B,) the first of the leaves of the board before that its roots follow
     copies: IntArray  # (B,) number of chance outcomes that this board stands for
     first_matrix: LongArray  # (B,) into ``matrix``, -1 for none
     cards: IntArray  # (hands, 2) the two cards of a hand; 52 for none
@@ -68,7 +71,7 @@ class VectorArrays(NamedTuple):
     first_leaf: IntArray  # (K + 1,) into ``leaves``
     leaves: IntArray  # the chance nodes, in order
     first_root: IntArray  # (K + 1,) into ``roots``
-    roots: IntArray  # the nodes that follow the leaves of the board before, in the same order
+    roots: IntArray  # the nodes that follow leaves of the board before, from ``after`` on in the same order
     first_lane: IntArray  # (K + 1,) into ``lanes``
     showdowns: IntArray  # (K,) number of lanes where hands are compared, which come first
     lanes: IntArray  # nodes where the game ends on this board
@@ -76,6 +79,12 @@ class VectorArrays(NamedTuple):
     first_all_in: IntArray  # (K + 1,) into ``all_ins``
     all_ins: IntArray  # those of the lanes where only cards follow
     stakes: FloatArray  # (all-ins, 2) what a win pays more than a tie, and a loss less, times the probability of chance
+    first_group: IntArray  # (K + 1,) into groups of up to LANES ends with the same table
+    group_end: IntArray  # (G + 1,) into ``paid``
+    table_at: LongArray  # (G, 2) where a player's table begins in ``tables``
+    paid: IntArray  # nodes where the game ends on this board and a table pays
+    factors: FloatArray  # (paid,) of the payoffs in the table
+    tables: FloatArray  # (…,) a player's payoffs by its hands (rows) and the other's, times the probability of chance
 
 
 class Scratch(NamedTuple):
@@ -108,8 +117,7 @@ class Learnt(NamedTuple):
     locked: BoolArray  # rows whose strategy is fixed by their regrets; (0,) for none
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def match_regrets(
     regrets: FloatArray, ahead: FloatArray, actions: int, n: int, strategy: FloatArray, total: FloatArray
 ) -> None:
@@ -163,7 +171,7 @@ def go_down(
         else:
             over = a.above[b]
             above_kind, wide = a.kind[over], a.hands[player, over]
-            leaf = a.first_node[above_kind] + a.leaves[a.first_leaf[above_kind] + r]
+            leaf = a.first_node[above_kind] + a.leaves[a.first_leaf[above_kind] + a.after[b] + r]
             at = x.reach_at[player, depth - 1] + a.slot[player, leaf] * wide
             before, up = x.reach[at : at + wide], a.up[a.first_up[player, b] : a.first_up[player, b] + n]
             for h in range(n):
@@ -190,25 +198,45 @@ def go_down(
 
 @linked_kernel
 @borrowing
+def read_reach(a: VectorArrays, b: int, player: int, x: Scratch, ends: IntArray) -> None:
+    """Copy a player's reach at up to ``LANES`` ends side by side; unused lanes repeat the last one."""
+    n, node0, base, used = a.hands[player, b], a.first_node[a.kind[b]], x.reach_at[player, a.depth[b]], len(ends)
+    lanes, reach, places = x.lanes, x.reach, x.places
+    for k in range(LANES):
+        places[k] = base + a.slot[player, node0 + ends[min(k, used - 1)]] * n
+    for h in range(0, n, LANES):  # reads, and writes to rows that nobody reads, beyond the last hand
+        gather_rows(lanes, h, reach, places)
+
+
+@linked_kernel
+@borrowing
+def write_values(a: VectorArrays, b: int, player: int, x: Scratch, ends: IntArray) -> None:
+    """Copy the results of up to ``LANES`` ends to the values of their nodes."""
+    n, base, used = a.hands[player, b], x.values_at[a.depth[b]], len(ends)
+    results, values, places = x.results, x.values, x.places
+    for k in range(LANES):
+        places[k] = base + ends[min(k, used - 1)] * n
+    whole = n - n % LANES
+    for h in range(0, whole, LANES):
+        scatter_rows(values, places, results, h)
+    for h in range(whole, n):
+        for k in range(used):
+            values[places[k] + h] = results[h, k]
+
+
+@linked_kernel
+@borrowing
 def read_lanes(a: VectorArrays, b: int, player: int, x: Scratch, first: int, used: int) -> None:
     """Copy the other player's reach at up to ``LANES`` ends side by side, and what the ends pay."""
-    other, depth, kind = 1 - player, a.depth[b], a.kind[b]
-    m, node0 = a.hands[other, b], a.first_node[kind]
-    sums, lanes, reach, places = x.sums, x.lanes, x.reach, x.places
+    sums = x.sums
     for k in range(LANES):
         end = first + min(k, used - 1)  # unused lanes repeat the last one
-        places[k] = x.reach_at[other, depth] + a.slot[other, node0 + a.lanes[end]] * m
         won, tied, lost = a.pays[end, player, 0], a.pays[end, player, 1], a.pays[end, player, 2]
         sums[WON, k], sums[TIED, k], sums[LOST, k], sums[SAME, k] = won - tied, tied - lost, lost, tied
-    whole = m - m % LANES
-    for h in range(0, whole, LANES):
-        gather_rows(lanes, h, reach, places)
-    for h in range(whole, m):
-        for k in range(LANES):
-            lanes[h, k] = reach[places[k] + h]
     for row in range(ALL + 1):
         for k in range(LANES):
             sums[row, k] = 0.0
+    read_reach(a, b, 1 - player, x, a.lanes[first : first + used])
 
 
 @linked_kernel
@@ -261,24 +289,40 @@ def compare_hands(a: VectorArrays, b: int, player: int, x: Scratch, comparing: b
 @linked_kernel
 @borrowing
 def end_on_board(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
-    """Write the values of all ends of a board."""
-    kind, depth, n = a.kind[b], a.depth[b], a.hands[player, b]
-    results, values, places = x.results, x.values, x.places
+    """Write the values of all ends of a board where hands are compared or one folds."""
+    kind = a.kind[b]
     first, showdowns, until = a.first_lane[kind], a.first_lane[kind] + a.showdowns[kind], a.first_lane[kind + 1]
     while first < until:
         comparing = first < showdowns
         used = min(LANES, (showdowns if comparing else until) - first)
         read_lanes(a, b, player, x, first, used)
         compare_hands(a, b, player, x, comparing)
-        for k in range(LANES):
-            places[k] = x.values_at[depth] + a.lanes[first + min(k, used - 1)] * n
-        whole = n - n % LANES
-        for h in range(0, whole, LANES):
-            scatter_rows(values, places, results, h)
-        for h in range(whole, n):
-            for k in range(used):
-                values[places[k] + h] = results[h, k]
+        write_values(a, b, player, x, a.lanes[first : first + used])
         first += used
+
+
+@linked_kernel
+@borrowing
+def pay_tables(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
+    """Write the values of all ends of a board that tables pay."""
+    kind, n, m = a.kind[b], a.hands[player, b], a.hands[1 - player, b]
+    lanes, results, tables = x.lanes, x.results, a.tables
+    for group in range(a.first_group[kind], a.first_group[kind + 1]):
+        first, end = a.group_end[group], a.group_end[group + 1]
+        read_reach(a, b, 1 - player, x, a.paid[first:end])
+        factor = x.sums[0]
+        for k in range(LANES):
+            factor[k] = a.factors[first + min(k, end - first - 1)]
+        for h in range(m):
+            for k in range(LANES):
+                lanes[h, k] *= factor[k]
+        at = a.table_at[group, player]
+        fours = n - n % 4
+        for h in range(0, fours, 4):
+            write_combinations(results, h, tables, at + h * m, lanes, m)
+        for h in range(fours, n):
+            write_combination(results, h, tables, at + h * m, lanes, m)
+        write_values(a, b, player, x, a.paid[first:end])
 
 
 @linked_kernel
@@ -312,8 +356,7 @@ def run_out(a: VectorArrays, b: int, player: int, x: Scratch) -> None:
                         to[i] += row[i] * factor
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def expect(a: VectorArrays, node: int, player: int, n: int, x: Scratch, to: int, values: int, mine: int) -> None:
     """Write the value of a node of the traversing player, the mean of those of its actions."""
     value = x.values[to : to + n]
@@ -328,8 +371,7 @@ def expect(a: VectorArrays, node: int, player: int, n: int, x: Scratch, to: int,
                 value[h] += strategy[h] * child[h]
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def update(
     child: FloatArray,
     value: FloatArray,
@@ -357,8 +399,7 @@ def update(
             child[h] = regret * (positive if regret > 0 else negative)
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def keep(rows: FloatArray, numbers: FloatArray, half: bool, unit: float) -> None:
     """Keep numbers as they are, or as whole multiples of a unit."""
     if half:
@@ -388,8 +429,7 @@ def unit_of(most: FloatArray) -> np.float64:
     return largest / LARGEST if largest > 0 else most.dtype.type(1)
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def learn(
     a: VectorArrays, b: int, node: int, player: int, n: int, s: Learnt, x: Scratch, parameters: FloatArray
 ) -> None:
@@ -433,8 +473,7 @@ def learn(
         keep(s.average[begin:end], x.strategy[mine + k * n : mine + k * n + n], half, average_unit)
 
 
-@linked_kernel
-@borrowing
+@inline_kernel
 def look_back(a: VectorArrays, b: int, node: int, player: int, n: int, mode: int, s: Learnt, x: Scratch) -> None:
     """Write the value of a node from those of its actions: summed, expected, or the best where it is not locked."""
     depth, row = a.depth[b], a.row[node] * n
@@ -473,6 +512,7 @@ def go_up(a: VectorArrays, b: int, player: int, mode: int, s: Learnt, parameters
     """Compute the values of a player's hands at all nodes of a board whose boards below are done."""
     kind, n = a.kind[b], a.hands[player, b]
     end_on_board(a, b, player, x)
+    pay_tables(a, b, player, x)
     run_out(a, b, player, x)
     for node in range(a.first_node[kind + 1] - 1, a.first_node[kind] - 1, -1):
         if a.mover[node] == player and mode == TRAIN:
@@ -500,7 +540,7 @@ def hand_over(a: VectorArrays, b: int, player: int, x: Scratch, out: FloatArray,
     ``starts[b]``, in ``out``.
     """
     over, n, kind = a.above[b], a.hands[player, b], a.kind[b]
-    wide, leaf = a.hands[player, over], a.first_leaf[a.kind[over]]
+    wide, leaf = a.hands[player, over], a.first_leaf[a.kind[over]] + a.after[b]
     for r in range(a.first_root[kind + 1] - a.first_root[kind]):
         at = x.values_at[a.depth[b]] + a.roots[a.first_root[kind] + r] * n
         value = x.values[at : at + n]
@@ -574,14 +614,15 @@ def close(
     """Compute the values at the nodes of a board, given those of the boards below, in ``out`` for the first one."""
     kind, n = a.kind[b], a.hands[player, b]
     if b == 0 and a.until[b] > 1:
-        for r in range(a.first_leaf[kind + 1] - a.first_leaf[kind]):
-            at = x.values_at[0] + a.leaves[a.first_leaf[kind] + r] * n
-            value, under = x.values[at : at + n], 1
-            while under < a.until[0]:
-                below = out[starts[under] + r * n : starts[under] + r * n + n]
+        under = 1
+        while under < a.until[0]:
+            leaf = a.first_leaf[kind] + a.after[under]
+            for r in range(a.first_root[a.kind[under] + 1] - a.first_root[a.kind[under]]):
+                at = x.values_at[0] + a.leaves[leaf + r] * n
+                value, below = x.values[at : at + n], out[starts[under] + r * n : starts[under] + r * n + n]
                 for h in range(n):
                     value[h] += below[h]
-                under = a.until[under]
+            under = a.until[under]
     go_up(a, b, player, mode, s, parameters, x)
 
 

@@ -32,6 +32,7 @@ from infoset.solvers.tabular.vector import VectorSolver
 from infoset.tree.kernels import expect_up, gradient
 from infoset.tree.plans import behaviour, realisation, uniform
 from infoset.tree.sequence_form import FormArrays, SequenceForm
+from infoset.tree.vector_form import VectorForm
 
 Schedule = Callable[[FloatArray], FloatArray]
 """A function from iteration numbers (k,), counted from 1, to parameter rows (k, m); column 0 discounts the average."""
@@ -204,10 +205,12 @@ class Method(TabularMethod):
             config.precision or "single",
         )  # fmt: skip
         if config.start == "random":
-            if len(compiled.vector.deal.symmetries) > 1:
+            if compiled.vector.folded:
                 raise UnsupportedGameError("start=random: isomorphic cards would need equal strategies; use uniform")
             solver.start_at(np.random.default_rng(config.seed or 0).random(compiled.vector.num_rows))
         if config.lock:
+            if not isinstance(compiled.vector, VectorForm):
+                raise UnsupportedGameError("lock: on the vector form only hold'em can be locked; use form=tree")
             solver.keep_to(*locked_hands(compiled.vector, config.locked))
         return solver
 

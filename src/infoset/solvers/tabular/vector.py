@@ -17,8 +17,9 @@ from infoset.errors import CheckpointError, ParameterError
 from infoset.policies.vector_policy import VectorPolicy
 from infoset.solvers.job import Job, Point
 from infoset.solvers.metrics import Evaluation
-from infoset.tree.boards import PLAYERS
-from infoset.tree.vector_form import VectorForm, check_rows
+from infoset.tree.public_form import PublicForm
+from infoset.tree.public_tree import PLAYERS
+from infoset.tree.vector_form import check_rows
 from infoset.tree.vector_values import NO_LOCK, Figures, Walker, exact_figures
 from infoset.tree.vector_walk import LARGEST, TRAIN, Learnt
 from infoset.warm_up import ready
@@ -39,7 +40,7 @@ class VectorSolver(Job):
     breaks = False
 
     def __init__(
-        self, form: VectorForm, name: str, rows: Callable[[float, int], FloatArray], predictive: bool,
+        self, form: PublicForm, name: str, rows: Callable[[float, int], FloatArray], predictive: bool,
         precision: str = SINGLE,
     ) -> None:  # fmt: skip
         """Take ``rows``, which returns the schedule's parameters (k, m) of k iterations from one on.
@@ -139,7 +140,7 @@ class VectorSolver(Job):
     def notes(self) -> dict[str, Any]:
         """Return which profile the policy is, and the size of the form."""
         size = sum(array.nbytes for array in self.state)
-        return {"form": "vector", "profile": self._of_both()[1], "boards": len(self.form.boards), "bytes": size}
+        return {"form": "vector", "profile": self._of_both()[1], "boards": self.form.num_boards, "bytes": size}
 
     def save(self) -> dict[str, Any]:
         """Return copies of the arrays from which ``restore`` continues bit for bit."""
