@@ -91,6 +91,11 @@ class PublicForm:
         raise NotImplementedError
 
     @property
+    def constant_sum(self) -> float | None:
+        """The sum of the players' payoffs at every end; ``None`` where it differs."""
+        raise NotImplementedError
+
+    @property
     def folded(self) -> bool:
         """Whether isomorphic cards lead to one board, so that not every profile has rows here."""
         return False

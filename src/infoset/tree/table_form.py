@@ -21,6 +21,7 @@ from infoset.memory import check_room
 from infoset.tree.factored_rules import FactoredRules
 from infoset.tree.factored_walk import known_at, known_first
 from infoset.tree.graph import EVERYBODY, NO_RECORD, TERMINAL, topological
+from infoset.tree.payoff_scale import constant_sum_of
 from infoset.tree.public_form import (
     BYTES_A_ROW,
     Place,
@@ -90,6 +91,10 @@ class TableForm(PublicForm):
     @cached_property
     def payoff_range(self) -> float:
         return float(self.rules.payoffs.max() - self.rules.payoffs.min())
+
+    @cached_property
+    def constant_sum(self) -> float | None:
+        return constant_sum_of(self.rules.payoffs)
 
     @cached_property
     def _following(self) -> dict[tuple[int, int], int]:

@@ -53,6 +53,10 @@ SCRATCH_BYTES = 36
 """The size of a number in the memory of three threads, in single and in double precision."""
 
 
+SAME_SUM = 1e-9
+"""Sums of payoffs that differ by less than this part of the range of payoffs are equal."""
+
+
 @dataclass(frozen=True, eq=False)
 class VectorForm(PublicForm):
     """The public tree of a hold'em spot.
@@ -141,6 +145,15 @@ class VectorForm(PublicForm):
             ]
             chance /= DECK - cards - HAND_CARDS
         return max(found) - min(found)
+
+    @cached_property
+    def constant_sum(self) -> float | None:
+        chance, sums = 1.0, list[float]()
+        for number, street in enumerate(self.streets):
+            sums += [total for _, pays in street.ends for total in ((pays[0] + pays[1][::-1]) / chance).tolist()]
+            chance /= DECK - len(self.boards[0].cards) - number - HAND_CARDS
+        close = bool(np.ptp(sums) <= SAME_SUM * self.payoff_range)
+        return sums[0] if close else None
 
     @staticmethod
     def _runouts(cards: int) -> float:

@@ -126,9 +126,11 @@ def exact_figures(walker: Walker, source: npt.NDArray[Any], locked: BoolArray = 
     """
     form = walker.form
     state = Learnt(NOTHING, NOTHING, NOTHING, NO_SCALES, locked)
-    found = []
-    for mode in (EXPECT, RESPOND):
-        for player in range(PLAYERS):
-            values = walker.walk(player, mode, state, source, NOTHING, NOTHING)
-            found.append(float(form.first_weights(player) @ values) / form.together)
-    return Figures((found[0], found[1]), (found[2], found[3]))
+
+    def payoff(player: int, mode: int) -> float:
+        values = walker.walk(player, mode, state, source, NOTHING, NOTHING)
+        return float(form.first_weights(player) @ values) / form.together
+
+    first, total = payoff(0, EXPECT), form.constant_sum
+    second = payoff(1, EXPECT) if total is None else total - first
+    return Figures((first, second), (payoff(0, RESPOND), payoff(1, RESPOND)))

@@ -20,6 +20,7 @@ from infoset.names import NOTHING_YET
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.spots import SpotTree
+from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_walk import CHANCE_NODE
 from infoset.view.card_strip import card_strip_svg
 from infoset.view.guide import title_of
@@ -115,7 +116,9 @@ def show_first(
         return _show_node(compiled, what, hands, svg)
     decided, pictures = ("", ()) if what is None else _show_hands(compiled, what, svg)
     if (decided or svg is None) and pdf is None and compiled.better_in_vector_form:
-        return Shown("\n\n".join(filter(None, (spot_text(compiled.name, compiled.vector), decided))), pictures)
+        form = compiled.vector
+        assert isinstance(form, VectorForm)  # as of every game of cards
+        return Shown("\n\n".join(filter(None, (spot_text(compiled.name, form), decided))), pictures)
     if decided:
         svg = None
     made_so = isinstance(what, FactoredPolicy) and not compiled.made_whole and compiled.histories > compiled.limit

@@ -61,7 +61,7 @@ class VectorSolver(Job):
         )
         self.iteration = 0
         self.nothing_to_gain = 1e-12 * form.payoff_range
-        self._better: tuple[int, str, FloatArray, Figures] | None = None
+        self._figures: tuple[int, Figures] | None = None
 
     def keep_to(self, fixed: FloatArray, locked: BoolArray) -> None:
         """Fix the strategy in ``locked`` rows to the probabilities ``fixed`` (rows,), before the first iteration.
@@ -93,54 +93,42 @@ class VectorSolver(Job):
             goal = ceil(goal * CHECK_GROWTH)
         return goal
 
-    def profile(self, name: str) -> FloatArray:
-        """Return what the ``average`` or the ``current`` profile is proportional to, row by row."""
+    def average(self) -> FloatArray:
+        """Return what the average profile is proportional to, row by row; before the first iteration the current one.
+
+        The last profile is further from an equilibrium than the average of t⁴ (docs/benchmarks.md).
+        """
         state = self.state
-        if name == "current":
-            return state.regrets + state.ahead if self.predictive else state.regrets
-        if not len(state.locked):
-            return state.average
+        if not self.iteration or not len(state.locked):
+            return state.average if self.iteration else state.regrets
         average = state.average.copy()
         average[state.locked] = state.regrets[state.locked]
         return average
 
-    def _figures(self, name: str) -> Figures:
-        return exact_figures(self.exact, self.profile(name), self.state.locked)
-
-    def point(self, seconds: float) -> Point:
-        """Return exact figures of the average profile."""
-        found = self._evaluation(self._figures("average" if self.iteration else "current"))
-        return Point(self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values)
-
-    def _of_both(self) -> tuple[int, str, FloatArray, Figures]:
-        """Return the iteration, name, rows and figures of the better of average and current profile."""
-        if self._better is None or self._better[0] != self.iteration:
-            names = ("average", "current") if self.iteration else ("current",)
-            found = [(self.iteration, name, self.profile(name), self._figures(name)) for name in names]
-            self._better = min(found, key=lambda one: sum(one[-1].responses) - sum(one[-1].values))
-        return self._better
-
-    def _evaluation(self, figures: Figures) -> Evaluation:
-        found, locked = Evaluation.of(figures.values, figures.responses), self.state.locked
+    def evaluation(self) -> Evaluation:
+        """Return exact figures of the policy."""
+        if self._figures is None or self._figures[0] != self.iteration:
+            self._figures = self.iteration, exact_figures(self.exact, self.average(), self.state.locked)
+        figures, locked = self._figures[1], self.state.locked
+        found = Evaluation.of(figures.values, figures.responses)
         if not len(locked):
             return found
         free = sum(not locked[self.form.rows_of_player(player)].all() for player in range(PLAYERS))
         return replace(found, exploitability=found.nash_conv / max(free, 1))
 
-    def evaluation(self) -> Evaluation:
-        """Return exact figures of the policy."""
-        return self._evaluation(self._of_both()[-1])
+    def point(self, seconds: float) -> Point:
+        """Return exact figures of the average profile."""
+        found = self.evaluation()
+        return Point(self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values)
 
     def policy(self) -> VectorPolicy:
-        """Return the better of average and current profile."""
-        _, profile, rows, _ = self._of_both()
-        made_by = {"method": self.name, "iterations": self.iteration, "profile": profile}
-        return VectorPolicy.of(self.form, rows, made_by)
+        """Return the average profile."""
+        return VectorPolicy.of(self.form, self.average(), {"method": self.name, "iterations": self.iteration})
 
     def notes(self) -> dict[str, Any]:
         """Return which profile the policy is, and the size of the form."""
         size = sum(array.nbytes for array in self.state)
-        return {"form": "vector", "profile": self._of_both()[1], "boards": self.form.num_boards, "bytes": size}
+        return {"form": "vector", "boards": self.form.num_boards, "bytes": size}
 
     def save(self) -> dict[str, Any]:
         """Return copies of the arrays from which ``restore`` continues bit for bit."""
