@@ -15,8 +15,8 @@ from infoset.tree.factored_form import FactoredForm
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.normal_form import plans_table
-from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.public_form import PublicForm
+from infoset.tree.sequence_form import SequenceForm
 
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
