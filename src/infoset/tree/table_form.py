@@ -49,7 +49,7 @@ class TableForm(PublicForm):
     >>> from infoset.compiled import Compiled
     >>> form = Compiled.of("leduc_poker").vector
     >>> form.num_boards, form.num_rows, form.num_infosets
-    (7, 2268, 936)
+    (7, 2184, 936)
     """
 
     rules: FactoredRules = field(repr=False)
