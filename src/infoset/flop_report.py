@@ -165,8 +165,8 @@ class FlopReport:
     @checks_arguments
     def load(cls, folder: str | Path) -> FlopReport:
         """Load the report in ``folder`` as far as it has come.  Raises ``CheckpointError``."""
-        kept = _Folder(Path(folder))
-        return kept.report(kept.read_config(), "")
+        opened = _Folder(Path(folder))
+        return opened.report(opened.read_config(), "")
 
     def _repr_html_(self) -> str:
         return displays.render("flop_report", self)
@@ -186,7 +186,7 @@ class FlopReportArguments(FlopReportConfig):
     watcher: Watcher | None = None
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _StoredConfig(msgspec.Struct, frozen=True):
     """A report as ``report.json`` keeps it: by the names of the game and the method."""
 
     game: str
@@ -258,11 +258,11 @@ def report_flops(asked: FlopReportArguments) -> FlopReport:
         config = _begin(asked) if folder is None else _continue(asked, folder)
         if folder is None and out is not None:
             check_folder(out.parent if out.name == FRESH else out)
-        with _Folder.create(out, config) if folder is None else nullcontext(folder) as kept:
-            return _Run(config, kept, asked).finish()
+        with _Folder.create(out, config) if folder is None else nullcontext(folder) as opened:
+            return _Run(config, opened, asked).finish()
 
 
-def _begin(asked: FlopReportArguments) -> _Kept:
+def _begin(asked: FlopReportArguments) -> _StoredConfig:
     """Return the configuration of a new report, once everything that it names is known to exist."""
     if asked.game is None:
         raise ParameterError("no GAME given, a spot of hold'em from the flop on, such as a .toml file")
@@ -270,34 +270,34 @@ def _begin(asked: FlopReportArguments) -> _Kept:
     if given["iterations"] is given["target"] is given["seconds"] is None:
         given["target"] = TARGET
     given["target"] = SolveConfig(**given).target
-    config = _Kept(
+    config = _StoredConfig(
         _spot_name(asked.game), asked.method or "auto", _flops_of(SIZE if asked.flops is None else asked.flops), **given
     )
     check_options(parse_method(config.method), SolveConfig(**config.solving))
     return config
 
 
-def _continue(asked: FlopReportArguments, folder: _Folder) -> _Kept:
+def _continue(asked: FlopReportArguments, folder: _Folder) -> _StoredConfig:
     """Return the configuration of the report in a folder; of what is given, only flops may be added to it."""
-    kept = folder.read_config()
+    config = folder.read_config()
     given = {name: getattr(asked, name) for name in ("method", "iterations", "seconds", "precision")}
     given["game"] = None if asked.game is None else _spot_name(asked.game)
     given["target"] = SolveConfig(target=asked.target).target
     for name, mine in given.items():
-        if mine not in (None, stored := getattr(kept, name)):
+        if mine not in (None, stored := getattr(config, name)):
             raise CheckpointError(
                 f"{folder.path} holds a report with {name}={shorten(str(stored))}, not {shorten(str(mine))}; choose "
                 "another --out"
             )
-    if asked.flops is not None and list(flops := _flops_of(asked.flops)) != list(kept.flops):
-        if not kept.flops.keys() <= flops.keys():
+    if asked.flops is not None and list(flops := _flops_of(asked.flops)) != list(config.flops):
+        if not config.flops.keys() <= flops.keys():
             raise CheckpointError(
-                f"{folder.path} holds a report over {len(kept.flops)} flops that are not all among the "
+                f"{folder.path} holds a report over {len(config.flops)} flops that are not all among the "
                 f"{len(flops)} asked for; choose another --out"
             )
-        kept = msgspec.structs.replace(kept, flops=flops)
-        folder.replace_config(kept)
-    return kept
+        config = msgspec.structs.replace(config, flops=flops)
+        folder.replace_config(config)
+    return config
 
 
 def _spot_name(game: AnyGame) -> str:
@@ -356,7 +356,7 @@ def _flops_of(flops: Any) -> dict[str, float]:
     return {name: flop_counts()[kind] / total for kind, name in found.items()}
 
 
-def _weights(config: _Kept) -> dict[str, float]:
+def _weights(config: _StoredConfig) -> dict[str, float]:
     """Return the weights of the flops beside which both players can hold hands: those of the flops and the ranges."""
     one, two = _ranges_of(config.game)
     arrays = [(np.array(list(own)), np.array(list(own.values()))) for own in (one, two)]
@@ -384,7 +384,7 @@ def _name_on(name: str, *board: str) -> str:
     return str(Name(spot.word, (*((BOARD, cards) for cards in board), *others)))
 
 
-def _solve_flop(config: _Kept, flop: str, watcher: Watcher | None = None) -> FlopFigures | None:
+def _solve_flop(config: _StoredConfig, flop: str, watcher: Watcher | None = None) -> FlopFigures | None:
     """Solve the spot on one flop, in any process; ``None`` where that was interrupted."""
     began = time.monotonic()
     compiled = Compiled.of(load(_name_on(config.game, flop)))
@@ -409,7 +409,7 @@ def _by_action(actions: Sequence[str], frequencies: FloatArray) -> dict[str, flo
 class _Run:
     """A report in progress."""
 
-    def __init__(self, config: _Kept, folder: _Folder | None, asked: FlopReportArguments) -> None:
+    def __init__(self, config: _StoredConfig, folder: _Folder | None, asked: FlopReportArguments) -> None:
         self.config, self.folder, self.asked = config, folder, asked
         self.pot = float(load(config.game).spot.betting.pot)  # type: ignore[attr-defined]
         self.weights = _weights(config)
@@ -426,7 +426,7 @@ class _Run:
         stopped = "flops"
         try:
             self._tell()
-            for figures in self._here(left) if here else self._elsewhere(left):
+            for figures in self._here(left) if here else self._distributed(left):
                 if figures is None:
                     raise KeyboardInterrupt
                 if self.folder is not None:
@@ -448,7 +448,7 @@ class _Run:
         for flop in left:
             yield _solve_flop(self.config, flop, self.asked.watcher)
 
-    def _elsewhere(self, left: Sequence[str]) -> Iterator[FlopFigures | None]:
+    def _distributed(self, left: Sequence[str]) -> Iterator[FlopFigures | None]:
         """Yield the figures of flops as they come, with as many under way as the executor runs in parallel."""
         with open_executor(self.asked.executor) as opened:
             under_way: set[Future[FlopFigures | None]] = set()
@@ -470,7 +470,7 @@ class _Run:
 
 
 def _report(
-    config: _Kept, pot: float, weights: Mapping[str, float], done: Mapping[str, FlopFigures], stopped: str,
+    config: _StoredConfig, pot: float, weights: Mapping[str, float], done: Mapping[str, FlopFigures], stopped: str,
     folder: Path | None,
 ) -> FlopReport:  # fmt: skip
     """Return the report of the flops that are solved, in the order in which they were asked for."""
@@ -489,7 +489,7 @@ class _Folder:
 
     @classmethod
     @contextmanager
-    def create(cls, path: Path | None, config: _Kept) -> Iterator[_Folder | None]:
+    def create(cls, path: Path | None, config: _StoredConfig) -> Iterator[_Folder | None]:
         """Make the folder of a new report and lock it; without a path nothing is kept."""
         if path is None:
             yield None
@@ -529,11 +529,11 @@ class _Folder:
             os.close(self._descriptor)
             raise CheckpointError(f"{self.path}: another process is using this report")
 
-    def read_config(self) -> _Kept:
+    def read_config(self) -> _StoredConfig:
         """Read the configuration of the report.  Raises ``CheckpointError``."""
         file = self.path / CONFIG
         try:
-            config = decode_json(file.read_bytes(), _Kept)
+            config = decode_json(file.read_bytes(), _StoredConfig)
             check_schema("report", config.schema, SCHEMA)
             config.check()
         except FileNotFoundError:
@@ -542,12 +542,12 @@ class _Folder:
             raise CheckpointError(f"{file}: {describe_damage(error)}") from None
         return config
 
-    def replace_config(self, config: _Kept) -> None:
+    def replace_config(self, config: _StoredConfig) -> None:
         """Replace the configuration by one of more flops."""
         replace_file(self.path / CONFIG, lambda file: file.write(msgspec.json.format(msgspec.json.encode(config))))
         self._lock()
 
-    def figures(self, config: _Kept) -> dict[str, FlopFigures]:
+    def figures(self, config: _StoredConfig) -> dict[str, FlopFigures]:
         """Return the figures of all flops of the report that are solved.  Raises ``CheckpointError``."""
         found = {}
         for flop in config.flops:
@@ -577,7 +577,7 @@ class _Folder:
         for name, text in ((CSV, report.csv()), (PAGE, page)):
             replace_file(self.path / name, lambda file, text=text: file.write(text.encode()))  # type: ignore[misc]
 
-    def report(self, config: _Kept, stopped: str) -> FlopReport:
+    def report(self, config: _StoredConfig, stopped: str) -> FlopReport:
         """Return the report as far as it has come."""
         weights, done = _weights(config), self.figures(config)
         state = stopped or ("flops" if weights.keys() <= done.keys() else "interrupted")

@@ -52,7 +52,8 @@ def solve_soon(compiled: Compiled, seconds: float, watcher: Watcher | None = Non
     if "seconds" in method.takes:
         limits["seconds"] = seconds if "iterations" in method.takes else max(seconds, EXACTLY)
     if "target" in method.takes and not isinstance(method, Logit):  # its path converges everywhere only at its end
-        limits["target"] = NEAR * smallest_range(compiled.payoffs)
+        payoff_range = compiled.vector.payoff_range if in_vector_form else smallest_range(compiled.payoffs)
+        limits["target"] = NEAR * payoff_range
     return replace(solve(compiled, method, watcher=watcher, **limits), reason=why)
 
 

@@ -75,7 +75,9 @@ def test_hands_are_dealt_by_their_weights() -> None:
 
 
 def test_a_spot_is_solved_at_once_in_vector_form() -> None:
-    found = try_to_solve(Compiled.of(TURN))
+    compiled = Compiled.of(TURN)
+    found = try_to_solve(compiled)
+    assert "graph" not in compiled.__dict__, "histories are not enumerated"
     assert found is not None and found.notes["form"] == "vector" and found.exploitability < 1
 
 

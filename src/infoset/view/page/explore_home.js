@@ -8,7 +8,7 @@ import { when } from "./listing.js";
 const GAMES = [
   ["kuhn_poker", "three cards, one bet"], ["leduc_poker", "two rounds, one public card"],
   ["kuhn_poker(players=3)", "three players"], ["liars_dice", "one die each"], ["goofspiel(num_cards=4)", "bids at once"],
-  ["tiny_hanabi", "a shared payoff"], ["gdl:meier", "claims and doubts, in GDL-II"],
+  ["holdem_turn", "two ranges, from the turn on"], ["tiny_hanabi", "a shared payoff"], ["gdl:meier", "claims and doubts, in GDL-II"],
 ];
 
 const card = (parameters, name, about) => make("li", {},
