@@ -79,7 +79,7 @@ class SolveConfig:
         "set, or by hands and node of hold'em."
     )
     form: str | None = option(
-        "Representation of the game: tree, factored, vector (of card games), sampled (default: what fits).",
+        "Representation of the game: tree, factored, vector, sampled (default: what fits).",
         choices=("tree", "factored", "vector", "sampled"),
     )
     precision: str | None = option(

@@ -50,7 +50,7 @@ class TableForm(PublicForm):
     >>> from infoset.compiled import Compiled
     >>> form = Compiled.of("leduc_poker").vector
     >>> form.num_boards, form.num_rows, form.num_infosets
-    (7, 2268, 936)
+    (7, 2184, 936)
     """
 
     rules: FactoredRules = field(repr=False)
@@ -288,11 +288,13 @@ class _Walk:
                 slot = int(r.slot[cell])
                 if r.edge_first[slot + 1] > r.edge_first[slot]:
                     raise UnsupportedGameError(f"{name} has no vector form: some moves are seen by nobody else")
-                seen = [
-                    np.unique(r.edge_record[r.edge_first[slot + 1 + k] : r.edge_first[slot + 2 + k]]) for k in going
+                edges = [
+                    (k, record)
+                    for k in going
+                    for record in r.edge_record[r.edge_first[slot + 1 + k] : r.edge_first[slot + 2 + k]].tolist()
                 ]
-                every = np.concatenate([*seen, np.zeros(0, np.int32)])
-                if len(going) > 1 and (NO_RECORD in every or len(np.unique(every)) < len(every)):
+                seen = {record for _, record in edges}
+                if len(going) > 1 and (NO_RECORD in seen or len(seen) < len(set(edges))):
                     self._refuse(player)
         if r.mover[core] >= 0:
             if any(len(self._taken(core, events[k])) > 1 for k in going):

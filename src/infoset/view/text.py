@@ -15,8 +15,8 @@ from infoset.tree.factored_form import FactoredForm
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.normal_form import plans_table
+from infoset.tree.public_form import PublicForm
 from infoset.tree.sequence_form import SequenceForm
-from infoset.tree.vector_form import VectorForm
 
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
@@ -192,7 +192,7 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None, instead:
     return "\n".join(lines)
 
 
-def spot_text(name: str, form: VectorForm) -> str:
+def spot_text(name: str, form: PublicForm) -> str:
     """Return the size of a hold'em spot whose histories are not listed."""
     return "\n".join([
         name,
