@@ -40,7 +40,7 @@ REFUSED = [
     (["solve", SLOW, "--seed", str(2**70)], "is out of range; allowed: 0 to 9223372036854775808"),
     (["solve", SLOW, "--iterations", "-1"], "iterations=-1 is out of range"),
     (["solve", SLOW, "--iterations", str(10**23)], "iterations=1(0){23} is out of range; allowed: 0 to"),
-    (["solve", SLOW, "--target", "-1"], "target=-1.0 is out of range"),
+    (["solve", SLOW, "--target", "-1"], "target=-1; allowed: numbers from 0 up"),
     (["solve", SLOW, "--seconds", "nan"], "seconds=nan is out of range"),
     (["solve", SLOW, "--out", "file"], "file: cannot be written: file is a file, not a folder"),
     (["solve", SLOW, "--out", "file/run"], "file/run: cannot be written: file is a file, not a folder"),

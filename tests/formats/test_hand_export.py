@@ -53,5 +53,5 @@ def test_who_does_not_move_has_no_columns_of_actions() -> None:
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"node\.xls: hands are written as \.csv or \.json"):
+    with pytest.raises(FormatError, match=r"hands are written as \.csv or \.json"):
         save_hand_table(hand_table(), tmp_path / "node.xls")

@@ -155,7 +155,7 @@ def test_a_whole_range_is_solved_and_plays(tmp_path: Path) -> None:
 
 def test_a_policy_of_the_tree_is_drawn_and_says_what_somebody_does(tmp_path: Path) -> None:
     text = infoset.show("holdem_river", "random", svg=tmp_path / "hands.svg")
-    assert text.startswith("holdem_river\n")
+    assert text.startswith("holdem_river: Qs Jh 8h 5d 2c, pot 100, stacks 200\n")
     assert "100.00%  P1 to begin                         check 33.3%   bet 50 33.3%   bet 100 33.3%" in text
     assert "24 of" not in (tmp_path / "hands.svg").read_text()
     assert "check 33%" in (tmp_path / "hands.svg").read_text()

@@ -455,7 +455,7 @@ def test_what_cannot_be_factored_says_why(monkeypatch: pytest.MonkeyPatch) -> No
         factor_game(infoset.load("kuhn_poker"))
     with pytest.raises(UnsupportedGameError, match="mccfr samples; form=factored"):
         infoset.solve("liars_dice", "mccfr", form="factored")
-    with pytest.raises(ParameterError, match="form=folded is not one of tree, factored, sampled"):
+    with pytest.raises(ParameterError, match="form=folded is not one of tree, factored, vector, sampled"):
         infoset.solve("liars_dice", "dcfr", form="folded")
     with pytest.raises(UnsupportedGameError, match="lock names information sets of the tree"):
         infoset.solve("liars_dice", "dcfr", form="factored", lock={"P1": "random"})

@@ -165,7 +165,6 @@ DIAGONALS = phantom_rules("diagonals", Diagonals(2, 2, False, (0, 0), (0, 0), 0)
         ("liars_dice(players=3,dice_sides=2)", declared),
         ("leduc_poker", public),
         ("goofspiel(players=3,num_cards=3,imp_info=true)", public),
-        ("holdem_river(range1='AA KQs',range2='QJs 99')", declared),
         (DIAGONALS, declared),
     ],
 )

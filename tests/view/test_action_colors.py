@@ -108,7 +108,7 @@ def test_hands_are_shown_by_classes_with_chances_and_values(river: Path) -> None
     assert cells["JTs"]["filled"] == pytest.approx(0.5)  # their weight
     filtered = room.node(RowsRequest("item:0/river.npz", find="AA, suit:c | T9s"))["groups"][0]
     assert {cell["name"]: len(cell["hands"]) for cell in filtered["hands"]} == {"AA": 3, "T9s": 4}
-    assert cells["AA"]["equity"] > cells["T9s"]["equity"] and cells["AA"]["realised"] is not None
+    assert cells["T9s"]["equity"] == 1.0 > cells["AA"]["equity"] and cells["AA"]["realised"] is not None
     assert filtered["total"] == 7 and all(
         row["key"][:2] in ("As", "Ah", "Ad", "Ts", "Th", "Td", "Tc", "Ac") for row in filtered["rows"]
     )

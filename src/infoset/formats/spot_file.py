@@ -81,8 +81,8 @@ def spot_text(spot: RecordedSpot, source: str) -> str:
     """
     first = len(cards_of(spot.board, "board")) - FLOP_CARDS
     one, two = (f"{name} ({place})" for name, place in zip(spot.players, spot.positions, strict=True))
-    held = [f" with {hand}" if hand else "" for hand in spot.hands]
-    comments = [f"The {STREETS[first]} of {source}: {one}{held[0]} against {two}{held[1]}."]
+    hands_of = [f" with {hand}" if hand else "" for hand in spot.hands]
+    comments = [f"The {STREETS[first]} of {source}: {one}{hands_of[0]} against {two}{hands_of[1]}."]
     if spot.scale != 1:
         comments.append(f"Amounts are in chips: {spot.scale} for each 1 of the hand history.")
     if spot.aggressor >= 0:

@@ -148,17 +148,17 @@ def _check_room(rules: FactoredRules) -> None:
     r = rules.arrays
     if len(rules.players) != PLAYERS:
         raise UnsupportedGameError(f"{rules.name} has {len(rules.players)} players; the vector form is for two")
-    held = np.zeros(len(r.action_set))
-    held[list(rules.start_cells)] = 1
+    own_states = np.zeros(len(r.action_set))
+    own_states[list(rules.start_cells)] = 1
     for core in topological(r.event_first, r.event_core)[0].tolist():
         if r.mover[core] != TERMINAL:
             begin = int(rules.first_cell[core, 0])
             cells = np.arange(begin, begin + int(r.cells[core].sum()))
             events = int(r.event_first[core + 1] - r.event_first[core]) + 1
             first, last = r.edge_first[r.slot[cells]], r.edge_first[r.slot[cells] + events]
-            np.add.at(held, r.edge_cell[first[0] : last[-1]], np.repeat(held[cells], last - first))
+            np.add.at(own_states, r.edge_cell[first[0] : last[-1]], np.repeat(own_states[cells], last - first))
     sizes = np.array([len(action_set) for action_set in rules.action_sets] or [0])
-    rows = float((held * np.where(r.action_set == NOTHING, 0, sizes[r.action_set])).sum())
+    rows = float((own_states * np.where(r.action_set == NOTHING, 0, sizes[r.action_set])).sum())
     nodes = float(ways_to(rules.name, r).sum())
     check_room(
         f"{rules.name} has up to {nodes:,.0f} public states and {rows:,.0f} probabilities; its vector form takes about",
@@ -166,7 +166,7 @@ def _check_room(rules: FactoredRules) -> None:
     )
 
 
-class _Held(NamedTuple):
+class _StatesHere(NamedTuple):
     """A player's hands at a node."""
 
     cells: LongArray
@@ -195,7 +195,7 @@ class _Branch(NamedTuple):
     core: int
     chance: float
     """The probability of the chance outcomes on the path that nobody's hand tells apart."""
-    hands: tuple[_Held, _Held]
+    hands: tuple[_StatesHere, _StatesHere]
     up: tuple[LongArray, LongArray]
     """For each player the hand before that each hand comes from."""
     pays: tuple[int, float] | None = None
@@ -256,7 +256,7 @@ class _Walk:
         start = np.array(self.rules.start_cells)
         core = int(np.searchsorted(self.rules.first_cell[:, 0], start[0], "right")) - 1
         cells = start - self.rules.first_cell[core]
-        hands = [_Held(cells[p : p + 1], np.array([p]), np.ones(1)) for p in range(PLAYERS)]
+        hands = [_StatesHere(cells[p : p + 1], np.array([p]), np.ones(1)) for p in range(PLAYERS)]
         branch = _Branch(core, 1.0, (hands[0], hands[1]), (np.zeros(1, np.int64),) * 2)
         while (following := self._deal(branch)) is not None:
             branch = following
@@ -271,8 +271,8 @@ class _Walk:
         if r.mover[branch.core] >= 0 or end - first != 1 or r.mover[r.event_core[first]] == TERMINAL:
             return None
         following = self._follow(branch, first)
-        hands = [_merge_hands(held) for held in following.hands]
-        up = [np.zeros(len(held.cells), np.int64) for held in hands]  # the first board has none before
+        hands = [_merge_hands(own_states) for own_states in following.hands]
+        up = [np.zeros(len(own_states.cells), np.int64) for own_states in hands]  # the first board has none before
         return following._replace(hands=(hands[0], hands[1]), up=(up[0], up[1]))
 
     def _check(self, core: int) -> None:
@@ -343,17 +343,19 @@ class _Walk:
         return self.rules.action_sets[int(self.r.action_set[cell])]
 
     def _follow(self, here: _Branch, event: int) -> _Branch:
-        """Return the public state after an event that does not end the game, with all hands that may be held there."""
-        r, hands, ups = self.r, list[_Held](), list[LongArray]()
-        for player, held in enumerate(here.hands):
-            edges = self._edges(event, here.core, player, held.cells)
-            states, seen = held.states[edges.hand], edges.record != NO_RECORD
+        """Return the public state after an event that does not end the game, with all hands that may be own_states there."""
+        r, hands, ups = self.r, list[_StatesHere](), list[LongArray]()
+        for player, own_states in enumerate(here.hands):
+            edges = self._edges(event, here.core, player, own_states.cells)
+            states, seen = own_states.states[edges.hand], edges.record != NO_RECORD
             if seen.any():
                 if not seen.all() and len(np.intersect1d(states[seen], states[~seen])):
                     self._refuse(player)
                 parent, record = states[seen], edges.record[seen]
                 fresh = np.arange(len(parent))
-                if len(np.unique(held.states)) < len(held.states):  # hands that their player cannot tell apart so far
+                if len(np.unique(own_states.states)) < len(
+                    own_states.states
+                ):  # hands that their player cannot tell apart so far
                     (parent, record), fresh = np.unique((parent, record), axis=1, return_inverse=True)
                 self.parent.append(parent)
                 self.record.append(record)
@@ -361,7 +363,7 @@ class _Walk:
                 self.num_states += len(parent)
             if len(states) > MOST_HANDS:
                 raise BudgetError(f"{self.rules.name}: a public state has more than {MOST_HANDS:,} private ones")
-            hands.append(_Held(edges.cell, states, held.chance[edges.hand] * edges.chance))
+            hands.append(_StatesHere(edges.cell, states, own_states.chance[edges.hand] * edges.chance))
             ups.append(edges.hand)
         chance = here.chance * float(r.event_chance[event])
         return _Branch(int(r.event_core[event]), chance, (hands[0], hands[1]), (ups[0], ups[1]))
@@ -375,7 +377,7 @@ class _Walk:
         branches = [branch for branch in (self._follow(here, event) for event in going) if all(map(len, branch.up))]
         if not branches:
             return _Point(pays=self._table(here, action, ends))
-        kept = tuple(np.arange(len(held.cells)) for held in here.hands)
+        kept = tuple(np.arange(len(own_states.cells)) for own_states in here.hands)
         if ends:
             branches.append(here._replace(up=(kept[0], kept[1]), pays=self._table(here, action, ends)))
         elif len(branches) == 1 and all(map(np.array_equal, branches[0].up, kept)):
@@ -391,7 +393,11 @@ class _Walk:
 
     def _table(self, here: _Branch, action: int | None, events: list[int]) -> tuple[int, float]:
         """Return the number of the table that the ends after an action pay, and the factor of its payoffs."""
-        key = here.core, action, *[part.tobytes() for held in here.hands for part in (held.cells, held.chance)]
+        key = (
+            here.core,
+            action,
+            *[part.tobytes() for own_states in here.hands for part in (own_states.cells, own_states.chance)],
+        )
         if key not in self.made:
             self.made[key] = self._number(self._payoffs(here, action, events))
         number, factor = self.made[key]
@@ -400,16 +406,16 @@ class _Walk:
     def _payoffs(self, here: _Branch, action: int | None, events: list[int]) -> FloatArray:
         """Return (2, hands, hands) the payoffs of both players, times the chance of their hands."""
         r, mover = self.r, int(self.r.mover[here.core])
-        paid = np.zeros((PLAYERS, *[len(held.cells) for held in here.hands]))
+        paid = np.zeros((PLAYERS, *[len(own_states.cells) for own_states in here.hands]))
         for event in events:
             end = int(r.event_core[event])
             terms = slice(int(r.term_first[end]), int(r.term_first[end + 1]))
             whole, lists = np.zeros((PLAYERS, *r.cells[end])), list[FloatArray]()
-            for player, held in enumerate(here.hands):
-                edges = self._edges(event, here.core, player, held.cells)
+            for player, own_states in enumerate(here.hands):
+                edges = self._edges(event, here.core, player, own_states.cells)
                 own = (edges.action == action) if player == mover else np.ones(len(edges.hand), np.bool_)
-                lists.append(np.zeros((len(held.cells), int(r.cells[end, player]))))
-                chance = edges.chance * held.chance[edges.hand]
+                lists.append(np.zeros((len(own_states.cells), int(r.cells[end, player]))))
+                chance = edges.chance * own_states.chance[edges.hand]
                 np.add.at(lists[player], (edges.hand[own], edges.cell[own]), chance[own])
             for player in range(PLAYERS):
                 np.add.at(whole[player], tuple(r.term_place[terms].T), r.term_paid[terms, player])
@@ -437,8 +443,8 @@ class _Walk:
         self.acting.append(acting)
         street.slots = [len(board.roots)] * 2
         for root in board.roots:
-            for player, held in enumerate(root.hands):
-                if len(np.unique(held.states)) < len(held.states):
+            for player, own_states in enumerate(root.hands):
+                if len(np.unique(own_states.states)) < len(own_states.states):
                     self._refuse(player)
         children: list[list[int]] = []
         leaves: dict[tuple[bytes, ...], list[tuple[int, tuple[_Branch, ...]]]] = {}
@@ -498,7 +504,7 @@ class _Walk:
         )  # fmt: skip
 
 
-def _merge_hands(held: _Held) -> _Held:
+def _merge_hands(own_states: _StatesHere) -> _StatesHere:
     """Return one hand for those with the same information state and the same future, of their total probability."""
-    (states, cells), number = np.unique((held.states, held.cells), axis=1, return_inverse=True)
-    return _Held(cells, states, np.bincount(number.ravel(), held.chance).astype(np.float64))
+    (states, cells), number = np.unique((own_states.states, own_states.cells), axis=1, return_inverse=True)
+    return _StatesHere(cells, states, np.bincount(number.ravel(), own_states.chance).astype(np.float64))
