@@ -343,7 +343,7 @@ class _Walk:
         return self.rules.action_sets[int(self.r.action_set[cell])]
 
     def _follow(self, here: _Branch, event: int) -> _Branch:
-        """Return the public state after an event that does not end the game, with all hands that may be own_states there."""
+        """Return the public state after an event that does not end the game, with all hands that may occur there."""
         r, hands, ups = self.r, list[_StatesHere](), list[LongArray]()
         for player, own_states in enumerate(here.hands):
             edges = self._edges(event, here.core, player, own_states.cells)
@@ -377,10 +377,10 @@ class _Walk:
         branches = [branch for branch in (self._follow(here, event) for event in going) if all(map(len, branch.up))]
         if not branches:
             return _Point(pays=self._table(here, action, ends))
-        kept = tuple(np.arange(len(own_states.cells)) for own_states in here.hands)
+        unchanged = tuple(np.arange(len(own_states.cells)) for own_states in here.hands)
         if ends:
-            branches.append(here._replace(up=(kept[0], kept[1]), pays=self._table(here, action, ends)))
-        elif len(branches) == 1 and all(map(np.array_equal, branches[0].up, kept)):
+            branches.append(here._replace(up=(unchanged[0], unchanged[1]), pays=self._table(here, action, ends)))
+        elif len(branches) == 1 and all(map(np.array_equal, branches[0].up, unchanged)):
             return _Point(here=branches[0])
         return _Point(branches=tuple(branches))
 
