@@ -249,9 +249,8 @@ def report_flops(asked: FlopReportArguments) -> FlopReport:
     (['AsKs2h', '9s8h2d'], 'flops')
     """
     check_executor(asked.executor)
-    for hook in (asked.progress,):
-        if hook is not None and not callable(hook):
-            raise ParameterError(f"progress={shorten(repr(hook))} is not callable; allowed: a function")
+    if asked.progress is not None and not callable(asked.progress):
+        raise ParameterError(f"progress={shorten(repr(asked.progress))} is not callable; allowed: a function")
     out = None if asked.out is None else Path(asked.out)
     existing = out is not None and (out / CONFIG).is_file()
     with _Folder.open(out) if existing and out is not None else nullcontext() as folder:

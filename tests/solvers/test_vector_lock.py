@@ -35,6 +35,16 @@ def test_hands_are_locked_alike_on_the_tree_and_on_the_vector_form() -> None:
     assert table.strategy[locked, 1] == pytest.approx(np.ones(3)) and table.strategy[:, 1].min() < 0.9
 
 
+@pytest.mark.parametrize("method", ["cfr+", "dcfr", "pcfr+", "pdcfr+"])
+def test_the_same_update_takes_the_same_steps_around_a_lock(method: str) -> None:
+    tree, vector = (
+        infoset.solve(RIVER, method, form=form, precision=precision, iterations=20, lock=[CALLS])
+        for form, precision in (("tree", None), ("vector", "double"))
+    )
+    assert vector.nash_conv == pytest.approx(tree.nash_conv, abs=1e-6)
+    assert vector.values == pytest.approx(tree.values, abs=1e-6)
+
+
 def test_a_whole_player_is_locked_and_only_the_other_counts() -> None:
     against = infoset.solve(RIVER, "cfr+", form="vector", iterations=500, lock={"P2": "random"})
     tree = infoset.solve(RIVER, "cfr+", form="tree", iterations=500, lock={"P2": "random"})

@@ -294,6 +294,26 @@ def fit(state: dict[str, Any], saved: dict[str, Any]) -> None:
         array[...] = saved[name]
 
 
+def restore_arrays(name: str, state: dict[str, Any], saved: dict[str, Any]) -> int:
+    """Copy the saved arrays into those of ``state``, by name; return the saved iteration.
+
+    Raises ``CheckpointError``, which names the method ``name``, for arrays of another shape or type or that are not
+    finite, and where the iteration is not a count; then nothing changes.
+    """
+    for label, array in state.items():
+        given = saved.get(label)
+        if given is None or given.shape != array.shape or given.dtype != array.dtype:
+            raise CheckpointError(f"the checkpoint's array {label!r} does not fit {name} on this game")
+        if not np.isfinite(given).all():
+            raise CheckpointError(f"the checkpoint's array {label!r} contains values that are not finite")
+    iteration = saved.get("iteration")
+    if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
+        raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")
+    for label, array in state.items():
+        array[...] = saved[label]
+    return int(iteration)
+
+
 class Background(Generic[T]):
     """One long call in a thread: it cannot be interrupted, but its thread can be abandoned."""
 

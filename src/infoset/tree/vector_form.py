@@ -52,7 +52,6 @@ BYTES_A_NODE = 700
 SCRATCH_BYTES = 36
 """The size of a number in the memory of three threads, in single and in double precision."""
 
-
 SAME_SUM = 1e-9
 """Sums of payoffs that differ by less than this part of the range of payoffs are equal."""
 
@@ -251,9 +250,7 @@ class VectorForm(PublicForm):
         return [*self._words(kind - 1, self.streets[kind - 1].nodes[leaf], board), (CHANCE_NODE, dealt), *words[::-1]]
 
 
-def check_rows(
-    name: str, rows: int, precision: str = "half", arrays: int = 2, besides: float = 0.0
-) -> None:  # fmt: skip
+def check_rows(name: str, rows: int, precision: str = "half", arrays: int = 2, besides: float = 0.0) -> None:
     """Raise ``BudgetError`` where ``arrays`` with a number for each row do not fit, twice while they are saved.
 
     ``besides`` are further bytes.

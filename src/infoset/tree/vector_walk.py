@@ -384,15 +384,18 @@ def update(
 ) -> None:
     """Replace the values of an action by its regrets; ``unit`` is that in which ``regrets`` are kept."""
     n = len(value)
-    if len(locked):
+    if len(ahead):
+        for h in range(n):
+            last = child[h] - value[h]
+            updated = max(regrets[h] + last, value.dtype.type(0)) * positive
+            fixed = len(locked) > 0 and locked[h]
+            ahead[h] = value.dtype.type(0) if fixed else last
+            child[h] = regrets[h] if fixed else updated
+    elif len(locked):
         for h in range(n):
             regret = regrets[h] * unit + (child[h] - value[h])
             updated = regret * (positive if regret > 0 else negative)
             child[h] = regrets[h] * unit if locked[h] else updated
-    elif len(ahead):
-        for h in range(n):
-            ahead[h] = child[h] - value[h]
-            child[h] = max(regrets[h] + ahead[h], value.dtype.type(0)) * positive
     else:
         for h in range(n):
             regret = regrets[h] * unit + (child[h] - value[h])

@@ -11,11 +11,11 @@ import numpy as np
 
 from infoset.base import FloatArray
 from infoset.compiled import Compiled
-from infoset.errors import CheckpointError, UnsupportedGameError
+from infoset.errors import UnsupportedGameError
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.config import SolveConfig
-from infoset.solvers.job import Background, Job, Limits, Point
+from infoset.solvers.job import Background, Job, Limits, Point, restore_arrays
 from infoset.solvers.method import Checked
 from infoset.solvers.metrics import Evaluation, evaluate_plan, player_gains
 from infoset.solvers.tabular.lock import locked_rows
@@ -111,18 +111,7 @@ class Solver(Job):
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit; then nothing changes."""
-        for name, array in self.arrays.items():
-            given = saved.get(name)
-            if given is None or given.shape != array.shape or given.dtype != array.dtype:
-                raise CheckpointError(f"the checkpoint's array {name!r} does not fit {self.name} on this game")
-            if not np.isfinite(given).all():
-                raise CheckpointError(f"the checkpoint's array {name!r} contains values that are not finite")
-        iteration = saved.get("iteration")
-        if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
-            raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")
-        for name, array in self.arrays.items():
-            array[...] = saved[name]
-        self.iteration = int(iteration)
+        self.iteration = restore_arrays(self.name, self.arrays, saved)
 
 
 class OneShotSolver(Solver):

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray
-from infoset.errors import CheckpointError, ParameterError
+from infoset.errors import ParameterError
 from infoset.policies.vector_policy import VectorPolicy
-from infoset.solvers.job import Job, Point
+from infoset.solvers.job import Job, Point, restore_arrays
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.public_form import PublicForm
 from infoset.tree.public_tree import PLAYERS
@@ -96,7 +96,7 @@ class VectorSolver(Job):
     def average(self) -> FloatArray:
         """Return what the average profile is proportional to, row by row; before the first iteration the current one.
 
-        The last profile is further from an equilibrium than the average of t⁴ (docs/benchmarks.md).
+        The last profile is not considered: it was further from an equilibrium throughout (docs/benchmarks.md).
         """
         state = self.state
         if not self.iteration or not len(state.locked):
@@ -126,7 +126,7 @@ class VectorSolver(Job):
         return VectorPolicy.of(self.form, self.average(), {"method": self.name, "iterations": self.iteration})
 
     def notes(self) -> dict[str, Any]:
-        """Return which profile the policy is, and the size of the form."""
+        """Return the form, its number of boards, and the bytes of regrets and averages."""
         size = sum(array.nbytes for array in self.state)
         return {"form": "vector", "boards": self.form.num_boards, "bytes": size}
 
@@ -141,15 +141,5 @@ class VectorSolver(Job):
     def restore(self, saved: dict[str, Any]) -> None:
         """Continue from ``save``.  Raises ``CheckpointError`` where the arrays do not fit; then nothing changes."""
         arrays = {name: getattr(self.state, name) for name in ("regrets", "average", "ahead", "scales")}
-        for name, array in arrays.items():
-            given = saved.get(name)
-            if given is None or given.shape != array.shape or given.dtype != array.dtype:
-                raise CheckpointError(f"the checkpoint's array {name!r} does not fit {self.name} on this game")
-            if not np.isfinite(given).all():
-                raise CheckpointError(f"the checkpoint's array {name!r} contains values that are not finite")
-        iteration = saved.get("iteration")
-        if iteration is None or iteration.shape != () or iteration.dtype.kind != "i" or iteration < 0:
-            raise CheckpointError(f"the checkpoint's iteration {iteration!r} is not a count")
-        for name, array in arrays.items():
-            array[...] = saved[name]
-        self.iteration = int(iteration)
+        self.iteration = restore_arrays(self.name, arrays, saved)
+        self._figures = None
