@@ -124,7 +124,7 @@ class Game(Protocol):
     """The rules of a game: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
     Optional features of a game are the protocols ``Passing``, ``Teamed``, ``Factored``, ``Mapped``, ``Pictured``,
-    ``Narrated``, ``Rehearsed``, ``RealTime`` and ``Bridged`` below.
+    ``Narrated``, ``Rehearsed``, ``RealTime``, ``Bridged`` and ``Encodable`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -234,6 +234,84 @@ class Policy(Protocol):
         self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float] | None:
         """Return the probabilities of the moves, which sum to one; ``None`` where undefined, to be read as uniform."""
+        ...
+
+
+class StateTree(NamedTuple):
+    """The information states of some players as arrays: each is its parent followed by one more record."""
+
+    parent: npt.NDArray[Any]  # (N,) an earlier state, or negative for a player's first one
+    record: npt.NDArray[Any]  # (N,) a number of ``records``, or negative where a first state has none
+    owner: npt.NDArray[Any]  # (N,) the player
+    records: Sequence[ObservationRecord]
+
+
+class Encoding(Protocol):
+    """A translation of information states into arrays, the input of a network.
+
+    ``shape`` is that of one state's array, and ``actions`` are the columns of masks and of probabilities.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    actions: tuple[Action, ...]
+
+    def encode(self, states: StateTree, which: LongArray) -> npt.NDArray[np.float32]:
+        """Return the arrays (K, *shape) of the states ``which`` (K,)."""
+        ...
+
+
+Writes: TypeAlias = "tuple[tuple[int, float], ...]"
+"""Numbers to write into an array, each with its index."""
+
+
+class TensorEncoder(Protocol):
+    """The array of an information state, derived from that of its parent and the last record.
+
+    ``memo`` is a summary of the past on which later steps depend; the fewer there are, the faster many states are
+    encoded.  ``shape`` and ``actions`` are those of ``Encoding``.
+    """
+
+    shape: tuple[int, ...]
+    actions: tuple[Action, ...]
+
+    def start(self, player: int) -> tuple[Hashable, Writes]:
+        """Return the memo of a player who has no records yet, and what differs from zero in its array (flat)."""
+        ...
+
+    def after(self, player: int, memo: Any, record: ObservationRecord) -> tuple[Hashable, Writes]:
+        """Return the memo after one more record, and what it changes in the array."""
+        ...
+
+
+@runtime_checkable
+class Encodable(Protocol):
+    """A game that defines arrays of its information states: those of OpenSpiel, bit for bit."""
+
+    def tensor_encoder(self, kind: str) -> TensorEncoder:
+        """Return the encoder of kind ``"observation"`` or ``"information-state"``.
+
+        Raises ``UnsupportedGameError`` where there is none.
+        """
+        ...
+
+
+@runtime_checkable
+class BatchedPolicy(Policy, Protocol):
+    """A policy that can be asked at many information states of a player at once, as networks can."""
+
+    @property
+    def encoding(self) -> Encoding:
+        """The translation of information states into its input."""
+        ...
+
+    def batch_probabilities(
+        self, player: int, inputs: npt.NDArray[np.float32], legal: BoolArray
+    ) -> npt.NDArray[Any]:  # fmt: skip
+        """Return the probabilities (K, A) of the actions, of which those ``legal`` (K, A) are allowed.
+
+        ``inputs`` is (K, *shape).  Illegal actions have probability 0.
+        """
         ...
 
 
