@@ -198,8 +198,6 @@ FILES = re.compile(r"\b(from_file|save|load)\b")
 EXPRESSION = re.compile(
     r"(Symbol|Integer|Add|Mul)\(|'[su]\d+'|\b(positive|integer|nonnegative)=True\b|\b[su]?\d+\b|[-+*(), ]+"
 )
-    r"(Symbol|Integer|Add|Mul)\(|'[su]\d+'|\b(positive|integer|nonnegative)=True\b|\b[su]?\d+\b|[-+*(), ]+"
-)
 CODE = re.compile(r"\bops\.(?!aten\b|prims\b|prim\b)\w+")
 
 
