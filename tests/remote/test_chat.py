@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -217,10 +217,8 @@ class TestFaultyEndpoints:
     def test_endless_headers(self) -> None:
         def flooding(handler: BaseHTTPRequestHandler, messages: list[dict[str, str]]) -> None:
             handler.close_connection = True
-            try:
+            with suppress(OSError):
                 handler.wfile.write(b"HTTP/1.1 200 OK\r\n" + b"X-Flood: yes\r\n" * 200_000)
-            except OSError:
-                pass
 
         assert "the connection ended early" in one_fault(flooding, "timeout=5,retries=0,calls=1")
 
@@ -298,7 +296,7 @@ class TestFaultyEndpoints:
 
     def test_the_model_is_named_where_there_are_several(self) -> None:
         with serving(betting, models=("large", "small")) as served:
-            with pytest.raises(ParameterError, match="name the model of .*; it has large, small"):
+            with pytest.raises(ParameterError, match=r"name the model of .*; it has large, small"):
                 play_match(KUHN, [f"chat:{served.url}", "random"])
             play_match(KUHN, [f"chat(url={served.url},model=small)", "random"])
         assert served.bodies[0]["model"] == "small"

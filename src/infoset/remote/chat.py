@@ -51,10 +51,10 @@ def chat(
     """A language model; key: the variable with the key; calls, tokens, seconds: budget of a game."""
     if not url:
         raise ParameterError("chat: url is missing; give the address: chat(url=http://localhost:8000/v1)")
-    for name, value, least in (("retries", retries, 0), ("calls", calls, 1), ("tokens", tokens, 1)):
-        check_range(f"chat: {name}", value, least, MAX_COUNT)
-    for name, value in (("timeout", timeout), ("seconds", seconds)):
-        check_number(f"chat: {name}", value, 0.001, MOST_SECONDS)
+    for what, count, least in (("retries", retries, 0), ("calls", calls, 1), ("tokens", tokens, 1)):
+        check_range(f"chat: {what}", count, least, MAX_COUNT)
+    for what, limit in (("timeout", timeout), ("seconds", seconds)):
+        check_number(f"chat: {what}", limit, 0.001, MOST_SECONDS)
     if temperature is not None:
         check_number("chat: temperature", temperature, 0.0, 100.0)
     if max_tokens is not None:
@@ -174,6 +174,10 @@ class ChatAgent:
             ("user", displays.render("situation", self.game, player, self.infostate, legal_actions)),
         )
 
+    def asked_as(self, legal_actions: tuple[Action, ...]) -> list[Any]:
+        """Return, as JSON data, all that the distribution of a move now depends on."""
+        return [self.endpoint.url, self.model, self.settings, self.retries, self.question(legal_actions)]
+
     def end(self, returns: tuple[float, ...]) -> None:
         pass
 
@@ -265,7 +269,7 @@ class ChatAgent:
 
 
 def read_choice(text: str, count: int) -> tuple[int, str]:
-    """Return the number in the last line of an answer, or 0 and what is wrong with it.
+    r"""Return the number in the last line of an answer, or 0 and what is wrong with it.
 
     The line is ``Action: NUMBER``, the number from 1 to ``count``; marks of emphasis around it do not matter.
 
