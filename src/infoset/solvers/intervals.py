@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import log
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -246,7 +247,9 @@ def _upper(figures: Figures, tree: GameTree, region: Region) -> float:
     def terms(strategy: FloatArray) -> list[Term]:
         return figures.gains(realisation(form, best_behaviour(form, realisation(form, strategy))))
 
-    found, at = _climb(figures, region, terms, 1.0, region.centre)
+    mixed = (region.centre + uniform(form)) / 2  # which reaches what the samples never did
+    second = region.extreme(figures.slopes(mixed, terms(mixed))[1])
+    found, at = max([_climb(figures, region, terms, 1.0, start) for start in (region.centre, second)], key=itemgetter(0))
     if not region.free.any():
         return found
     inner = _at_free(region, form, at)
