@@ -181,7 +181,7 @@ def _moved(slopes: FloatArray, shares: FloatArray, prices: FloatArray) -> FloatA
     moved[np.arange(len(moved)), undrawn.argmax(axis=1)] += np.where(
         np.isfinite(best[:, 0]), np.maximum(left, 0.0), 0.0
     )
-    return moved / moved.sum(axis=1, keepdims=True)
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
 
 
 def estimate(form: SequenceForm, tree: GameTree, draws: Sequence[Sequence[int]]) -> Evaluation:
@@ -249,7 +249,8 @@ def _upper(figures: Figures, tree: GameTree, region: Region) -> float:
 
     mixed = (region.centre + uniform(form)) / 2  # which reaches what the samples never did
     second = region.extreme(figures.slopes(mixed, terms(mixed))[1])
-    found, at = max([_climb(figures, region, terms, 1.0, start) for start in (region.centre, second)], key=itemgetter(0))
+    climbs = [_climb(figures, region, terms, 1.0, start) for start in (region.centre, second)]
+    found, at = max(climbs, key=itemgetter(0))
     if not region.free.any():
         return found
     inner = _at_free(region, form, at)
@@ -268,7 +269,7 @@ def _lower(figures: Figures, draws: Sequence[Sequence[int]], region: Region) -> 
     if not any(useful) or not (complete or form.zero_sum):
         return 0.0
     parts = [_counts(form, [drawn[k::folds] for drawn in useful]) for k in range(folds)]
-    everything, gained, terms = sum(parts), 0.0, list[Term]()
+    everything, gained, terms = np.sum(parts, axis=0), 0.0, list[Term]()
     for part in parts:
         others, own = Region(form, everything - part), Region(form, part)
         plan = realisation(form, others.centre)
@@ -360,7 +361,7 @@ class Completions:
         if k < 0:
             return [1.0] * count
         first = int(self.form.arrays.first[k])
-        return self.strategy[first : first + count].tolist()
+        return list(map(float, self.strategy[first : first + count]))
 
     def extreme(self, paid: FloatArray, choose: Callable[..., float]) -> float:
         """Return the least or largest expectation of what the terminal histories pay (number of ends,)."""
