@@ -114,6 +114,8 @@ class ChatAgent:
         self.endpoint, self.model, self.settings, self.name = endpoint, model, settings, name
         self.budget, self.retries, self.timeout = budget, retries, timeout
         self.reached = False
+        self.game: Game | None = None
+        self.rules: dict[int, str] = {}
         self.total, self.games_cut, self.game_talk = Budget(), 0, Conversation(0)
         self.asked, self.unusable, self.failed, self.left_out = 0, 0, 0, 0
 
@@ -142,7 +144,9 @@ class ChatAgent:
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.reach()
-        self.game, self.game_talk = game, Conversation(player)
+        if self.game is not game:
+            self.game, self.rules = game, {}
+        self.game_talk = Conversation(player)
         self.infostate: InformationState = ()
 
     def observe(self, own_action: Action | None, observation: Observation) -> None:
@@ -169,8 +173,10 @@ class ChatAgent:
     def question(self, legal_actions: tuple[Action, ...]) -> Messages:
         """Return the messages that ask for a move now."""
         player = self.game_talk.player
+        if player not in self.rules:
+            self.rules[player] = displays.render("rules", self.game, player)
         return (
-            ("system", displays.render("rules", self.game, player)),
+            ("system", self.rules[player]),
             ("user", displays.render("situation", self.game, player, self.infostate, legal_actions)),
         )
 
