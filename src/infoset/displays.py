@@ -23,8 +23,10 @@ DISPLAYS = {
     "match": "infoset.view.html:match_html",
     "policy": "infoset.view.html:policy_html",
     "policy_plot": "infoset.view.plots:plot_policy",
+    "rules": "infoset.view.question:rules_text",
     "series": "infoset.view.html:series_html",
     "series_plot": "infoset.view.plots:plot_series",
+    "situation": "infoset.view.question:situation_text",
     "solution": "infoset.view.html:solution_html",
     "standings": "infoset.view.html:standings_html",
     "standings_plot": "infoset.view.plots:plot_standings",
@@ -36,7 +38,7 @@ DISPLAYS = {
 
 
 def render(name: str, *shown: object) -> str:
-    """Return the HTML or SVG text of the display called ``name``, of what is ``shown``."""
+    """Return the text, HTML or SVG, of the display called ``name``, of what is ``shown``."""
     return str(draw(name, *shown))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -21,8 +22,9 @@ from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, ParameterError, UnsupportedGameError, shorten
 from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
+from infoset.files import check_file
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_named, load_agent
-from infoset.names import action_names, check_number, check_range
+from infoset.names import MAX_COUNT, action_names, check_number, check_range
 from infoset.policies.asking import ask_factored, ask_on_tree, plan_on_tree
 from infoset.policies.correlated_policy import CorrelatedPlay, CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, uniform_behaviour
@@ -33,7 +35,9 @@ from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.policies.vector_policy import VectorPlay, rows_of
+from infoset.search.asked_agent import ask_agent
 from infoset.search.learnt_response import lower_bound
+from infoset.solvers.intervals import estimate
 from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, evaluate_images, evaluate_plan
 from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse, PolicyEvaluation
@@ -53,6 +57,7 @@ What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..
 """Anything that plays: a name or file, a policy, an agent, realisation weights, a function."""
 
 MOST_SECONDS = 1e9
+MOST_SAMPLES = 10**6
 SECONDS = 10.0  # the default time to learn responses
 
 
@@ -64,6 +69,9 @@ def evaluate(
     max_histories: int | None = None,
     respond: bool = False,
     seconds: float | None = None,
+    samples: int | None = None,
+    calls: int | None = None,
+    answers: str | Path | None = None,
     seed: int = 0,
     executor: Where = LOCAL,
     progress: Callable[[int], object] | None = None,
@@ -79,6 +87,14 @@ def evaluate(
     was sampled.  Otherwise, or for an agent that does not report its probabilities, each player's best response is
     learnt for ``seconds`` and then played, by ``seed``: ``exact`` is false, the gains are lower bounds, and ``reason``
     says why.
+
+    With ``samples`` an agent that does not report its probabilities is asked so often at each information set with a
+    choice, at most ``calls`` times in total, and ``intervals`` are 95 % confidence intervals of the exact figures
+    (``solvers.intervals``), which cover the error of sampling and everything that could be played at sets that were not
+    asked; ``reason`` says what was asked.  A faulty answer counts as what the referee plays instead.  The file
+    ``answers`` keeps all answers: a later call asks only what is missing there.  Ctrl-C ends the asking, not the
+    evaluation.  Raises ``ParameterError`` where the probabilities are known, ``BudgetError`` where the tree does not
+    fit, and ``RemoteError`` where no answer comes.
 
     ``executor`` says where the best responses to a sampled policy are computed, a task for each player, if not in
     threads of this process; ``ParameterError`` for an evaluation that has no such tasks.
@@ -98,7 +114,10 @@ def evaluate(
     if seconds is not None:
         check_number("seconds", seconds, 0.0, MOST_SECONDS)
     check_range("seed", seed, 0, 2**63)
+    _check_asking(samples, calls, answers, respond or seconds is not None or executor != LOCAL)
     compiled = Compiled.of(game, max_histories, progress)
+    if samples is not None:
+        return _estimated(what, compiled, samples, calls, seed, None if answers is None else Path(answers))
     if executor != LOCAL:
         return _shared(what, compiled, respond, executor)
     if isinstance(what, np.ndarray):
@@ -106,6 +125,11 @@ def evaluate(
     learn_for = SECONDS if seconds is None else seconds
     policy = _chosen(what, compiled)
     if not isinstance(policy, Policy):
+        if hasattr(policy, "asked_as"):  # thousands of games against a model would be played
+            raise ParameterError(
+                f"{agent_name(policy)} does not report its action probabilities; say how often it is asked at each "
+                "information set: samples=100 (--samples 100)"
+            )
         missing = "does not report its action probabilities (a method report_probabilities(legal_actions))"
         why = f"{agent_name(policy)} {missing}, so it is played against"
         return lower_bound(compiled, policy, learn_for, seed, why)
@@ -115,6 +139,50 @@ def evaluate(
         raise
     except BudgetError as error:
         return lower_bound(compiled, policy, learn_for, seed, str(error))
+
+
+def _check_asking(samples: int | None, calls: int | None, answers: str | Path | None, others: bool) -> None:
+    """Raise ``ParameterError`` for numbers out of range, and for what needs ``samples``, or does not go with it."""
+    if samples is None:
+        for name, value in (("calls", calls), ("answers", answers)):
+            if value is not None:
+                raise ParameterError(f"{name} would not be used: it belongs to samples")
+        return
+    if others:
+        raise ParameterError("best responses, seconds and an executor would not be used with samples; leave them out")
+    check_range("samples", samples, 1, MOST_SAMPLES)
+    if calls is not None:
+        check_range("calls", calls, 1, MAX_COUNT)
+    if answers is not None:
+        check_file(Path(answers))
+
+
+def _estimated(
+    what: What, compiled: Compiled, samples: int, calls: int | None, seed: int, answers: Path | None
+) -> Evaluation:
+    """Evaluate an agent by its answers at the information sets."""
+    agent = None if isinstance(what, np.ndarray) else _chosen(what, compiled)
+    if agent is None or isinstance(agent, Policy):
+        raise ParameterError("samples: the probabilities are known and the figures exact; leave it out")
+    name = what if isinstance(what, str) else agent_name(agent)
+    form, tree = compiled.form, compiled.tree
+    asked = ask_agent(compiled, agent, name, samples, calls, seed, answers)
+    counts = np.array([len(drawn) for drawn in asked.draws])
+    parts = [
+        f"estimated from {counts.sum():,} answers: {(counts >= samples).sum():,} of {len(counts):,} information sets "
+        f"were asked {samples:,} times"
+    ]
+    if fewer := int(((counts > 0) & (counts < samples)).sum()):
+        parts.append(f"{fewer:,} less often")
+    if missing := int((counts == 0).sum()):
+        parts.append(f"{missing:,} not at all, where anything may be played")
+    if asked.problems:
+        faulty = f"{asked.problems:,} faulty answer{'s' * (asked.problems > 1)}"
+        parts.append(f"{faulty} replaced by what the referee plays then, the first: {asked.example}")
+    if asked.stopped == "interrupted":
+        parts.append("interrupted")
+    with status.during("computing intervals"):
+        return replace(estimate(form, tree, asked.draws), reason="; ".join(parts))
 
 
 def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:

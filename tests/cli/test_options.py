@@ -132,6 +132,7 @@ REPORT = (
     " --flops 9s8h2d"
 )
 LEARNT = f"evaluate kuhn_poker {ODD} --seconds .3 --json"
+ASKED = f"evaluate kuhn_poker {ODD} --samples 2 --json"
 
 
 def of_run(name: str, value: object) -> Shown:
@@ -235,6 +236,9 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         lambda s: s.body["exact"],
     ),
     "evaluate --seconds": (LEARNT, lambda s: not s.body["exact"]),
+    "evaluate --samples": (ASKED, lambda s: s.body["intervals"] and "24 answers" in s.body["reason"]),
+    "evaluate --calls": (f"{ASKED} --calls 5", lambda s: "5 answers" in s.body["reason"]),
+    "evaluate --answers": (f"{ASKED} --answers a.jsonl", lambda s: s.made("a.jsonl", b'{"key":"')),
     "evaluate --seed": (
         [f"{LEARNT} --seed 1", f"{LEARNT} --seed 2"], lambda s: not s.body["exact"]
     ),
@@ -514,6 +518,11 @@ REFUSED = {
     "convert game.json other.json --max-histories 9": "max_histories=9 would not be used",
     "train kuhn_poker --method self-play --steps 3": "steps",
     "train kuhn_poker --method resolving --worlds 3": "worlds",
+    "evaluate kuhn_poker random --samples 3": "the probabilities are known",
+    "evaluate kuhn_poker random --calls 3": "calls would not be used: it belongs to samples",
+    "evaluate kuhn_poker random --answers a.jsonl": "answers would not be used: it belongs to samples",
+    f"{ASKED} --seconds 1": "would not be used with samples",
+    f"{ASKED} --best-response b.json": "would not be used with samples",
     "evaluate kuhn_poker random --executor ray": "only the evaluation of a sampled policy",
     "solve kuhn_poker --method mccfr --iterations 3 --executor ray": "does not make one run after the other",
     f"tournament kuhn_poker random {ODD} --executor ray": "isolate them",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from infoset.registry import Entry, listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from infoset.solvers.metrics import Evaluation
+    from infoset.solvers.metrics import Evaluation, Intervals
     from infoset.solving import Solution
 
 MIN_REPORTED = 1.0  # least seconds of building or evaluating that are reported
@@ -127,12 +128,15 @@ def evaluation_body(game: str, what: str, found: Evaluation) -> dict[str, Any]:
     figures = {name: value if isfinite(value := getattr(found, name)) else None for name in names}
     best = [value if isfinite(value) else None for value in found.best_response_values]
     lists = {"values": found.values, "best_response_values": best}
-    return {"game": game, "of": what, **figures, **lists, "exact": found.exact, "reason": found.reason}
+    ends = {"intervals": None if found.intervals is None else asdict(found.intervals)}
+    return {"game": game, "of": what, **figures, **lists, **ends, "exact": found.exact, "reason": found.reason}
 
 
 def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluation) -> str:
     """Return an evaluation's results as lines."""
     lines = [f"{game}: {what}"]
+    if found.intervals is not None:
+        return "\n".join([*lines, *_estimates(players, found, found.intervals), found.reason])
     known, bound = isfinite(found.nash_conv), "" if found.exact else "at least "
     for name, value, best in zip(players, found.values, found.best_response_values, strict=True):
         line = f"{name:<16} value {value:+.9g}"
@@ -144,6 +148,18 @@ def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluat
             f"epsilon          {bound}{found.epsilon:.3e}",
         ]
     return "\n".join(lines + [found.reason] * bool(found.reason))
+
+
+def _estimates(players: Sequence[str], found: Evaluation, ends: Intervals) -> list[str]:
+    """Return the lines of estimated figures with their intervals."""
+    lines = [
+        f"{name:<16} value {value:+.4g}   95 % interval {low:+.4g} to {high:+.4g}"
+        for name, value, (low, high) in zip(players, found.values, ends.values, strict=True)
+    ]
+    for name in ("exploitability", "nash_conv"):
+        low, high = getattr(ends, name)
+        lines.append(f"{name:<16} {getattr(found, name):.4g}   95 % interval {low:.4g} to {high:.4g}")
+    return lines
 
 
 def print_entries(what: str, entries: list[Entry], more: str, json_: bool) -> None:

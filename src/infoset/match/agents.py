@@ -31,7 +31,7 @@ from infoset.errors import (
     shorten,
 )
 from infoset.files import POLICY, SUFFIXES, read_text
-from infoset.match.replay import read_action
+from infoset.match.replay import Exchange, read_action
 from infoset.names import Name, Value, full_name, parse_name
 from infoset.processes import ABANDONED
 from infoset.registry import PYTHON, Entry, Registry, check_python, own_name, path_problem
@@ -87,6 +87,11 @@ class Delegating:
     def reach(self) -> None:
         """Raise ``RemoteError`` unless the inner agent's address answers; see ``check_reached``."""
         check_reached([self.inner] if hasattr(self, "inner") else [])
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """What the inner agent asked a language model; see ``exchanges_of``."""
+        return exchanges_of(self.inner)
 
     def account(self) -> str:
         """Return the plan and the inner agent's account of how it played."""
@@ -260,6 +265,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
     {
         "adaptive": "infoset.search.adaptive:Adaptive",
         "blind_tic_tac_toe": "infoset.gdl.agents:BlindTicTacToeAgent",
+        "chat": "infoset.remote.chat:chat",
         "docker": "infoset.remote.docker:docker",
         "flat-mc": "infoset.search.monte_carlo:FlatMc",
         "ggp": "infoset.remote.ggp_agent:ggp",
@@ -300,11 +306,11 @@ GIVEN: dict[str, Agent] = {}
 METHODS = ("begin", "observe", "act", "end")
 ADDRESSES = ("http://", "https://")
 BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
-ADDRESSED = {"ggp", "http"}  # agents at a network address
+ADDRESSED = {"chat", "ggp", "http"}  # agents at a network address
 IN_THREAD = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
 HERE = {"human"}  # agents at the terminal of this process
-BY_PATH = ("onnx", "torch", "trained")
-"""Agents whose files or folders follow their names: ``torch:FILE``."""
+SHORT = {"chat": "url", "onnx": "path", "torch": "path", "trained": "path"}
+"""Agents that are also named ``WORD:PLACE``, each with the parameter that the place is."""
 NET = "net.safetensors"
 
 
@@ -336,8 +342,8 @@ class UnavailableAgent:
 def load_agent(name: str) -> Agent:
     """Return a new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs its own agent.
 
-    The file of a policy, the folder of a run, ``"trained:DIR"``, the address of a server and an agent of your own,
-    ``"python:FILE.py:Class(…)"``, are names, too.
+    The file of a policy, the folder of a run, ``"trained:DIR"``, the address of a server, ``"chat:URL"`` (a language
+    model) and an agent of your own, ``"python:FILE.py:Class(…)"``, are names, too.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
 
@@ -498,9 +504,9 @@ def read_name(name: str) -> Name:
     """Resolve a name; an address, a file or a folder becomes the name of the agent that plays it."""
     if name.startswith(ADDRESSES):
         return Name("http", (("url", name),))
-    word, colon, path = name.partition(":")
-    if colon and word in BY_PATH:
-        return Name(word, (("path", path),))
+    word, colon, place = name.partition(":")
+    if colon and word in SHORT:
+        return Name(word, ((SHORT[word], place),))
     if os.path.isfile(f"{name}/{NET}"):  # noqa: PTH113  # ten times faster than a Path
         return Name("trained", (("path", name),))
     if name.endswith(SUFFIXES) or os.path.isfile(f"{name}/{POLICY}"):  # noqa: PTH113
@@ -526,6 +532,11 @@ def check_reached(agents: Iterable[Agent]) -> None:
     for agent in agents:
         if hasattr(agent, "reach"):
             agent.reach()
+
+
+def exchanges_of(agent: Agent) -> tuple[Exchange, ...]:
+    """Return what an agent asked a language model in its last game; a step is the number of the move, from 1."""
+    return tuple(getattr(agent, "exchanges", ()))
 
 
 def is_addressed(name: str) -> bool:

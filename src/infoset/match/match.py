@@ -7,7 +7,7 @@ error of an agent is recorded as a fault with a stated consequence and never end
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Literal, TypeAlias
 
+import msgspec
 import numpy as np
 
 from infoset.arguments import checks_arguments
@@ -24,8 +25,8 @@ from infoset.catalog import name_of
 from infoset.errors import GameRuleError, ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
 from infoset.interruption import is_users, listening
 from infoset.match.agent_proxy import AgentProxy, ThreadChannel
-from infoset.match.agents import agent_name, check_reached, load_agents
-from infoset.match.replay import Fault, Match, MatchStep
+from infoset.match.agents import agent_name, check_reached, exchanges_of, load_agents
+from infoset.match.replay import Exchange, Fault, Match, MatchStep
 from infoset.names import MAX_COUNT, check_range
 from infoset.processes import end_copy
 
@@ -180,6 +181,7 @@ class Round:
 
     def __init__(self, table: Table, order: Sequence[int], seed: int) -> None:
         self.table, self.seed, self.process = table, seed, os.getpid()
+        self.order = tuple(order)
         self.agents = [table.seated[number] for number in order]
         self.labels = tuple([table.labels[number] for number in order])
         self.remote = [player for player, number in enumerate(order) if number in table.remote]
@@ -253,8 +255,17 @@ class Round:
             returns=tuple(map(float, state.returns())),
             steps=tuple(self.steps),
             faults=tuple(self.faults),
+            exchanges=tuple(sorted(self._exchanges(), key=lambda asked: asked.step)),
             over=state.terminal,
         )
+
+    def _exchanges(self) -> Iterator[Exchange]:
+        """Yield what the agents asked language models in this game."""
+        for player, number in enumerate(self.order):
+            asked = [step for step, played in enumerate(self.steps, 1) if played.seconds[player] is not None]
+            asked.append(len(self.steps) + 1)  # in a game that is left while an agent thinks
+            for exchange in exchanges_of(self.table.agents[number]):
+                yield msgspec.structs.replace(exchange, player=player, step=asked[exchange.step - 1])
 
     def step(self, state: State) -> State:
         """Ask all players to move, draw the chance outcome, execute the step and pass on the observations."""

@@ -53,6 +53,25 @@ class MatchStep(msgspec.Struct, frozen=True):
     """(n,) the thinking times in seconds, ``None`` for those who were not asked."""
 
 
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that an agent asked a language model, and the answer."""
+
+    step: int
+    """The step whose move was asked for, counted from 1."""
+    player: int
+    messages: tuple[tuple[str, str], ...]
+    """(role, text) of each message that was sent."""
+    answer: str
+    problem: str
+    """Why the answer is no legal action, or why none came; "" for an answer that was used."""
+    requests: int
+    """The number of requests that were sent for it."""
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    """``None`` where the endpoint does not count them."""
+    seconds: float
+
+
 class Match(msgspec.Struct, frozen=True, kw_only=True):
     """The record of one game: the result of ``play_match``, and the content of a replay file.
 
@@ -78,6 +97,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     """(n,) the final payoffs."""
     steps: tuple[MatchStep, ...]
     faults: tuple[Fault, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()
+    """What agents asked language models, and the answers."""
     over: bool = True
     """False for a game that was left before its end; ``returns`` are then the payoffs so far."""
 
@@ -117,6 +138,9 @@ def checked(match: Match) -> Match:
     for fault in match.faults:
         if not (0 <= fault.player < n and 0 <= fault.step <= len(match.steps)):
             raise ValueError(f"a fault of player {fault.player} in step {fault.step}")
+    for asked in match.exchanges:
+        if not (0 <= asked.player < n and 1 <= asked.step <= len(match.steps) + 1):
+            raise ValueError(f"an exchange of player {asked.player} in step {asked.step}")
     return msgspec.structs.replace(match, steps=tuple(steps))
 
 

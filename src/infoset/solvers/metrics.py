@@ -26,6 +26,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Intervals:
+    """The 95 % confidence intervals of figures of a strategy that is known by samples of its actions alone."""
+
+    nash_conv: tuple[float, float]
+    exploitability: tuple[float, float]
+    values: tuple[tuple[float, float], ...]
+    """(n,) that of each player's expected payoff."""
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """A profile's figures; a gain is what one player wins by deviating alone to its best response.
 
@@ -54,6 +64,8 @@ class Evaluation:
     """Half the width of the 95 % confidence interval of ``nash_conv``; 0 where it is exact."""
     reason: str = ""
     """Why it is not exact, or what several players, who have no best responses of their own, gain together."""
+    intervals: Intervals | None = None
+    """The intervals of the figures where the strategy was estimated from samples."""
     best_response: SavedPolicy | None = field(default=None, repr=False, compare=False)
     """Each player's best response to the others, where that was asked for."""
 

@@ -259,8 +259,10 @@ def evaluation_html(evaluation: Evaluation) -> str:
         ]
         for name, value, reply in islice(zip(seats(len(best)), evaluation.values, best, strict=True), PLAYERS)
     ]
-    words = "exact" if evaluation.exact else "lower bounds of the gains"
-    margin = f" ± {evaluation.margin:.2g}" if evaluation.margin else ""
+    ends = evaluation.intervals
+    words = "exact" if evaluation.exact else "estimates" if ends else "lower bounds of the gains"
+    margin = f" ± {evaluation.margin:.2g}" if evaluation.margin and not ends else ""
+    margin = f" (95 %: {ends.nash_conv[0]:.4g} to {ends.nash_conv[1]:.4g})" if ends else margin
     facts = _figure("exploitability", evaluation.exploitability) + _figure("epsilon", evaluation.epsilon)
     facts.append(("nash_conv", f"{evaluation.nash_conv:.4g}{margin}"))
     parts = [tag("p", evaluation.reason)] if evaluation.reason else []

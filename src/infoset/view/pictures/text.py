@@ -156,7 +156,9 @@ def _payoffs(picture: Picture) -> Iterator[str]:
             yield "   ".join([f"{name:{left}}", *map(str.ljust, line, widths)]).rstrip()
         yield ""
     made = zip(players, strategies, picture["chosen"], strict=True)
-    yield ", ".join([f"{_line(who)} chose {_line(own[k])}" for who, own, k in made if k is not None]) or BEST_ANSWERS
+    chosen = ", ".join([f"{_line(who)} chose {_line(own[k])}" for who, own, k in made if k is not None])
+    marked = any(any(cell["best"]) for table in picture["tables"] for line in table["cells"] for cell in line)
+    yield from [chosen] if chosen else [BEST_ANSWERS] * marked
     yield from picture["equilibria"]
 
 

@@ -1,0 +1,230 @@
+"""Agents without probabilities are evaluated by their answers: what is asked, what is known already, what is faulty."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import time
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+import pytest
+
+import infoset
+from chat_server import send_json, serving
+from command_line import INFOSET, run_infoset
+from infoset import evaluate
+from infoset.errors import FormatError, ParameterError, RemoteError
+
+KUHN = "kuhn_poker"
+CHANCES = {"J": 0.3, "Q": 0.2, "K": 0.8}
+
+
+class Mixing:
+    """An agent that bets or calls by its card alone, and does not say how often."""
+
+    name = "mixing"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def begin(self, game, player, rng, deadline):
+        self.rng, self.card = rng, None
+
+    def observe(self, own_action, observation):
+        self.card = observation if self.card is None else self.card
+
+    def act(self, legal_actions, deadline):
+        self.asked += 1
+        return legal_actions[int(self.rng.random() < CHANCES[self.card])]
+
+    def end(self, returns): ...
+
+
+class Failing(Mixing):
+    """The same agent, but with a queen it breaks, and with a jack it cheats."""
+
+    def act(self, legal_actions, deadline):
+        if self.card == "Q":
+            raise ZeroDivisionError("no\nplan")
+        return "cheat" if self.card == "J" else super().act(legal_actions, deadline)
+
+
+def exactly(chances: dict[str, float] = CHANCES) -> infoset.Evaluation:
+    return evaluate(KUHN, lambda key, actions: {"pass": 1 - chances[key[0]], "bet": chances[key[0]]})
+
+
+class TestAsking:
+    def test_every_set_is_asked_and_the_interval_covers_the_exact_figure(self) -> None:
+        agent = Mixing()
+        found = evaluate(KUHN, agent, samples=40, seed=1)
+        assert agent.asked == 12 * 40
+        low, high = found.intervals.nash_conv
+        assert low <= exactly().nash_conv <= high < 1.6 and not found.exact
+        assert found.reason == "estimated from 480 answers: 12 of 12 information sets were asked 40 times"
+        assert found.values == evaluate(KUHN, Mixing(), samples=40, seed=1).values  # the seed decides
+
+    def test_a_budget_asks_the_first_sets_and_says_so(self) -> None:
+        agent = Mixing()
+        found = evaluate(KUHN, agent, samples=40, calls=100)
+        assert agent.asked == 100
+        assert (
+            "2 of 12 information sets were asked 40 times; 1 less often; 9 not at all, where anything" in found.reason
+        )
+        low, high = found.intervals.nash_conv
+        assert low <= exactly().nash_conv <= high
+
+    def test_faulty_answers_count_as_what_the_referee_plays_and_are_reported(self) -> None:
+        found = evaluate(KUHN, Failing(), samples=30)
+        assert "240 faulty answers replaced by what the referee plays then" in found.reason
+        low, high = found.intervals.nash_conv
+        assert low <= exactly({"J": 0.5, "Q": 0.5, "K": 0.8}).nash_conv <= high
+
+    def test_games_with_one_set_and_many_actions(self) -> None:
+        found = evaluate("rock_paper_scissors", Rock(), samples=100)
+        assert found.nash_conv == 2 and found.intervals.nash_conv[0] > 1.8
+
+    def test_what_reports_its_probabilities_is_not_asked(self) -> None:
+        for what in ("random", lambda key, actions: {actions[0]: 1.0}, np.ones(26)):
+            with pytest.raises(ParameterError, match="the probabilities are known and the figures exact"):
+                evaluate(KUHN, what, samples=5)
+        with pytest.raises(ParameterError, match="belongs to samples"):
+            evaluate(KUHN, Mixing(), calls=5)
+        with pytest.raises(ParameterError, match="belongs to samples"):
+            evaluate(KUHN, Mixing(), answers="a.jsonl")
+        with pytest.raises(ParameterError, match="would not be used with samples"):
+            evaluate(KUHN, Mixing(), samples=5, respond=True)
+
+
+class Rock(Mixing):
+    name = "rock"
+
+    def act(self, legal_actions, deadline):
+        return "Rock"
+
+
+class TestFile:
+    def test_a_later_run_asks_only_what_is_missing(self, tmp_path: Path) -> None:
+        file, agent = tmp_path / "answers.jsonl", Mixing()
+        evaluate(KUHN, agent, samples=20, calls=70, answers=file)
+        assert agent.asked == 70 and len(file.read_bytes().splitlines()) == 70
+        found = evaluate(KUHN, agent, samples=20, answers=file)
+        assert agent.asked == 240
+        assert found == evaluate(KUHN, agent, samples=20, answers=file) == evaluate(KUHN, Mixing(), samples=20)
+        assert agent.asked == 240
+        evaluate(KUHN, agent, samples=25, answers=file)  # more samples: the rest alone
+        assert agent.asked == 300
+
+    def test_an_unfinished_line_of_a_killed_process_is_dropped(self, tmp_path: Path) -> None:
+        file, agent = tmp_path / "answers.jsonl", Mixing()
+        evaluate(KUHN, agent, samples=2, answers=file)
+        file.write_bytes(file.read_bytes()[:-9])
+        evaluate(KUHN, agent, samples=2, answers=file)
+        assert agent.asked == 25 and len(file.read_bytes().splitlines()) == 24
+
+    @pytest.mark.parametrize("line", ["hello", "{}", '{"key": "a"}', '{"key": "a", "action": "b"}', "[" * 5000])
+    def test_another_file_is_refused_and_left_alone(self, line: str, tmp_path: Path) -> None:
+        file = tmp_path / "notes.txt"
+        file.write_text(f"{line}\n")
+        with pytest.raises(FormatError, match=r"notes.txt:1: not an answer of an agent"):
+            evaluate(KUHN, Mixing(), samples=2, answers=file)
+        assert file.read_text() == f"{line}\n"
+
+    def test_an_action_that_does_not_exist(self, tmp_path: Path) -> None:
+        file = tmp_path / "answers.jsonl"
+        evaluate(KUHN, Mixing(), samples=1, answers=file)
+        file.write_text(file.read_text().replace('"action":1', '"action":7').replace('"action":0', '"action":7'))
+        with pytest.raises(FormatError, match="an action of a set with 2 that does not exist"):
+            evaluate(KUHN, Mixing(), samples=1, answers=file)
+
+
+def mixing(handler: BaseHTTPRequestHandler, messages: list[dict[str, str]]) -> str:
+    """Answer as ``Mixing`` plays."""
+    card = messages[1]["content"].partition("you get a ")[2][0]
+    with DICE:
+        return f"Action: {1 + (RANDOM.random() < CHANCES[card])}"
+
+
+DICE, RANDOM = Lock(), random.Random(5)
+
+
+class TestModels:
+    def test_a_stochastic_policy_behind_an_endpoint(self, tmp_path: Path) -> None:
+        file = tmp_path / "answers.jsonl"
+        with serving(mixing) as served:
+            agent = f"chat:{served.url}"
+            found = evaluate(KUHN, agent, samples=30, answers=file)
+            asked = len(served.bodies)
+            again = evaluate(KUHN, agent, samples=30, answers=file)
+            assert len(served.bodies) == asked == 12 * 30
+            evaluate(KUHN, f"chat(url={served.url},temperature=0)", samples=1, answers=file)
+            assert len(served.bodies) == asked + 12  # other settings, other answers
+        assert again == found
+        low, high = found.intervals.nash_conv
+        assert low <= exactly().nash_conv <= high
+        first = json.loads(file.read_bytes().splitlines()[0])
+        assert first["exchanges"][0]["prompt_tokens"] == 100 and first["exchanges"][0]["answer"].startswith("Action: ")
+
+    def test_the_number_of_samples_is_asked_for(self) -> None:
+        with serving(mixing) as served, pytest.raises(ParameterError, match="--samples 100"):
+            evaluate(KUHN, f"chat:{served.url}")
+
+    def test_unusable_answers_are_asked_again_and_then_replaced(self) -> None:
+        with serving(lambda *_: "Well.") as served:
+            found = evaluate(KUHN, f"chat(url={served.url},retries=1)", samples=8)
+            assert len(served.bodies) == 2 * 12 * 8
+        assert "96 faulty answers" in found.reason and "not of the form Action: NUMBER" in found.reason
+        low, high = found.intervals.nash_conv
+        assert low <= evaluate(KUHN, "random").nash_conv <= high
+
+    def test_a_moment_without_an_answer_is_passed_over_and_a_lasting_one_ends_the_run(self, tmp_path: Path) -> None:
+        file, asked = tmp_path / "answers.jsonl", []
+
+        def stumbling(handler: BaseHTTPRequestHandler, messages: list[dict[str, str]]) -> str | None:
+            asked.append(1)
+            if len(asked) == 7 or len(asked) > 30:
+                return send_json(handler, {"error": "broken"}, 400)
+            return mixing(handler, messages)
+
+        with serving(stumbling) as served, pytest.raises(RemoteError, match="answered 400 Bad Request: broken"):
+            evaluate(KUHN, f"chat:{served.url}", samples=10, answers=file)
+        assert 15 < len(file.read_bytes().splitlines()) < 30
+
+
+AGENT = '''
+import time
+
+class Slow:
+    """Thinks for a while."""
+
+    def begin(self, game, player, rng, deadline): ...
+    def observe(self, own_action, observation): ...
+    def end(self, returns): ...
+    def act(self, legal_actions, deadline):
+        time.sleep(0.05)
+        return legal_actions[0]
+'''
+
+
+class TestCommand:
+    def test_ctrl_c_ends_the_asking_and_nothing_is_lost(self, tmp_path: Path) -> None:
+        (tmp_path / "slow.py").write_text(AGENT)
+        file = tmp_path / "answers.jsonl"
+        command = ["evaluate", KUHN, "python:slow.py:Slow", "--samples", "20", "--answers", str(file)]
+        process = subprocess.Popen(
+            [*INFOSET, *command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        while not file.exists() or file.read_bytes().count(b"\n") < 5:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        assert "; interrupted" in out and "not at all" in out and "95 % interval" in out
+        saved = file.read_bytes().count(b"\n")
+        assert 5 <= saved < 240
+        rest = run_infoset(*command, "--calls", "1", "--json", cwd=tmp_path)
+        assert f"estimated from {saved + 1} answers" in json.loads(rest.stdout)["reason"]
