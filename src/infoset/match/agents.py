@@ -274,6 +274,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "pimc": "infoset.search.monte_carlo:Pimc",
         "policy": "infoset.match.agents:policy",
         "random": "infoset.match.agents:random",
+        "sb3": "infoset.match.networks:sb3",
         "scripted": "infoset.match.agents:scripted",
         "search": "infoset.search.agent:Search",
         "torch": "infoset.match.networks:torch",
@@ -303,7 +304,7 @@ BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ADDRESSED = {"ggp", "http"}  # agents at a network address
 IN_THREAD = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
 HERE = {"human"}  # agents at the terminal of this process
-BY_PATH = ("onnx", "torch", "trained")
+BY_PATH = ("onnx", "sb3", "torch", "trained")
 """Agents whose files or folders follow their names: ``torch:FILE``."""
 NET = "net.safetensors"
 
