@@ -202,6 +202,7 @@ CALLS = {
     "TabularPolicy.save": _of(lambda **k: _uniform().save(**k), path=("p.npz", "path")),
     "Watcher": _of(infoset.Watcher, point=(lambda: print, "hook"), advance=(lambda: print, "hook")),
     "Method": _of(infoset.Method, name=("m", "text"), update=(lambda: None, "hook"), schedule=(lambda: None, "hook")),
+    "NetworkPolicy": _of(infoset.NetworkPolicy, game=("kuhn_poker", "game"), forward=(lambda: print, "hook"), encoding=("history", "text"), output=("logits", "text")),
     "PolicyAgent": _of(infoset.PolicyAgent, policy=(_uniform, "what"), name=("policy", "text")),
 }  # fmt: skip
 CASES = [

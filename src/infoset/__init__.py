@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from infoset.match.match import play_match
     from infoset.match.replay import Match, replay_states
     from infoset.match.series import Series, play_series
+    from infoset.policies.networks import NetworkPolicy
     from infoset.policies.tabular import TabularPolicy, compare
     from infoset.remote.submission import new_agent
     from infoset.solvers.job import Watcher
@@ -114,6 +115,7 @@ _NAMES = {
     "match.match": "play_match",
     "match.replay": "Match replay_states",
     "match.series": "Series play_series",
+    "policies.networks": "NetworkPolicy",
     "policies.tabular": "TabularPolicy compare",
     "remote.submission": "new_agent",
     "solvers.method": "list_methods",
@@ -157,7 +159,8 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 
 __all__ = [
     "Action", "Agent", "Annealing", "CardGame", "Chance", "Ended", "Evaluation", "Factored", "FlopReport", "Game",
-    "GameTree", "HiddenGame", "InformationMap", "JointAction", "Match", "Method", "NativeState", "Observation",
+    "GameTree", "HiddenGame", "InformationMap", "JointAction", "Match", "Method", "NativeState",
+    "NetworkPolicy", "Observation",
     "Observed", "Policy", "PolicyAgent", "ProductForm", "SequenceForm", "Series", "Solution", "Stage", "State",
     "Step", "Study", "TabularPolicy", "TeamOptimum", "Watcher", "all_equilibria", "anneal", "backward_induction",
     "behaviour", "best_response", "cfr", "cfr_plus", "check", "check_profile", "compare", "compete", "convert",

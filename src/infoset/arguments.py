@@ -27,6 +27,7 @@ CLASSES = (
     "Solution", "TabularPolicy", "Watcher",
 )  # fmt: skip
 GAME, AGENT = ("name", "players", "start"), ("begin", "observe", "act", "end")
+ENCODING = ("name", "shape", "actions", "encode")
 
 
 class _Kind(NamedTuple):
@@ -58,6 +59,7 @@ ATOMS = {
     "FloatArray": _Kind(_is_array, "an array of numbers"),
     "Game": _Kind(_has(GAME), "a game"),
     "Agent": _Kind(_has(AGENT), "an agent"),
+    "Encoding": _Kind(_has(ENCODING), "an encoding"),
 }
 
 

@@ -246,6 +246,7 @@ class StateTree(NamedTuple):
     records: Sequence[ObservationRecord]
 
 
+@runtime_checkable
 class Encoding(Protocol):
     """A translation of information states into arrays, the input of a network.
 

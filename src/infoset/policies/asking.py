@@ -199,9 +199,19 @@ def _place(
 def ask_one(
     policy: BatchedPolicy, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
 ) -> list[float]:
-    """Return a row of a policy that is asked in batches: ``Policy.action_probabilities`` by a batch of one."""
-    states, which = tree_of(player, [infostate])
-    return list(ask(policy, states, which, np.zeros(1, dtype=np.int64), [legal_actions]).tolist())
+    """Return a row of a policy that is asked in batches: ``Policy.action_probabilities`` by a batch of one.
+
+    Raises ``ParameterError`` for an answer that is not a distribution.
+    """
+    encoding, first = policy.encoding, np.zeros(1, dtype=np.int64)
+    columns = ActionColumns(encoding, [legal_actions], first)
+    if isinstance(encoding, TensorEncoding):
+        inputs = encoding.encode_one(player, infostate)[None]
+    else:
+        states, which = tree_of(player, [infostate])
+        inputs = encoding.encode(states, which)
+    row = policy.batch_probabilities(player, inputs, columns.legal)[0]
+    return checked_row([float(row[column]) for column in columns.column.tolist()], legal_actions)
 
 
 def states_of_tree(tree: GameTree) -> StateTree:

@@ -53,6 +53,17 @@ class TensorEncoding:
         """Return the arrays (K, *shape) of the states ``which`` (K,)."""
         return self.rows(states)(which)
 
+    def encode_one(self, player: int, infostate: InformationState) -> npt.NDArray[np.float32]:
+        """Return the array (*shape) of one information state, record by record."""
+        array = np.zeros(int(np.prod(self.shape)), dtype=np.float32)
+        memo, writes = self.encoder.start(player)
+        for record in (*infostate, None):
+            for index, value in writes:
+                array[index] = value
+            if record is not None:
+                memo, writes = self.encoder.after(player, memo, record)
+        return array.reshape(self.shape)
+
     def rows(self, states: StateTree) -> Rows:
         """Return ``encode`` for many calls with the same states, whose steps are numbered once."""
         if self._steps.records is not states.records:
@@ -255,7 +266,8 @@ def encoding_of(compiled: Compiled, name: str) -> Encoding:
     where the positions of the game are too many to list its actions.
 
     >>> from infoset.policies.encodings import encoding_of
-    >>> encoding_of(infoset.Compiled.of("kuhn_poker"), "information-state").shape
+    >>> from infoset.compiled import Compiled
+    >>> encoding_of(Compiled.of("kuhn_poker"), "information-state").shape
     (11,)
     """
     game = compiled.game

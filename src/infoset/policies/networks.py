@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from infoset.arguments import checks_arguments
 from infoset.base import Action, BoolArray, Encoding, FloatArray, InformationState
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, MissingExtraError, ParameterError, PolicyError, UnsupportedGameError, shorten
@@ -54,8 +55,9 @@ class NetworkPolicy:
     0.458333
     """
 
+    @checks_arguments
     def __init__(
-        self, game: AnyGame, forward: Forward, encoding: str | Encoding = HISTORY, output: str = LOGITS
+        self, game: AnyGame, forward: Callable[..., Any], encoding: str | Encoding = HISTORY, output: str = LOGITS
     ) -> None:  # fmt: skip
         check_choice("output", output, OUTPUTS)
         self.encoding = encoding_of(Compiled.of(game), encoding) if isinstance(encoding, str) else encoding
@@ -244,6 +246,8 @@ def _load_torch(path: Path) -> Any:
             exported, scripted = "archive_format" in names, "constants.pkl" in names
             if exported or scripted:
                 _check_code(path, archive, exported)
+    except PolicyError:
+        raise
     except (zipfile.BadZipFile, OSError, ValueError, RecursionError) as error:
         raise PolicyError(f"{path}: no network of PyTorch: {shorten(str(error))}") from None
     if not exported and not scripted:
@@ -251,10 +255,11 @@ def _load_torch(path: Path) -> Any:
             f"{path}: neither TorchScript nor an exported program; save it by torch.jit.trace(…).save(FILE.pt) or "
             "torch.export.save(torch.export.export(…), FILE.pt2)"
         )
+    scripts: Any = torch.jit
     try:
         with warnings.catch_warnings(), _weights_only(), open(path, "rb") as file:
             warnings.simplefilter("ignore")  # TorchScript is deprecated, but what people have
-            return torch.export.load(file).module() if exported else torch.jit.load(file, map_location="cpu").eval()
+            return torch.export.load(file).module() if exported else scripts.load(file, map_location="cpu").eval()
     except Exception as error:
         raise PolicyError(f"{path}: no network of PyTorch: {shorten(' '.join(str(error).split()), 200)}") from None
 
