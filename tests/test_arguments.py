@@ -215,6 +215,7 @@ CASES = [
 ]
 ELSEWHERE = {
     "export_policy": "needs OpenSpiel, and has a test beside others of it",
+    "import_policy": "needs OpenSpiel, and has a test beside others of it",
     "list_agents": "takes nothing", "list_games": "takes nothing", "list_methods": "takes nothing",
     "table_game": "has a test of its own below", "ProductForm": "has tests of its own below",
     "Chance": "has tests of its own below", "Stage": "has tests of its own below",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from infoset.flop_report import FlopReport, report_flops
     from infoset.formats.conversion import convert
     from infoset.formats.nfg import table_game
-    from infoset.formats.openspiel import export_policy
+    from infoset.formats.openspiel import export_policy, import_policy
     from infoset.games.product_form import Chance, ProductForm, Stage
     from infoset.games.rules import Ended, NativeState
     from infoset.gdl.library import check
@@ -107,7 +107,7 @@ _NAMES = {
     "flop_report": "FlopReport report_flops",
     "formats.conversion": "convert",
     "formats.nfg": "table_game",
-    "formats.openspiel": "export_policy",
+    "formats.openspiel": "export_policy import_policy",
     "games.product_form": "Chance ProductForm Stage",
     "games.rules": "Ended NativeState",
     "gdl.library": "check",
@@ -166,11 +166,11 @@ __all__ = [
     "behaviour", "best_response", "cfr", "cfr_plus", "check", "check_profile", "compare", "compete", "convert",
     "correlated_equilibrium", "dcfr", "eliminate_dominated", "errors", "evaluate", "exact_equilibrium",
     "expected_values", "exploitability", "export_policy", "extreme_equilibria", "hedge", "hs_dcfr", "hs_pcfr_plus",
-    "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity", "linear_program",
-    "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path", "lp", "mmd",
-    "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series", "plot",
-    "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops",
-    "sfrd", "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
+    "import_policy", "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity",
+    "linear_program", "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path", "lp",
+    "mmd", "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series", "plot",
+    "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops", "sfrd",
+    "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
     "trembling_equilibrium", "vad_cfr", "watch",
 ]  # fmt: skip
 

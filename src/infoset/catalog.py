@@ -100,6 +100,11 @@ RECORDINGS: Mapping[str, Any] = Registry("recording", {}, group="infoset.recordi
 LIBRARIES: Registry[Game] = Registry("library", {OPENSPIEL: "infoset.formats.openspiel:load_openspiel"})
 """The loaders of games of other libraries, by the beginnings of their names."""
 
+POLICIES: Registry[Any] = Registry(
+    "library of policies", dict.fromkeys(("open_spiel", "pyspiel"), "infoset.formats.openspiel:import_policy")
+)
+"""The converters of policies of other libraries, by the packages of their classes."""
+
 
 def game_of_run(name: str) -> str | None:
     """Return the name of the game of the run or training in folder ``name``; ``None`` where that is no such folder.

@@ -17,7 +17,7 @@ import numpy as np
 from infoset import sizes, status
 from infoset.arguments import checks_arguments
 from infoset.base import Agent, FloatArray, Policy, ProbabilisticAgent
-from infoset.catalog import load
+from infoset.catalog import POLICIES, load
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, ParameterError, UnsupportedGameError, shorten
 from infoset.executors import LOCAL, Where, check_executor, send
@@ -80,7 +80,7 @@ def evaluate(
     """Evaluate ``what`` as everybody's strategy in ``game``: expected payoffs, best responses and their gains.
 
     ``what``: the name of an agent (``"random"``, ``"search(method=tree)"``), of a policy's file or of a run's folder; a
-    policy; an agent; realisation weights (S,); or a function of an information set's key and
+    policy, also one of OpenSpiel; an agent; realisation weights (S,); or a function of an information set's key and
     moves.  With ``respond`` the best responses are also returned as a policy, ``best_response``.
 
     The figures are exact where the game's tree fits (at most ``max_histories``), its public subgames fit, or the policy
@@ -262,6 +262,10 @@ def _chosen(what: What, compiled: Compiled) -> Policy | Agent:
         what = UniformPolicy() if what == "random" else _named(what)
     if isinstance(what, SavedPolicy):
         return what.on(compiled)
+    for kind in type(what).__mro__:
+        if (library := kind.__module__.partition(".")[0]) in POLICIES:
+            converted: Policy = POLICIES[library](what, compiled)
+            return converted
     if isinstance(what, Policy):
         return what
     if isinstance(what, Agent):

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from conftest import form_of
@@ -14,6 +15,7 @@ from infoset import (
     TabularPolicy,
     evaluate,
     export_policy,
+    import_policy,
     linear_program,
     load,
     play_match,
@@ -313,3 +315,71 @@ def test_the_picture_of_a_play_begins_with_its_seed() -> None:
         "who": "chance",
         "move": f"seed {match.steps[0].chance_outcome}",
     }
+
+
+def row_there(state: Any, player: int) -> dict[int, float]:
+    """Probabilities that differ from one information state of OpenSpiel to another, by its text."""
+    rng = np.random.default_rng(list(state.information_state_string(player).encode()))
+    legal = state.legal_actions(player)
+    return dict(zip(legal, rng.dirichlet([1.0] * len(legal)).tolist(), strict=True))
+
+
+def spread(spiel: Any) -> Any:
+    """A policy of OpenSpiel's own class with these probabilities."""
+    from open_spiel.python.policy import Policy as SpielPolicy
+
+    class Spread(SpielPolicy):  # type: ignore[misc]
+        def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
+            return row_there(state, state.current_player() if player_id is None else player_id)
+
+    return Spread(spiel, list(range(spiel.num_players())))
+
+
+IMPORTED = [
+    ("kuhn_poker(players=3)", "kuhn_poker(players=3)"),
+    ("leduc_poker", "leduc_poker"),
+    ("openspiel:liars_dice(numdice=1,dice_sides=3)", "liars_dice(numdice=1,dice_sides=3)"),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), IMPORTED)
+def test_a_policy_of_openspiel_is_as_exploitable_here(ours: str, theirs: str) -> None:
+    policy = spread(pyspiel.load_game(theirs))
+    assert evaluate(ours, policy).nash_conv == pytest.approx(nash_conv_there(policy.game, policy), abs=1e-9)
+
+
+def test_a_policy_of_a_simultaneous_game_is_asked_there() -> None:
+    """It plays as the same policy of the turn-based game, whose text says so beside the text of the game itself."""
+    name = "goofspiel(num_cards=4,imp_info=True,points_order=descending)"
+    spiel = pyspiel.load_game(name)
+    policy = import_policy(spread(spiel), name.lower(), spiel)
+    row = row_there(spiel.new_initial_state(), 1)
+    start = TabularPolicy.uniform(form_of(name.lower())).tables[1]
+    assert list(policy.probabilities(1, next(iter(start))).values()) == pytest.approx(list(row.values()))
+    exported = export_policy(policy, name.lower(), pyspiel.load_game_as_turn_based(name))
+    assert nash_conv_there(exported.game, exported) == pytest.approx(evaluate(name.lower(), policy).nash_conv, abs=1e-9)
+
+
+def test_a_solver_in_cpp_is_evaluated() -> None:
+    """A policy in C++ does not know its game, unless the game is one of OpenSpiel."""
+    spiel = pyspiel.load_game("kuhn_poker")
+    solver = pyspiel.CFRSolver(spiel)
+    for _ in range(50):
+        solver.evaluate_and_update_policy()
+    there = solver.average_policy()
+    expected = pytest.approx(pyspiel.nash_conv(spiel, there), abs=1e-9)
+    assert evaluate("openspiel:kuhn_poker", there).nash_conv == expected
+    assert evaluate("kuhn_poker", import_policy(there, "kuhn_poker", spiel)).nash_conv == expected
+    with pytest.raises(ParameterError, match="does not say for which game of OpenSpiel it is; pass it as spiel_game"):
+        evaluate("kuhn_poker", there)
+
+
+def test_a_policy_of_another_game_is_refused() -> None:
+    with pytest.raises(PolicyError, match="kuhn_poker and OpenSpiel's leduc_poker"):
+        evaluate("kuhn_poker", spread(pyspiel.load_game("leduc_poker")))
+
+
+def test_a_policy_that_sees_more_than_players_do_here_is_refused() -> None:
+    """OpenSpiel's text of phantom games counts the moves of both players, which nobody sees here."""
+    with pytest.raises(PolicyError, match=r"plays differently at histories of P2's information set .+ tells apart"):
+        evaluate("dark_hex(rows=2,columns=2)", spread(pyspiel.load_game("dark_hex(num_rows=2,num_cols=2)")))

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from infoset.arguments import checks_arguments
-from infoset.base import Action, JointAction, Observed
+from infoset.base import Action, FloatArray, JointAction, Observed
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import (
     IllegalActionError,
@@ -26,6 +26,8 @@ from infoset.errors import (
 from infoset.evaluation import What, tabulated
 from infoset.games.rules import NativeState, NotebookGame, check_actions
 from infoset.names import action_names
+from infoset.policies.asking import checked_row
+from infoset.policies.tabular import TabularPolicy
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 
@@ -350,6 +352,84 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     tree, table = compiled.tree, tabulated(compiled, policy)
     result = SpielPolicy(spiel_game)
     written: dict[int, int] = {}  # by row of OpenSpiel's table, the information set written there
+    for node, spiel in _decisions(tree, spiel_game):
+        infoset = int(tree.infoset[node])
+        row, words = table.probabilities(tree.player(node), tree.key(infoset)), action_names(tree.action_set(infoset))
+        if not row.keys() <= set(words):
+            raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
+        place = result.state_index(spiel)
+        wanted = np.zeros(result.action_probability_array.shape[1])
+        wanted[np.array(spiel.legal_actions())] = [row.get(word, 0.0) for word in words]
+        before = written.setdefault(place, infoset)
+        if before != infoset and not np.allclose(result.action_probability_array[place], wanted, rtol=0, atol=1e-9):
+            raise PolicyError(
+                f"{tree.name}: OpenSpiel's {spiel_game} cannot tell {_described(tree, before)} from "
+                f"{_described(tree, infoset)}, where the policy plays differently"
+            )
+        result.action_probability_array[place] = wanted
+    return result
+
+
+@checks_arguments
+def import_policy(policy: Any, game: AnyGame, spiel_game: Any = None) -> TabularPolicy:
+    """Convert a policy of OpenSpiel, written in Python or C++, to a table for the same game here.
+
+    The two trees are traversed in parallel, with moves and chance outcomes matched by their order, and the policy is
+    asked once for each pair of our information set and OpenSpiel's.  ``spiel_game`` is the game of the policy, by
+    default its own ``game``, or that of a game ``openspiel:…``; it may be simultaneous.  ``evaluate`` and whatever else
+    takes policies converts those of OpenSpiel by itself.
+
+    Raises ``PolicyError`` where the trees differ, or where the policy plays differently at histories that are one
+    information set here; ``ParameterError`` for another object or without a game; and ``MissingExtraError``.
+
+    >>> import pyspiel
+    >>> theirs = pyspiel.load_game("kuhn_poker")
+    >>> policy = infoset.import_policy(pyspiel.UniformRandomPolicy(theirs), "kuhn_poker", theirs)
+    >>> policy.probabilities(0, "J")
+    {'pass': 0.5, 'bet': 0.5}
+    """
+    pyspiel = _pyspiel()
+    compiled = Compiled.of(game)
+    if spiel_game is None:
+        spiel_game = getattr(policy, "game", getattr(compiled.game, "spiel", None))
+    if not isinstance(spiel_game, pyspiel.Game):
+        raise ParameterError(
+            f"import_policy: {shorten(type(policy).__name__)} does not say for which game of OpenSpiel it is; pass it "
+            "as spiel_game"
+        )
+    at_once = spiel_game.get_type().dynamics == pyspiel.GameType.Dynamics.SIMULTANEOUS
+    turns = pyspiel.convert_to_turn_based(spiel_game) if at_once else spiel_game
+    labelled, tree = bool(turns.get_type().provides_information_state_string), compiled.tree
+    tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
+    found: dict[int, FloatArray] = {}  # by information set
+    asked = set()
+    for node, spiel in _decisions(tree, turns):
+        player, infoset = tree.player(node), int(tree.infoset[node])
+        here = (infoset, spiel.information_state_string() if labelled else node)
+        if here in asked:
+            continue
+        asked.add(here)
+        answer = policy.action_probabilities(spiel.simultaneous_game_state(), player) if at_once else None
+        answer = policy.action_probabilities(spiel) if answer is None else answer
+        numbers, words = spiel.legal_actions(), action_names(tree.action_set(infoset))
+        if other := [number for number, chance in answer.items() if number not in numbers and chance]:
+            raise PolicyError(f"the policy plays {other[0]} after {tree.history(node)}; OpenSpiel allows {numbers}")
+        row = checked_row([float(answer.get(number, 0.0)) for number in numbers], words)
+        if not np.allclose(found.setdefault(infoset, np.array(row)), row, rtol=0, atol=1e-9):
+            raise PolicyError(
+                f"{tree.name}: the policy plays differently at histories of {_described(tree, infoset)}, which "
+                f"OpenSpiel's {spiel_game} tells apart"
+            )
+        tables[player][tree.key(infoset)] = dict(zip(words, found[infoset].tolist(), strict=True))
+    made_by = {"method": "given"}
+    return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, made_by)
+
+
+def _decisions(tree: GameTree, spiel_game: Any) -> Iterator[tuple[int, Any]]:
+    """Yield each history where a player has a choice, with the state of OpenSpiel's turn-based game.
+
+    Raises ``PolicyError`` where the trees differ.
+    """
     todo = [(0, spiel_game.new_initial_state())]
     while todo:
         node, spiel = todo.pop()
@@ -372,22 +452,8 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
             if not np.allclose(tree.graph.probability[int(edges[position]) : int(edges[position + 1])], probabilities):
                 raise PolicyError(f"{tree.name}: OpenSpiel's probabilities differ after {tree.history(node)}")
         elif len(children) > 1:
-            infoset = int(tree.infoset[node])
-            row, words = table.probabilities(player, tree.key(infoset)), action_names(tree.action_set(infoset))
-            if not row.keys() <= set(words):
-                raise PolicyError(f"the policy plays {sorted(row)} after {tree.history(node)}, the game offers {words}")
-            place = result.state_index(spiel)
-            wanted = np.zeros(result.action_probability_array.shape[1])
-            wanted[np.array(numbers)] = [row.get(word, 0.0) for word in words]
-            before = written.setdefault(place, infoset)
-            if before != infoset and not np.allclose(result.action_probability_array[place], wanted, rtol=0, atol=1e-9):
-                raise PolicyError(
-                    f"{tree.name}: OpenSpiel's {spiel_game} cannot tell {_described(tree, before)} from "
-                    f"{_described(tree, infoset)}, where the policy plays differently"
-                )
-            result.action_probability_array[place] = wanted
+            yield node, spiel
         todo.extend((child, spiel.child(number)) for child, number in zip(children, numbers, strict=True))
-    return result
 
 
 def _described(tree: GameTree, infoset: int) -> str:

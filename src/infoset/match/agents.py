@@ -280,6 +280,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "pimc": "infoset.search.monte_carlo:Pimc",
         "policy": "infoset.match.agents:policy",
         "random": "infoset.match.agents:random",
+        "sb3": "infoset.match.networks:sb3",
         "scripted": "infoset.match.agents:scripted",
         "search": "infoset.search.agent:Search",
         "torch": "infoset.match.networks:torch",
@@ -309,7 +310,7 @@ BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ADDRESSED = {"chat", "ggp", "http"}  # agents at a network address
 IN_THREAD = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
 HERE = {"human"}  # agents at the terminal of this process
-SHORT = {"chat": "url", "onnx": "path", "torch": "path", "trained": "path"}
+SHORT = {"chat": "url", "onnx": "path", "sb3": "path", "torch": "path", "trained": "path"}
 """Agents that are also named ``WORD:PLACE``, each with the parameter that the place is."""
 NET = "net.safetensors"
 

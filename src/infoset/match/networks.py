@@ -7,6 +7,7 @@ from infoset.errors import ParameterError
 from infoset.match.agents import PolicyAgent
 from infoset.names import full_name
 from infoset.policies.networks import LOGITS, SINGLE, NetworkFile, OnnxFile, TorchFile
+from infoset.policies.stable_baselines import StableBaselinesFile
 
 
 def torch(path: str = "", encoding: str = "", output: str = LOGITS, precision: str = SINGLE) -> Agent:
@@ -20,6 +21,12 @@ def onnx(path: str = "", encoding: str = "", output: str = LOGITS) -> Agent:
     return _plays(
         OnnxFile(path, encoding, output), full_name("onnx", onnx, path=path, encoding=encoding, output=output)
     )
+
+
+def sb3(path: str = "", encoding: str = "", activation: str = "", precision: str = SINGLE) -> Agent:
+    """An agent of Stable-Baselines3 or sb3-contrib (PPO, A2C, TRPO, MaskablePPO, DQN; MlpPolicy): sb3:FILE.zip."""
+    name = full_name("sb3", sb3, path=path, encoding=encoding, activation=activation, precision=precision)
+    return _plays(StableBaselinesFile(path, encoding, precision=precision, activation=activation), name)
 
 
 def _plays(file: NetworkFile, name: str) -> Agent:

@@ -195,11 +195,7 @@ class TorchFile(NetworkFile):
 
     def forward(self) -> Forward:
         """Load the network."""
-        try:
-            import torch
-        except ImportError:
-            raise MissingExtraError("a network of PyTorch", "learn") from None
-        module = _load_torch(Path(self.path))
+        torch, module = import_torch(), self.module()
         if self.precision == DOUBLE:
             module = module.double()
         kind = torch.float64 if self.precision == DOUBLE else torch.float32
@@ -210,6 +206,19 @@ class TorchFile(NetworkFile):
             return (found if isinstance(found, torch.Tensor) else found[0]).numpy()
 
         return _in_threads(forward, lambda: torch.set_num_threads(1))
+
+    def module(self) -> Any:
+        """Return the network as a module of PyTorch.  Raises ``PolicyError``."""
+        return _load_torch(Path(self.path))
+
+
+def import_torch() -> Any:
+    """Return PyTorch.  Raises ``MissingExtraError`` without it."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtraError("a network of PyTorch", "learn") from None
+    return torch
 
 
 ALLOWED = re.compile(r"torch\.ops\.(aten|prims)\.\w+\.\w+|_operator\.\w+")
