@@ -49,7 +49,7 @@ from infoset.web.queue import Queue, RunningRequest
 K = TypeVar("K")
 T = TypeVar("T")
 
-REMOTE = frozenset({"docker", "ggp", "http", "isolated", "mixed", "policy", "scripted", "trained"})
+REMOTE = frozenset({"docker", "ggp", "http", "isolated", "kaggle", "mixed", "policy", "scripted", "trained"})
 """Agents that open files, addresses or processes, or name others that may: tables use served items instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
