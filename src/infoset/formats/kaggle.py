@@ -148,10 +148,10 @@ def spiel_name(game: Game) -> str:
     """Return OpenSpiel's name of a game.  Raises ``UnsupportedGameError`` for a game that OpenSpiel does not have."""
     if isinstance(game, OpenSpielGame):
         return game.name.partition(":")[2]
-    name = parse_name(game.name)
-    word = next((word for word, each in COUNTERPARTS.items() if each.word == name.word), "")
+    own = game.name.partition("(")[0]
+    word = next((word for word, each in COUNTERPARTS.items() if each.word == own), "")
     if word:
-        counterpart, given = COUNTERPARTS[word], dict(name.parameters)
+        counterpart, given = COUNTERPARTS[word], dict(parse_name(game.name).parameters)
         unknown = given.keys() - set(counterpart.parameters.values())
         if not unknown and load(game.name) == game:
             found = {key: given[own] for key, own in counterpart.parameters.items() if own in given}
