@@ -413,6 +413,24 @@ def test_submissions_of_openspiels_games_and_by_information_states(tmp_path: Pat
     assert "OBSERVATION_TYPE = 'information_state'" in text
 
 
+def test_a_submission_for_one_seat_and_for_what_it_reaches(tmp_path: Path) -> None:
+    """The first player's winning strategy in 2x2 dark hex, pure, needs only the sets to which it leads itself."""
+    name = "dark_hex(rows=2,columns=2)"
+
+    def first(key: str, actions: tuple[str, ...]) -> dict[str, float]:
+        return {actions[0]: 1.0}
+
+    whole = export_submission(first, name, tmp_path / "whole.py")
+    part = export_submission(first, name, tmp_path / "part.py", player=0, reached_only=True)
+    assert part.stat().st_size < whole.stat().st_size
+    games = [play_match(name, [f"kaggle:{file}", "random"], seed=seed) for file in (whole, part) for seed in range(20)]
+    moves = [[step.actions for step in game.steps] for game in games]
+    assert moves[:20] == moves[20:]
+    assert all(play_match(name, ["random", f"kaggle:{part}"], seed=seed).faults == () for seed in range(5))
+    with pytest.raises(ParameterError, match=r"player=2 .* allowed: 0 to 1"):
+        export_submission(first, name, tmp_path / "other.py", player=2)
+
+
 def test_another_games_observation_is_named(tmp_path: Path) -> None:
     file = export_submission("random", "kuhn_poker", tmp_path / "submission.py")
     match = play_match("leduc_poker", [f"kaggle:{file}", "random"], seed=1)

@@ -23,6 +23,7 @@ def run(
         return
     more = (
         f"Also: a path to an .efg, .nfg, .gbt, .csv, .gdl or .toml file, {OPENSPIEL}NAME(…) for any game of OpenSpiel "
-        f"(extra 'interop'), {KAGGLE}open_spiel_NAME(…) for one of kaggle-environments, or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
+        f"(extra 'interop'), {KAGGLE}open_spiel_NAME(…) for one of kaggle-environments, or your own, "
+        f"{PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
     )
     print_entries("games", list_games(), more, json_)

@@ -12,6 +12,7 @@ from typing import Any
 
 GAME = ""
 OBSERVATION_TYPE = "observation"
+SEATS = (0, 1)
 DATA = ""
 
 KEY_BYTES = 8
@@ -51,6 +52,10 @@ def next_key(key: int, action: int, text: str) -> int:
 def probabilities(observation: dict[str, Any]) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return the action numbers and their probabilities at the decision that an observation belongs to."""
     player, step, text = observation["playerId"], observation["step"], observation["observationString"]
+    if player not in SEATS:  # a seat without a policy: at random, by the list that includeLegalActions provides
+        legal = observation["legalActions"]
+        GAMES[player] = (step, 0, -1)
+        return tuple(legal), (1 / len(legal),) * len(legal)
     start = next_key(player, -1, text)
     before, key, action = GAMES.get(player, (step, 0, -1))
     key = next_key(key, action, text) if step > before else start  # steps begin anew with every game

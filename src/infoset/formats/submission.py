@@ -24,7 +24,7 @@ from infoset.evaluation import What, policy_of
 from infoset.files import check_file, replace_file
 from infoset.formats import kaggle_player
 from infoset.formats.kaggle import Environment
-from infoset.names import policy_key
+from infoset.names import check_range, policy_key
 from infoset.policies.simple import checked_row
 
 MAX_BYTES = 100 << 20
@@ -45,13 +45,22 @@ class Row(NamedTuple):
 
 @checks_arguments
 def export_submission(
-    policy: What, game: AnyGame, path: str | Path, *, observation_type: str = "", max_states: int = MAX_STATES
+    policy: What,
+    game: AnyGame,
+    path: str | Path,
+    *,
+    player: int | None = None,
+    reached_only: bool = False,
+    observation_type: str = "",
+    max_states: int = MAX_STATES,
 ) -> Path:
     """Write whatever ``evaluate`` takes, as a policy of ``game``, to a Python file that plays in kaggle-environments.
 
-    ``observation_type`` is that of Kaggle's configuration, by default its own choice for the game.  The file needs the
-    standard library alone and holds all information sets of all players, so that it plays in every seat with the same
-    probabilities.
+    The file needs the standard library alone.  It holds all information sets of all players, so that it plays in every
+    seat with the same probabilities; with a ``player``, those of that player alone, and in other seats it moves at
+    random.  With ``reached_only`` it leaves out information sets that the policy, by its own zero probabilities, never
+    reaches, which makes large games fit.  ``observation_type`` is that of Kaggle's configuration, by default its own
+    choice for the game.
 
     Raises ``PolicyError`` where Kaggle's observations do not tell two information sets apart at which the policy plays
     differently, ``BudgetError`` where more than ``max_states`` states would be listed or the file would be larger than
@@ -70,10 +79,13 @@ def export_submission(
     if isinstance(row, Drawing):
         raise UnsupportedGameError(f"{compiled.name}: plans that are drawn together are no probabilities of actions")
     table: dict[int, Row] = {}
+    if player is not None:
+        check_range("player", player, 0, len(compiled.players) - 1)
+    seats = tuple(range(len(compiled.players))) if player is None else (player,)
     with status.during("listing the decisions of a submission"):
-        for player in range(len(compiled.players)):
-            _list(environment, row, player, table, max_states)
-    text = _text(environment, table).encode()
+        for seat in seats:
+            _list(environment, row, seat, table, reached_only, max_states)
+    text = _text(environment, table, seats).encode()
     if len(text) > MAX_BYTES:
         raise BudgetError(
             f"{compiled.name}: a submission of {len(text):,} bytes for {len(table):,} information sets; allowed: "
@@ -91,11 +103,13 @@ class _Node(NamedTuple):
     action: int
 
 
-def _list(environment: Environment, policy: Policy, player: int, table: dict[int, Row], max_states: int) -> None:
+def _list(
+    environment: Environment, policy: Policy, player: int, table: dict[int, Row], reached_only: bool, max_states: int
+) -> None:
     """Add the decisions of a player to the table.
 
     The game is walked once for each pair of a state and an information state of the player, since what the player
-    observes depends on nothing else.
+    observes depends on nothing else; with ``reached_only`` only where the policy itself goes.
     """
     first = environment.game.start()
     record = own_record(None, first.observation(player))
@@ -105,12 +119,17 @@ def _list(environment: Environment, policy: Policy, player: int, table: dict[int
         node = todo.pop()
         key, own = node.key, node.state.legal_actions(player)
         numbers: tuple[int, ...] = ()
+        never: set[Action | None] = set()
         if own:
             key = kaggle_player.next_key(node.key, node.action, environment.text(node.spiel, player))
             numbers = tuple(environment.numbers(node.spiel, player, own))
             if key not in table or table[key].infostate != node.infostate:
                 _add(environment, table, key, Row(numbers, _row(policy, player, node.infostate, own), node.infostate))
+            if reached_only:
+                never = {action for action, p in zip(own, table[key].probabilities, strict=True) if p == 0.0}
         for actions, outcome in _steps(node.state, len(environment.game.players)):
+            if actions[player] in never:
+                continue
             step = node.state.play(actions, outcome)
             if step.state.terminal:
                 continue
@@ -121,8 +140,9 @@ def _list(environment: Environment, policy: Policy, player: int, table: dict[int
             seen.add((step.state, infostate))
             if len(seen) > max_states:
                 raise BudgetError(
-                    f"{environment.game.name}: more than {max_states:,} states would be listed (max_states); choose a "
-                    "smaller game"
+                    f"{environment.game.name}: more than {max_states:,} states would be listed for "
+                    f"{environment.game.players[player]} (max_states); choose a smaller game, or in Python "
+                    "export_submission with reached_only and a player"
                 )
             if len(seen) % STATES_A_REPORT == 0:
                 status.detail(f"listing the decisions of a submission: {len(seen):,} states")
@@ -159,7 +179,7 @@ def _steps(state: State, players: int) -> Iterator[tuple[tuple[Action | None, ..
             yield actions, outcome
 
 
-def _text(environment: Environment, table: dict[int, Row]) -> str:
+def _text(environment: Environment, table: dict[int, Row], seats: tuple[int, ...]) -> str:
     """Return the text of the file."""
     rows: dict[tuple[tuple[int, ...], tuple[float, ...]], int] = {}
     numbers = [rows.setdefault((row.actions, row.probabilities), len(rows)) for row in table.values()]
@@ -174,6 +194,7 @@ def _text(environment: Environment, table: dict[int, Row]) -> str:
     data = b64encode(zlib.compress(body, 9)).decode()
     constants = {
         'GAME = ""': f"GAME = {environment.full_name!r}",
+        "SEATS = (0, 1)": f"SEATS = {seats}",
         'OBSERVATION_TYPE = "observation"': f"OBSERVATION_TYPE = {environment.observation_type!r}",
         'DATA = ""': f'DATA = "{data}"',
     }
