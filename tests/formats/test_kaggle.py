@@ -193,6 +193,15 @@ def test_an_agent_that_is_late(tmp_path: Path) -> None:
     assert match.faults[0].kind == "late"
 
 
+def test_what_an_agent_prints_is_dropped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "agent.py"
+    file.write_text(
+        "print('read')\ndef agent(observation, configuration):\n    print(observation)\n    return {'submission': 0}\n"
+    )
+    assert play_match("kuhn_poker", [f"kaggle:{file}", "random"], seed=1).faults == ()
+    assert capsys.readouterr().out == ""
+
+
 def test_an_agent_in_a_process_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "helper.py").write_text("NUMBER = 1\n")
     file = tmp_path / "agent.py"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import TextIOBase
 from itertools import pairwise, product
 from numbers import Integral
 from pathlib import Path
@@ -25,7 +27,7 @@ from infoset.formats.openspiel import import_pyspiel
 from infoset.interruption import running_foreign_code
 from infoset.names import check_choice, full_name
 
-MAX_STATES = 200_000  # that are looked at for a history of one game
+MAX_STEPS = 200_000  # that are tried for the histories of one game
 
 
 def kaggle(path: str = "", observation_type: str = "", legal_actions: bool = True) -> Agent:
@@ -37,6 +39,17 @@ def kaggle(path: str = "", observation_type: str = "", legal_actions: bool = Tru
         "kaggle", kaggle, path=path, observation_type=observation_type, legal_actions=legal_actions
     )  # fmt: skip
     return KaggleAgent(Path(path), observation_type, legal_actions, name)
+
+
+class _Nowhere(TextIOBase):
+    """Drops what is written to it."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+NOWHERE = _Nowhere()
+"""Where agents print to, whose output Kaggle keeps apart: standard output is that of infoset's own results."""
 
 
 class Struct(dict[str, Any]):
@@ -84,7 +97,7 @@ class KaggleAgent:
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         assert self.environment is not None
-        spiel, step = self._state(self.environment, self.histories.find(self.records, legal_actions))
+        spiel, step = self._state(self.environment, self.histories.find(self.records, legal_actions, deadline))
         numbers = self.environment.numbers(spiel, self.player, legal_actions)
         answer = self._ask(self.environment.observation(spiel, self.player, step), deadline)
         if not isinstance(answer := NOT_READY if answer is None else answer, dict):
@@ -118,7 +131,8 @@ class KaggleAgent:
         configuration = self.environment.configuration(str(self.path), seconds)
         arguments = [Struct.of(observation), Struct.of(configuration)]
         count = getattr(getattr(self.answer, "__code__", None), "co_argcount", len(arguments))
-        return self.answer(*arguments[:count])
+        with redirect_stdout(NOWHERE):
+            return self.answer(*arguments[:count])
 
 
 def load_agent_file(path: Path) -> Any:
@@ -139,7 +153,8 @@ def load_agent_file(path: Path) -> Any:
         code = compile(source, str(path), "exec")
         sys.path.append(str(path.resolve().parent))
         try:
-            exec(code, names)
+            with redirect_stdout(NOWHERE):
+                exec(code, names)
         finally:
             sys.path.pop()
     callables = [value for value in names.values() if callable(value)]
@@ -169,17 +184,20 @@ class Histories:
         self.game, self.player, self.rng = game, player, rng
         self.stack: list[Played] = []
         self.seen: set[tuple[State, int]] = set()
-        self.started = False
+        self.steps = 0
 
-    def find(self, records: list[ObservationRecord], legal_actions: tuple[Action, ...]) -> Played:
+    def find(
+        self, records: list[ObservationRecord], legal_actions: tuple[Action, ...], deadline: float | None = None
+    ) -> Played:
         """Return a history that explains all records, after which the player chooses from ``legal_actions``.
 
-        Raises ``UnsupportedGameError`` where none is found among the first ``MAX_STATES`` states.
+        Raises ``UnsupportedGameError`` where ``MAX_STEPS`` steps led to none, ``TimeoutError`` at the deadline.
         """
-        if not self.started:
-            self.started = True
+        if not self.steps:
             self._push(self.game.start(), None, (), None, 0, records)
-        while self.stack and len(self.seen) <= MAX_STATES:
+        while self.stack and self.steps <= MAX_STEPS:
+            if deadline is not None and monotonic() >= deadline:
+                raise TimeoutError("no history that fits the observations was found in time")
             played = self.stack[-1]
             own = played.state.legal_actions(self.player)
             if played.matched == len(records) and own:
@@ -189,10 +207,12 @@ class Histories:
                 continue
             self.stack.pop()
             for actions, outcome in self._steps(played, records):
+                self.steps += 1
                 step = played.state.play(actions, outcome)
                 self._push(step, played, actions, outcome, played.matched, records)
         raise UnsupportedGameError(
-            f"{self.game.name}: no history that fits the observations was found among {len(self.seen):,} states"
+            f"{self.game.name}: {self.steps:,} steps led to no history that fits the observations, which Kaggle's "
+            "texts are made from"
         )
 
     def _push(
