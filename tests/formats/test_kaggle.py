@@ -20,7 +20,15 @@ import kaggle_recording
 from conftest import form_of
 from infoset import TabularPolicy, evaluate, load, load_agent, play_match, solve
 from infoset.base import Game, State, Step
-from infoset.errors import BudgetError, FormatError, ParameterError, PolicyError, UnknownNameError, UnsupportedGameError
+from infoset.errors import (
+    BudgetError,
+    FormatError,
+    MissingExtraError,
+    ParameterError,
+    PolicyError,
+    UnknownNameError,
+    UnsupportedGameError,
+)
 from infoset.formats.conversion import convert
 from infoset.formats.kaggle import Environment, spiel_name
 from infoset.formats.submission import export_submission
@@ -256,6 +264,16 @@ def test_names_of_agents(tmp_path: Path) -> None:
         load_agent("kaggle")
     with pytest.raises(ParameterError, match="observation_type=tensor"):
         load_agent("kaggle:agent.py(observation_type=tensor)")
+
+
+def test_without_openspiel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    (tmp_path / "agent.py").write_text("def agent(observation, configuration):\n    return None\n")
+    with pytest.raises(MissingExtraError, match=r"infoset\[interop\]"):
+        load_agent(f"kaggle:{tmp_path}/agent.py")
+    with pytest.raises(MissingExtraError, match=r"infoset\[interop\]"):
+        export_submission("random", "kuhn_poker", tmp_path / "submission.py")
+    assert load("kaggle:open_spiel_kuhn_poker").name == "kuhn_poker"
 
 
 # games by the names of Kaggle's environments

@@ -21,7 +21,7 @@ import numpy as np
 
 from infoset.base import Action, Agent, Game, JointAction, Observation, ObservationRecord, State, Step, own_record
 from infoset.errors import FormatError, ParameterError, RemoteError, UnsupportedGameError, shorten
-from infoset.files import no_such_path, read_text
+from infoset.files import no_such_path
 from infoset.formats.kaggle import AGENT_ERROR, INFORMATION_STATE, NOT_READY, OBSERVATION, Environment
 from infoset.formats.openspiel import import_pyspiel
 from infoset.interruption import running_foreign_code
@@ -148,9 +148,8 @@ def load_agent_file(path: Path) -> Any:
         return FormatError(why, str(path), line)
 
     names: dict[str, Any] = {}
-    source = read_text(path)
     with running_foreign_code(convert):
-        code = compile(source, str(path), "exec")
+        code = compile(path.read_bytes(), str(path), "exec")
         sys.path.append(str(path.resolve().parent))
         try:
             with redirect_stdout(NOWHERE):
