@@ -66,6 +66,7 @@ GAMES: Registry[Game] = Registry(
 """The native games, and those of installed packages."""
 
 OPENSPIEL = "openspiel:"
+KAGGLE = "kaggle:"
 GDL = "gdl:"
 FAMILIES: Registry[Any] = Registry("family", {}, group="infoset.families")
 """The families of games ``WORD:NAME``: objects that map each ``NAME`` to the maker of a game."""
@@ -97,7 +98,10 @@ READERS: Registry[Game] = Registry(
 RECORDINGS: Mapping[str, Any] = Registry("recording", {}, group="infoset.recordings")
 """The modules that read and write recordings of other programs, by the keys that identify their JSON files."""
 
-LIBRARIES: Registry[Game] = Registry("library", {OPENSPIEL: "infoset.formats.openspiel:load_openspiel"})
+LIBRARIES: Registry[Game] = Registry(
+    "library",
+    {OPENSPIEL: "infoset.formats.openspiel:load_openspiel", KAGGLE: "infoset.formats.kaggle:load_kaggle"},
+)
 """The loaders of games of other libraries, by the beginnings of their names."""
 
 POLICIES: Registry[Any] = Registry(
@@ -143,9 +147,10 @@ def is_spot(name: str) -> bool:
 def load(name: str) -> Game:
     """Load a game by its name, from a file, or from your own Python code.
 
-    A name is such as ``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"`` or
-    ``"openspiel:NAME(…)"``; a file is an ``.efg``, ``.nfg``, ``.gbt``, ``.csv``, ``.gdl`` or ``.kif``, or a spot of
-    hold'em, ``.toml``; your own game is ``"python:FILE.py:Class(…)"``.  A run's folder stands for the game of that run.
+    A name is such as ``"kuhn_poker(players=3)"``, ``"gdl:meier"``, ``"pommerman:PommeFFACompetition-v0"``,
+    ``"openspiel:NAME(…)"`` or ``"kaggle:open_spiel_NAME(…)"``; a file is an ``.efg``, ``.nfg``, ``.gbt``, ``.csv``,
+    ``.gdl`` or ``.kif``, or a spot of hold'em, ``.toml``; your own game is ``"python:FILE.py:Class(…)"``.  A run's
+    folder stands for the game of that run.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``MissingExtraError``.
 
@@ -157,8 +162,9 @@ def load(name: str) -> Game:
     """
     if name.startswith(PYTHON):
         return _load_own(name)
-    if name.startswith(OPENSPIEL):
-        return LIBRARIES[OPENSPIEL](name.removeprefix(OPENSPIEL))
+    for prefix in LIBRARIES:
+        if name.startswith(prefix):
+            return LIBRARIES[prefix](name.removeprefix(prefix))
     if (played := game_of_run(name)) is not None:
         return load_named(played, f"the run in {name}")
     suffix = Path(name).suffix.lower()

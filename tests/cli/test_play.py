@@ -163,7 +163,12 @@ def test_ctrl_d_keeps_the_game_and_resume_goes_on_with_it(sit: Sit, tmp_path: Pa
 
 def test_a_file_begins_no_agent_that_runs_code(sit: Sit, tmp_path: Path) -> None:
     match = play_match("kuhn_poker", ["random", "random"])
-    for name in ("python:evil.py:Agent", "isolated(agent=random)", "adaptive(models=['python:evil.py:A'])"):
+    for name in (
+        "python:evil.py:Agent",
+        "kaggle:evil.py",
+        "isolated(agent=random)",
+        "adaptive(models=['python:evil.py:A'])",
+    ):
         left = Match(
             game="kuhn_poker", players=match.players, agents=("human", name), seed=0, seconds_per_move=None,
             returns=(0.0, 0.0), steps=match.steps[:2], over=False,

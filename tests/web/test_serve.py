@@ -215,6 +215,8 @@ def test_what_is_too_large_or_too_slow_is_refused(server: Server) -> None:
         {"game": "pommerman:OneVsOne-v0(state=/etc/passwd)", "agents": ["human", "simple"]},
         {"game": "kuhn_poker", "agents": ["human", "python:secret.py:A"]},
         {"game": "kuhn_poker", "agents": ["human", "isolated(agent=random)"]},
+        {"game": "kuhn_poker", "agents": ["human", "kaggle(path=secret)"]},
+        {"game": "kuhn_poker", "agents": ["human", "kaggle:secret.py"]},
         {"game": "kuhn_poker", "agents": ["human", "policy(path=/etc/passwd)"]},
         {"game": "kuhn_poker", "agents": ["human", "http://127.0.0.1:1"]},
         {"game": "kuhn_poker", "agents": ["human", "playground(path=secret.py)"]},

@@ -7,5 +7,8 @@ from infoset.registry import PYTHON
 
 
 def run(json_: AsJson = False) -> None:
-    more = f"Also: a policy's file (.npz, .json), a run's folder, 'trained:DIR', or your own, {PYTHON}FILE.py:Class(…)."
+    more = (
+        "Also: a policy's file (.npz, .json), a run's folder, 'trained:DIR', 'kaggle:FILE.py' of kaggle-environments, "
+        f"or your own, {PYTHON}FILE.py:Class(…)."
+    )
     print_entries("agents", list_agents(), more, json_)

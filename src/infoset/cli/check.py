@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from infoset.catalog import GAMES, OPENSPIEL, load
+from infoset.catalog import GAMES, LIBRARIES, load
 from infoset.cli.options import WHAT_HELP, AsJson, MaxHistories, absolute, refuse, refuse_others, with_run
 from infoset.cli.output import print_json, write
 from infoset.clock import Clock
@@ -74,7 +74,7 @@ def run(
     known = not Path(game).exists() and game.partition("(")[0] in GAMES
     if hint := python_hint(Path(game), "names"):
         raise ParameterError(f"{shorten(game)!r} is {hint}")
-    if game.startswith((PYTHON, OPENSPIEL)):
+    if game.startswith((PYTHON, *LIBRARIES)):
         others = "a game's contract is checked by random games"
         refuse_others(context, {"game", "simulate", "seed", "max_steps", "json_"}, others)
         _check_game(absolute(game), simulate, seed, max_steps, json_)

@@ -1,5 +1,7 @@
 """Convert a game to .efg or .nfg, a policy between .npz and .json, a Pommerman replay to game_state.json and back.
 
+A policy converted to .py is a submission to Kaggle: one file that kaggle-environments plays without infoset.
+
 The keys of a .json file say what it holds: "state" or "blob" a game_state.json of the reference, "steps" a replay,
 anything else a policy. A hand of poker (.phh) becomes a spot of hold'em (.toml).
 """
@@ -20,7 +22,9 @@ def run(
             metavar="A", help="A game, a saved policy (.npz, .json), a replay, a game_state.json or a hand (.phh)."
         ),
     ],
-    target: Annotated[Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz, .json or .toml.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="B", help="The file to write: .efg, .nfg, .npz, .json, .py or .toml.")
+    ],
     max_histories: MaxHistories = None,
     normalise: Annotated[
         bool,

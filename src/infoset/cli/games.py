@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from infoset.catalog import OPENSPIEL, list_games
+from infoset.catalog import KAGGLE, OPENSPIEL, list_games
 from infoset.cli.options import AsJson, with_run
 from infoset.cli.output import print_json, write
 from infoset.cli.report import print_entries
@@ -23,6 +23,7 @@ def run(
         return
     more = (
         f"Also: a path to an .efg, .nfg, .gbt, .csv, .gdl or .toml file, {OPENSPIEL}NAME(…) for any game of OpenSpiel "
-        f"(extra 'interop'), or your own, {PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
+        f"(extra 'interop'), {KAGGLE}open_spiel_NAME(…) for one of kaggle-environments, or your own, "
+        f"{PYTHON}FILE.py:Class(…). The rules of one: infoset games NAME."
     )
     print_entries("games", list_games(), more, json_)

@@ -30,7 +30,7 @@ from infoset.cli.terminal import (
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ImperfectRecallError, ParameterError, UnknownNameError, one_line
 from infoset.files import check_folder, make_folder
-from infoset.match.agents import IN_THREAD, PolicyAgent, agent_name, check_made_for, is_marked, load_agents
+from infoset.match.agents import IN_THREAD, RUNS_FILES, PolicyAgent, agent_name, check_made_for, is_marked, load_agents
 from infoset.match.match import MAX_STEPS, Round, Table, check_clocks, check_seats
 from infoset.match.person import HUMAN, LeaveGame, Person, View
 from infoset.match.replay import Match, MatchStep, replay_steps
@@ -102,7 +102,9 @@ def _as_left(asked: PlayOptions, left: Match) -> PlayOptions:
 def _check_harmless(agent: str, file: Path | None) -> None:
     """Raise ``ParameterError`` for an agent named by a file that would run or call foreign programs."""
     words = re.findall(r"[\w-]+", agent)
-    if any(word in agent for word in ("python:", *IN_THREAD)) or any(is_marked(word, "runs_code") for word in words):
+    if any(word in agent for word in ("python:", *RUNS_FILES, *IN_THREAD)) or any(
+        is_marked(word, "runs_code") for word in words
+    ):
         raise ParameterError(
             f"{file} names {one_line(agent)}, which is not begun because a file says so; name the AGENTs"
         )

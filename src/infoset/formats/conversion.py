@@ -16,6 +16,7 @@ from infoset.formats.nfg import game_to_nfg, nfg_for_gambit, write_nfg
 from infoset.formats.phh import read_spot
 from infoset.formats.replays import REPLAY, json_keys, read_match, recording_of, writer_for
 from infoset.formats.spot_file import spot_text
+from infoset.formats.submission import export_submission
 from infoset.games.bet_sizes import STREETS
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.loading import load_policy, policy_file
@@ -29,16 +30,16 @@ def convert(
 ) -> Path:  # fmt: skip
     """Convert a game, a policy, a replay or a hand history to the file format of ``target``.
 
-    A game goes to .efg or .nfg (its reduced normal form), a policy to .npz or .json, a replay of Pommerman to the
-    reference's game_state.json and back, a hand of poker (.phh) to the spot with which a ``street`` begins (.toml):
-    the flop, the turn or the river, by default the flop.
+    A game goes to .efg or .nfg (its reduced normal form), a policy to .npz, .json or a submission to Kaggle (.py), a
+    replay of Pommerman to the reference's game_state.json and back, a hand of poker (.phh) to the spot with which a
+    ``street`` begins (.toml): the flop, the turn or the river, by default the flop.
 
     Games are given by name, by file, or as objects.  The content of a .json file is recognised by its keys: "state" or
     "blob" is the reference's, "steps" a replay, anything else a policy.  Labels are written so that Gambit accepts
     them, with a ``GambitWarning`` where some had to be changed.  ``normalise``: chance probabilities in an .efg file
     that sum to one only approximately become the fractions that were meant; without it such a game does not go to .efg.
     Raises ``FormatError`` for anything else, and for a hand without such a spot; ``MissingExtraError`` for a hand where
-    the extra ``poker`` is not installed.
+    the extra ``poker``, for a submission where ``interop`` is not installed; and what ``export_submission`` raises.
 
     >>> infoset.convert("kuhn_poker", "kuhn.efg").name
     'kuhn.efg'
@@ -73,12 +74,16 @@ def convert(
             match.save(target)
     elif policy_file(source) is not None and not (is_replay or is_recording) and target.suffix in SUFFIXES:
         _convert_policy(source, target, max_histories)
+    elif policy_file(source) is not None and not (is_replay or is_recording) and target.suffix == SUBMISSION:
+        _refuse_limit(max_histories)
+        policy = load_policy(source)
+        export_submission(policy, load_named(policy.game, source), target)
     elif target.suffix in GAME_TEXTS and not (is_replay or is_recording):
         _write_game(load(source), target, max_histories, normalise)
     else:
         raise FormatError(
-            f"cannot be converted to {target.name!r}; a game goes to .efg or .nfg, a policy to .npz or .json, a replay "
-            f"to the reference's game_state.json and back, a hand of poker ({HAND}) to {SPOT}",
+            f"cannot be converted to {target.name!r}; a game goes to .efg or .nfg, a policy to .npz, .json or .py, a "
+            f"replay to the reference's game_state.json and back, a hand of poker ({HAND}) to {SPOT}",
             source,
         )
     return target
@@ -97,6 +102,7 @@ def _nfg_text(game: Game, max_histories: int | None, normalise: bool) -> str:
     return write_nfg(nfg_for_gambit(game_to_nfg(game, max_histories), game.name, stacklevel=4))
 
 
+SUBMISSION = ".py"
 GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}
 
 

@@ -48,7 +48,7 @@ def load_openspiel(name: str) -> OpenSpielGame:
     Raises ``UnknownNameError``, ``ParameterError``, or ``UnsupportedGameError`` for games without a list of legal moves
     (mean-field games, ``crossword``).
     """
-    pyspiel = _pyspiel()
+    pyspiel = import_pyspiel()
     word = name.partition("(")[0].strip()
     if word not in pyspiel.registered_names():
         raise UnknownNameError("game of OpenSpiel", word, pyspiel.registered_names())
@@ -60,7 +60,8 @@ def load_openspiel(name: str) -> OpenSpielGame:
         raise ParameterError(f"openspiel:{shorten(name)}: {one_line(said, 200)}") from None
 
 
-def _pyspiel() -> Any:
+def import_pyspiel() -> Any:
+    """Return OpenSpiel's module.  Raises ``MissingExtraError``."""
     try:
         import pyspiel
     except ImportError:
@@ -70,7 +71,9 @@ def _pyspiel() -> Any:
 
 def _load(parameters: Parameters) -> Any:
     """Load OpenSpiel's game from parameters that include its ``name``."""
-    return _pyspiel().load_game(parameters["name"], {key: each for key, each in parameters.items() if key != "name"})
+    return import_pyspiel().load_game(
+        parameters["name"], {key: each for key, each in parameters.items() if key != "name"}
+    )
 
 
 def _inside(parameters: Parameters) -> Iterator[Parameters]:
@@ -87,7 +90,7 @@ def _draws_itself(name: str, parameters: Parameters, spiel: Any) -> bool:
     Raises ``UnsupportedGameError`` for a game that cannot be played move by move, ``ParameterError`` where a seed is
     given.
     """
-    kinds, types = _pyspiel().GameType, _types()
+    kinds, types = import_pyspiel().GameType, _types()
     parts = [(part, types[part["name"]]) for part in _inside(parameters)]
     # a wrapper is registered with a guess, and once made it may omit properties of the game inside
     found = [spiel.get_type(), *[each for _, each in parts if each.is_concrete]]
@@ -120,7 +123,7 @@ def _draws_itself(name: str, parameters: Parameters, spiel: Any) -> bool:
 
 @cache
 def _types() -> dict[str, Any]:
-    return {each.short_name: each for each in _pyspiel().registered_games()}
+    return {each.short_name: each for each in import_pyspiel().registered_games()}
 
 
 class Undrawn(NativeState):
@@ -265,7 +268,7 @@ class OpenSpielGame(NotebookGame):
         self.parameters, self.spiel = parameters, spiel
         own = str(spiel)
         # the text of some wrappers is not a name of a game, or omits the game inside
-        named = own if _pyspiel().game_parameters_from_string(own) == parameters else name.strip()
+        named = own if import_pyspiel().game_parameters_from_string(own) == parameters else name.strip()
         self.name = f"{PREFIX}{named.removesuffix('()')}"
         self.players = tuple(f"P{p + 1}" for p in range(spiel.num_players()))
         kind = spiel.get_type()
@@ -339,7 +342,7 @@ def export_policy(policy: What, game: AnyGame, spiel_game: Any) -> Any:
     >>> bool(exploitability.nash_conv(theirs, policy) < 1e-9)
     True
     """
-    pyspiel = _pyspiel()
+    pyspiel = import_pyspiel()
     if not isinstance(spiel_game, pyspiel.Game):
         raise ParameterError(
             f"export_policy: spiel_game={one_line(repr(spiel_game))} is not allowed; allowed: a game of pyspiel"

@@ -273,6 +273,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "human": "infoset.cli.terminal:human",
         "is-mcts": "infoset.search.monte_carlo:IsMcts",
         "isolated": "infoset.remote.isolated:isolated",
+        "kaggle": "infoset.formats.kaggle_agent:kaggle",
         "meier": "infoset.gdl.agents:MeierAgent",
         "mixed": "infoset.match.mixed:mixed",
         "onnx": "infoset.match.networks:onnx",
@@ -310,8 +311,9 @@ BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ADDRESSED = {"chat", "ggp", "http"}  # agents at a network address
 IN_THREAD = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
 HERE = {"human"}  # agents at the terminal of this process
-SHORT = {"chat": "url", "onnx": "path", "sb3": "path", "torch": "path", "trained": "path"}
+SHORT = {"chat": "url", "kaggle": "path", "onnx": "path", "sb3": "path", "torch": "path", "trained": "path"}
 """Agents that are also named ``WORD:PLACE``, each with the parameter that the place is."""
+RUNS_FILES = {"kaggle"}  # agents that run the code of a file that the user names
 NET = "net.safetensors"
 
 
@@ -343,8 +345,9 @@ class UnavailableAgent:
 def load_agent(name: str) -> Agent:
     """Return a new agent by name: ``"random"``, ``"search(method=tree)"``.  Each seat needs its own agent.
 
-    The file of a policy, the folder of a run, ``"trained:DIR"``, the address of a server, ``"chat:URL"`` (a language
-    model) and an agent of your own, ``"python:FILE.py:Class(…)"``, are names, too.
+    The file of a policy, the folder of a run, ``"trained:DIR"``, a network, ``"torch:FILE"``, the address of a server,
+    ``"chat:URL"`` (a language model), an agent of kaggle-environments, ``"kaggle:FILE.py"``, and one of your own,
+    ``"python:FILE.py:Class(…)"``, are names, too.
 
     Raises ``UnknownNameError``, ``ParameterError``, ``FormatError`` or ``PolicyError``.
 
@@ -432,7 +435,7 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
 
 def is_foreign_code(parsed: Name) -> bool:
     """Return whether an agent, or an agent that it wraps, is the user's own code, which may do anything."""
-    if parsed.word.startswith(PYTHON) or is_marked(parsed.word, "runs_code"):
+    if parsed.word.startswith(PYTHON) or parsed.word in RUNS_FILES or is_marked(parsed.word, "runs_code"):
         return True
     return _wraps_others(parsed.word) and any(_holds_foreign_code(value) for _, value in parsed.parameters)
 
@@ -453,7 +456,7 @@ def _holds_foreign_code(value: Value) -> bool:
         return is_foreign_code(value)
     if isinstance(value, tuple):
         return any(map(_holds_foreign_code, value))
-    return isinstance(value, str) and value.startswith(PYTHON)
+    return isinstance(value, str) and value.startswith((PYTHON, KAGGLE))
 
 
 def check_agent(name: str) -> Name | None:
@@ -507,7 +510,8 @@ def read_name(name: str) -> Name:
         return Name("http", (("url", name),))
     word, colon, place = name.partition(":")
     if colon and word in SHORT:
-        return Name(word, ((SHORT[word], place),))
+        file = parse_name(place) if word in RUNS_FILES else Name(place, ())
+        return Name(word, ((SHORT[word], file.word), *file.parameters))
     if os.path.isfile(f"{name}/{NET}"):  # noqa: PTH113  # ten times faster than a Path
         return Name("trained", (("path", name),))
     if name.endswith(SUFFIXES) or os.path.isfile(f"{name}/{POLICY}"):  # noqa: PTH113

@@ -49,7 +49,9 @@ from infoset.web.queue import Queue, RunningRequest
 K = TypeVar("K")
 T = TypeVar("T")
 
-REMOTE = frozenset({"chat", "docker", "ggp", "http", "isolated", "mixed", "policy", "scripted", "trained"})
+REMOTE = frozenset({
+    "chat", "docker", "ggp", "http", "isolated", "kaggle", "mixed", "onnx", "policy", "sb3", "scripted", "torch", "trained",
+})  # fmt: skip
 """Agents that open files, addresses or processes, or name others that may: tables use served items instead."""
 MAX_NAME = 200
 BUILDING, SOLVING = 15.0, 5.0  # seconds
