@@ -16,7 +16,7 @@ import numpy as np
 from infoset.arguments import checks_arguments
 from infoset.base import FloatArray, LongArray
 from infoset.errors import ParameterError
-from infoset.jit import inner_kernel, kernel
+from infoset.jit import kernel, linked_kernel
 
 TOLERANCE = 1e-13
 """The largest gap of a solution, as a fraction of the range of payoffs, that is taken for rounding errors."""
@@ -32,7 +32,9 @@ class Room(NamedTuple):
     matrix: FloatArray  # (rows, columns)
     table: FloatArray  # (rows + 1, columns + 1) the condensed simplex tableau
     system: FloatArray  # (least of both + 1, the same + 1) a system of linear equations
-    basic: LongArray  # (rows,) the variable of each row: columns come first, then rows
+    row: LongArray  # (rows,) the rows of the tableau, which leaves out those that equal the one before
+    column: LongArray  # (columns,) its columns
+    basic: LongArray  # (rows,) the variable of each row of the tableau: columns come first, then rows
     free: LongArray  # (columns,) the variable of each column
     x: FloatArray  # (rows,) the row player's strategy
     y: FloatArray  # (columns,) the column player's
@@ -44,12 +46,12 @@ class Room(NamedTuple):
         size = min(rows, columns) + 1
         return cls(
             np.zeros((rows, columns)), np.zeros((rows + 1, columns + 1)), np.zeros((size, size + 1)),
-            np.zeros(rows, dtype=np.int64), np.zeros(columns, dtype=np.int64), np.zeros(rows), np.zeros(columns),
-            np.zeros(columns),
+            *(np.zeros(count, dtype=np.int64) for count in (rows, columns, rows, columns)),
+            np.zeros(rows), np.zeros(columns), np.zeros(columns),
         )  # fmt: skip
 
 
-@inner_kernel
+@linked_kernel
 def measure(r: Room, rows: int, columns: int) -> tuple[float, float]:
     """Return the expected payoff of the strategies in ``r``, and their gap."""
     value, best = 0.0, -np.inf
@@ -70,7 +72,7 @@ def measure(r: Room, rows: int, columns: int) -> tuple[float, float]:
     return value, best - worst
 
 
-@inner_kernel
+@linked_kernel
 def solve_room(r: Room, rows: int, columns: int, tolerance: float) -> tuple[float, float]:
     """Solve the game in ``r.matrix``; write both strategies, and return the value and the gap.
 
@@ -96,23 +98,46 @@ def solve_room(r: Room, rows: int, columns: int, tolerance: float) -> tuple[floa
     if best >= worst:  # a saddle point
         r.x[row], r.y[column] = 1.0, 1.0
         return best, 0.0
-    if not _pivot(r, rows, columns, low, high - low):
+    few_rows, few_columns = _find_distinct(r, rows, columns)
+    if not _pivot(r, few_rows, few_columns, low, high - low):
         return 0.0, np.inf
-    _read(r, rows, columns)
+    _read(r, few_rows, few_columns)
     value, gap = measure(r, rows, columns)
     if gap > tolerance * (high - low):
-        _refine(r, rows, columns)
+        _refine(r, few_rows, few_columns)
         value, gap = measure(r, rows, columns)
     return value, gap
 
 
-@inner_kernel
+@linked_kernel
+def _find_distinct(r: Room, rows: int, columns: int) -> tuple[int, int]:
+    """Number the rows and the columns that differ from the one before; return how many they are."""
+    few_rows, few_columns = 1, 1
+    r.row[0], r.column[0] = 0, 0
+    for i in range(1, rows):
+        j = 0
+        while j < columns and r.matrix[i, j] == r.matrix[i - 1, j]:
+            j += 1
+        if j < columns:
+            r.row[few_rows] = i
+            few_rows += 1
+    for j in range(1, columns):
+        i = 0
+        while i < rows and r.matrix[i, j] == r.matrix[i, j - 1]:
+            i += 1
+        if i < rows:
+            r.column[few_columns] = j
+            few_columns += 1
+    return few_rows, few_columns
+
+
+@linked_kernel
 def _pivot(r: Room, rows: int, columns: int, low: float, span: float) -> bool:
     """Run the simplex method on payoffs scaled to lie from 1 to 2; return whether it ended at an optimum."""
     table, scale = r.table, 1.0 / span
     for i in range(rows):
         for j in range(columns):
-            table[i, j] = (r.matrix[i, j] - low) * scale + 1.0
+            table[i, j] = (r.matrix[r.row[i], r.column[j]] - low) * scale + 1.0
         table[i, columns] = 1.0
         r.basic[i] = columns + i
     for j in range(columns):
@@ -155,31 +180,36 @@ def _pivot(r: Room, rows: int, columns: int, low: float, span: float) -> bool:
     return False
 
 
-@inner_kernel
+@linked_kernel
 def _read(r: Room, rows: int, columns: int) -> None:
-    """Write the strategies of the last tableau."""
+    """Write the strategies of the last tableau, whose sums are the same but for rounding errors."""
+    sum_x, sum_y = 0.0, 0.0
     for i in range(rows):
         if r.basic[i] < columns:
-            r.y[r.basic[i]] = max(r.table[i, columns], 0.0)
+            sum_y += max(r.table[i, columns], 0.0)
     for j in range(columns):
         if r.free[j] >= columns:
-            r.x[r.free[j] - columns] = max(r.table[rows, j], 0.0)
-    r.x[:rows] /= r.x[:rows].sum()
-    r.y[:columns] /= r.y[:columns].sum()
+            sum_x += max(r.table[rows, j], 0.0)
+    for i in range(rows):
+        if r.basic[i] < columns:
+            r.y[r.column[r.basic[i]]] = max(r.table[i, columns], 0.0) / sum_y
+    for j in range(columns):
+        if r.free[j] >= columns:
+            r.x[r.row[r.free[j] - columns]] = max(r.table[rows, j], 0.0) / sum_x
 
 
-@inner_kernel
+@linked_kernel
 def _refine(r: Room, rows: int, columns: int) -> None:
     """Compute the strategies of the last basis anew from the payoffs: each makes the other's actions in it equal."""
     chosen_rows, chosen_columns, size = np.empty(rows, np.int64), np.empty(columns, np.int64), 0
     for i in range(rows):
         if r.basic[i] < columns:
-            chosen_columns[size] = r.basic[i]
+            chosen_columns[size] = r.column[r.basic[i]]
             size += 1
     size = 0
     for j in range(columns):
         if r.free[j] >= columns:
-            chosen_rows[size] = r.free[j] - columns
+            chosen_rows[size] = r.row[r.free[j] - columns]
             size += 1
     for player in range(2):
         system = r.system
@@ -205,7 +235,7 @@ def _refine(r: Room, rows: int, columns: int) -> None:
                 r.y[chosen_columns[i]] = system[i, size + 1] / total
 
 
-@inner_kernel
+@linked_kernel
 def _eliminate(system: FloatArray, size: int) -> bool:
     """Solve linear equations in place, the right-hand side in the last column; return whether they are regular."""
     for k in range(size):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infoset.base import BoolArray, FloatArray, LongArray, Stages
-from infoset.jit import inner_kernel, kernel
+from infoset.jit import kernel, linked_kernel
 from infoset.memory import check_room
 from infoset.processes import usable_cores
 from infoset.tree.matrix_games import TOLERANCE, Room, measure, solve_in_fractions, solve_matrix_game, solve_room
@@ -49,7 +49,7 @@ class Remembered(NamedTuple):
     known: BoolArray  # (N,)
 
 
-@inner_kernel
+@linked_kernel
 def fill(s: Stages, stage: int, outcome: int, begin: LongArray, values: FloatArray, r: Room) -> None:
     """Write the payoff matrix of a stage after an outcome of chance, given the values of what follows."""
     rows, columns = s.rows[stage], s.columns[stage]
@@ -68,7 +68,7 @@ def fill(s: Stages, stage: int, outcome: int, begin: LongArray, values: FloatArr
             cell += 1
 
 
-@inner_kernel
+@linked_kernel
 def _respond(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> tuple[float, float]:
     """Return what best responses of both players attain in a stage, given what they attain in those that follow."""
     rows, columns, cell = s.rows[stage], s.columns[stage], s.first[stage]
@@ -91,7 +91,7 @@ def _respond(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> tu
     return best, worst
 
 
-@inner_kernel
+@linked_kernel
 def _expect(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> float:
     """Return what the strategies pay in a stage, given what they pay in those that follow."""
     rows, columns, cell, total = s.rows[stage], s.columns[stage], s.first[stage], 0.0
@@ -165,7 +165,7 @@ def _solve_task(
     return largest, failures
 
 
-@inner_kernel
+@linked_kernel
 def _strategies(
     s: Stages, t: int, last: Remembered, room: Room, tolerance: float, least: float
 ) -> tuple[float, float]:
