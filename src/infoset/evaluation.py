@@ -155,7 +155,7 @@ def _exactly(
     """Evaluate on the first form of the game that fits.  Raises ``BudgetError`` where none does."""
     if isinstance(policy, PublicPlay):
         return evaluate_public(policy.policy, policy.graph, respond)
-    if isinstance(policy, StagePlay) and not (respond and compiled.fits()):
+    if isinstance(policy, StagePlay):
         return _on_stages(policy, respond)
     if isinstance(policy, CorrelatedPlay):
         return _drawn_together(policy, compiled, respond)

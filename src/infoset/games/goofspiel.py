@@ -215,7 +215,9 @@ class _Contexts(NamedTuple):
         sets: list[list[int]] = []
         for count in range(cards + 1):
             if order == "random":
-                sets.append(sorted(sum(1 << (prize - 1) for prize in some) for some in combinations(range(1, cards + 1), count)))
+                sets.append(
+                    sorted(sum(1 << (prize - 1) for prize in some) for some in combinations(range(1, cards + 1), count))
+                )
             else:
                 sets.append([(1 << count) - 1 << (0 if order == "descending" else cards - count)])
         most = cards * (cards + 1) // 2 + 1 if by_lead else 0
@@ -289,7 +291,11 @@ class GoofspielRules(ShownRules):
                     chance.append(1 / len(options))
                 outcome.append(len(after))
         leads = np.flatnonzero(contexts.reached[0]) - contexts.most
-        opposite = [contexts.find(prizes, contexts.most - np.flatnonzero(contexts.reached[prizes])) for some in contexts.sets for prizes in some]
+        opposite = [
+            contexts.find(prizes, contexts.most - np.flatnonzero(contexts.reached[prizes]))
+            for some in contexts.sets
+            for prizes in some
+        ]
         rows = np.repeat(np.arange(cards + 1, dtype=np.int32), counts)
         return Stages(
             rows=rows,
@@ -300,7 +306,9 @@ class GoofspielRules(ShownRules):
             probability=np.zeros(0),
             final=np.zeros(len(rows)),
             place=np.concatenate([np.arange(count, dtype=np.int32) for count in counts]),
-            mirror=np.concatenate([begin + some.mirror for begin, some in zip(before, patterns, strict=False)]).astype(np.int32),
+            mirror=np.concatenate([begin + some.mirror for begin, some in zip(before, patterns, strict=False)]).astype(
+                np.int32
+            ),
             begin=np.concatenate([[0], np.cumsum(np.repeat(counts, widths))[:-1]]),
             outcome=np.array(outcome),
             next=np.array(after, dtype=np.int32),
@@ -323,7 +331,11 @@ class GoofspielRules(ShownRules):
         prizes = sum(1 << (prize - 1) for prize in come)
         context = int(self._contexts.find(prizes, np.array(at.points[0] - at.points[1])))
         options = _next_prizes(prizes, at.points_order)
-        return sum(_count_patterns(k, cards) for k in range(count)) + stage, context, options.index(at.prize or options[0])
+        return (
+            sum(_count_patterns(k, cards) for k in range(count)) + stage,
+            context,
+            options.index(at.prize or options[0]),
+        )
 
     @property
     def _full(self) -> GoofspielState:

@@ -76,12 +76,17 @@ class OshiZumoRules(ShownRules):
         over = coins == 0
         cells = []
         for k in range(1, (most + 1) ** 2):
-            left = [have - some for have, some in zip(divmod(k, most + 1), (bids[one[k * width]], bids[two[k * width]]), strict=True)]
+            left = [
+                have - some
+                for have, some in zip(divmod(k, most + 1), (bids[one[k * width]], bids[two[k * width]]), strict=True)
+            ]
             moved = np.sign(bids[one[k * width]][:, None] - bids[two[k * width]])
             after = position[:width, None, None] + moved
             inside = ((left[0] * (most + 1))[:, None] + left[1]) * width + after + size
             cells.append(np.where(after > size, pushed_off[0], np.where(after < -size, pushed_off[1], inside)).ravel())
-        rows, columns = (np.concatenate([np.where(over, 0, sizes[some]), [0, 0]]).astype(np.int32) for some in (one, two))
+        rows, columns = (
+            np.concatenate([np.where(over, 0, sizes[some]), [0, 0]]).astype(np.int32) for some in (one, two)
+        )
         turns = np.arange(start.left + 1)
         count = len(rows)
         return Stages(
@@ -91,11 +96,13 @@ class OshiZumoRules(ShownRules):
             child=np.concatenate(cells).astype(np.int32),
             kind=np.zeros(0, dtype=np.uint8),
             probability=np.zeros(0),
-            final=np.concatenate([np.zeros(len(coins)) if alesia else np.sign(position).astype(np.float64), [1.0, -1.0]]),
+            final=np.concatenate(
+                [np.zeros(len(coins)) if alesia else np.sign(position).astype(np.float64), [1.0, -1.0]]
+            ),
             place=np.arange(count, dtype=np.int32),
-            mirror=np.concatenate(
-                [(two * (most + 1) + one) * width + size - position, pushed_off[::-1]]
-            ).astype(np.int32),
+            mirror=np.concatenate([(two * (most + 1) + one) * width + size - position, pushed_off[::-1]]).astype(
+                np.int32
+            ),
             begin=turns * count,
             outcome=np.maximum(np.arange(-1, len(turns)), 0),
             next=turns[:-1, None].astype(np.int32),

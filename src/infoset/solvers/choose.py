@@ -83,7 +83,11 @@ def _candidates(form: str | None) -> tuple[Callable[[Compiled, SolveConfig], Cho
     fit.
     """
     by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "vector": (_vector,), "sampled": (_sampling,)}
-    return by_form[form] if form else (_two_teams, _described, _vector, _cores, _team, _open, _stages, _tree, _public, _factored, _sampling)
+    return (
+        by_form[form]
+        if form
+        else (_two_teams, _described, _vector, _cores, _team, _open, _stages, _tree, _public, _factored, _sampling)
+    )
 
 
 def _vector(compiled: Compiled, config: SolveConfig) -> Choice | str:

@@ -166,9 +166,7 @@ def _solve_task(
 
 
 @linked_kernel
-def _strategies(
-    s: Stages, t: int, last: Remembered, room: Room, tolerance: float, least: float
-) -> tuple[float, float]:
+def _strategies(s: Stages, t: int, last: Remembered, room: Room, tolerance: float, least: float) -> tuple[float, float]:
     """Write the strategies of a stage to ``room``: those of the turn before, where these are still an equilibrium.
 
     Return the value and the gap, which is infinite where it is too large.
@@ -215,8 +213,11 @@ class StagePass:
         self, form: StageForm, given: tuple[LongArray, FloatArray] | None = None, tolerance: float = TOLERANCE
     ) -> None:
         arrays, size = form.arrays, form.size
+        if given is not None:  # nothing says that these values, or the choice among equilibria, are symmetric
+            nobody = np.zeros(0, dtype=np.int32)
+            arrays = arrays._replace(mirror=nobody, opposite=nobody)
         check_room(f"{form.name} has {size:,} states; their values take", size * BYTES_PER_VALUE)
-        self.form, self.tolerance = form, tolerance
+        self.form, self.arrays, self.tolerance = form, arrays, tolerance
         self.found = Results(arrays.begin.copy(), *(np.empty(size) for _ in range(3)))
         self.given = given
         self.gaps = np.zeros(len(arrays.levels))
@@ -231,7 +232,7 @@ class StagePass:
         self.threads = ThreadPoolExecutor(len(self.rooms))
 
     def _remembered(self) -> Remembered:
-        arrays = self.form.arrays
+        arrays = self.arrays
         if not self.form.is_repeated:
             none = np.zeros(0, dtype=np.int64)
             return Remembered(none, none, np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
@@ -241,7 +242,7 @@ class StagePass:
 
     def _batches(self) -> Iterator[tuple[int, list[LongArray]]]:
         """Yield each batch: its level, and its tasks, each of which is a range of stages and of contexts."""
-        arrays = self.form.arrays
+        arrays = self.arrays
         for level, (first, last, begin, end) in enumerate(arrays.levels.tolist()):
             cells = np.diff(arrays.first[first : last + 1]) + 1
             outcomes = np.maximum(np.diff(arrays.outcome[begin : end + 1]), 1)
@@ -280,7 +281,7 @@ class StagePass:
             room, failed = free.get(), np.empty(MAX_FAILURES, dtype=np.int64)
             try:
                 found = _solve_task(
-                    self.form.arrays, begin, values, self.found, self.last, room, task, self.given is None,
+                    self.arrays, begin, values, self.found, self.last, room, task, self.given is None,
                     self.tolerance, self.least, failed,
                 )  # fmt: skip
                 return (*found, failed)
@@ -289,7 +290,7 @@ class StagePass:
 
         for task, (gap, failures, failed) in zip(tasks, list(self.threads.map(solve, tasks)), strict=True):
             self.gaps[level] = max(self.gaps[level], gap)
-            stages = len(self.form.arrays.rows)
+            stages = len(self.arrays.rows)
             if failures <= len(failed):
                 again = failed[:failures].tolist()
             else:
@@ -302,7 +303,7 @@ class StagePass:
 
     def _solve_again(self, stage: int, context: int) -> float:
         """Solve a stage in fractions and return its gap."""
-        s, room, found = self.form.arrays, self.rooms[0], self.found
+        s, room, found = self.arrays, self.rooms[0], self.found
         begin, values = self.given or (found.begin, found.expected)
         rows, columns, numbers, largest = int(s.rows[stage]), int(s.columns[stage]), np.zeros(3), 0.0
         for o in range(int(s.outcome[context]), int(s.outcome[context + 1])):
@@ -320,7 +321,7 @@ class StagePass:
         return largest
 
     def _write(self, stage: int, context: int, expected: float, best: float, worst: float) -> None:
-        at = int(self.found.begin[context]) + int(self.form.arrays.place[stage])
+        at = int(self.found.begin[context]) + int(self.arrays.place[stage])
         self.found.expected[at], self.found.best[at], self.found.worst[at] = expected, best, worst
 
     def _skip_repetitions(self, level: int) -> None:
@@ -348,13 +349,13 @@ class StagePass:
         """Return all arrays that change, by name, up to the last value that is known."""
         begun = self.batches[: self.done]
         last = max([int(tasks[-1][3]) for _, tasks in begun], default=0)
-        used = int((self.form.arrays.begin + self.form.widths)[:last].max(initial=0))
+        used = int((self.arrays.begin + self.form.widths)[:last].max(initial=0))
         arrays = {name: getattr(self.found, name)[:used] for name in ("expected", "best", "worst")}
         return {"begin": self.found.begin, "gaps": self.gaps, **arrays, **self.last._asdict()}
 
     def at_start(self) -> tuple[float, float, float]:
         """Return the three numbers of the start, once the pass is over."""
-        s = self.form.arrays
+        s = self.arrays
         at = int(self.found.begin[s.start[1]]) + int(s.place[s.start[0]])
         return float(self.found.expected[at]), float(self.found.best[at]), float(self.found.worst[at])
 
