@@ -153,12 +153,8 @@ def _exactly(
     policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
 ) -> Evaluation:  # fmt: skip
     """Evaluate on the first form of the game that fits.  Raises ``BudgetError`` where none does."""
-    if isinstance(policy, PublicPlay):
-        return evaluate_public(policy.policy, policy.graph, respond)
-    if isinstance(policy, StagePlay):
-        return _on_stages(policy, respond)
-    if isinstance(policy, CorrelatedPlay):
-        return _drawn_together(policy, compiled, respond)
+    if isinstance(policy, PublicPlay | StagePlay | CorrelatedPlay):
+        return _on_own_form(policy, compiled, respond)
     if isinstance(policy, VectorPlay) or (not isinstance(policy, QuotientPolicy) and compiled.better_in_vector_form):
         return _on_vector(policy, compiled, respond)
     if _factored_first(policy, compiled):
@@ -168,8 +164,12 @@ def _exactly(
     return _on_lists(policy, compiled, respond)
 
 
-def _on_stages(policy: StagePlay, respond: bool) -> Evaluation:
-    """Evaluate over the states of a game of perfect information."""
+def _on_own_form(policy: PublicPlay | StagePlay | CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
+    """Evaluate on the form on which alone the policy was made."""
+    if isinstance(policy, PublicPlay):
+        return evaluate_public(policy.policy, policy.graph, respond)
+    if isinstance(policy, CorrelatedPlay):
+        return _drawn_together(policy, compiled, respond)
     if respond:
         raise ParameterError("respond: best responses are not kept for stages; leave it out")
     with status.during("evaluating exactly"):

@@ -262,3 +262,11 @@ def test_ctrl_c_leaves_a_run_that_is_resumed(tmp_path) -> None:
         solve(name, "backward-induction", out=out, watcher=Watcher(advance=press))
     solution = solve(out=out, resume=True)
     assert solution.stopped == "exact" and solution.exploitability <= 1e-12
+
+
+def test_large_games_and_their_policies_are_shown_by_stages() -> None:
+    name = "goofspiel(num_cards=6,returns_type=point_difference)"
+    assert "too many to draw as a tree" in infoset.show(name)
+    text = infoset.show(name, solve(name).policy)
+    assert "stages             11,784, of 165,624 joint actions" in text
+    assert text.count("\n") > 12 and "P2" in text

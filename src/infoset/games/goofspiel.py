@@ -125,7 +125,7 @@ TIES = 1  # the kind of joint bids, between those that lose and those that win f
 
 
 class _Patterns(NamedTuple):
-    """All pairs of hands of as many cards that differ in which cards of one are higher than, or equal, those of the other.
+    """All pairs of hands of so many cards that differ in how the cards of one compare with those of the other.
 
     Each is represented by hands whose cards together are the lowest ones, as two sets of bits.  What else the cards
     are cannot matter: only the higher bid wins, whatever it is.

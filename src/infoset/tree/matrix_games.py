@@ -146,22 +146,10 @@ def _pivot(r: Room, rows: int, columns: int, low: float, span: float) -> bool:
     table[rows, columns] = 0.0
     limit = PATIENCE * (rows + columns)
     for step in range(10 * limit):
-        entering, most = -1, -REDUCED
-        for j in range(columns):
-            if step < limit:
-                if table[rows, j] < most:
-                    entering, most = j, table[rows, j]
-            elif table[rows, j] < -REDUCED and (entering < 0 or r.free[j] < r.free[entering]):
-                entering = j
+        entering = _find_entering(r, rows, columns, step < limit)
         if entering < 0:
             return True
-        leaving, least = -1, np.inf
-        for i in range(rows):
-            if table[i, entering] > LEAST_PIVOT:
-                ratio = table[i, columns] / table[i, entering]
-                first = leaving < 0 or r.basic[i] < r.basic[leaving]
-                if ratio < least - EQUAL_RATIO or (ratio <= least + EQUAL_RATIO and first):
-                    leaving, least = i, ratio
+        leaving = _find_leaving(r, rows, columns, entering)
         if leaving < 0:
             return False
         inverse = 1.0 / table[leaving, entering]
@@ -178,6 +166,33 @@ def _pivot(r: Room, rows: int, columns: int, low: float, span: float) -> bool:
         r.basic[leaving] = r.free[entering]
         r.free[entering] = left
     return False
+
+
+@linked_kernel
+def _find_entering(r: Room, rows: int, columns: int, steepest: bool) -> int:
+    """Return the column with the lowest reduced cost, or by Bland's rule the first variable's; -1 at an optimum."""
+    entering, most = -1, -REDUCED
+    for j in range(columns):
+        cost = r.table[rows, j]
+        if steepest:
+            if cost < most:
+                entering, most = j, cost
+        elif cost < -REDUCED and (entering < 0 or r.free[j] < r.free[entering]):
+            entering = j
+    return entering
+
+
+@linked_kernel
+def _find_leaving(r: Room, rows: int, columns: int, entering: int) -> int:
+    """Return the row that bounds the entering variable, of several that of the first variable; -1 where none does."""
+    leaving, least = -1, np.inf
+    for i in range(rows):
+        if r.table[i, entering] > LEAST_PIVOT:
+            ratio = r.table[i, columns] / r.table[i, entering]
+            first = leaving < 0 or r.basic[i] < r.basic[leaving]
+            if ratio < least - EQUAL_RATIO or (ratio <= least + EQUAL_RATIO and first):
+                leaving, least = i, ratio
+    return leaving
 
 
 @linked_kernel
@@ -211,28 +226,30 @@ def _refine(r: Room, rows: int, columns: int) -> None:
         if r.free[j] >= columns:
             chosen_rows[size] = r.row[r.free[j] - columns]
             size += 1
-    for player in range(2):
-        system = r.system
-        for i in range(size):
-            for j in range(size):
-                if player == 0:
-                    system[i, j] = r.matrix[chosen_rows[j], chosen_columns[i]]
-                else:
-                    system[i, j] = r.matrix[chosen_rows[i], chosen_columns[j]]
-            system[i, size], system[i, size + 1] = -1.0, 0.0
-        system[size, :size] = 1.0
-        system[size, size], system[size, size + 1] = 0.0, 1.0
-        if not _eliminate(system, size + 1):
-            continue
-        total = 0.0
-        for i in range(size):
-            system[i, size + 1] = max(system[i, size + 1], 0.0)
-            total += system[i, size + 1]
-        for i in range(size):
-            if player == 0:
-                r.x[chosen_rows[i]] = system[i, size + 1] / total
-            else:
-                r.y[chosen_columns[i]] = system[i, size + 1] / total
+    for i in range(size):
+        for j in range(size):
+            r.system[i, j] = r.matrix[chosen_rows[j], chosen_columns[i]]
+    _solve_weights(r.system, size, chosen_rows, r.x)
+    for i in range(size):
+        for j in range(size):
+            r.system[i, j] = r.matrix[chosen_rows[i], chosen_columns[j]]
+    _solve_weights(r.system, size, chosen_columns, r.y)
+
+
+@linked_kernel
+def _solve_weights(system: FloatArray, size: int, chosen: LongArray, weights: FloatArray) -> None:
+    """Write the weights of the chosen actions that give all rows of ``system`` the same sum, if there are such."""
+    system[:size, size] = -1.0
+    system[:size, size + 1] = 0.0
+    system[size, :size] = 1.0
+    system[size, size], system[size, size + 1] = 0.0, 1.0
+    if not _eliminate(system, size + 1):
+        return
+    total = 0.0
+    for i in range(size):
+        total += max(system[i, size + 1], 0.0)
+    for i in range(size):
+        weights[chosen[i]] = max(system[i, size + 1], 0.0) / total
 
 
 @linked_kernel
@@ -277,7 +294,7 @@ class MatrixEquilibrium(NamedTuple):
 
 @checks_arguments
 def solve_matrix_game(matrix: FloatArray, tolerance: float = TOLERANCE) -> MatrixEquilibrium:
-    """Return an equilibrium of the zero-sum game that pays the row player ``matrix`` (m, n), the column player its minus.
+    """Return an equilibrium of the zero-sum game that pays ``matrix`` (m, n) to the player who chooses a row.
 
     Where floating-point numbers leave a gap above ``tolerance`` times the range of payoffs, the game is solved again in
     fractions.  Raises ``ParameterError`` for an empty matrix, or payoffs that are not finite.

@@ -112,10 +112,10 @@ def _solve_task(
 ) -> tuple[float, int]:  # fmt: skip
     """Solve a range of stages in a range of contexts; return the largest gap, and the number of stages left unsolved.
 
-    The matrices are those of the values ``given``, which are those of ``found`` where ``solving``.  Gaps count up to ``tolerance`` times the range of a matrix, and up
-    to ``least``, the rounding error of the payoffs.
+    The matrices are those of the values ``given``, which are those of ``found`` where ``solving``.  A gap is allowed up
+    to ``tolerance`` times the range of a matrix, and up to ``least``, the rounding error of the payoffs.
     """
-    largest, failures = 0.0, 0
+    largest, failures, stages = 0.0, 0, len(s.rows)
     for c in range(task[2], task[3]):
         for t in range(task[0], task[1]):
             if len(s.mirror) and (s.opposite[c] < c or (s.opposite[c] == c and s.mirror[t] < t)):
@@ -124,37 +124,15 @@ def _solve_task(
             expected = s.final[t] + s.end[c]
             best, worst = expected, expected
             if s.rows[t] > 0 and s.outcome[c + 1] > s.outcome[c]:
-                expected, best, worst = 0.0, 0.0, 0.0
-                for o in range(s.outcome[c], s.outcome[c + 1]):
-                    weight = s.chance[o]
-                    if s.columns[t] == 0:
-                        for cell in range(s.first[t], s.first[t + 1]):
-                            below = found.begin[s.next[o, 0]] + s.child[cell]
-                            share = weight * s.probability[cell]
-                            expected += share * found.expected[below]
-                            best += share * found.best[below]
-                            worst += share * found.worst[below]
-                        continue
-                    fill(s, t, o, given_begin, given, room)
-                    value, gap = _strategies(s, t, last, room, tolerance, least)
-                    if not gap < np.inf:
-                        if failures < len(failed):
-                            failed[failures] = c * len(s.rows) + t
-                        failures += 1
-                        break
+                gap, expected, best, worst = _solve_stage(
+                    s, t, c, given_begin, given, found, last, room, solving, tolerance, least
+                )
+                if gap < np.inf:
                     largest = max(largest, gap)
-                    expected += weight * (value if solving else _expect(s, t, o, found, room))
-                    upper, lower = _respond(s, t, o, found, room)
-                    best += weight * upper
-                    worst += weight * lower
-            if len(last.x) and s.outcome[c + 1] > s.outcome[c] and last.known[t]:
-                before = found.begin[c - 1] + s.place[t]
-                if (
-                    abs(expected - found.expected[before]) <= least
-                    and abs(best - found.best[before]) <= least
-                    and abs(worst - found.worst[before]) <= least
-                ):
-                    expected, best, worst = found.expected[before], found.best[before], found.worst[before]
+                else:
+                    if failures < len(failed):
+                        failed[failures] = c * stages + t
+                    failures += 1
             found.expected[at], found.best[at], found.worst[at] = expected, best, worst
             if len(s.mirror):
                 other = found.begin[s.opposite[c]] + s.place[s.mirror[t]]
@@ -163,6 +141,41 @@ def _solve_task(
                 else:
                     found.expected[other], found.best[other], found.worst[other] = -expected, -worst, -best
     return largest, failures
+
+
+@linked_kernel
+def _solve_stage(
+    s: Stages, t: int, c: int, given_begin: LongArray, given: FloatArray, found: Results, last: Remembered, room: Room,
+    solving: bool, tolerance: float, least: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
+    """Solve a stage in a context; return the largest gap of its outcomes, and its three numbers."""
+    largest, expected, best, worst = 0.0, 0.0, 0.0, 0.0
+    for o in range(s.outcome[c], s.outcome[c + 1]):
+        weight = s.chance[o]
+        if s.columns[t] == 0:
+            for cell in range(s.first[t], s.first[t + 1]):
+                below = found.begin[s.next[o, 0]] + s.child[cell]
+                share = weight * s.probability[cell]
+                expected += share * found.expected[below]
+                best += share * found.best[below]
+                worst += share * found.worst[below]
+            continue
+        fill(s, t, o, given_begin, given, room)
+        value, gap = _strategies(s, t, last, room, tolerance, least)
+        largest = max(largest, gap)
+        expected += weight * (value if solving else _expect(s, t, o, found, room))
+        upper, lower = _respond(s, t, o, found, room)
+        best += weight * upper
+        worst += weight * lower
+    if len(last.x) and last.known[t] and s.columns[t] > 0:
+        before = found.begin[c - 1] + s.place[t]
+        if (
+            abs(expected - found.expected[before]) <= least
+            and abs(best - found.best[before]) <= least
+            and abs(worst - found.worst[before]) <= least
+        ):
+            return largest, found.expected[before], found.best[before], found.worst[before]
+    return largest, expected, best, worst
 
 
 @linked_kernel
@@ -205,7 +218,7 @@ def _follow_one(s: Stages, stage: int, outcome: int, found: Results, r: Room) ->
 class StagePass:
     """A pass over all stages, in batches that take about a second each.
 
-    Without ``given`` it solves the game.  With ``given``, values and where those of each context begin, it evaluates the
+    Without ``given`` it solves the game.  With ``given``, where each context begins among values, it evaluates the
     strategies that solve the matrices of these values.  Raises ``BudgetError`` where the numbers do not fit.
     """
 
