@@ -29,6 +29,8 @@ SCENARIOS = {
     "vector": [f"solve {TURN} --iterations 2 --out r", f"solve {TURN} --method pcfr+ --iterations 2", "evaluate r", "show r --at start"],
     "vector-half": [f"solve {TURN} --precision half --iterations 2"],
     "vector-double": [f"solve {TURN} --precision double --iterations 2"],
+    "stages": ["solve oshi_zumo(coins=4) --method backward-induction --out r", "evaluate oshi_zumo(coins=4) r",
+               "solve goofspiel(num_cards=3) --method backward-induction", "solve rock_paper_scissors --method backward-induction"],
     "teams": ["solve tiny_bridge --method progressive-hiding --iterations 5",
               "solve tiny_bridge --method annealing --iterations 20", "solve tiny_bridge --method team-exact",
               "solve cooperative_matching_pennies --method progressive-hiding(relax=reveal) --iterations 5"],

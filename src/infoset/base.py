@@ -124,7 +124,7 @@ class Game(Protocol):
     """The rules of a game: a name that ``infoset.load`` understands, the players in payoff order, and a start.
 
     Optional features of a game are the protocols ``Passing``, ``Teamed``, ``Factored``, ``Mapped``, ``Pictured``,
-    ``Narrated``, ``Rehearsed``, ``RealTime``, ``Bridged`` and ``Encodable`` below.
+    ``Narrated``, ``Rehearsed``, ``RealTime``, ``Staged``, ``Bridged`` and ``Encodable`` below.
 
     >>> game = infoset.load("leduc_poker")
     >>> game.name, game.players, isinstance(game, infoset.Game)
@@ -170,6 +170,37 @@ class Positions(NamedTuple):
     payoffs: FloatArray  # (number of distinct payoff vectors, n)
     records: list[ObservationRecord]
     facts: Facts | None = None
+
+
+class Stages(NamedTuple):
+    """The stages of a two-player zero-sum game of perfect information with simultaneous actions, as arrays.
+
+    A state is a *stage*, with the actions of both players and the stages that follow, in a *context*, which is what all
+    stages share: the turns left, or the prizes to come.  The value of stage ``s`` in context ``c`` stands at
+    ``begin[c] + place[s]``, and is half of the difference of the players' payoffs.  A context has outcomes of chance,
+    which precede the actions; of outcome ``o`` the payoff matrix is ``gain[o, kind] + value`` of the stage that follows
+    in context ``next[o, kind]``.  A stage without actions, or in a context without outcomes, is an end, which pays
+    ``final[s] + end[c]``.  Arrays of shape (0,) stand for what a game does not need.
+    """
+
+    rows: IntArray  # (N,) the first player's number of actions, 1 where it has no choice, 0 at an end
+    columns: IntArray  # (N,) the second player's; 0 at an end and where chance moves instead, with ``rows`` outcomes
+    first: LongArray  # (N + 1,) the first cell of each stage: rows times columns, row by row
+    child: IntArray  # (cells,) the ``place`` of the stage that follows
+    kind: npt.NDArray[np.uint8]  # (cells,) or (0,)
+    probability: FloatArray  # (cells,) or (0,) those of chance stages
+    final: FloatArray  # (N,)
+    place: IntArray  # (N,)
+    mirror: IntArray  # (N,) or (0,) the stage with the players exchanged, whose value is the negative
+    begin: LongArray  # (C,)
+    outcome: LongArray  # (C + 1,) the first outcome of each context
+    next: IntArray  # (O, kinds)
+    chance: FloatArray  # (O,)
+    gain: FloatArray  # (O, kinds)
+    end: FloatArray  # (C,)
+    opposite: IntArray  # (C,) the context with the players exchanged; of shape (0,) where ``mirror`` is
+    levels: LongArray  # (L, 4) ranges of stages and of contexts, each after all that follow it
+    start: LongArray  # (2,) the stage and the context in which the game starts
 
 
 class InformationMap(Protocol):
@@ -444,6 +475,24 @@ class Factored(Protocol):
 
     def join(self, core: Any, own: Any) -> State:
         """Return the state with this core and these private parts: the inverse of ``split``."""
+        ...
+
+
+@runtime_checkable
+class Staged(Protocol):
+    """A game that describes its stages as arrays, which enumerates them much faster than queries of its states do.
+
+    >>> from infoset.base import Staged
+    >>> isinstance(infoset.load("oshi_zumo"), Staged)
+    True
+    """
+
+    def stages(self) -> Stages:
+        """Return the stages.  Raises ``BudgetError`` where their values do not fit."""
+        ...
+
+    def locate(self, state: Any) -> tuple[int, int, int]:
+        """Return a state's stage, its context and the outcome of chance, counted from the context's first one."""
         ...
 
 

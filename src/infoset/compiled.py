@@ -10,7 +10,7 @@ from typing import Union
 import numpy as np
 
 from infoset import sizes, status
-from infoset.base import CardGame, Factored, FloatArray, Game, Mapped, Teamed
+from infoset.base import CardGame, Factored, FloatArray, Game, Mapped, Staged, Teamed
 from infoset.catalog import load
 from infoset.errors import BudgetError, ClockError, ImperfectRecallError, InfosetError, UnsupportedGameError
 from infoset.names import MAX_COUNT, check_range
@@ -24,6 +24,7 @@ from infoset.tree.payoff_scale import are_common, constant_sum_of
 from infoset.tree.public_form import PublicForm
 from infoset.tree.quotient_graph import QuotientGraph
 from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.stage_form import StageForm
 from infoset.tree.symmetry import find_symmetry
 from infoset.tree.table_form import TableForm
 from infoset.tree.vector_form import VectorForm
@@ -247,6 +248,21 @@ class Compiled:
         check_factored_form(self.game, factored)
         return factored
 
+    @cached_property
+    def stages(self) -> StageForm:
+        """The stages of a game of perfect information with simultaneous actions.
+
+        Raises ``UnsupportedGameError`` for other games, ``BudgetError`` for one that is too large.
+        """
+        if self.describes_stages and isinstance(self.game, Staged):
+            return StageForm.of(self.game)
+        return StageForm.on_positions(self.graph)
+
+    @property
+    def describes_stages(self) -> bool:
+        """Whether the game describes its stages, so that they are known without queries of its rules."""
+        return isinstance(self.game, Staged)
+
     @property
     def only_form(self) -> bool:
         """Whether only a sequence form is available."""
@@ -360,6 +376,7 @@ class _Made(Compiled):
     def only_form(self) -> bool:
         return isinstance(self.made, SequenceForm)
 
+    describes_stages = False
     factors = False
     has_vector_form = False
     pot = None

@@ -33,6 +33,7 @@ from infoset.policies.loading import SavedPolicy, load_policy, policy_file
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
 from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy
+from infoset.policies.stage_policy import StagePlay
 from infoset.policies.tabular import TabularPolicy
 from infoset.policies.vector_policy import VectorPlay, rows_of
 from infoset.search.asked_agent import ask_agent
@@ -43,6 +44,7 @@ from infoset.solvers.metrics import Evaluation, best_behaviour, best_responses, 
 from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefResponse, PolicyEvaluation
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
+from infoset.solvers.tabular.stages import evaluate_stages
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
 from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation
@@ -203,7 +205,7 @@ def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -
 def _shared(what: What, compiled: Compiled, respond: bool, where: Where) -> Evaluation:
     """Evaluate as ``_on_walk`` does, but elsewhere.  Raises ``ParameterError`` for work without independent parts."""
     policy = None if isinstance(what, np.ndarray) else _chosen(what, compiled)
-    if not isinstance(policy, Policy) or _tree_first(policy, compiled) or isinstance(policy, PublicPlay):
+    if not isinstance(policy, Policy) or _tree_first(policy, compiled) or isinstance(policy, PublicPlay | StagePlay):
         raise ParameterError("executor: only the evaluation of a sampled policy of a large game can be distributed")
     work = _responses(policy, compiled, respond)
     with open_executor(where, len(work.responses)) as opened:
@@ -220,10 +222,8 @@ def _exactly(
     policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
 ) -> Evaluation:  # fmt: skip
     """Evaluate on the first form of the game that fits.  Raises ``BudgetError`` where none does."""
-    if isinstance(policy, PublicPlay):
-        return evaluate_public(policy.policy, policy.graph, respond)
-    if isinstance(policy, CorrelatedPlay):
-        return _drawn_together(policy, compiled, respond)
+    if isinstance(policy, PublicPlay | StagePlay | CorrelatedPlay):
+        return _on_own_form(policy, compiled, respond)
     if isinstance(policy, VectorPlay) or (not isinstance(policy, QuotientPolicy) and compiled.better_in_vector_form):
         return _on_vector(policy, compiled, respond)
     if _factored_first(policy, compiled):
@@ -231,6 +231,18 @@ def _exactly(
     if not _tree_first(policy, compiled):
         return _on_walk(policy, compiled, respond, keep)
     return _on_lists(policy, compiled, respond)
+
+
+def _on_own_form(policy: PublicPlay | StagePlay | CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
+    """Evaluate on the form on which alone the policy was made."""
+    if isinstance(policy, PublicPlay):
+        return evaluate_public(policy.policy, policy.graph, respond)
+    if isinstance(policy, CorrelatedPlay):
+        return _drawn_together(policy, compiled, respond)
+    if respond:
+        raise ParameterError("respond: best responses are not kept for stages; leave it out")
+    with status.during("evaluating exactly"):
+        return evaluate_stages(policy)
 
 
 def _on_lists(policy: Policy, compiled: Compiled, respond: bool) -> Evaluation:

@@ -16,6 +16,9 @@ TREE_PREFERRED = 3_000_000  # a tree is as good as the factored form
 # Information sets
 INFOSETS_LOCKED = 500_000  # a whole player is locked by listing them
 
+# Entries of the matrices of all stages
+STAGES_AS_TREE = 20_000  # such a game may have a tree, on which more methods work
+
 # Probabilities of a vector form
 ROWS_SOLVED_AT_ONCE = 3_000_000  # solved well where a person waits to play
 

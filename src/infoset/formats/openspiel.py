@@ -391,7 +391,7 @@ def import_policy(policy: Any, game: AnyGame, spiel_game: Any = None) -> Tabular
     >>> policy.probabilities(0, "J")
     {'pass': 0.5, 'bet': 0.5}
     """
-    pyspiel = _pyspiel()
+    pyspiel = import_pyspiel()
     compiled = Compiled.of(game)
     if spiel_game is None:
         spiel_game = getattr(policy, "game", getattr(compiled.game, "spiel", None))

@@ -25,7 +25,7 @@ from infoset.files import check_file, replace_file
 from infoset.formats import kaggle_player
 from infoset.formats.kaggle import Environment
 from infoset.names import check_range, policy_key
-from infoset.policies.simple import checked_row
+from infoset.policies.asking import checked_row
 
 MAX_BYTES = 100 << 20
 """The size of the largest submission."""

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import cached_property
+from itertools import combinations
+from math import comb, factorial
+from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
+import numpy as np
+
+from infoset.base import (
+    Action,
+    BoolArray,
+    InformationState,
+    IntArray,
+    JointAction,
+    LongArray,
+    ObservationRecord,
+    Observed,
+    Picture,
+    Stages,
+    State,
+    Writes,
+)
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, table
 from infoset.games.tensors import has_recall, layout
+from infoset.memory import check_room
 from infoset.names import Value, check_choice, check_range, full_name
 
 POINTS_ORDERS = ("random", "descending", "ascending")
 RETURNS_TYPES = ("win_loss", "point_difference", "total_points")
 NO_PRIZE = 0
 NOBODY = -1
+PLAYERS = 2  # of games that have stages
+MOST_CARDS = 13
 
 
 class _Fields(NamedTuple):
@@ -191,6 +212,238 @@ class GoofspielEncoder:
         return Round(number + 1, prize, tuple(points)), tuple(writes.items())
 
 
+BYTES_PER_STATE = 24  # three numbers in a pass over all stages
+TIES = 1  # the kind of joint bids, between those that lose and those that win for the first player
+
+
+class _Patterns(NamedTuple):
+    """All pairs of hands of so many cards that differ in how the cards of one compare with those of the other.
+
+    Each is represented by hands whose cards together are the lowest ones, as two sets of bits.  What else the cards
+    are cannot matter: only the higher bid wins, whatever it is.
+    """
+
+    key: LongArray  # (K,) both hands as one number, in order
+    cards: tuple[LongArray, LongArray]  # (K, cards) each player's cards, as single bits in order
+
+    @classmethod
+    def of(cls, count: int, most: int) -> _Patterns:
+        """Return the patterns of hands of ``count`` cards out of ``most``."""
+        ones, twos = [], []
+        for ranks in range(count, min(2 * count, most) + 1):
+            hands = [[1 << card for card in hand] for hand in combinations(range(ranks), count)]
+            own = np.array(hands, dtype=np.int64).reshape(len(hands), count)
+            equal = np.zeros((comb(count, 2 * count - ranks), count), dtype=np.int64)
+            for row, chosen in zip(equal, combinations(range(count), 2 * count - ranks), strict=True):
+                row[list(chosen)] = 1
+            one = own.sum(axis=1, dtype=np.int64)
+            two = ((1 << ranks) - 1 - one)[:, None] + own @ equal.T
+            ones.append(np.repeat(one, len(equal)))
+            twos.append(two.ravel())
+        one, two = np.concatenate(ones), np.concatenate(twos)
+        order = np.argsort(_key(one, two))
+        return cls(_key(one, two)[order], (_single_bits(one[order], count), _single_bits(two[order], count)))
+
+    @property
+    def mirror(self) -> LongArray:
+        """(K,) the pattern with the hands exchanged."""
+        one, two = (cards.sum(axis=1, dtype=np.int64) for cards in self.cards)
+        return np.searchsorted(self.key, _key(two, one))
+
+    def cells(self, after: _Patterns) -> tuple[IntArray, np.typing.NDArray[np.uint8]]:
+        """Return for every pair of bids the pattern that follows, and who wins, as (K, cards, cards)."""
+        one, two = (cards.sum(axis=1, dtype=np.int64) for cards in self.cards)
+        count = self.cards[0].shape[1]
+        child = np.empty((len(one), count, count), dtype=np.int32)
+        kind = np.empty(child.shape, dtype=np.uint8)
+        for i in range(count):
+            for j in range(count):
+                bids = self.cards[0][:, i], self.cards[1][:, j]
+                left = one - bids[0], two - bids[1]
+                gone = (one | two) & ~(left[0] | left[1])
+                lowest = gone & -gone
+                left = tuple([_close_gap(_close_gap(hand, gone ^ lowest), lowest) for hand in left])
+                child[:, i, j] = np.searchsorted(after.key, _key(*left))
+                kind[:, i, j] = TIES + np.sign(bids[0] - bids[1])
+        return child, kind
+
+
+def _key(one: LongArray, two: LongArray) -> LongArray:
+    return one << MOST_CARDS | two
+
+
+def _single_bits(hands: LongArray, count: int) -> LongArray:
+    found = np.empty((len(hands), count), dtype=np.int64)
+    for k in range(count):
+        found[:, k] = hands & -hands
+        hands = hands ^ found[:, k]
+    return found
+
+
+def _close_gap(hands: LongArray, bit: LongArray) -> LongArray:
+    """Move the cards above ``bit``, which no hand has, down by one; where it is 0, return the hands."""
+    lower = hands & (bit - 1)
+    return lower | (hands ^ lower) >> 1
+
+
+def _count_patterns(count: int, most: int) -> int:
+    """Return the number of patterns of hands of ``count`` cards out of ``most``."""
+    return sum(
+        factorial(ranks) // (factorial(2 * count - ranks) * factorial(ranks - count) ** 2)
+        for ranks in range(count, min(2 * count, most) + 1)
+    )
+
+
+class _Contexts(NamedTuple):
+    """The prizes to come, in sets of bits, and where only who wins counts, the first player's lead in points."""
+
+    sets: list[list[int]]  # by the number of prizes: the sets
+    reached: dict[int, BoolArray]  # for each set, by the lead plus the largest one, whether it can come about
+    number: dict[int, LongArray]  # the same, by number
+
+    @classmethod
+    def of(cls, cards: int, order: str, by_lead: bool) -> _Contexts:
+        """Return the contexts of a game with that order of prizes."""
+        sets: list[list[int]] = []
+        for count in range(cards + 1):
+            if order == "random":
+                sets.append(
+                    sorted(sum(1 << (prize - 1) for prize in some) for some in combinations(range(1, cards + 1), count))
+                )
+            else:
+                sets.append([(1 << count) - 1 << (0 if order == "descending" else cards - count)])
+        most = cards * (cards + 1) // 2 + 1 if by_lead else 0
+        reached = {prizes: np.zeros(2 * most + 1, dtype=np.bool_) for some in sets for prizes in some}
+        reached[sets[-1][0]][most] = True
+        for some in reversed(sets):
+            for prizes in some:
+                leads = np.flatnonzero(reached[prizes]) - most
+                for prize in _next_prizes(prizes, order):
+                    after = prizes ^ 1 << (prize - 1)
+                    for change in (-prize, 0, prize):
+                        reached[after][_lead(leads, change, after, most) + most] = True
+        number, count = {}, 0
+        for some in sets:
+            for prizes in some:
+                number[prizes] = count + np.cumsum(reached[prizes]) - 1
+                count += int(reached[prizes].sum())
+        return cls(sets, reached, number)
+
+    @property
+    def most(self) -> int:
+        """The largest lead."""
+        return len(next(iter(self.reached.values()))) // 2
+
+    def find(self, prizes: int, lead: LongArray) -> LongArray:
+        """Return the numbers of contexts; a decided lead counts as the smallest one that is decided."""
+        return np.asarray(self.number[prizes][_lead(lead, 0, prizes, self.most) + self.most])
+
+
+def _lead(lead: LongArray, change: int, prizes: int, most: int) -> LongArray:
+    """Return leads after a change, cut off where the remaining prizes cannot make up for them; 0 where none count."""
+    decided = min(sum(_prizes(prizes)) + 1, most)
+    return np.clip(lead + change, -decided, decided)
+
+
+def _prizes(prizes: int) -> list[int]:
+    return [k + 1 for k in range(prizes.bit_length()) if prizes >> k & 1]
+
+
+def _next_prizes(prizes: int, order: str) -> list[int]:
+    """Return the prizes of which chance may uncover one."""
+    found = _prizes(prizes)
+    return found if order == "random" or not found else [max(found) if order == "descending" else min(found)]
+
+
+class StagedGoofspielRules(GoofspielRules):
+    """Goofspiel of two players with open bids and a constant sum: its stages are patterns of the hands.
+
+    Contexts are the prizes to come, with the lead where only who wins counts.
+    """
+
+    def stages(self) -> Stages:
+        """Return the stages.  Raises ``BudgetError`` where their values do not fit."""
+        start, contexts = self._full, self._contexts
+        cards, order = len(start.hands[0]), start.points_order
+        counts = [_count_patterns(k, cards) for k in range(cards + 1)]
+        widths = [sum(int(contexts.reached[prizes].sum()) for prizes in some) for some in contexts.sets]
+        size = sum(a * b for a, b in zip(counts, widths, strict=True))
+        check_room(f"{self.name} has {size:,} states; their values take", size * BYTES_PER_STATE)
+        patterns = self._patterns
+        cells = [patterns[k].cells(patterns[k - 1]) for k in range(1, cards + 1)]
+        before, passed = (np.concatenate([[0], np.cumsum(some)]) for some in (counts, widths))
+        outcome, after, chance, gain = [0], [], [], []
+        for prizes in (prizes for some in contexts.sets for prizes in some):
+            options = _next_prizes(prizes, order)
+            for lead in (np.flatnonzero(contexts.reached[prizes]) - contexts.most).tolist():
+                for prize in options:
+                    rest, changes = prizes ^ 1 << (prize - 1), prize * np.arange(-1, 2)
+                    after.append(contexts.find(rest, lead + changes))
+                    gain.append(np.zeros(3) if contexts.most else changes / 2)
+                    chance.append(1 / len(options))
+                outcome.append(len(after))
+        leads = np.flatnonzero(contexts.reached[0]) - contexts.most
+        opposite = [
+            contexts.find(prizes, contexts.most - np.flatnonzero(contexts.reached[prizes]))
+            for some in contexts.sets
+            for prizes in some
+        ]
+        rows = np.repeat(np.arange(cards + 1, dtype=np.int32), counts)
+        return Stages(
+            rows=rows,
+            columns=rows,
+            first=np.concatenate([[0], np.cumsum(rows.astype(np.int64) ** 2)]),
+            child=np.concatenate([child.ravel() for child, _ in cells]),
+            kind=np.concatenate([kind.ravel() for _, kind in cells]),
+            probability=np.zeros(0),
+            final=np.zeros(len(rows)),
+            place=np.concatenate([np.arange(count, dtype=np.int32) for count in counts]),
+            mirror=np.concatenate([begin + some.mirror for begin, some in zip(before, patterns, strict=False)]).astype(
+                np.int32
+            ),
+            begin=np.concatenate([[0], np.cumsum(np.repeat(counts, widths))[:-1]]),
+            outcome=np.array(outcome),
+            next=np.array(after, dtype=np.int32),
+            chance=np.array(chance),
+            gain=np.array(gain),
+            end=np.concatenate([np.sign(leads).astype(np.float64), np.zeros(int(passed[-1]) - len(leads))]),
+            opposite=np.concatenate(opposite).astype(np.int32),
+            levels=np.column_stack([before[:-1], before[1:], passed[:-1], passed[1:]]),
+            start=np.array([len(rows) - 1, int(passed[-1]) - 1]),
+        )
+
+    def locate(self, state: State) -> tuple[int, int, int]:
+        """Return the pattern of the hands, the prizes to come, that on the table included, and which one that is."""
+        at = cast("GoofspielState", state)
+        cards, count = len(self._full.hands[0]), len(at.hands[0])
+        ranks = {card: 1 << k for k, card in enumerate(sorted({*at.hands[0], *at.hands[1]}))}
+        one, two = (np.array(sum(ranks[card] for card in hand)) for hand in at.hands)
+        stage = int(np.searchsorted(self._patterns[count].key, _key(one, two)))
+        come = at.prizes if at.prize == NO_PRIZE else (at.prize, *at.prizes)
+        prizes = sum(1 << (prize - 1) for prize in come)
+        context = int(self._contexts.find(prizes, np.array(at.points[0] - at.points[1])))
+        options = _next_prizes(prizes, at.points_order)
+        return (
+            sum(_count_patterns(k, cards) for k in range(count)) + stage,
+            context,
+            options.index(at.prize or options[0]),
+        )
+
+    @property
+    def _full(self) -> GoofspielState:
+        return cast("GoofspielState", self.first.state)
+
+    @cached_property
+    def _patterns(self) -> list[_Patterns]:
+        cards = len(self._full.hands[0])
+        return [_Patterns.of(k, cards) for k in range(cards + 1)]
+
+    @cached_property
+    def _contexts(self) -> _Contexts:
+        full = self._full
+        return _Contexts.of(len(full.hands[0]), full.points_order, full.returns_type == "win_loss")
+
+
 class Played(NamedTuple):
     """The joint knowledge of players about the rounds played: prizes, known bids by player, and winners."""
 
@@ -270,7 +523,7 @@ def goofspiel(
     Players remember their own bids, unlike in OpenSpiel's string of information states with open bids.
     """
     check_range("goofspiel: players", players, 2, 5)
-    check_range("goofspiel: num_cards", num_cards, 2, 13)
+    check_range("goofspiel: num_cards", num_cards, 2, MOST_CARDS)
     check_choice("goofspiel: points_order", points_order, POINTS_ORDERS)
     check_choice("goofspiel: returns_type", returns_type, RETURNS_TYPES)
     cards = tuple(range(1, num_cards + 1))
@@ -281,4 +534,6 @@ def goofspiel(
         "points_order": points_order, "returns_type": returns_type,
     }  # fmt: skip
     name = full_name("goofspiel", goofspiel, **parameters)
-    return GoofspielRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))
+    staged = players == PLAYERS and not imp_info and returns_type != "total_points"
+    made = StagedGoofspielRules if staged else GoofspielRules
+    return made(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))

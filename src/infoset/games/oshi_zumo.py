@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
+import numpy as np
+
+from infoset.base import (
+    Action,
+    InformationState,
+    JointAction,
+    ObservationRecord,
+    Observed,
+    Picture,
+    Stages,
+    State,
+    Writes,
+)
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, longest, table
 from infoset.games.tensors import OBSERVATION, has_recall, layout
@@ -59,12 +71,73 @@ class OshiZumoState(NativeState, _Fields):
 
 
 class OshiZumoRules(ShownRules):
-    """Oshi-zumo with OpenSpiel's tensor of observations."""
+    """Oshi-zumo with OpenSpiel's tensor of observations, and its stages: the coins and the position.
+
+    Contexts are the turns left.
+    """
 
     def tensor_encoder(self, kind: str) -> OshiZumoEncoder:
         """Return the encoder of OpenSpiel's tensor: each player's coins and the wrestler's position."""
         has_recall(self.name, kind, allowed=(OBSERVATION,))
         return OshiZumoEncoder(self.first.state)  # type: ignore[arg-type]
+
+    def stages(self) -> Stages:
+        """Return the stages: by the first player's coins, the second's, and the position; then the two edges."""
+        start: OshiZumoState = self.first.state  # type: ignore[assignment]
+        size, least, alesia = start.ring
+        most, width = start.coins[0], 2 * size + 1
+        bids = [np.arange(min(have, least), have + 1) for have in range(most + 1)]
+        sizes = np.array(list(map(len, bids)))
+        coins, position = np.divmod(np.arange((most + 1) ** 2 * width), width)
+        one, two = np.divmod(coins, most + 1)
+        position -= size
+        pushed_off = len(coins) + np.arange(2)
+        over = coins == 0
+        cells = []
+        for k in range(1, (most + 1) ** 2):
+            left = [
+                have - some
+                for have, some in zip(divmod(k, most + 1), (bids[one[k * width]], bids[two[k * width]]), strict=True)
+            ]
+            moved = np.sign(bids[one[k * width]][:, None] - bids[two[k * width]])
+            after = position[:width, None, None] + moved
+            inside = ((left[0] * (most + 1))[:, None] + left[1]) * width + after + size
+            cells.append(np.where(after > size, pushed_off[0], np.where(after < -size, pushed_off[1], inside)).ravel())
+        rows, columns = (
+            np.concatenate([np.where(over, 0, sizes[some]), [0, 0]]).astype(np.int32) for some in (one, two)
+        )
+        turns = np.arange(start.left + 1)
+        count = len(rows)
+        return Stages(
+            rows=rows,
+            columns=columns,
+            first=np.concatenate([[0], np.cumsum(rows.astype(np.int64) * columns)]),
+            child=np.concatenate(cells).astype(np.int32),
+            kind=np.zeros(0, dtype=np.uint8),
+            probability=np.zeros(0),
+            final=np.concatenate(
+                [np.zeros(len(coins)) if alesia else np.sign(position).astype(np.float64), [1.0, -1.0]]
+            ),
+            place=np.arange(count, dtype=np.int32),
+            mirror=np.concatenate([(two * (most + 1) + one) * width + size - position, pushed_off[::-1]]).astype(
+                np.int32
+            ),
+            begin=turns * count,
+            outcome=np.maximum(np.arange(-1, len(turns)), 0),
+            next=turns[:-1, None].astype(np.int32),
+            chance=np.ones(len(turns) - 1),
+            gain=np.zeros((len(turns) - 1, 1)),
+            end=np.zeros(len(turns)),
+            opposite=turns.astype(np.int32),
+            levels=np.column_stack([np.zeros_like(turns), np.full_like(turns, count), turns, turns + 1]),
+            start=np.array(self.locate(start)[:2]),
+        )
+
+    def locate(self, state: State) -> tuple[int, int, int]:
+        """Return a state's stage and the turns left; chance never moves."""
+        ring, (one, two), position, left = cast("OshiZumoState", state)
+        most = cast("OshiZumoState", self.first.state).coins[0]
+        return (one * (most + 1) + two) * (2 * ring.size + 1) + ring.size + position, left, 0
 
 
 class OshiZumoEncoder:

@@ -456,7 +456,7 @@ def _holds_foreign_code(value: Value) -> bool:
         return is_foreign_code(value)
     if isinstance(value, tuple):
         return any(map(_holds_foreign_code, value))
-    return isinstance(value, str) and value.startswith((PYTHON, KAGGLE))
+    return isinstance(value, str) and value.startswith((PYTHON, *[f"{word}:" for word in RUNS_FILES]))
 
 
 def check_agent(name: str) -> Name | None:

@@ -14,6 +14,7 @@ from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.public_policy import PublicPolicy
 from infoset.policies.sampled_policy import SampledPolicy
+from infoset.policies.stage_policy import StagePolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.policies.vector_policy import VectorPolicy
 
@@ -64,7 +65,7 @@ def load_policy(path: str | Path) -> SavedPolicy:
         names = archive_names(file)
     except BROKEN_ARCHIVE as error:
         raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
-    for kind in (CorrelatedPolicy, FactoredPolicy, SampledPolicy, PublicPolicy, VectorPolicy):
+    for kind in (CorrelatedPolicy, FactoredPolicy, SampledPolicy, PublicPolicy, StagePolicy, VectorPolicy):
         if kind.mark in names:
             return kind.load(file)
     return TabularPolicy.load(file)

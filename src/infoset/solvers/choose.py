@@ -18,6 +18,7 @@ from infoset.solvers.tabular.cfr import for_hands, for_products
 from infoset.solvers.tabular.public_subgames import largest_piece
 from infoset.solvers.teams.optimum import PROVING, check_provable
 from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
+from infoset.tree.stage_form import StageForm
 from infoset.tree.subgames import public_positions
 
 SOON = 5.0  # seconds that suffice for the exact methods on the other games for which they are chosen
@@ -82,7 +83,11 @@ def _candidates(form: str | None) -> tuple[Callable[[Compiled, SolveConfig], Cho
     fit.
     """
     by_form = {"tree": (_team, _open, _tree), "factored": (_factored,), "vector": (_vector,), "sampled": (_sampling,)}
-    return by_form[form] if form else (_two_teams, _vector, _cores, _team, _open, _tree, _public, _factored, _sampling)
+    return (
+        by_form[form]
+        if form
+        else (_two_teams, _described, _vector, _cores, _team, _open, _stages, _tree, _public, _factored, _sampling)
+    )
 
 
 def _vector(compiled: Compiled, config: SolveConfig) -> Choice | str:
@@ -187,6 +192,33 @@ def _open(compiled: Compiled, config: SolveConfig) -> Choice | str:
     if not perfect_information(compiled.tree):
         return ""
     return _chosen("backward-induction", config, "perfect information: exact in every subgame")
+
+
+def _described(compiled: Compiled, config: SolveConfig) -> Choice | str:
+    """Consider backward induction for a game that describes its stages, unless the game is small."""
+    if not compiled.describes_stages or compiled.made_whole or not _takes("backward-induction", config):
+        return ""
+    form = compiled.stages
+    if form.num_cells <= sizes.STAGES_AS_TREE:
+        return ""
+    return _by_stages(form, config)
+
+
+def _stages(compiled: Compiled, config: SolveConfig) -> Choice | str:
+    """Consider backward induction for other games in which both players observe everything, unless an lp is quick."""
+    if compiled.only_form or len(compiled.players) != 2 or not _takes("backward-induction", config):
+        return ""
+    if compiled.fits(sizes.LINEAR_PROGRAM):
+        return ""
+    try:
+        return _by_stages(compiled.stages, config)
+    except UnsupportedGameError:
+        return ""
+
+
+def _by_stages(form: StageForm, config: SolveConfig) -> Choice:
+    why = f"both players observe everything, in {form.num_stages:,} stages: exact in every subgame"
+    return _chosen("backward-induction", config, why)
 
 
 def _tree(compiled: Compiled, config: SolveConfig) -> Choice | str:

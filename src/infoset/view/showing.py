@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
+from infoset import sizes
 from infoset.arguments import checks_arguments
 from infoset.compiled import AnyGame, Compiled
 from infoset.errors import ParameterError, UnknownNameError, shorten
@@ -19,6 +20,7 @@ from infoset.hand_filters import select_hands
 from infoset.names import NOTHING_YET
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
+from infoset.policies.stage_policy import StagePolicy
 from infoset.spots import SpotTree
 from infoset.tree.vector_form import VectorForm
 from infoset.tree.vector_walk import CHANCE_NODE
@@ -28,7 +30,7 @@ from infoset.view.hand_decisions import decisions_text, node_text
 from infoset.view.hand_matrix_svg import hand_matrices_svg, hand_table_svg
 from infoset.view.payoff_table import equilibrium_lines, payoff_picture, payoff_table
 from infoset.view.pictures import picture_text
-from infoset.view.text import factored_text, plans_text, policy_text, spot_text, summary_text, tree_text
+from infoset.view.text import factored_text, plans_text, policy_text, spot_text, stages_text, summary_text, tree_text
 
 
 class HandOptions(NamedTuple):
@@ -123,6 +125,9 @@ def show_first(
         svg = None
     made_so = isinstance(what, FactoredPolicy) and not compiled.made_whole and compiled.histories > compiled.limit
     drawn = svg is not None or pdf is not None
+    if not drawn and _is_shown_by_stages(compiled, what):
+        plays = what.on(compiled) if isinstance(what, StagePolicy) else None
+        return Shown(stages_text(compiled.game, compiled.stages, plays))
     if not drawn and (made_so or compiled.works_factored):
         shown = None if what is None or decided else policy_of(what, compiled)
         return Shown(factored_text(compiled.factored, shown, decided), pictures)
@@ -147,6 +152,13 @@ def show_first(
             pictures += (lambda: picture.save_pdf(tree_pdf),)
     title = "" if compiled.only_form else title_of(compiled.game)
     return Shown("\n\n".join([summary_text(tree, title), *([decided] if decided else []), text]), pictures)
+
+
+def _is_shown_by_stages(compiled: Compiled, what: What | None) -> bool:
+    """Return whether a game, or a policy by stages, is shown by its stages: where a tree would be large."""
+    if not (what is None or isinstance(what, StagePolicy)) or compiled.made_whole or not compiled.describes_stages:
+        return False
+    return compiled.stages.num_cells > sizes.STAGES_AS_TREE
 
 
 def _check_files(svg: str | Path | None, pdf: str | Path | None, export: str | Path | None) -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from infoset.base import Policy
+from infoset.base import Action, Game, InformationState, Policy, own_record
 from infoset.names import action_names, policy_key
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.tabular import TabularPolicy
@@ -17,6 +17,7 @@ from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.normal_form import plans_table
 from infoset.tree.public_form import PublicForm
 from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.stage_form import StageForm
 
 MAX_TREE_NODES = 400
 MAX_ROWS = 200
@@ -190,6 +191,42 @@ def factored_text(factored: FactoredForm, policy: Policy | None = None, instead:
             lines.append(_row_text(key, max(map(len, keys)), action_names(action_set), row))
         lines.append(f"… {len(form.player_infosets(player)) - len(listed):,} more information sets")
     return "\n".join(lines)
+
+
+def stages_text(game: Game, form: StageForm, policy: Policy | None = None) -> str:
+    """Return the size of a game whose states are solved as stages, and the strategies of its first decisions."""
+    lines = [
+        form.name,
+        f"players            {', '.join(form.players)}",
+        f"stages             {form.num_stages:,}, of {form.num_cells:,} joint actions; both players observe everything",
+        "",
+    ]
+    if policy is None:
+        return "\n".join([*lines, f"({form.num_stages:,} stages: too many to draw as a tree)"])
+    for player, name in enumerate(form.players):
+        lines.append(name)
+        firsts = list(_first_decisions(game, player))
+        keys = [policy_key(infostate, "") for infostate, _ in firsts]
+        for key, (infostate, action_set) in zip(keys, firsts, strict=True):
+            row = policy.action_probabilities(player, infostate, action_set) or [1 / len(action_set)] * len(action_set)
+            lines.append(_row_text(key, max(map(len, keys)), action_names(action_set), row))
+    return "\n".join([*lines, "… and so at every later stage"])
+
+
+def _first_decisions(game: Game, player: int) -> Iterator[tuple[InformationState, tuple[Action, ...]]]:
+    """Yield a player's information states and actions at the first decisions, after at most one step of chance."""
+    step = game.start()
+    begins = own_record(None, step.observation(player))
+    past: InformationState = () if begins is None else (begins,)
+    if action_set := step.state.legal_actions(player):
+        yield past, action_set
+        return
+    nobody = (None,) * len(game.players)
+    for outcome, _ in step.state.chance_outcomes(nobody):
+        later = step.state.play(nobody, outcome)
+        seen = own_record(None, later.observation(player))
+        if action_set := later.state.legal_actions(player):
+            yield past if seen is None else (*past, seen), action_set
 
 
 def spot_text(name: str, form: PublicForm) -> str:

@@ -50,7 +50,8 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 REMOTE = frozenset({
-    "chat", "docker", "ggp", "http", "isolated", "kaggle", "mixed", "onnx", "policy", "sb3", "scripted", "torch", "trained",
+    "chat", "docker", "ggp", "http", "isolated", "kaggle", "mixed", "onnx", "policy", "sb3", "scripted", "torch",
+    "trained",
 })  # fmt: skip
 """Agents that open files, addresses or processes, or name others that may: tables use served items instead."""
 MAX_NAME = 200

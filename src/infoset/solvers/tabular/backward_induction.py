@@ -1,5 +1,7 @@
 """Backward induction for games of perfect information, in fractions.
 
+Where both players of a zero-sum game act at once, ``stages`` solves every state as a matrix game instead.
+
 It goes from the terminal positions up (Zermelo 1913; Kuhn 1953) and yields an equilibrium of every subgame.  Among
 equally good moves the first legal one is taken.
 """
@@ -19,13 +21,15 @@ from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
 from infoset.solvers.config import SolveConfig
-from infoset.solvers.job import Limits
+from infoset.solvers.job import Job, Limits
 from infoset.solvers.method import Checked
 from infoset.solvers.tabular.solver import OneShotProfile
+from infoset.solvers.tabular.stages import StageJob
 from infoset.tree.exact_numbers import exact_probabilities, simplest
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import CHANCE, TERMINAL, GameGraph
 from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.stage_form import who_misses_something
 
 Values = tuple[Fraction, ...]
 
@@ -113,17 +117,24 @@ def _from_the_ends(graph: GameGraph) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class BackwardInduction(Checked):
-    """Perfect information: best in every subgame, in fractions, in one iteration."""
+    """Perfect information: best in every subgame, in fractions; of two players also with simultaneous actions."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"target", "seconds"})
     default: ClassVar[Limits] = Limits()
 
     name: ClassVar[str] = "backward-induction"
 
-    def job(self, compiled: Compiled, config: SolveConfig) -> BackwardInductionJob:
-        """Return the work on a game.  Raises ``UnsupportedGameError`` where information is not perfect."""
-        _check(compiled.tree)
-        return BackwardInductionJob(compiled)
+    def job(self, compiled: Compiled, config: SolveConfig) -> Job:
+        """Return the work on a game, over its stages where it describes them or its players act at once.
+
+        Raises ``UnsupportedGameError`` where information is not perfect.
+        """
+        if compiled.only_form or (not compiled.describes_stages and compiled.fits()):
+            if perfect_information(compiled.tree):
+                return BackwardInductionJob(compiled)
+            if who_misses_something(compiled.tree.graph) is not None:
+                _check(compiled.tree)
+        return StageJob(compiled.stages, self.name)
 
 
 class BackwardInductionJob(OneShotProfile):
