@@ -81,6 +81,8 @@ class Epoch:
     duels: int = 0
     opponent: str = "flat-mc"
     """The name of an agent; flat Monte Carlo has the same number of leaves for each move."""
+    exploitability: float | None = None
+    """The exact exploitability of the network's policy, in units of payoffs, at the epochs at which it is computed."""
 
     @property
     def share(self) -> Share | None:
@@ -161,6 +163,8 @@ class Learner(ABC):
 
     steepest = inf
     """The norm to which longer gradients are clipped."""
+    over = False
+    """Whether nothing is left to learn."""
 
     def __init__(self, encoding: States, net: nn.Module, training: Any) -> None:
         self.encoding: Any = encoding

@@ -1,0 +1,157 @@
+"""The common part of the learning baselines: networks that learn from games played side by side, measured exactly.
+
+An epoch plays games by kernels and learns from them.  At epochs that are evenly spaced in the logarithm of the number
+of decisions the policy's exploitability is computed exactly.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from infoset.errors import ParameterError
+from infoset.evaluation import evaluate
+from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, short_numbers
+from infoset.learn.policy_net import NetPolicy, PolicyNet, log_policy
+from infoset.learn.rollouts import Batch, Inputs, Simulator, Trajectories, play_out
+from infoset.names import check_range
+
+MOST_LAYERS = 16
+MOST_GAMES = 1 << 20
+SPACING = 10**0.25  # from one measurement to the next, as a factor of the decisions
+
+
+@dataclass(frozen=True)
+class BaselineTraining:
+    """The parameters that all baselines share."""
+
+    games: int = 512
+    """Games of an epoch, played side by side."""
+    encoding: str = ""
+    """The network's input: ``information-state``, ``observation`` (OpenSpiel's tensors), ``history`` or
+    ``python:FILE:NAME``; by default the first that the game has.
+    """
+    hidden: int = 256
+    """Units of a layer."""
+    layers: int = 2
+    """Hidden layers."""
+    rate: float = 1e-3
+    """Learning rate (Adam)."""
+    batch: int = 1024
+    """Decisions in a mini-batch."""
+    steps: int = 10_000_000
+    """Decisions after which the training is over; learning rates fall linearly to zero until then."""
+    seed: int = 0
+
+    shards: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        check_range("games", self.games, 1, MOST_GAMES)
+        check_range("hidden", self.hidden, 1, MOST_HIDDEN)
+        check_range("layers", self.layers, 1, MOST_LAYERS)
+        check_range("batch", self.batch, 1, 2**24)
+        check_range("steps", self.steps, 1, 2**53)
+        check_range("seed", self.seed, 0, 2**31)
+        self.check_positive("rate", 1.0)
+
+    def check_positive(self, name: str, most: float) -> None:
+        """Raise ``ParameterError`` for a field that is not in (0, most]."""
+        if not 0.0 < getattr(self, name) <= most:
+            raise ParameterError(f"{name}={getattr(self, name)}; allowed: from more than 0 to {most:g}")
+
+    def check_share(self, name: str, most: float = 1.0) -> None:
+        """Raise ``ParameterError`` for a field that is not in [0, most]."""
+        if not 0.0 <= getattr(self, name) <= most:
+            raise ParameterError(f"{name}={getattr(self, name)}; allowed: 0 to {most:g}")
+
+
+class Baseline(Learner):
+    """A training of a policy network on a simulator's games."""
+
+    encoding: Simulator
+    training: Any
+    net: PolicyNet
+
+    def __init__(self, simulator: Simulator, training: Any) -> None:
+        torch.manual_seed(training.seed)
+        self.simulator, self.training = simulator, training
+        super().__init__(simulator, self.new_net(), training)
+        self.states = self.measured = 0
+        self.exact = True
+        """Whether exploitability can be computed exactly."""
+
+    def new_net(self) -> PolicyNet:
+        """Return a network with the training's layers for this game."""
+        simulator, training = self.simulator, self.training
+        size = simulator.size + simulator.num_players
+        return PolicyNet(size, len(simulator.actions), training.hidden, training.layers)
+
+    @property
+    def left(self) -> float:
+        """The share of the training that is still to come."""
+        return max(0.0, 1.0 - self.states / self.training.steps)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to learn."""
+        return bool(self.states >= self.training.steps)
+
+    @property
+    def policy(self) -> NetPolicy:
+        """The present policy."""
+        return NetPolicy(self.net, self.simulator.encoding, self.simulator.num_players)
+
+    def play(self, act: Any, games: int) -> Trajectories:
+        """Play games to their ends by ``act``, and count their decisions."""
+        played = play_out(self.simulator.deal(games, self.rng), act)
+        self.games += games
+        self.states += len(played.game)
+        return played
+
+    @short_numbers()
+    def step(self) -> Epoch:
+        began = time.monotonic()
+        self.rng = np.random.default_rng([self.training.seed, self.iteration])
+        torch.manual_seed(int(self.rng.integers(2**62)))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.training.rate * max(self.left, 1e-3)
+        value_loss, policy_loss = self.learn()
+        self.iteration += 1
+        exploitability = self._measure()
+        return Epoch(
+            self.iteration, time.monotonic() - began, self.games, self.states, value_loss, (), policy_loss,
+            exploitability=exploitability,
+        )  # fmt: skip
+
+    @abstractmethod
+    def learn(self) -> tuple[float | None, float | None]:
+        """Play and learn; return the losses of values and of policies, ``None`` for those that are not computed."""
+
+    def _measure(self) -> float | None:
+        """Return the exploitability where it is due and exact."""
+        if not self.exact or (self.states < SPACING * self.measured and not self.over):
+            return None
+        self.measured = self.states
+        with torch.autocast("cpu", enabled=False):
+            found = evaluate(self.simulator.compiled, self.policy, seconds=0.0)
+        self.exact = found.exact
+        return found.exploitability if found.exact else None
+
+    def state_arrays(self) -> dict[str, Any]:
+        return {"states": np.array(self.states), "measured": np.array(self.measured)}
+
+    def keep(self, saved: dict[str, Any]) -> None:
+        self.states, self.measured = int(saved["states"]), int(saved["measured"])
+
+
+@torch.no_grad()
+def probabilities(net: PolicyNet, batch: Batch) -> Inputs:
+    """Return the network's probabilities (K, A) in live games."""
+    logits, _ = net(torch.from_numpy(batch.seen))
+    found: Inputs = log_policy(logits, torch.from_numpy(batch.legal)).exp().numpy()
+    return found
