@@ -27,7 +27,7 @@ import infoset
 from infoset.base import Action, InformationState
 from infoset.compiled import Compiled
 from infoset.evaluation import plan_of, policy_of
-from infoset.policies.factored_policy import asked_behaviour
+from infoset.policies.asking import ask_factored
 from infoset.solvers.metrics import evaluate_images, evaluate_plan
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
@@ -162,7 +162,7 @@ def _again(compiled: Compiled, policy: Preferring) -> Callable[[], float]:
     """The figure once the form is made and the policy was asked."""
     if compiled.works_factored:
         factored = compiled.factored_images
-        probabilities = asked_behaviour(policy.action_probabilities, factored)
+        probabilities = ask_factored(policy, factored)
         if factored.group.order > 1:
             return lambda: evaluate_images(factored, probabilities).exploitability
         plan = realisation(factored.form, probabilities[:, 0])

@@ -23,13 +23,14 @@ from infoset.executors import LOCAL, Where, check_executor, send
 from infoset.executors import executor as open_executor
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_named, load_agent
 from infoset.names import action_names, check_number, check_range
+from infoset.policies.asking import ask_factored, ask_on_tree, plan_on_tree
 from infoset.policies.correlated_policy import CorrelatedPlay, CorrelatedPolicy
-from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, asked_behaviour, uniform_behaviour
+from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.loading import SavedPolicy, load_policy, policy_file
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
-from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy, asked_everywhere, row_at
+from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.policies.vector_policy import VectorPlay, rows_of
 from infoset.search.learnt_response import lower_bound
@@ -232,7 +233,7 @@ def plan_of(policy: Policy, compiled: Compiled, form: SequenceForm) -> FloatArra
         return TabularPolicy.from_function(form, policy.choose).plan(form)
     if isinstance(policy, QuotientPolicy):
         return policy.plan(compiled.tree, form)
-    return asked_everywhere(policy.action_probabilities, compiled.tree, form)
+    return plan_on_tree(policy, compiled.tree, form)
 
 
 def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> TabularPolicy:
@@ -251,12 +252,13 @@ def tabulated(game: AnyGame, what: What, max_histories: int | None = None) -> Ta
     made_by = what.made_by if isinstance(what, SavedPolicy) else {"method": what if isinstance(what, str) else "given"}
     tree = compiled.tree
     tables: tuple[dict[str, dict[str, float]], ...] = tuple({} for _ in tree.players)
-    for infoset, player in enumerate(tree.infoset_player.tolist()):
+    infosets = [k for k in range(len(tree.infoset_player)) if len(tree.action_set(k)) > 1]
+    found, begin = ask_on_tree(policy, tree, np.array(infosets, dtype=np.int32)).tolist(), 0
+    for infoset in infosets:
         words = action_names(tree.action_set(infoset))
-        if len(words) > 1:
-            tables[player][tree.key(infoset)] = dict(
-                zip(words, row_at(policy.action_probabilities, tree, infoset), strict=True)
-            )
+        row = dict(zip(words, found[begin : begin + len(words)], strict=True))
+        tables[int(tree.infoset_player[infoset])][tree.key(infoset)] = row
+        begin += len(words)
     return TabularPolicy(tree.name, tree.players, tables, tree.graph.map_name, dict(made_by))
 
 
@@ -283,12 +285,12 @@ def _on_factored(policy: Policy, compiled: Compiled, respond: bool) -> Evaluatio
         strategy = uniform_behaviour(factored)
     if strategy is None and not respond:
         factored = compiled.factored_images
-        probabilities = asked_behaviour(policy.action_probabilities, factored)
+        probabilities = ask_factored(policy, factored)
         with status.during("evaluating exactly"):
             return evaluate_images(factored, probabilities)
     if strategy is None:
         factored = compiled.plain_factored
-        strategy = asked_behaviour(policy.action_probabilities, factored)[:, 0]
+        strategy = ask_factored(policy, factored)[:, 0]
     plan = realisation(factored.form, strategy)
     with status.during("evaluating exactly"):
         found = evaluate_plan(factored.form, plan)
@@ -359,14 +361,16 @@ def respond_to(game: str, policy: InfosetPolicy, player: int, record: bool) -> d
 def _values_alone(policy: Policy, compiled: Compiled, reason: str) -> Evaluation:
     """Return the expected payoffs alone, by the probabilities of all histories, for a game of imperfect recall."""
     tree, graph = compiled.tree, compiled.tree.graph
-    rows = [row_at(policy.action_probabilities, tree, infoset) for infoset in range(len(tree.infoset_player))]
+    infosets = np.arange(len(tree.infoset_player), dtype=np.int32)
+    found = ask_on_tree(policy, tree, infosets)
+    begin = np.cumsum([0, *[len(tree.action_set(infoset)) for infoset in infosets.tolist()]])
     reach = np.ones(len(tree.parent))
     chance = graph.probability[tree.edges(np.arange(1, len(tree.parent), dtype=np.int32))]
     for node in range(1, len(tree.parent)):
         above = int(tree.parent[node])
         infoset = int(tree.infoset[above])
         action = node - int(tree.first_child[above])
-        reach[node] = reach[above] * (rows[infoset][action] if infoset >= 0 else chance[node - 1])
+        reach[node] = reach[above] * (found[begin[infoset] + action] if infoset >= 0 else chance[node - 1])
     ends = np.flatnonzero(graph.player[tree.position] == TERMINAL)
     values = reach[ends] @ graph.payoffs[graph.content[tree.position[ends]]]
     nan = float("nan")

@@ -14,7 +14,7 @@ from infoset import GameTree, NativeState, Observed, SequenceForm, solving
 from infoset.base import Action, JointAction
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ClockError
-from infoset.policies.simple import asked_everywhere
+from infoset.policies.asking import plan_on_tree
 from infoset.solvers.job import Job, Limits, Point, Watcher, advance
 from infoset.solvers.tabular import trembles
 from infoset.solvers.tabular.logit import LogitSystem
@@ -281,5 +281,5 @@ def test_a_sampled_policy_is_read_off_state_by_state() -> None:
     for name in ("leduc_poker", "gdl:monty_hall", "kuhn_poker(players=3)"):
         compiled = Compiled.of(name)
         policy = infoset.solve(compiled, "mccfr", iterations=3000).policy.on(compiled)
-        asked = asked_everywhere(policy.action_probabilities, compiled.tree, compiled.form)
+        asked = plan_on_tree(policy, compiled.tree, compiled.form)
         assert np.array_equal(policy.plan(compiled.tree, compiled.form), asked)

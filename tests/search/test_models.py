@@ -7,7 +7,7 @@ from infoset import GameTree, SequenceForm, expected_values, load
 from infoset.errors import UnsupportedGameError
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
-from infoset.policies.simple import asked_everywhere
+from infoset.policies.asking import plan_on_tree
 from infoset.search.models import model_of, response_to
 from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.tree.graph import explore
@@ -24,7 +24,7 @@ def against(graph, player, solution, model):
     policies = iter(solution.pieces)
 
     def mixed(tree, form):
-        plan, own = asked_everywhere(model, tree, form), form.player_sequences(player)
+        plan, own = plan_on_tree(model, tree, form), form.player_sequences(player)
         plan[own] = next(policies).plan(form)[own]
         return plan
 
@@ -89,5 +89,5 @@ def test_an_agent_that_hides_its_chances_is_no_model() -> None:
 def test_a_plan_of_the_uniform_model() -> None:
     tree = GameTree.of(load("kuhn_poker"))
     form = SequenceForm.of(tree)
-    plan = asked_everywhere(model_of(load("kuhn_poker"), "random"), tree, form)
+    plan = plan_on_tree(model_of(load("kuhn_poker"), "random"), tree, form)
     assert expected_values(form, plan) == pytest.approx((0.125, -0.125))  # OpenSpiel

@@ -20,7 +20,8 @@ from infoset.errors import BudgetError, GameRuleError, ParameterError, PolicyErr
 from infoset.games.dark_hex import HexState
 from infoset.games.phantom_board import Masks, PhantomRules, PhantomState, phantom_rules
 from infoset.games.rules import Ended, NativeState, Rules, seats
-from infoset.policies.factored_policy import FactoredPolicy, asked_behaviour
+from infoset.policies.asking import ask_factored
+from infoset.policies.factored_policy import FactoredPolicy
 from infoset.solvers.metrics import best_behaviour, evaluate_images, evaluate_plan
 from infoset.testing import check_game
 from infoset.tree.factored_form import FactoredForm
@@ -136,8 +137,8 @@ def test_profiles_that_are_not_symmetric_have_the_same_figures_over_all_images(n
     rules = _diagonals("abrupt" in name) if "diagonals" in name else rules_of(name)
     plain, imaged = FactoredForm.of(rules), FactoredForm.of(rules, symmetric=True, elements=True)
     assert imaged.group.order == (8 if "diagonals" in name else 2 if "hex" in name else 1)
-    plan = realisation(plain.form, asked_behaviour(_lopsided, plain)[:, 0])
-    one, other = evaluate_plan(plain.form, plan), evaluate_images(imaged, asked_behaviour(_lopsided, imaged))
+    plan = realisation(plain.form, ask_factored(_lopsided, plain)[:, 0])
+    one, other = evaluate_plan(plain.form, plan), evaluate_images(imaged, ask_factored(_lopsided, imaged))
     assert np.allclose(one.values + one.best_response_values, other.values + other.best_response_values, atol=1e-12)
 
 

@@ -15,7 +15,7 @@ from extent import mark_slow
 from infoset.compiled import Compiled
 from infoset.errors import GameRuleError
 from infoset.games.phantom_board import phantom_rules
-from infoset.policies.factored_policy import asked_behaviour
+from infoset.policies.asking import ask_factored
 from infoset.policies.infoset_policy import InfosetPolicy
 from infoset.policies.simple import FunctionPolicy
 from infoset.solvers.metrics import Evaluation, evaluate_images, evaluate_plan
@@ -108,12 +108,10 @@ def test_all_ways_to_figures_agree(name: str) -> None:
     whole, products = Compiled.of(name), Compiled.of(name)
     tree = infoset.evaluate(whole, policy)
     plain = products.plain_factored
-    plan = realisation(plain.form, asked_behaviour(policy.action_probabilities, plain)[:, 0])
+    plan = realisation(plain.form, ask_factored(policy, plain)[:, 0])
     assert figures(evaluate_plan(plain.form, plan)) == pytest.approx(figures(tree), abs=1e-12)
     images = products.factored_images
-    assert figures(evaluate_images(images, asked_behaviour(policy.action_probabilities, images))) == pytest.approx(
-        figures(tree), abs=1e-12
-    )
+    assert figures(evaluate_images(images, ask_factored(policy, images))) == pytest.approx(figures(tree), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["kuhn_poker", "liars_dice(dice_sides=2)", "dark_hex(rows=2,columns=2)"])

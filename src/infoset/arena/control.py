@@ -19,7 +19,8 @@ from infoset.base import Agent, BoolArray, Drawing, FloatArray, Game
 from infoset.errors import InfosetError
 from infoset.match.agents import PolicyAgent, RandomAgent
 from infoset.match.replay import MatchStep
-from infoset.policies.simple import Row, UniformPolicy, row_at
+from infoset.policies.asking import Row, row_at
+from infoset.policies.simple import UniformPolicy
 from infoset.tree.game_tree import ROOT, GameTree
 from infoset.tree.graph import CHANCE, TERMINAL
 

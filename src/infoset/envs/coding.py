@@ -13,6 +13,7 @@ from infoset import sizes
 from infoset.base import Action, Game, State
 from infoset.envs.encoders import Encoded, Encoder, HistoryEncoder
 from infoset.errors import BudgetError, IllegalActionError, ParameterError, shorten
+from infoset.policies.encodings import all_actions
 from infoset.tree.graph import GameGraph, explore
 
 MASK = np.int8
@@ -70,12 +71,6 @@ class Coding:
         raise IllegalActionError(
             f"{player} cannot play action {shorten(repr(action))}{given}; legal: {shorten(offered, 200)}"
         )
-
-
-def all_actions(graph: GameGraph) -> tuple[Action, ...]:
-    """Return every action of every player, in the order in which the rules list them."""
-    action_sets = np.unique(graph.content[graph.player >= 0])
-    return tuple(dict.fromkeys(one for action_set in action_sets for one in graph.action_sets[action_set]))
 
 
 def _enumerate(game: Game) -> GameGraph:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from infoset.base import Action, Observation, ObservationRecord
-from infoset.tree.graph import NO_RECORD, GameGraph
+from infoset.policies.encodings import longest_state
+from infoset.tree.graph import GameGraph
 
 
 @runtime_checkable
@@ -68,19 +69,3 @@ class HistoryEncoder:
         for row, record in enumerate(infostate):
             rows[row, self._column[record]] = 1
         return rows
-
-
-def longest_state(graph: GameGraph) -> int:
-    """Return the most records in an information state of any player.  Raises ``GameRuleError`` for endless play."""
-    graph.count_histories()
-    grows = (graph.record != NO_RECORD).astype(np.int32)  # (E, n)
-    source = np.repeat(np.arange(len(graph.player)), graph.num_edges)
-    best = np.full((len(graph.player), len(graph.players)), -1)
-    best[0] = np.array(graph.start_records) != NO_RECORD
-    edges = np.flatnonzero(source == 0)
-    while len(edges):
-        found = best[source[edges]] + grows[edges]
-        longer = graph.child[edges][(found > best[graph.child[edges]]).any(axis=1)]
-        np.maximum.at(best, graph.child[edges], found)
-        edges = np.flatnonzero(np.isin(source, longer))
-    return int(best.max())

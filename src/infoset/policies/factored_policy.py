@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset import status
 from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
@@ -17,7 +16,6 @@ from infoset.jit import kernel
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
 from infoset.policies.infoset_policy import NO_ROW, InfosetPolicy
 from infoset.policies.sampled_policy import StatePolicy, read_states
-from infoset.policies.simple import Row, checked_row
 from infoset.policies.tabular import SUM_TOLERANCE
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import class_of
@@ -125,44 +123,6 @@ def uniform_behaviour(factored: FactoredForm) -> FloatArray:
     action_sets = states.action_set[: factored.num_states][states.first[: factored.num_states] != NO_ROW]
     sizes = np.diff(factored.group.first_entry)[action_sets]
     return _gathered(factored, np.repeat(1 / sizes, sizes))
-
-
-def asked_behaviour(row: Row, factored: FactoredForm) -> FloatArray:
-    """Return behaviour (S, G) of a function that answers with rows, at all images of a form's sequences.
-
-    Raises ``ParameterError`` for an answer that is not a distribution.
-    """
-    group, first, owner = factored.group, factored.states.first, factored.owner
-    strategy, begin = np.ones((factored.form.num_sequences, group.order)), factored.form.arrays.sequences
-    count, total = 0, factored.form.num_infosets * group.order
-    with status.during("asking for probabilities"):
-        for element in range(group.order):
-            for state, infostate in factored.infostates(element):
-                action_set, player = int(factored.states.action_set[state]), int(owner[state])
-                here = factored.rules.action_sets[group.action_set[element, action_set]]
-                at = int(begin[player]) + int(first[state])
-                places = group.entry[element, group.first_entry[action_set] + np.array(least_actions(factored, state))]
-                strategy[at : at + len(places), element] = np.array(checked_row(row(player, infostate, here), here))[
-                    places
-                ]
-                count += 1
-                if count % 1000 == 0:
-                    status.detail(f"asking for probabilities: {count:,} of {total:,} information sets")
-    return strategy
-
-
-def least_actions(factored: FactoredForm, state: int) -> list[int]:
-    """Return the indices of the least move of each orbit, in the action set of a state."""
-    group, fixing, action_set = (
-        factored.group,
-        int(factored.states.fixing[state]),
-        int(factored.states.action_set[state]),
-    )
-    begin, end = group.first_entry[action_set : action_set + 2].tolist()
-    if fixing == 1:
-        return list(range(end - begin))
-    elements = [h for h in range(group.order) if fixing >> h & 1]
-    return [k for k in range(end - begin) if group.entry[elements, begin + k].min() == k]
 
 
 def _gathered(factored: FactoredForm, behaviour: FloatArray) -> FloatArray:

@@ -15,8 +15,8 @@ from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import DamageError, policy_path
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
+from infoset.policies.asking import checked_row
 from infoset.policies.infoset_policy import NO_ROW, UNKNOWN, InfosetPolicy, follow
-from infoset.policies.simple import checked_row
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.plans import realisation

@@ -6,14 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from infoset import status
-from infoset.base import Action, Agent, FloatArray, Game, InformationState, ProbabilisticAgent
-from infoset.errors import ParameterError, UnsupportedGameError
+from infoset.base import Action, Agent, Game, InformationState, ProbabilisticAgent
+from infoset.errors import UnsupportedGameError
 from infoset.names import action_names, policy_key
-from infoset.policies.tabular import SUM_TOLERANCE, answer_of
-from infoset.tree.game_tree import GameTree
-from infoset.tree.plans import realisation
-from infoset.tree.sequence_form import SequenceForm
+from infoset.policies.tabular import answer_of
 
 MAX_CACHED_PLAYS = 1 << 16  # the number of information states whose probabilities are cached
 
@@ -75,41 +71,3 @@ class AskedPolicy:
                 self.agent.observe(own_action, observation)
             self.rows[key] = self.agent.report_probabilities(legal_actions)
         return self.rows[key]
-
-
-Row = Callable[[int, InformationState, tuple[Action, ...]], "Sequence[float] | None"]
-"""A function such as ``Policy.action_probabilities``: of a player, its information state, and the legal moves."""
-
-
-def asked_everywhere(row: Row, tree: GameTree, form: SequenceForm) -> FloatArray:
-    """Return realisation weights (S,) of a function that answers with rows, on a tree and its sequence form.
-
-    Raises ``ParameterError`` for an answer that is not a distribution.
-    """
-    strategy = np.ones(form.num_sequences)
-    with status.during("asking for probabilities"):
-        for k, infoset in enumerate(form.tree_infoset.tolist()):
-            first = int(form.arrays.first[k])
-            strategy[first : first + int(form.arrays.size[k])] = row_at(row, tree, infoset)
-            if k % 100 == 0:
-                status.detail(f"asking for probabilities: {k:,} of {form.num_infosets:,} information sets")
-    return realisation(form, strategy)
-
-
-def row_at(row: Row, tree: GameTree, infoset: int) -> list[float]:
-    """Return the probabilities at an information set of a tree; uniform where undefined."""
-    player, action_set = int(tree.infoset_player[infoset]), tree.action_set(infoset)
-    return checked_row(row(player, tree.states.state(int(tree.infoset_state[infoset])), action_set), action_set)
-
-
-def checked_row(found: Sequence[float] | None, action_set: tuple[Action, ...]) -> list[float]:
-    """Return the probabilities of the legal moves; uniform where undefined.
-
-    Raises ``ParameterError`` for anything but a distribution over these moves.
-    """
-    if found is None:
-        return [1 / len(action_set)] * len(action_set)
-    total = sum(found)
-    if len(found) != len(action_set) or min(found) < 0 or abs(total - 1) > SUM_TOLERANCE:
-        raise ParameterError(f"{list(found)} are no probabilities of the moves {list(action_names(action_set))}")
-    return [chance / total for chance in found]

@@ -5,22 +5,25 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset import status
 from infoset.base import Action, FloatArray, InformationState, Policy
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError, shorten
 from infoset.files import DamageError, policy_path
 from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
-from infoset.policies.simple import Row, UniformPolicy, checked_row
+from infoset.policies.asking import ask
+from infoset.policies.encodings import tree_of
+from infoset.policies.simple import UniformPolicy
 from infoset.tree.public_form import PublicForm
 from infoset.tree.vector_form import VectorForm
 
+ASKED_AT_ONCE = 100_000
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 SUM_TOLERANCE = 1e-5
 """The largest deviation of a sum of probabilities from 1: they are kept in single precision."""
@@ -113,19 +116,24 @@ def records_of(key: str) -> InformationState:
     return tuple([(None, word.strip("[]").strip('"')) for word in _WORD.findall(key)])
 
 
-def asked_rows(row: Row, form: PublicForm) -> npt.NDArray[np.float32]:
-    """Return the probabilities (rows,) of a function that answers with rows, asked at every information state.
+def asked_rows(policy: Policy, form: PublicForm) -> npt.NDArray[np.float32]:
+    """Return the probabilities (rows,) of a policy, asked at every information state.
 
     Raises ``ParameterError`` for an answer that is not a distribution.
     """
-    found, count = np.zeros(form.num_rows, np.float32), 0
-    with status.during("asking for probabilities"):
-        for player, infostate, actions, place in form.infostates():
-            answer = checked_row(row(player, infostate, actions), actions)
-            found[place.row : place.row + place.num_actions * place.step : place.step] = answer
-            count += 1
-            if count % 1000 == 0:
-                status.detail(f"asking for probabilities: {count:,} of {form.num_infosets:,} information sets")
+    found = np.zeros(form.num_rows, np.float32)
+    states = iter(form.infostates())
+    while chunk := list(islice(states, ASKED_AT_ONCE)):
+        for player in sorted({player for player, *_ in chunk}):
+            mine = [(infostate, actions, place) for owner, infostate, actions, place in chunk if owner == player]
+            tree, which = tree_of(player, [infostate for infostate, *_ in mine])
+            number: dict[tuple[Action, ...], int] = {}
+            action_set = np.array([number.setdefault(actions, len(number)) for _, actions, _ in mine])
+            answers, begin = ask(policy, tree, which, action_set, list(number)), 0
+            for _, actions, place in mine:
+                rows = slice(place.row, place.row + place.num_actions * place.step, place.step)
+                found[rows] = answers[begin : begin + len(actions)]
+                begin += len(actions)
     return found
 
 
@@ -141,4 +149,4 @@ def rows_of(policy: Policy, compiled: Compiled) -> tuple[PublicForm, npt.NDArray
         return form, np.zeros(form.num_rows, np.float32)
     if form.folded:
         form = VectorForm.of(compiled.game, symmetric=False)  # type: ignore[arg-type]
-    return form, asked_rows(policy.action_probabilities, form)
+    return form, asked_rows(policy, form)

@@ -13,7 +13,8 @@ import numpy as np
 
 from infoset.base import Action, FloatArray, Game, InformationState, LongArray
 from infoset.match.agents import load_agent
-from infoset.policies.simple import AskedPolicy, asked_everywhere
+from infoset.policies.asking import plan_on_tree
+from infoset.policies.simple import AskedPolicy
 from infoset.search.belief import Moves
 from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
@@ -69,6 +70,6 @@ def response_to(model: Model, player: int) -> Callable[[GameTree, SequenceForm],
     """Return an oracle: ``player`` plays a best response to everybody else playing ``model``."""
 
     def respond(tree: GameTree, form: SequenceForm) -> FloatArray:
-        return best_response(form, asked_everywhere(model, tree, form), player)
+        return best_response(form, plan_on_tree(model, tree, form), player)
 
     return respond
