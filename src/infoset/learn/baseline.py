@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 import torch
 
-from infoset.errors import ParameterError
+from infoset.catalog import load
+from infoset.compiled import Compiled
+from infoset.errors import ParameterError, PolicyError, shorten
 from infoset.evaluation import evaluate
-from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, short_numbers
+from infoset.files import replace_file
+from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread, short_numbers
+from infoset.learn.net import load_weights
 from infoset.learn.policy_net import NetPolicy, PolicyNet, log_policy
-from infoset.learn.rollouts import Batch, Inputs, Simulator, Trajectories, play_out
+from infoset.learn.rollouts import Batch, Inputs, Sight, Simulator, Trajectories, play_out
+from infoset.match.agents import NET
 from infoset.names import check_range
+from infoset.policies.encodings import HISTORY
+from infoset.runs import SCHEMA
 
 MOST_LAYERS = 16
 MOST_GAMES = 1 << 20
@@ -86,10 +96,8 @@ class Baseline(Learner):
         """Whether exploitability can be computed exactly."""
 
     def new_net(self) -> PolicyNet:
-        """Return a network with the training's layers for this game."""
-        simulator, training = self.simulator, self.training
-        size = simulator.size + simulator.num_players
-        return PolicyNet(size, len(simulator.actions), training.hidden, training.layers)
+        """Return a network with the training's layers."""
+        return self.simulator.net(self.training.hidden, self.training.layers)
 
     @property
     def left(self) -> float:
@@ -113,6 +121,7 @@ class Baseline(Learner):
         self.states += len(played.game)
         return played
 
+    @one_thread()
     @short_numbers()
     def step(self) -> Epoch:
         began = time.monotonic()
@@ -155,3 +164,58 @@ def probabilities(net: PolicyNet, batch: Batch) -> Inputs:
     logits, _ = net(torch.from_numpy(batch.seen))
     found: Inputs = log_policy(logits, torch.from_numpy(batch.legal)).exp().numpy()
     return found
+
+
+class BaselineConfig(msgspec.Struct, frozen=True):
+    """The game and parameters of a baseline, as far as resuming depends on them."""
+
+    game: str
+    training: Any
+    schema: int = SCHEMA
+
+    made: ClassVar[type[Baseline]]
+
+    @property
+    def method(self) -> str:
+        return str(self.__struct_config__.tag)
+
+    def learner(self, progress: Callable[[int], object] | None = None) -> Baseline:
+        """Return the training at its beginning, with everything compiled.
+
+        Raises ``BudgetError`` for a game whose positions do not fit, ``UnsupportedGameError`` for one without the
+        encoding.
+        """
+        compiled = Compiled.of(load(self.game), progress=progress)
+        simulator = Simulator(compiled, self.training.encoding)
+        small = Simulator(Compiled.of("kuhn_poker"), HISTORY)
+        self.made(small, replace(self.training, games=2, batch=64)).step()  # compiles the kernels
+        return self.made(simulator, self.training)
+
+    def policy(self, path: Path, compiled: Compiled) -> NetPolicy:
+        """Return the policy of the network in a training's folder.  Raises ``PolicyError`` for a broken file."""
+        states = Sight(compiled, self.training.encoding)
+        net, file = states.net(self.training.hidden, self.training.layers), path / NET
+        try:
+            net.load_state_dict(load_weights(file, states))
+        except RuntimeError as error:
+            raise PolicyError(f"{file}: {shorten(' '.join(str(error).split()), 120)}") from None
+        return NetPolicy(net, states.encoding, len(compiled.players))
+
+
+class SavedNet:
+    """The policy in a training's folder."""
+
+    def __init__(self, path: Path, config: BaselineConfig) -> None:
+        self.path, self.config, self.game = path, config, config.game
+        self.made_by = {"method": config.method, "path": str(path)}
+
+    def on(self, compiled: Compiled) -> NetPolicy:
+        """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
+        if compiled.name != self.game:
+            raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name}")
+        return self.config.policy(self.path, compiled)
+
+    def save(self, path: str | Path) -> Path:
+        """Copy the network's file."""
+        data = (self.path / NET).read_bytes()
+        return replace_file(Path(path), lambda file: file.write(data))

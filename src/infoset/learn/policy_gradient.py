@@ -15,7 +15,7 @@ from torch import Tensor
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import kernel
-from infoset.learn.baseline import Baseline, BaselineTraining
+from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining
 from infoset.learn.policy_net import log_policy
 from infoset.learn.rollouts import Batch, Inputs, Simulator
 from infoset.names import check_range
@@ -122,6 +122,20 @@ class PolicyGradient(Baseline):
         value_loss = 0.5 * torch.maximum((value - target) ** 2, (near - target) ** 2).mean()
         self.descend(policy_loss + training.value_weight * value_loss)
         return torch.stack([value_loss.detach(), policy_loss.detach()])
+
+
+class PpoConfig(BaselineConfig, frozen=True, tag_field="method", tag="ppo"):
+    """Configuration of a run of proximal policy optimisation."""
+
+    training: PolicyGradientTraining
+    made = PolicyGradient
+
+
+class MmdConfig(BaselineConfig, frozen=True, tag_field="method", tag="mmd"):
+    """Configuration of a run of magnetic mirror descent."""
+
+    training: MmdTraining
+    made = PolicyGradient
 
 
 @kernel

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from infoset.base import Action, BoolArray, Encoding, InformationState
-from infoset.compiled import Compiled
-from infoset.errors import PolicyError, shorten
-from infoset.policies.encodings import tree_of
+from infoset.policies.asking import ask_one
 
 NEVER = -1e9  # the logit of an illegal action
 AT_ONCE = 1 << 16  # states
@@ -73,12 +67,5 @@ class NetPolicy:
         self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
     ) -> Sequence[float]:
         """Return the probabilities of the legal actions."""
-        columns = [self._column[action] for action in legal_actions]
-        legal = np.zeros((1, len(self._column)), dtype=np.bool_)
-        legal[0, columns] = True
-        row = self.batch_probabilities(player, self.encoding.encode(*tree_of(player, [infostate])), legal)[0, columns]
-        return (row / row.sum(dtype=np.float64)).tolist()  # type: ignore[no-any-return]
+        return ask_one(self, player, infostate, legal_actions)
 
-    @cached_property
-    def _column(self) -> dict[Action, int]:
-        return {action: k for k, action in enumerate(self.encoding.actions)}

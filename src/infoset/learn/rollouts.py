@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ from infoset.base import Action, BoolArray, Encoding, FloatArray, InformationSta
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
 from infoset.jit import kernel
-from infoset.policies.encodings import Steps, TensorEncoding, encoding_of, tree_of
+from infoset.learn.policy_net import PolicyNet
+from infoset.policies.encodings import ENCODINGS, Steps, TensorEncoding, encoding_of, tree_of
 from infoset.randomness import Words, next_word
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 from infoset.tree.quotient_graph import CHILD, CONTENT, FIRST, MOVES, PLAYER, TOKENS
@@ -47,19 +49,43 @@ class Whole:
         return tuple(enumerate(row.ravel().tolist()))
 
 
-class Simulator:
-    """A game as it is played by networks: its positions, its encoding, and the legal actions by column."""
+class Sight:
+    """What a network reads of a game: an encoding by name, by default the first that the game has."""
 
-    def __init__(self, compiled: Compiled, encoding: str) -> None:
+    def __init__(self, compiled: Compiled, encoding: str = "") -> None:
         """Build it.  Raises ``BudgetError`` for a game whose positions do not fit, and what ``encoding_of`` raises."""
         if compiled.map_name:
             raise UnsupportedGameError(f"{compiled.name} has an information map; its networks would need another input")
         self.compiled, self.name, self.num_players = compiled, compiled.name, len(compiled.players)
+        self.encoding = encoding_of(compiled, encoding) if encoding else _first_encoding(compiled)
+        self.size, self.actions = int(np.prod(self.encoding.shape)), self.encoding.actions
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of what a network depends on: the game, the encoding, the columns of actions."""
+        about = self.name, self.encoding.name, self.encoding.shape, self.actions
+        return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()
+
+    def net(self, hidden: int, layers: int) -> PolicyNet:
+        """Return a new network for it."""
+        return PolicyNet(self.size + self.num_players, len(self.actions), hidden, layers)
+
+
+def _first_encoding(compiled: Compiled) -> Encoding:
+    for name in ENCODINGS:
+        with suppress(UnsupportedGameError):
+            return encoding_of(compiled, name)
+    raise AssertionError("every game has a history")
+
+
+class Simulator(Sight):
+    """A game as it is played by networks: its positions, its steps in an encoding, the legal actions by column."""
+
+    def __init__(self, compiled: Compiled, encoding: str = "") -> None:
+        super().__init__(compiled, encoding)
         graph, self.walk = compiled.graph, compiled.plain_walk
-        self.encoding = encoding_of(compiled, encoding)
         tensors = isinstance(self.encoding, TensorEncoding)
         self.steps = Steps(self.encoding.encoder if tensors else Whole(self.encoding), graph.records)
-        self.size, self.actions = int(np.prod(self.encoding.shape)), self.encoding.actions
         column = {action: k for k, action in enumerate(self.actions)}
         self.place = np.full((len(graph.action_sets), len(self.actions)), NOTHING, dtype=np.int32)
         for content in np.unique(graph.content[graph.player >= 0]).tolist():
@@ -93,12 +119,6 @@ class Simulator:
 
     def __len__(self) -> int:
         return len(self.walk.position)
-
-    @property
-    def fingerprint(self) -> str:
-        """Fingerprint of what a network depends on: the game, the encoding, the columns of actions."""
-        about = self.name, self.encoding.name, self.encoding.shape, self.actions
-        return hashlib.blake2b(repr(about).encode(), digest_size=16).hexdigest()
 
     def deal(self, games: int, rng: np.random.Generator) -> Batch:
         """Return new games, each at its first decision."""
