@@ -269,12 +269,14 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "isolated": "infoset.remote.isolated:isolated",
         "meier": "infoset.gdl.agents:MeierAgent",
         "mixed": "infoset.match.mixed:mixed",
+        "onnx": "infoset.match.networks:onnx",
         "pessimistic": "infoset.search.pessimistic:Pessimistic",
         "pimc": "infoset.search.monte_carlo:Pimc",
         "policy": "infoset.match.agents:policy",
         "random": "infoset.match.agents:random",
         "scripted": "infoset.match.agents:scripted",
         "search": "infoset.search.agent:Search",
+        "torch": "infoset.match.networks:torch",
         "trained": "infoset.learn.agent:Trained",
         "uct": "infoset.search.monte_carlo:Uct",
     },
@@ -301,7 +303,8 @@ BARE_ADDRESS = re.compile(r"[\w.-]+:\d{1,5}(/\S*)?")
 ADDRESSED = {"ggp", "http"}  # agents at a network address
 IN_THREAD = {"docker", "isolated", *ADDRESSED}  # agents that run in another process anyway
 HERE = {"human"}  # agents at the terminal of this process
-TRAINED = "trained:"
+BY_PATH = ("onnx", "torch", "trained")
+"""Agents whose files or folders follow their names: ``torch:FILE``."""
 NET = "net.safetensors"
 
 
@@ -361,6 +364,8 @@ def _made(name: str, parsed: Name | None) -> Agent:
         raise
     if not isinstance(made, type) and isinstance(made, Agent):
         return made
+    if not isinstance(made, type) and isinstance(made, Policy):
+        return PolicyAgent(made, str(parsed))
     agent = made.agent() if hasattr(made, "agent") else made
     if isinstance(agent, type) or not isinstance(agent, Agent):
         raise ParameterError(_no_agent(parsed.word, agent))
@@ -493,8 +498,9 @@ def read_name(name: str) -> Name:
     """Resolve a name; an address, a file or a folder becomes the name of the agent that plays it."""
     if name.startswith(ADDRESSES):
         return Name("http", (("url", name),))
-    if name.startswith(TRAINED):
-        return Name("trained", (("path", name.removeprefix(TRAINED)),))
+    word, colon, path = name.partition(":")
+    if colon and word in BY_PATH:
+        return Name(word, (("path", path),))
     if os.path.isfile(f"{name}/{NET}"):  # noqa: PTH113  # ten times faster than a Path
         return Name("trained", (("path", name),))
     if name.endswith(SUFFIXES) or os.path.isfile(f"{name}/{POLICY}"):  # noqa: PTH113
