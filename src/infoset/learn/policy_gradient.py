@@ -83,7 +83,7 @@ class PolicyGradient(Baseline):
         chances: Inputs = log_policy(logits, torch.from_numpy(batch.legal)).exp().numpy()
         return chances
 
-    def learn(self) -> tuple[float, float]:
+    def learn(self) -> tuple[float, None]:
         training = self.training
         self.values: list[Inputs] = []
         played = self.play(self.act, training.games)
@@ -98,14 +98,13 @@ class PolicyGradient(Baseline):
         for _ in range(training.passes):
             for k in torch.split(torch.from_numpy(self.rng.permutation(len(value))), training.batch):
                 losses.append(self._descend_on(*[field.index_select(0, k) for field in fields]))
-        value_loss, policy_loss = torch.stack(losses).mean(dim=0).tolist()
-        return value_loss, policy_loss
+        return float(torch.stack(losses).mean()), None
 
     def _descend_on(
         self, seen: Tensor, legal: Tensor, action: Tensor, chances: Tensor, drawn: Tensor, gain: Tensor, before: Tensor,
         target: Tensor,
     ) -> Tensor:  # fmt: skip
-        """Learn from a mini-batch; return the losses of values and of policies."""
+        """Learn from a mini-batch; return the loss of values."""
         training = self.training
         logits, value = self.net(seen)
         logs = log_policy(logits, legal)
@@ -121,7 +120,7 @@ class PolicyGradient(Baseline):
         near = before + (value - before).clamp(-training.clip, training.clip)
         value_loss = 0.5 * torch.maximum((value - target) ** 2, (near - target) ** 2).mean()
         self.descend(policy_loss + training.value_weight * value_loss)
-        return torch.stack([value_loss.detach(), policy_loss.detach()])
+        return value_loss.detach()
 
 
 class PpoConfig(BaselineConfig, frozen=True, tag_field="method", tag="ppo"):

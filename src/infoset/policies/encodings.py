@@ -46,7 +46,7 @@ class TensorEncoding:
     def __init__(self, name: str, encoder: TensorEncoder) -> None:
         self.name, self.encoder = name, encoder
         self.shape, self.actions = tuple(encoder.shape), tuple(encoder.actions)
-        self._steps = _Steps(encoder, ())
+        self._steps = Steps(encoder, ())
 
     def encode(self, states: StateTree, which: LongArray) -> npt.NDArray[np.float32]:
         """Return the arrays (K, *shape) of the states ``which`` (K,)."""
@@ -55,7 +55,7 @@ class TensorEncoding:
     def rows(self, states: StateTree) -> Rows:
         """Return ``encode`` for many calls with the same states, whose steps are numbered once."""
         if self._steps.records is not states.records:
-            self._steps = _Steps(self.encoder, states.records)
+            self._steps = Steps(self.encoder, states.records)
         parent = np.asarray(states.parent, dtype=np.int32)
         depth = np.zeros(len(parent), dtype=np.int32)
         measure_depths(parent, depth)
@@ -72,7 +72,7 @@ class TensorEncoding:
         return encode
 
 
-class _Steps:
+class Steps:
     """The distinct steps of an encoder, each found by the memo before it and its record."""
 
     def __init__(self, encoder: TensorEncoder, records: Sequence[ObservationRecord]) -> None:
@@ -91,16 +91,16 @@ class _Steps:
         order = np.argsort(depth, kind="stable")
         ends = np.cumsum(np.bincount(depth)).tolist()
         code, memo = np.full(len(parent), UNKNOWN, dtype=np.int32), np.zeros(len(parent), dtype=np.int32)
-        start = np.array([self._start(player) for player in range(int(owner.max(initial=-1)) + 1)], dtype=np.int32)
+        start = np.array([self.start_of(player) for player in range(int(owner.max(initial=-1)) + 1)], dtype=np.int32)
         for begin, end in zip([0, *ends[:-1]], ends, strict=True):
             level = order[begin:end]
             memo[level] = memo[parent[level]] if begin else np.array(self.memo_after)[start[owner[level]]]
             level = level[record[level] >= 0]
-            code[level] = self._follow(memo[level], record[level])
+            code[level] = self.follow(memo[level], record[level])
             memo[level] = np.array(self.memo_after)[code[level]]
         return code, start
 
-    def _start(self, player: int) -> int:
+    def start_of(self, player: int) -> int:
         """Return the step to the state of a player without records."""
         if player not in self.first:
             self.first[player] = self._new(player, *self.encoder.start(player))
@@ -115,7 +115,7 @@ class _Steps:
         self.written.append(writes)
         return len(self.written) - 1
 
-    def _follow(self, before: IntArray, record: npt.NDArray[Any]) -> IntArray:
+    def follow(self, before: IntArray, record: npt.NDArray[Any]) -> IntArray:
         """Return the step by each record after each memo.  Raises ``BudgetError`` for too many memos."""
         if len(self.memos) > len(self.step):
             if 2 * len(self.memos) * len(self.records) > MOST_STEPS:
