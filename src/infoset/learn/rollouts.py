@@ -21,7 +21,7 @@ from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
 from infoset.jit import kernel
 from infoset.learn.policy_net import PolicyNet
-from infoset.policies.encodings import ENCODINGS, Steps, TensorEncoding, encoding_of, tree_of
+from infoset.policies.encodings import HISTORY, TENSORS, Steps, TensorEncoding, encoding_of, tree_of
 from infoset.randomness import Words, next_word
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 from infoset.tree.quotient_graph import CHILD, CONTENT, FIRST, MOVES, PLAYER, TOKENS
@@ -57,7 +57,7 @@ class Sight:
         if compiled.map_name:
             raise UnsupportedGameError(f"{compiled.name} has an information map; its networks would need another input")
         self.compiled, self.name, self.num_players = compiled, compiled.name, len(compiled.players)
-        self.encoding = encoding_of(compiled, encoding) if encoding else _first_encoding(compiled)
+        self.encoding = _encoding(compiled, encoding)
         self.size, self.actions = int(np.prod(self.encoding.shape)), self.encoding.actions
 
     @property
@@ -71,11 +71,14 @@ class Sight:
         return PolicyNet(self.size + self.num_players, len(self.actions), hidden, layers)
 
 
-def _first_encoding(compiled: Compiled) -> Encoding:
-    for name in ENCODINGS:
+def _encoding(compiled: Compiled, name: str) -> Encoding:
+    names = [name] if name else [*TENSORS[::-1], HISTORY]
+    for one in names[:-1]:
         with suppress(UnsupportedGameError):
-            return encoding_of(compiled, name)
-    raise AssertionError("every game has a history")
+            return encoding_of(compiled, one)
+    if names[-1] == HISTORY:
+        assert compiled.graph  # its positions, which are needed anyway, are listed whatever their number
+    return encoding_of(compiled, names[-1])
 
 
 class Simulator(Sight):

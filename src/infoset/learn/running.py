@@ -13,6 +13,7 @@ from infoset.catalog import training_method
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, MAX_WORKERS, Where
 from infoset.learn.learner import GamesLearner, Learner
+from infoset.learn.presets import published
 from infoset.learn.train import CONFIGS, AnyConfig, TrainingFolder, config_type, train
 from infoset.learn.workers import shared
 from infoset.names import check_choice, check_range
@@ -32,6 +33,8 @@ def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
     check_choice("--method", method, tuple(CONFIGS))
     if method == RESOLVING:
         given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
+    if (preset := given.pop("preset", None)) is not None:
+        given = published(preset, method, game) | given
     kind = config_type(method, game)
     training = get_type_hints(kind)["training"]
     if unknown := given.keys() - {f.name for f in fields(training)}:

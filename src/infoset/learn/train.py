@@ -129,6 +129,7 @@ AnyConfig: TypeAlias = Any
 CONFIGS: Registry[AnyConfig] = Registry(
     "--method",
     {
+        "deep-cfr": "infoset.learn.deep_cfr:DeepCfrConfig",
         "mmd": "infoset.learn.policy_gradient:MmdConfig",
         "ppo": "infoset.learn.policy_gradient:PpoConfig",
         "self-play": "infoset.learn.train:TrainingConfig",
