@@ -22,7 +22,10 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the training in --out.")] = False,
     method: Annotated[
         str | None,
-        typer.Option(help="self-play, resolving, tree-search; ppo, mmd, deep-cfr; in Pommerman ppo, a2c, dqn, dagger."),
+        typer.Option(
+            help="self-play, resolving, tree-search; baselines: ppo, mmd, deep-cfr, escher, nfsp; in Pommerman ppo, a2c, "
+            "dqn or dagger."
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
     games: Annotated[int | None, typer.Option(min=1, help="Games in an epoch (128, 64, 16, by method).")] = None,
@@ -31,7 +34,7 @@ def run(
     worlds: Annotated[int | None, typer.Option(min=1, help="Histories sampled at each move (30 or 200).")] = None,
     steps: Annotated[
         int | None,
-        typer.Option(min=1, help="resolving: steps to look ahead (1000). Pommerman: of an epoch (64). Baselines: in all."),
+        typer.Option(min=1, help="resolving: look-ahead (1000). Pommerman: of an epoch (64). Baselines: in all."),
     ] = None,
     stop_at_chance: Annotated[
         bool | None, typer.Option("--stop-at-chance", help="resolving: also stop the look-ahead where chance acts.")
@@ -39,15 +42,13 @@ def run(
     hidden: Annotated[int | None, typer.Option(min=1, help="Units in a hidden layer (128, resolving 256).")] = None,
     rate: Annotated[float | None, typer.Option(help="Learning rate (default: 0.001).")] = None,
     layers: Annotated[int | None, typer.Option(min=1, help="Baselines: hidden layers (2).")] = None,
-    batch: Annotated[int | None, typer.Option(min=1, help="Samples in a mini-batch (256, 1024, 2048, by method).")] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Samples in a mini-batch (256, 1024, 2048).")] = None,
     encoding: Annotated[
         str | None,
         typer.Option(help="Baselines: information-state, observation, history or python:FILE:NAME."),
     ] = None,
     entropy: Annotated[float | None, typer.Option(help="ppo, mmd: weight of the policies' entropy.")] = None,
-    preset: Annotated[
-        str | None, typer.Option(help="Baselines: parameters that were published: iig-rl.")
-    ] = None,
+    preset: Annotated[str | None, typer.Option(help="Baselines: parameters that were published: iig-rl.")] = None,
     boards: Annotated[int | None, typer.Option(min=1, help="Pommerman: simultaneous games (default: 256).")] = None,
     opponents: Annotated[
         str | None, typer.Option(help="Pommerman: opponents, as in simple,self (self: earlier networks).")

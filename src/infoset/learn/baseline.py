@@ -11,25 +11,28 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 import numpy as np
 import torch
+from torch import nn
 
 from infoset.catalog import load
 from infoset.compiled import Compiled
 from infoset.errors import ParameterError, PolicyError, shorten
 from infoset.evaluation import evaluate
 from infoset.files import replace_file
-from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread, short_numbers
+from infoset.learn.learner import MOST_HIDDEN, Epoch, Learner, one_thread, shard_of, short_numbers, weights_of
 from infoset.learn.net import load_weights
 from infoset.learn.policy_net import NetPolicy, PolicyNet, log_policy
+from infoset.learn.replay_buffer import ReplayBuffer
 from infoset.learn.rollouts import Batch, Inputs, Sight, Simulator, Trajectories, play_out
 from infoset.match.agents import NET
 from infoset.names import check_range
 from infoset.policies.encodings import HISTORY
 from infoset.runs import SCHEMA
+from infoset.solvers.job import part_of
 
 MOST_LAYERS = 16
 MOST_GAMES = 1 << 20
@@ -151,11 +154,46 @@ class Baseline(Learner):
         self.exact = found.exact
         return found.exploitability if found.exact else None
 
+    def parts(self) -> dict[str, Part]:
+        """Return what is saved besides the network that plays and its optimiser."""
+        return {}
+
     def state_arrays(self) -> dict[str, Any]:
-        return {"states": np.array(self.states), "measured": np.array(self.measured)}
+        found: dict[str, Any] = {"states": np.array(self.states), "measured": np.array(self.measured)}
+        for name, part in self.parts().items():
+            found |= {f"{name}.{k}": array for k, array in _arrays_of(part).items()}
+        return found
 
     def keep(self, saved: dict[str, Any]) -> None:
         self.states, self.measured = int(saved["states"]), int(saved["measured"])
+        for name, part in self.parts().items():
+            _restore(part, part_of(saved, f"{name}."))
+
+
+Part: TypeAlias = "nn.Module | torch.optim.Optimizer | ReplayBuffer"
+
+
+def _arrays_of(part: Part) -> dict[str, Any]:
+    if isinstance(part, ReplayBuffer):
+        return part.save()
+    if isinstance(part, nn.Module):
+        return weights_of(part)
+    state = part.state_dict()["state"]
+    return {f"{k}.{name}": tensor.numpy() for k, each in state.items() for name, tensor in each.items()}
+
+
+def _restore(part: Part, saved: dict[str, Any]) -> None:
+    """Restore what ``_arrays_of`` returned.  Raises as ``Learner.keep`` does."""
+    if isinstance(part, ReplayBuffer):
+        part.restore(saved, 0)
+    elif isinstance(part, nn.Module):
+        part.load_state_dict(shard_of(saved, ""))
+    else:
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for label, tensor in shard_of(saved, "").items():
+            k, _, name = label.partition(".")
+            state.setdefault(int(k), {})[name] = tensor
+        part.load_state_dict(part.state_dict() | {"state": state})
 
 
 @torch.no_grad()

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor
 
 from infoset.base import BoolArray
-from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining
-from infoset.learn.learner import shard_of, weights_of
+from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining, Part
 from infoset.learn.policy_net import PolicyNet, log_policy
 from infoset.learn.replay_buffer import Reservoir, floats
 from infoset.learn.rollouts import Batch, Inputs, Simulator
@@ -104,18 +103,8 @@ class RegretLearner(Baseline):
         weight = np.full(len(seen), self.iteration + 1, dtype=np.float32)
         reservoir.add_sampled(self.rng, seen=seen, legal=legal, row=row, weight=weight)
 
-    def state_arrays(self) -> dict[str, Any]:
-        found = super().state_arrays() | {f"regret.{k}": v for k, v in weights_of(self.regret_net).items()}
-        for name in ("regrets", "strategies"):
-            found |= {f"{name}.{k}": v for k, v in getattr(self, name).save().items()}
-        return found
-
-    def keep(self, saved: dict[str, Any]) -> None:
-        super().keep(saved)
-        self.regret_net.load_state_dict(shard_of(saved, "regret."))
-        for name in ("regrets", "strategies"):
-            part = {k.removeprefix(f"{name}."): v for k, v in saved.items() if k.startswith(f"{name}.")}
-            getattr(self, name).restore(part, 0)
+    def parts(self) -> dict[str, Part]:
+        return {"regret_net": self.regret_net, "regrets": self.regrets, "strategies": self.strategies}
 
 
 @torch.no_grad()

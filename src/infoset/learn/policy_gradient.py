@@ -89,7 +89,7 @@ class PolicyGradient(Baseline):
         played = self.play(self.act, training.games)
         value = np.concatenate(self.values)
         gain = np.empty(len(value), dtype=np.float32)
-        _advantages(played.game, played.player, value, played.payoffs, training.discount, training.trace, gain)
+        advantages(played.game, played.player, value, played.payoffs, training.discount, training.trace, gain)
         drawn = np.log(played.chances[np.arange(len(value)), played.action])
         fields = [torch.from_numpy(array) for array in (
             played.seen, played.legal, played.action, played.chances, drawn, gain, value, gain + value,
@@ -138,7 +138,7 @@ class MmdConfig(BaselineConfig, frozen=True, tag_field="method", tag="mmd"):
 
 
 @kernel
-def _advantages(
+def advantages(
     game: LongArray, player: IntArray, value: Inputs, payoffs: FloatArray, discount: float, trace: float, gain: Inputs
 ) -> None:  # fmt: skip
     """Write generalised advantages of decisions, which are in order of time, by each player's next own decision."""

@@ -68,4 +68,3 @@ class NetPolicy:
     ) -> Sequence[float]:
         """Return the probabilities of the legal actions."""
         return ask_one(self, player, infostate, legal_actions)
-

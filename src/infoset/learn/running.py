@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from infoset.catalog import training_method
+from infoset.catalog import load, training_method
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, MAX_WORKERS, Where
 from infoset.learn.learner import GamesLearner, Learner
@@ -34,7 +34,7 @@ def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
     if method == RESOLVING:
         given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
     if (preset := given.pop("preset", None)) is not None:
-        given = published(preset, method, game) | given
+        given = published(preset, method, load(game).name) | given
     kind = config_type(method, game)
     training = get_type_hints(kind)["training"]
     if unknown := given.keys() - {f.name for f in fields(training)}:

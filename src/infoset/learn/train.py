@@ -130,7 +130,9 @@ CONFIGS: Registry[AnyConfig] = Registry(
     "--method",
     {
         "deep-cfr": "infoset.learn.deep_cfr:DeepCfrConfig",
+        "escher": "infoset.learn.escher:EscherConfig",
         "mmd": "infoset.learn.policy_gradient:MmdConfig",
+        "nfsp": "infoset.learn.nfsp:NfspConfig",
         "ppo": "infoset.learn.policy_gradient:PpoConfig",
         "self-play": "infoset.learn.train:TrainingConfig",
         "resolving": "infoset.learn.train:PublicTrainingConfig",
