@@ -6,14 +6,15 @@ from collections.abc import Hashable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State, Writes
 from infoset.errors import ParameterError, shorten
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules
+from infoset.games.tensors import INFORMATION_STATE, has_recall, layout
 from infoset.names import Value, check_range, format_value, full_name
 
 PLAYERS = 2
-WATER, HIT, SUNK = "water", "hit", "sunk"
+RESULTS = WATER, HIT, SUNK = "water", "hit", "sunk"
 ACROSS, DOWN = "across", "down"
 MOST_CELLS = 36
 MOST_SHIPS = 6
@@ -112,6 +113,53 @@ class BattleshipRules(ShownRules):
     def join(self, core: tuple[int, tuple[int, int], Any], own: tuple[Fleet, Fleet]) -> BattleshipState:
         """Return the state with this core and these fleets."""
         return BattleshipState(cast(BattleshipState, self.first.state).board, own, core[1], core[0])
+
+    def tensor_encoder(self, kind: str) -> BattleshipEncoder:
+        """Return the encoder of OpenSpiel's tensor: the player's ships, all shots, and the results of its own ones."""
+        has_recall(self.name, kind, allowed=(INFORMATION_STATE,))
+        return BattleshipEncoder(cast(BattleshipState, self.first.state).board)
+
+
+class BattleshipEncoder:
+    """The player, and by turn its ships and all shots with their cells, and the results of its own shots.
+
+    Actions are the cells, then ships across and down from each cell.  The memo is the number of records.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        cells = tuple(bits(board))
+        self.actions: tuple[Action, ...] = (
+            *cells, *[(ACROSS, *cell) for cell in cells], *[(DOWN, *cell) for cell in cells]
+        )  # fmt: skip
+        cell = {"row": board.rows, "column": board.columns}
+        self.in_ship, ship = layout(way=2, **cell)
+        self.in_shot, shot = layout(player=PLAYERS, **cell, result=len(RESULTS))
+        turns = {"ships": ship * len(board.ships), "shots": shot * PLAYERS * board.shots}
+        self.at, size = layout(over=1, player=PLAYERS, mover=PLAYERS, **turns)
+        self.ship, self.shot = ship, shot
+        self.shape: tuple[int, ...] = (size,)
+
+    def start(self, player: int) -> tuple[int, Writes]:
+        """Show the player, who is also the one to move wherever it is asked."""
+        return 0, ((self.at["player"] + player, 1.0), (self.at["mover"] + player, 1.0))
+
+    def after(self, player: int, memo: int, record: ObservationRecord) -> tuple[int, Writes]:
+        """Show a ship or a shot."""
+        action, seen = record
+        if memo < len(self.board.ships):
+            way, row, column = cast("tuple[str, int, int]", action)
+            parts, begin = self.in_ship, self.at["ships"] + memo * self.ship
+            shown = [parts["way"] + (way == DOWN)]
+        else:
+            shooter = 1 - player if action is None else player
+            row, column = cast("tuple[int, int]", seen if action is None else action)
+            parts, begin = self.in_shot, self.at["shots"] + (memo - len(self.board.ships)) * self.shot
+            shown = [parts["player"] + shooter]
+            if action is not None:
+                shown.append(parts["result"] + RESULTS.index(str(seen)))
+        shown += [parts["row"] + row - 1, parts["column"] + column - 1]
+        return memo + 1, tuple([(begin + k, 1.0) for k in shown])
 
 
 @cache

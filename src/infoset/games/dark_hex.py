@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from infoset.games.phantom_board import Masks, PhantomRules, PhantomState, cells, phantom_rules
+from infoset.games.phantom_board import CellLayout, Masks, PhantomRules, PhantomState, cells, phantom_rules
 from infoset.names import check_range, full_name
 
 MOST = 6
@@ -16,6 +16,7 @@ class HexState(PhantomState):
 
     __slots__ = ()
     board = {"hexagons": 1, "title": "x joins top and bottom, o left and right"}  # noqa: RUF012  # never changed
+    layout = CellLayout(entries=9, step=9, empty=4, stones=(5, 3))  # the others say which side a stone is joined to
 
     def decided(self, stones: Masks) -> tuple[float, ...] | None:
         if not joined(self.rows, self.columns, stones[self.mover], self.mover):

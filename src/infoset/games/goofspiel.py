@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, table
+from infoset.games.tensors import has_recall, layout
 from infoset.names import Value, check_choice, check_range, full_name
 
 POINTS_ORDERS = ("random", "descending", "ascending")
@@ -100,6 +101,96 @@ def final(points: tuple[int, ...], returns_type: str) -> tuple[float, ...]:
     return tuple(1 / sum(best) if won else -1 / (len(best) - sum(best)) for won in best)
 
 
+class GoofspielRules(ShownRules):
+    """Goofspiel with OpenSpiel's tensors."""
+
+    def tensor_encoder(self, kind: str) -> GoofspielEncoder:
+        """Return the encoder of OpenSpiel's tensors: points, cards and prizes, in information states by round."""
+        return GoofspielEncoder(self, has_recall(self.name, kind))
+
+
+class Round(NamedTuple):
+    """The number of rounds played, the prize on the table (``NO_PRIZE`` before it is drawn), and the points."""
+
+    number: int
+    prize: int
+    points: tuple[int, ...]
+
+
+class GoofspielEncoder:
+    """Points, hands (the own one where bids are hidden), winners and prizes, by round with ``recall``.
+
+    Players are shown from the player on, but as winners by their numbers.  The memo is a ``Round``.
+    """
+
+    def __init__(self, rules: Rules, recall: bool) -> None:
+        state: GoofspielState = rules.first.state  # type: ignore[assignment]
+        self.first, self.names, self.recall = state, rules.players, recall
+        players, cards = len(state.hands), state.hands[0]
+        self.actions: tuple[Action, ...] = cards
+        self.order = sorted(cards, reverse=state.points_order == "descending")
+        self.totals = sum(cards) + 1  # the possible points
+        parts = {"points": players * self.totals}
+        hands, rounds = {"hands": len(cards) * (1 if state.imp_info else players)}, len(cards) ** 2
+        winners = {"winners": len(cards) * players} if state.imp_info else {}
+        if not recall:
+            parts = {"prize": len(cards), "prizes": len(cards)} | parts | hands | winners
+        elif state.imp_info:
+            parts |= hands | winners | {"prizes": rounds, "bids": rounds}
+        else:
+            parts |= {"prizes": rounds} | hands
+        self.at, size = layout(**parts)
+        self.shape: tuple[int, ...] = (size,)
+
+    def start(self, player: int) -> tuple[Round, Writes]:
+        """Show full hands, no points, and the first prize where the order is fixed."""
+        players, hands = len(self.names), 1 if self.first.imp_info else len(self.names)
+        writes = {self.at["points"] + p * self.totals: 1.0 for p in range(players)}
+        writes |= {self.at["hands"] + k: 1.0 for k in range(hands * len(self.actions))}
+        if not self.recall:
+            writes |= {self.at["prizes"] + k: 1.0 for k in range(len(self.actions))}
+        writes |= self._show(0, NO_PRIZE, self.first.prize)
+        return Round(0, self.first.prize, (0,) * players), tuple(writes.items())
+
+    def _show(self, number: int, before: int, prize: int) -> dict[int, float]:
+        """Show the prize of a round, ``NO_PRIZE`` where there is none, in place of the one before."""
+        if self.recall:
+            return {self.at["prizes"] + number * len(self.actions) + prize - 1: 1.0} if prize else {}
+        cleared = {self.at["prize"] + before - 1: 0.0} if before else {}
+        return cleared | ({self.at["prize"] + prize - 1: 1.0, self.at["prizes"] + prize - 1: 0.0} if prize else {})
+
+    def after(self, player: int, memo: Round, record: ObservationRecord) -> tuple[Round, Writes]:
+        """Show the first prize, or the winner, the bids and the next prize of a round."""
+        own, seen = record
+        if own is None:
+            first: int = seen  # type: ignore[assignment]
+            return memo._replace(prize=first), tuple(self._show(0, NO_PRIZE, first).items())
+        result: tuple[Any, ...] = seen  # type: ignore[assignment]
+        players, cards, number = len(self.names), len(self.actions), memo.number
+        writes: dict[int, float] = {}
+        points = list(memo.points)
+        if result[0] in self.names:
+            winner = self.names.index(result[0])
+            at = self.at["points"] + (winner - player) % players * self.totals
+            points[winner] += memo.prize
+            writes = {at + memo.points[winner]: 0.0, at + points[winner]: 1.0}
+            if self.first.imp_info:
+                writes[self.at["winners"] + number * players + winner] = 1.0
+        bids = {player: own} if self.first.imp_info else dict(enumerate(result[1 : 1 + players]))
+        for p, bid in bids.items():
+            writes[self.at["hands"] + (p - player) % players * cards + int(bid) - 1] = 0.0  # type: ignore[arg-type]
+        if "bids" in self.at:
+            writes[self.at["bids"] + number * cards + int(own) - 1] = 1.0  # type: ignore[arg-type]
+        if number + 2 == cards:  # the last card is played by itself
+            prize = NO_PRIZE
+        elif self.first.points_order == "random":
+            prize = result[-1]
+        else:
+            prize = self.order[number + 1]
+        writes |= self._show(number + 1, memo.prize, prize)
+        return Round(number + 1, prize, tuple(points)), tuple(writes.items())
+
+
 class Played(NamedTuple):
     """The joint knowledge of players about the rounds played: prizes, known bids by player, and winners."""
 
@@ -190,4 +281,4 @@ def goofspiel(
         "points_order": points_order, "returns_type": returns_type,
     }  # fmt: skip
     name = full_name("goofspiel", goofspiel, **parameters)
-    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))
+    return GoofspielRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))

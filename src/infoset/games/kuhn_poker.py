@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.tensors import has_recall, layout
 from infoset.names import check_range, full_name
 
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "T", "J", "Q", "K")
@@ -62,6 +63,44 @@ class KuhnState(NativeState, _Fields):
         return (0.0,) * self.players
 
 
+class KuhnRules(ShownRules):
+    """Kuhn poker with OpenSpiel's tensors."""
+
+    def tensor_encoder(self, kind: str) -> KuhnEncoder:
+        """Return the encoder of OpenSpiel's tensors: the player, its card, and all moves or each player's chips."""
+        state: KuhnState = self.first.state  # type: ignore[assignment]
+        return KuhnEncoder(state.players, state.deck, has_recall(self.name, kind))
+
+
+class KuhnEncoder:
+    """The player, its card, and each move with ``recall``, else each player's chips.
+
+    The memo is 0 before the card is dealt, then the number of moves plus 1.
+    """
+
+    def __init__(self, players: int, deck: int, recall: bool) -> None:
+        self.players, self.deck, self.recall = players, deck, recall
+        self.actions: tuple[Action, ...] = MOVES
+        betting = len(MOVES) * (2 * players - 1) if recall else players
+        self.at, size = layout(player=players, card=deck, betting=betting)
+        self.shape: tuple[int, ...] = (size,)
+
+    def start(self, player: int) -> tuple[int, Writes]:
+        """Show the player and, without ``recall``, the antes."""
+        chips = [] if self.recall else [(self.at["betting"] + p, 1.0) for p in range(self.players)]
+        return 0, ((player, 1.0), *chips)
+
+    def after(self, player: int, memo: int, record: ObservationRecord) -> tuple[int, Writes]:
+        """Show the card, or a move."""
+        shown = made((record,))[0]
+        if memo == 0:
+            return 1, ((self.at["card"] + RANKS.index(str(shown)) - len(RANKS) + self.deck, 1.0),)
+        move, bets = memo - 1, shown == BET
+        if self.recall:
+            return memo + 1, ((self.at["betting"] + len(MOVES) * move + bets, 1.0),)
+        return memo + 1, ((self.at["betting"] + move % self.players, 2.0),) if bets else ()
+
+
 def showdown(cards: tuple[int, ...], history: tuple[str, ...]) -> tuple[float, ...]:
     """Return the payoffs: the highest card among those who bet or called, or of all if nobody bet, takes the pot."""
     players = len(cards)
@@ -108,4 +147,4 @@ def kuhn_poker(players: int = 2, cards: int = 0) -> Rules:
     check_range("kuhn_poker: cards", deck, players, len(RANKS))
     name = full_name("kuhn_poker", kuhn_poker, players=players, cards=cards and deck)
     first = Observed(KuhnState(players, deck, (), ()), (None,) * players)
-    return ShownRules(name, seats(players), first, Look(picture, describe_record))
+    return KuhnRules(name, seats(players), first, Look(picture, describe_record))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
 from infoset.errors import ParameterError
 from infoset.games.rules import Ended, NativeState, Rules, order, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table
+from infoset.games.tensors import has_recall, layout
 from infoset.names import check_range, full_name
 
 RANKS = "23456789TJQK"
@@ -117,6 +118,10 @@ class LeducState(NativeState, _Fields):
             mover = (mover + 1) % players
         return LeducState(players, deck, cards, public, second, stakes, folded, calls, raises, mover)
 
+    def see(self, shown: str) -> NativeState:
+        """Return the public state after a move or the public card."""
+        return self._bet(self.mover, shown) if shown in (FOLD, CALL, RAISE) else self._replace(public=True)
+
     def staked(self, mover: int, action: str) -> tuple[int, ...]:
         """Return the chips put in after a move."""
         if action == FOLD:
@@ -137,6 +142,55 @@ def showdown(hands: tuple[int, ...], stakes: tuple[int, ...], folded: frozenset[
     return tuple([share * (p in winners) - stakes[p] for p in players])
 
 
+class LeducRules(ShownRules):
+    """Leduc poker with OpenSpiel's tensors."""
+
+    def tensor_encoder(self, kind: str) -> LeducEncoder:
+        """Return the encoder of OpenSpiel's tensors: player, cards, and all moves or each player's chips."""
+        return LeducEncoder(without_cards(self), has_recall(self.name, kind))
+
+
+class LeducEncoder:
+    """The player, its card, the public card, and each call or raise with ``recall``, else each player's chips.
+
+    The memo is ``None`` before the card is dealt, then the public state and the number of moves in this round.
+    """
+
+    def __init__(self, first: LeducState, recall: bool) -> None:
+        self.first, self.recall = first, recall
+        self.actions: tuple[Action, ...] = (FOLD, CALL, RAISE)
+        cards = first.deck.ranks * first.deck.suits
+        self.longest = MAX_RAISES * (first.players - 1) + first.players  # as many moves as a round can have
+        betting = 2 * 2 * self.longest if recall else first.players
+        self.at, size = layout(player=first.players, card=cards, public=cards, betting=betting)
+        self.shape: tuple[int, ...] = (size,)
+
+    def start(self, player: int) -> tuple[None, Writes]:
+        """Show the player and, without ``recall``, the antes."""
+        chips = [] if self.recall else [(self.at["betting"] + p, float(ANTE)) for p in range(self.first.players)]
+        return None, ((player, 1.0), *chips)
+
+    def after(
+        self, player: int, memo: tuple[NativeState, int] | None, record: ObservationRecord
+    ) -> tuple[tuple[NativeState, int], Writes]:
+        """Show a card, or a move; folding is shown by nothing but the absence of another move."""
+        shown = str(made((record,))[0])
+        if memo is None:
+            return (self.first, 0), ((self.at["card"] + self.first.deck.number(shown), 1.0),)
+        state, moves = memo
+        assert isinstance(state, LeducState)
+        after = state.see(shown)
+        if shown not in self.actions:
+            return (after, 0), ((self.at["public"] + self.first.deck.number(shown), 1.0),)
+        if shown == FOLD:
+            return (after, moves + 1), ()
+        if self.recall:
+            place = 2 * (self.longest * state.second + moves) + (shown == RAISE)
+            return (after, moves + 1), ((self.at["betting"] + place, 1.0),)
+        chips = float(state.staked(state.mover, shown)[state.mover])
+        return (after, moves + 1), ((self.at["betting"] + state.mover, chips),)
+
+
 class Public(NamedTuple):
     """The public information: the state (``Ended`` after the last move), chips, the card, each player's moves."""
 
@@ -146,19 +200,25 @@ class Public(NamedTuple):
     actions: list[list[str]]
 
 
+def without_cards(rules: Rules) -> LeducState:
+    """Return the state after the deal, as far as it is public."""
+    first: LeducState = rules.first.state  # type: ignore[assignment]
+    return first._replace(cards=(0,) * first.players)
+
+
 def public(rules: Rules, infostate: InformationState) -> Public:
     """Replay the betting from one player's information state."""
-    players = len(rules.players)
-    state: NativeState = rules.first.state._replace(cards=(0,) * players)  # type: ignore[attr-defined]
+    state: NativeState = without_cards(rules)
     stakes, card, actions = state.stakes, "", [[] for _ in rules.players]  # type: ignore[attr-defined,var-annotated]
     for action in made(infostate)[1:]:
         assert isinstance(state, LeducState)
         if action in (FOLD, CALL, RAISE):
             actions[state.mover].append(action)
-            stakes, state = state.staked(state.mover, str(action)), state._bet(state.mover, str(action))
+            stakes = state.staked(state.mover, str(action))
         else:
-            card, state = str(action), state._replace(public=True)
+            card = str(action)
             actions = [[*own, "|"] for own in actions]
+        state = state.see(str(action))
     return Public(state, stakes, card, actions)
 
 
@@ -201,4 +261,4 @@ def leduc_poker(players: int = 2, ranks: int = 0, suits: int = 2) -> Rules:
         raise ParameterError(f"leduc_poker: {cards} cards, where {players} players and the table need one each")
     name = full_name("leduc_poker", leduc_poker, players=players, ranks=ranks, suits=suits)
     first = LeducState(players, deck, (), False, False, (ANTE,) * players, frozenset(), 0, 0, 0)
-    return ShownRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))
+    return LeducRules(name, seats(players), Observed(first, (None,) * players), Look(picture, describe_record))

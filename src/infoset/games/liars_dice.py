@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State, Writes
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.tensors import has_recall, layout
 from infoset.names import check_range, full_name
 
 NO_BID = -1
@@ -90,6 +91,44 @@ class DiceRules(ShownRules):
         """Return the state with this core and these dice."""
         players, numdice, sides = self.first.state[:3]  # type: ignore[index]
         return DiceState(players, numdice, sides, sum(own, ()), *core[1:])
+
+    def tensor_encoder(self, kind: str) -> DiceEncoder:
+        """Return the encoder of OpenSpiel's tensors: the player, its dice, and all bids or those of the last round."""
+        state: DiceState = self.first.state  # type: ignore[assignment]
+        return DiceEncoder(state.players, state.numdice, state.sides, has_recall(self.name, kind))
+
+
+class DiceEncoder:
+    """The player, its dice, and all bids with ``recall``, else the last ones, as many as there are players.
+
+    The memo is these last bids, as indices of ``actions``.
+    """
+
+    def __init__(self, players: int, numdice: int, sides: int, recall: bool) -> None:
+        self.players, self.sides, self.recall = players, sides, recall
+        bids = players * numdice * sides
+        self.actions: tuple[Action, ...] = (*[bid_name(bid, sides) for bid in range(bids)], LIAR)
+        self.at, size = layout(player=players, dice=numdice * sides, bids=len(self.actions))
+        self.shape: tuple[int, ...] = (size,)
+
+    def start(self, player: int) -> tuple[tuple[int, ...], Writes]:
+        """Show the player."""
+        return (), ((player, 1.0),)
+
+    def after(
+        self, player: int, memo: tuple[int, ...], record: ObservationRecord
+    ) -> tuple[tuple[int, ...], Writes]:  # fmt: skip
+        """Show the dice, sorted, or a bid."""
+        shown = made((record,))[0]
+        if isinstance(shown, tuple):
+            at, sides = self.at["dice"], self.sides
+            return memo, tuple([(at + sides * k + int(face) - 1, 1.0) for k, face in enumerate(shown)])  # type: ignore[arg-type]
+        bid = self.actions.index(shown)
+        writes: Writes = ((self.at["bids"] + bid, 1.0),)
+        if self.recall:
+            return memo, writes
+        forgotten = memo[: len(memo) + 1 - self.players]
+        return (*memo[len(forgotten) :], bid), (*writes, *[(self.at["bids"] + old, 0.0) for old in forgotten])
 
 
 def bid_name(bid: int, sides: int) -> str:

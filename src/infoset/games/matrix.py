@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Writes
+from infoset.errors import UnsupportedGameError
 from infoset.games.rules import Ended, NativeState, Rules, seats
+from infoset.games.tensors import has_recall
 
 Payoffs = tuple[tuple[tuple[int, ...], tuple[float, ...]], ...]
 
@@ -44,6 +46,32 @@ class MatrixRules(Rules):
     def describe_record(self, player: int, record: ObservationRecord, before: InformationState) -> str:
         """Describe the choices of all players."""
         return describe_choices(self.players, player, record)
+
+    def tensor_encoder(self, kind: str) -> MatrixEncoder:
+        """Return the encoder of OpenSpiel's tensors, which are the same: whether the game is over.
+
+        Raises ``UnsupportedGameError`` where players have different strategies.
+        """
+        has_recall(self.name, kind)
+        if len(set(self.actions)) > 1:
+            raise UnsupportedGameError(f"{self.name}: no tensors where players have different strategies")
+        return MatrixEncoder(self.actions[0])
+
+
+class MatrixEncoder:
+    """Whether the game is over; there is nothing else to know."""
+
+    def __init__(self, actions: tuple[Action, ...]) -> None:
+        self.actions = actions
+        self.shape: tuple[int, ...] = (1,)
+
+    def start(self, player: int) -> tuple[None, Writes]:
+        """Show that the game is not over."""
+        return None, ()
+
+    def after(self, player: int, memo: None, record: ObservationRecord) -> tuple[None, Writes]:
+        """Show that the game is over."""
+        return None, ((0, 1.0),)
 
 
 def describe_choices(players: tuple[str, ...], player: int, record: ObservationRecord) -> str:

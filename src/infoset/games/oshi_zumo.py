@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, longest, table
+from infoset.games.tensors import OBSERVATION, has_recall, layout
 from infoset.names import check_range, full_name
 
 PLAYERS = 2
@@ -57,6 +58,44 @@ class OshiZumoState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
+class OshiZumoRules(ShownRules):
+    """Oshi-zumo with OpenSpiel's tensor of observations."""
+
+    def tensor_encoder(self, kind: str) -> OshiZumoEncoder:
+        """Return the encoder of OpenSpiel's tensor: each player's coins and the wrestler's position."""
+        has_recall(self.name, kind, allowed=(OBSERVATION,))
+        return OshiZumoEncoder(self.first.state)  # type: ignore[arg-type]
+
+
+class OshiZumoEncoder:
+    """Each player's coins and the wrestler's position, which are also the memo."""
+
+    def __init__(self, first: OshiZumoState) -> None:
+        self.coins, self.size = first.coins, first.ring.size
+        self.actions: tuple[Action, ...] = tuple(range(first.coins[0] + 1))
+        self.at, length = layout(first=len(self.actions), second=len(self.actions), position=2 * self.size + 3)
+        self.shape: tuple[int, ...] = (length,)
+
+    def start(self, player: int) -> tuple[tuple[int, int, int], Writes]:
+        """Show all coins, and the wrestler in the middle."""
+        memo = (*self.coins, 0)
+        return memo, tuple([(index, 1.0) for index in self._indices(memo)])
+
+    def _indices(self, memo: tuple[int, int, int]) -> tuple[int, int, int]:
+        one, two, position = memo
+        return self.at["first"] + one, self.at["second"] + two, self.at["position"] + position + self.size + 1
+
+    def after(
+        self, player: int, memo: tuple[int, int, int], record: ObservationRecord
+    ) -> tuple[tuple[int, int, int], Writes]:
+        """Show what both bids change."""
+        own, other = cast("tuple[int, int]", record)
+        one, two = (own, other) if player == 0 else (other, own)
+        now = (memo[0] - one, memo[1] - two, memo[2] + (one > two) - (one < two))
+        moved = [(a, b) for a, b in zip(self._indices(memo), self._indices(now), strict=True) if a != b]
+        return now, tuple([write for a, b in moved for write in ((a, 0.0), (b, 1.0))])
+
+
 def _bids(infostate: Infostates) -> list[tuple[int, int]]:
     """Return all bids, as pairs of the first player's and the second's; they are public."""
     records, second = longest(infostate), infostate[0] is None
@@ -104,4 +143,4 @@ def oshi_zumo(coins: int = 50, size: int = 3, horizon: int = 1000, alesia: bool 
     name = full_name(
         "oshi_zumo", oshi_zumo, coins=coins, size=size, horizon=horizon, alesia=alesia, min_bid=min_bid
     )  # fmt: skip
-    return ShownRules(name, seats(PLAYERS), Observed(state, (None, None)), Look(picture, describe_record))
+    return OshiZumoRules(name, seats(PLAYERS), Observed(state, (None, None)), Look(picture, describe_record))

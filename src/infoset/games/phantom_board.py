@@ -11,9 +11,20 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, cast
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, State
+from infoset.base import (
+    Action,
+    InformationState,
+    JointAction,
+    ObservationRecord,
+    Observed,
+    Picture,
+    State,
+    TensorEncoder,
+    Writes,
+)
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules
+from infoset.games.tensors import has_recall
 
 PLAYERS = 2
 TAKEN = "taken"
@@ -32,12 +43,23 @@ class _Fields(NamedTuple):
     mover: int
 
 
+class CellLayout(NamedTuple):
+    """Where OpenSpiel's tensors show what a player knows of a cell: at ``step * cell + …``, one of three entries."""
+
+    entries: int  # for each cell
+    step: int
+    empty: int
+    stones: tuple[int, int]  # the first player's, and the second's
+    boxed: bool = False  # whether a tensor with all moves has a first axis of length 1
+
+
 class PhantomState(NativeState, _Fields):
     """The stones, and the opponent's stones that each player has discovered."""
 
     __slots__ = ()
     board: ClassVar[dict[str, Any]] = {}
     """The fields of a picture of the board other than its cells."""
+    layout: ClassVar[CellLayout]
 
     def decided(self, stones: Masks) -> tuple[float, ...] | None:
         """Return the payoffs after the player to move has put a stone; ``None`` where the game continues."""
@@ -96,6 +118,40 @@ class PhantomRules(ShownRules):
     def join(self, core: tuple[int, int, bool, Masks, int, Masks], own: Masks) -> PhantomState:
         """Return the state with this core and these discovered stones."""
         return type(cast(PhantomState, self.first.state))(*core[:4], own, core[4])
+
+    def tensor_encoder(self, kind: str) -> TensorEncoder:
+        """Return the encoder of OpenSpiel's tensors: the cells, and in information states the player's moves."""
+        return PhantomEncoder(cast(PhantomState, self.first.state), has_recall(self.name, kind))
+
+
+class PhantomEncoder:
+    """What a player knows of each cell; with ``recall`` its moves follow, each as one of all cells.
+
+    The memo is the number of the player's moves, which matters with ``recall`` alone.
+    """
+
+    def __init__(self, start: PhantomState, recall: bool) -> None:
+        self.number = {cell: k for k, cell in enumerate(cells(start.rows, start.columns))}
+        self.actions: tuple[Action, ...] = tuple(self.number)
+        self.layout, self.recall = start.layout, recall
+        self.known = self.layout.entries * len(self.actions)
+        size = self.known + recall * len(self.actions) ** 2
+        self.shape: tuple[int, ...] = (1, size) if recall and self.layout.boxed else (size,)
+
+    def start(self, player: int) -> tuple[int, Writes]:
+        """Show empty cells."""
+        step, empty = self.layout.step, self.layout.empty
+        return 0, tuple([(step * k + empty, 1.0) for k in range(len(self.actions))])
+
+    def after(self, player: int, memo: int, record: ObservationRecord) -> tuple[int, Writes]:
+        """Put a stone, the player's own one or the other that it met."""
+        cell, seen = record
+        k, owner = self.number[cast("tuple[int, int]", cell)], 1 - player if seen == TAKEN else player
+        begin = self.layout.step * k
+        writes = ((begin + self.layout.empty, 0.0), (begin + self.layout.stones[owner], 1.0))
+        if not self.recall:
+            return 0, writes
+        return memo + 1, (*writes, (self.known + len(self.actions) * memo + k, 1.0))
 
 
 def picture(rules: Rules, infostate: Infostates) -> Picture:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from infoset.games.phantom_board import Masks, PhantomRules, PhantomState, phantom_rules
+from infoset.games.phantom_board import CellLayout, Masks, PhantomRules, PhantomState, phantom_rules
 from infoset.names import full_name
 
 SIDE = 3
@@ -20,6 +20,7 @@ class TicTacToeState(PhantomState):
     """A state of tic-tac-toe: three marks in a line win; a full board is a draw."""
 
     __slots__ = ()
+    layout = CellLayout(entries=3, step=1, empty=0, stones=(2 * SIDE**2, SIDE**2), boxed=True)
 
     def decided(self, stones: Masks) -> tuple[float, ...] | None:
         if WON[stones[self.mover]]:

@@ -12,9 +12,19 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, InformationState, JointAction, LongArray, ObservationRecord, Observed, Picture
+from infoset.base import (
+    Action,
+    InformationState,
+    JointAction,
+    LongArray,
+    ObservationRecord,
+    Observed,
+    Picture,
+    Writes,
+)
 from infoset.games.rules import Ended, NativeState, Rules
 from infoset.games.table import Infostates, Look, ShownRules, area, does, longest, made, table, turn_words
+from infoset.games.tensors import has_recall, layout
 from infoset.names import full_name
 
 RANKS, SUITS = "JQKA", "HS"
@@ -175,6 +185,45 @@ class BridgeState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
+class BridgeRules(ShownRules):
+    """Tiny bridge with OpenSpiel's tensors."""
+
+    def tensor_encoder(self, kind: str) -> BridgeEncoder:
+        """Return the encoder of OpenSpiel's tensors: the hand, and all calls with their players or the last one."""
+        state: BridgeState = self.first.state  # type: ignore[assignment]
+        return BridgeEncoder(state.abstracted, has_recall(self.name, kind))
+
+
+class BridgeEncoder:
+    """The player's two cards or the class of its hand, and each call by whom with ``recall``, else the last call.
+
+    The memo is the last call as an index into ``CALLS``; ``None`` before the first.
+    """
+
+    def __init__(self, abstracted: bool, recall: bool) -> None:
+        self.abstracted, self.recall = abstracted, recall
+        self.actions: tuple[Action, ...] = CALLS
+        hand, calls = len(CLASSES) if abstracted else len(CARDS), len(CALLS) * (2 if recall else 1)
+        self.at, size = layout(hand=hand, calls=calls)
+        self.shape: tuple[int, ...] = (size,)
+
+    def start(self, player: int) -> tuple[int | None, Writes]:
+        """Show nothing: not even the player."""
+        return None, ()
+
+    def after(self, player: int, memo: int | None, record: ObservationRecord) -> tuple[int | None, Writes]:
+        """Show the hand, or a call."""
+        shown = str(made((record,))[0])
+        if shown not in CALLS:
+            cards = [CLASSES.index(shown)] if self.abstracted else [CARDS.index(shown[k : k + 2]) for k in (0, 2)]
+            return None, tuple([(card, 1.0) for card in cards])
+        call = CALLS.index(shown)
+        if self.recall:
+            return call, ((self.at["calls"] + 2 * call + (record[0] is None), 1.0),)
+        forgotten = () if memo is None else ((self.at["calls"] + memo, 0.0),)
+        return call, (*forgotten, (self.at["calls"] + call, 1.0))
+
+
 def hand_cards(name: str) -> list[str]:
     """Return the cards of a hand, such as ``As``, or of a class, such as ``KQJ♥``, with the suit last."""
     if "+" not in name:
@@ -220,4 +269,4 @@ def tiny_bridge(abstracted: bool = True) -> Rules:
     """
     name = full_name("tiny_bridge", tiny_bridge, abstracted=abstracted)
     first = Observed(BridgeState(abstracted, (), 0, 0), (None, None))
-    return ShownRules(name, ("West", "East"), first, Look(picture, describe_record))
+    return BridgeRules(name, ("West", "East"), first, Look(picture, describe_record))

@@ -7,11 +7,12 @@ https://github.com/ssokota/tiny-hanabi (``payoff_matrices.py``).  Game E is the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture
+from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
 from infoset.games.rules import Ended, NativeState, Rules, seats
 from infoset.games.table import Infostates, Look, ShownRules, area, longest, made, table, turn_words
+from infoset.games.tensors import has_recall, layout
 from infoset.names import check_choice, full_name
 
 PLAYERS = 2
@@ -82,6 +83,36 @@ class HanabiState(NativeState, _Fields):
         return (0.0, 0.0)
 
 
+class HanabiRules(ShownRules):
+    """Tiny Hanabi with OpenSpiel's tensors."""
+
+    def tensor_encoder(self, kind: str) -> HanabiEncoder:
+        """Return the encoder of OpenSpiel's tensors, which are the same: the player's card and the moves."""
+        has_recall(self.name, kind)
+        state: HanabiState = self.first.state  # type: ignore[assignment]
+        return HanabiEncoder(PAYOFFS[state.game])
+
+
+class HanabiEncoder:
+    """The player's card and each player's move; the memo is the number of records."""
+
+    def __init__(self, payoffs: tuple[Any, ...]) -> None:
+        moves = len(payoffs[0][0])
+        self.actions: tuple[Action, ...] = tuple(f"a{k + 1}" for k in range(moves))
+        self.at, size = layout(card=len(payoffs), moves=moves * PLAYERS)
+        self.shape: tuple[int, ...] = (size,)
+
+    def start(self, player: int) -> tuple[int, Writes]:
+        """Show nothing: not even the player."""
+        return 0, ()
+
+    def after(self, player: int, memo: int, record: ObservationRecord) -> tuple[int, Writes]:
+        """Show the card, or a move of the first player and then of the second."""
+        shown = _number(made((record,))[0])
+        begin = self.at["card"] if memo == 0 else self.at["moves"] + len(self.actions) * (memo - 1)
+        return memo + 1, ((begin + shown, 1.0),)
+
+
 def _number(name: Action | None) -> int:
     """Return the number of a card or move: 0 for ``c1`` and ``a1``, and so on."""
     return int(str(name)[1:]) - 1
@@ -116,4 +147,4 @@ def tiny_hanabi(game: str = "A") -> Rules:
     check_choice("tiny_hanabi: game", game, tuple(PAYOFFS))
     name = full_name("tiny_hanabi", tiny_hanabi, game=game)
     first = Observed(HanabiState(game, (), None), (None, None))
-    return ShownRules(name, seats(PLAYERS), first, Look(picture, describe_record))
+    return HanabiRules(name, seats(PLAYERS), first, Look(picture, describe_record))

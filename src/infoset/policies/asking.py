@@ -21,6 +21,7 @@ from infoset.base import (
     StateTree,
 )
 from infoset.errors import ParameterError, shorten
+from infoset.interning import Rows, intern, longer
 from infoset.jit import borrowing, kernel
 from infoset.names import action_names, policy_key
 from infoset.policies.encodings import TensorEncoding, known_in, tree_of
@@ -33,7 +34,9 @@ from infoset.tree.quotient_graph import find_owners
 from infoset.tree.sequence_form import SequenceForm
 from infoset.tree.symmetry import Group
 
-BATCH = 8192  # information states asked at once: their inputs stay in the processor's cache
+BATCH = 1 << 14  # information states asked at once
+MOST_WORDS = 1 << 25  # of 8 bytes, in the inputs whose answers are remembered
+TRIED = 4  # batches after which inputs are no longer compared if most of them are new
 ASKED_A_REPORT = 1000
 
 Row: TypeAlias = "Callable[[int, InformationState, tuple[Action, ...]], Sequence[float] | None]"
@@ -106,14 +109,21 @@ def _ask_batches(
     """Write the probabilities of a player's states at ``begin`` (K,)."""
     encoding = policy.encoding
     encode = encoding.rows(states) if isinstance(encoding, TensorEncoding) else lambda k: encoding.encode(states, k)
+    known: KnownAnswers | None = KnownAnswers(encoding)
     for first in range(0, len(which), BATCH):
         here = slice(first, first + BATCH)
+        inputs = encode(which[here])
+        if known is not None and not known.pays(first):
+            known = None
         legal = columns.legal[action_set[here]]
-        rows = np.ascontiguousarray(
-            policy.batch_probabilities(player, encode(which[here]), legal), dtype=np.float64
-        )  # fmt: skip
+        if known is not None:
+            new, number = known.number(inputs.reshape(len(inputs), -1), action_set[here])
+            inputs, legal = inputs[new], legal[new]
+        rows = np.asarray(policy.batch_probabilities(player, inputs, legal), dtype=np.float64)
         if rows.shape != legal.shape:
             raise ParameterError(f"the policy returns an array of shape {rows.shape}; allowed: {legal.shape}")
+        if known is not None:
+            rows = known.answers(rows, number)
         wrong = _place(rows, columns.first, columns.column, action_set[here], begin[here], found, SUM_TOLERANCE)
         if wrong >= 0:
             key = policy_key(known_in(states, int(which[first + wrong])), "")
@@ -122,6 +132,46 @@ def _ask_batches(
                 f"information set {shorten(key, 200)}; allowed: numbers of at least 0 that sum to 1"
             )
         status.detail(f"asking for probabilities: {first:,} of {len(which):,} information sets")
+
+
+class KnownAnswers:
+    """The distinct inputs so far with their answers: thousands of information states may share an observation."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.words = (int(np.prod(encoding.shape)) + 2) // 2  # of 8 bytes: the inputs and the action set
+        self.inputs, self.rows = Rows.empty(), np.zeros((0, len(encoding.actions)))
+
+    @property
+    def count(self) -> int:
+        return int(self.inputs.size[0])
+
+    def pays(self, asked: int) -> bool:
+        """Return whether to go on comparing after so many states: there is room, and most inputs were seen before."""
+        return self.count * self.words < MOST_WORDS and (asked < TRIED * BATCH or 2 * self.count < asked)
+
+    def number(self, inputs: npt.NDArray[np.float32], action_set: npt.NDArray[Any]) -> tuple[LongArray, LongArray]:
+        """Return the places of the new ones among inputs (K, size), and the number (K,) of each among all inputs."""
+        keys = np.zeros((len(inputs), 2 * self.words), dtype=np.float32)
+        keys[:, : inputs.shape[1]], keys[:, -1] = inputs, action_set
+        before, self.inputs = self.count, self.inputs.with_room(len(keys), keys.size)
+        number = np.empty(len(keys), dtype=np.int64)
+        _intern_all(self.inputs, keys.view(np.int64), number)
+        _, first = np.unique(number, return_index=True)
+        return first[number[first] >= before], number
+
+    def answers(self, rows: FloatArray, number: LongArray) -> FloatArray:
+        """Return the rows (K, A) of inputs by their numbers, given those (N, A) of the new ones."""
+        self.rows = longer(self.rows, self.count)
+        self.rows[self.count - len(rows) : self.count] = rows
+        return np.asarray(self.rows[number])
+
+
+@kernel
+@borrowing
+def _intern_all(found: Rows, keys: LongArray, number: LongArray) -> None:
+    """Write the number of each row of keys."""
+    for k in range(len(keys)):
+        number[k] = intern(found, keys[k])
 
 
 @kernel
@@ -215,11 +265,12 @@ def ask_factored(policy: Policy | Row, factored: FactoredForm) -> FloatArray:
     owner = factored.owner
     first = begin[owner[chosen]].astype(np.int64) + s.first[chosen]
     n, start = len(factored.rules.players), np.array(factored.rules.start_records)
+    parent = s.parent[:count]
     for element in range(group.order):
         record = group.record[element][s.record[:count]]
         record[:n] = start  # what players observe before the first move has no images
         action_set = group.action_set[element][s.action_set[chosen]]
-        states = StateTree(s.parent[:count], record, owner, factored.rules.records)
+        states = StateTree(parent, record, owner, factored.rules.records)
         rows = ask(policy, states, chosen, action_set, factored.rules.action_sets)
         _choose_least(group, element, s.action_set[chosen], s.fixing[chosen], first, rows, strategy)
     return strategy

@@ -47,6 +47,7 @@ class TensorEncoding:
         self.name, self.encoder = name, encoder
         self.shape, self.actions = tuple(encoder.shape), tuple(encoder.actions)
         self._steps = Steps(encoder, ())
+        self._levels = _Levels(np.zeros(0, dtype=np.int32))
 
     def encode(self, states: StateTree, which: LongArray) -> npt.NDArray[np.float32]:
         """Return the arrays (K, *shape) of the states ``which`` (K,)."""
@@ -56,13 +57,12 @@ class TensorEncoding:
         """Return ``encode`` for many calls with the same states, whose steps are numbered once."""
         if self._steps.records is not states.records:
             self._steps = Steps(self.encoder, states.records)
-        parent = np.asarray(states.parent, dtype=np.int32)
-        depth = np.zeros(len(parent), dtype=np.int32)
-        measure_depths(parent, depth)
-        owner = np.asarray(states.owner)
-        code, start = self._steps.number(parent, depth, np.asarray(states.record), owner)
+        if self._levels.parent is not states.parent:
+            self._levels = _Levels(states.parent)
+        parent, owner = self._levels.parent, np.asarray(states.owner)
+        code, start = self._steps.number(self._levels, np.asarray(states.record), owner)
         first, index, value = self._steps.writes()
-        path = np.empty(int(depth.max(initial=0)) + 1, dtype=np.int64)
+        path = np.empty(len(self._levels.states), dtype=np.int64)
 
         def encode(which: LongArray) -> npt.NDArray[np.float32]:
             out = np.zeros((len(which), int(np.prod(self.shape))), dtype=np.float32)
@@ -70,6 +70,16 @@ class TensorEncoding:
             return out.reshape(len(which), *self.shape)
 
         return encode
+
+
+class _Levels:
+    """The states of a tree by their depth."""
+
+    def __init__(self, parent: npt.NDArray[Any]) -> None:
+        self.parent = parent
+        depth = np.zeros(len(parent), dtype=np.int32)
+        measure_depths(parent, depth)
+        self.states = np.split(np.argsort(depth, kind="stable"), np.cumsum(np.bincount(depth))[:-1])
 
 
 class Steps:
@@ -84,20 +94,16 @@ class Steps:
         self.written: list[Writes] = []  # by step
         self.step = np.full((1, len(records)), UNKNOWN, dtype=np.int32)  # (memos, records)
 
-    def number(
-        self, parent: IntArray, depth: IntArray, record: npt.NDArray[Any], owner: npt.NDArray[Any]
-    ) -> tuple[IntArray, IntArray]:
+    def number(self, levels: _Levels, record: npt.NDArray[Any], owner: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
         """Return the step (N,) by each state's record, UNKNOWN without one, and that to each player's start (n,)."""
-        order = np.argsort(depth, kind="stable")
-        ends = np.cumsum(np.bincount(depth)).tolist()
-        code, memo = np.full(len(parent), UNKNOWN, dtype=np.int32), np.zeros(len(parent), dtype=np.int32)
+        code, memo = np.full(len(record), UNKNOWN, dtype=np.int32), np.zeros(len(record), dtype=np.int32)
         start = np.array([self.start_of(player) for player in range(int(owner.max(initial=-1)) + 1)], dtype=np.int32)
-        for begin, end in zip([0, *ends[:-1]], ends, strict=True):
-            level = order[begin:end]
-            memo[level] = memo[parent[level]] if begin else np.array(self.memo_after)[start[owner[level]]]
-            level = level[record[level] >= 0]
-            code[level] = self.follow(memo[level], record[level])
-            memo[level] = np.array(self.memo_after)[code[level]]
+        for depth, level in enumerate(levels.states):
+            before = memo[levels.parent[level]] if depth else np.array(self.memo_after)[start[owner[level]]]
+            memo[level] = before
+            has = record[level] >= 0
+            code[level[has]] = self.follow(before[has], record[level[has]])
+            memo[level[has]] = np.array(self.memo_after)[code[level[has]]]
         return code, start
 
     def start_of(self, player: int) -> int:

@@ -13,6 +13,7 @@ import shutil
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ from infoset.policies.encodings import ENCODINGS, HISTORY, encoding_of
 
 LOGITS, PROBABILITIES, VALUES = OUTPUTS = ("logits", "probabilities", "values")
 SINGLE, DOUBLE = PRECISIONS = ("single", "double")
+CHUNK = 1024  # inputs evaluated by one thread: what a few hundred units compute stays in the cache
 MOST_BYTES = 2 << 30  # of a network's file
 
 Forward: TypeAlias = "Callable[[npt.NDArray[np.float32]], Any]"
@@ -170,6 +172,21 @@ def _outputs(forward: Forward, encoding: Encoding) -> tuple[int, ...] | None:
         return None
 
 
+def _in_threads(forward: Forward, begin: Callable[[], object]) -> Forward:
+    """Return a network that is evaluated ``CHUNK`` inputs at a time, in threads that each begin by ``begin``.
+
+    A library's own threads wait for each other actively, which takes many times as long where cores are shared.  The
+    division does not depend on the number of cores, so neither do the results.
+    """
+    threads = ThreadPoolExecutor(os.cpu_count() or 1, initializer=begin)
+
+    def divided(inputs: npt.NDArray[np.float32]) -> Any:
+        parts = [inputs[first : first + CHUNK] for first in range(0, max(len(inputs), 1), CHUNK)]
+        return np.concatenate(list(threads.map(forward, parts)))
+
+    return divided
+
+
 @dataclass(frozen=True)
 class TorchFile(NetworkFile):
     """A network of PyTorch: TorchScript (``torch.jit.save``) or an exported program (``torch.export.save``)."""
@@ -190,7 +207,7 @@ class TorchFile(NetworkFile):
                 found = module(torch.from_numpy(np.ascontiguousarray(inputs)).to(kind))
             return (found if isinstance(found, torch.Tensor) else found[0]).numpy()
 
-        return forward
+        return _in_threads(forward, lambda: torch.set_num_threads(1))
 
 
 ALLOWED = re.compile(r"torch\.ops\.(aten|prims)\.\w+\.\w+|_operator\.\w+")
@@ -290,7 +307,7 @@ class OnnxFile(NetworkFile):
             raise PolicyError(f"{self.path}: {no_such_path(self.path)}")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # what it logs is raised, too
-        options.use_deterministic_compute = True
+        options.use_deterministic_compute, options.intra_op_num_threads = True, 1
         try:
             session = onnxruntime.InferenceSession(self.path, options, providers=["CPUExecutionProvider"])
         except Exception as error:
@@ -298,4 +315,4 @@ class OnnxFile(NetworkFile):
         if len(session.get_inputs()) != 1:
             raise PolicyError(f"{self.path}: the network has {len(session.get_inputs())} inputs; allowed: 1")
         name, first = session.get_inputs()[0].name, session.get_outputs()[0].name
-        return lambda inputs: session.run([first], {name: np.ascontiguousarray(inputs)})[0]
+        return _in_threads(lambda inputs: session.run([first], {name: np.ascontiguousarray(inputs)})[0], lambda: None)
