@@ -20,8 +20,7 @@ ARCADE = "pommerman:PommeTeamCompetition-v0"
 
 def measured(game: str, agents: list[str], games: int, **clocks: float) -> Series:
     return min(
-        (play_series(game, agents, games=games, seed=1, **clocks) for _ in range(3)),
-        key=lambda s: s.seconds / s.actions,
+        (play_series(game, agents, games=games, seed=1, **clocks) for _ in range(3)), key=lambda s: s.seconds / s.actions
     )
 
 

@@ -263,9 +263,7 @@ def memory(pid: int) -> int:
     """Bytes (PSS) of a process and all below it; 0 where Linux does not say so."""
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        children = [
-            child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
-        ]
+        children = [child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
     except OSError:
         return 0
     found = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)

@@ -38,9 +38,7 @@ def main() -> None:
             spent = time.perf_counter() - begin
             paid = " ".join(f"{value:+.6f}" for value in plan.values)
             beside = f"{regrets(name, REGRETS[kind]):.1f}" if kind in REGRETS else ""
-            shown = (
-                f"| {name} | {kind} | {paid} | {len(plan.probabilities)} | {max(plan.gains(kind)):.1e} | {spent:.2f} |"
-            )
+            shown = f"| {name} | {kind} | {paid} | {len(plan.probabilities)} | {max(plan.gains(kind)):.1e} | {spent:.2f} |"
             print(f"{shown} {beside} |", flush=True)
 
 

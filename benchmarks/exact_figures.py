@@ -121,9 +121,7 @@ class Preferring:
     def __init__(self, row: Row) -> None:
         self.row_of, self.weights = row, weights(row.looks[1] - row.looks[0])
 
-    def action_probabilities(
-        self, player: int, known: InformationState, legal_actions: tuple[Action, ...]
-    ) -> np.ndarray:
+    def action_probabilities(self, player: int, known: InformationState, legal_actions: tuple[Action, ...]) -> np.ndarray:
         places = np.array(self.row_of.places(player, known), dtype=int) - self.row_of.looks[0]
         probabilities = np.full(len(legal_actions), SELDOM)
         probabilities[int(self.weights[places].sum()) % len(legal_actions)] = 1 - SELDOM * (len(legal_actions) - 1)

@@ -16,13 +16,7 @@ from infoset.search.tree_search import OWN, STATE, RandomPlays, TreeSearch
 from infoset.tree.lazy_graph import EDGES, OPEN, STATES
 from infoset.tree.rules_source import build_lazy_graph
 
-GAMES = [
-    "gdl:connect_four",
-    "gdl:breakthrough",
-    "gdl:phantom_connect",
-    "gdl:krieg_tic_tac_toe",
-    "gdl:small_battleships",
-]
+GAMES = ["gdl:connect_four", "gdl:breakthrough", "gdl:phantom_connect", "gdl:krieg_tic_tac_toe", "gdl:small_battleships"]
 
 
 def grow(name: str, edges: int) -> tuple:
@@ -55,8 +49,6 @@ def measure(name: str) -> str:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(
-        "| game | edges a second | random plays a second | leaves a second, 4 plays each |\n| --- | --- | --- | --- |"
-    )
+    print("| game | edges a second | random plays a second | leaves a second, 4 plays each |\n| --- | --- | --- | --- |")
     for game in sys.argv[1:] or GAMES:
         print(measure(game), flush=True)

@@ -269,9 +269,7 @@ def getting_ready(args: Args) -> None:
     )  # fmt: skip
     table(head, rows)
     print(f"Medians of {args.rounds} rounds with kernels already compiled. The grounder is a process of its own, which")
-    print(
-        f"takes most of `ground`; starting it takes {show(start)} s, measured on a description with nothing to ground."
-    )
+    print(f"takes most of `ground`; starting it takes {show(start)} s, measured on a description with nothing to ground.")
     print("Compiling makes the network and the arrays of the scalar evaluator.\n")
 
 
@@ -354,9 +352,7 @@ def random_plays(evaluator: LazyEvaluator) -> Job:
             state = evaluator.start()
             while not evaluator.terminal(state):
                 action_sets = [evaluator.legal_actions(state, role) for role in roles]
-                state, _ = evaluator.step(
-                    state, [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets]
-                )
+                state, _ = evaluator.step(state, [action_set[int(rng.integers(len(action_set)))] for action_set in action_sets])
             for role in roles:
                 evaluator.goals(state, role)
 
@@ -391,9 +387,7 @@ def means(args: Args) -> None:
                 game.length if k == 0 else None,
             ))  # fmt: skip
     table(("game", "mean", SCALAR, BIT_PARALLEL, "apart", "agree", "other engines"), rows)
-    print(
-        f"Apart: the difference in its standard errors; up to {FAR:g} is compatible with chance among so many pairs (the"
-    )
+    print(f"Apart: the difference in its standard errors; up to {FAR:g} is compatible with chance among so many pairs (the")
     print("intervals overlap up to 2.8). Seeds and numbers of plays are fixed: the figures are the same in every run.")
     print("Exact means for meier, all plays enumerated: 5.2657 steps, returns 34.84 and 65.16. Connect Four ships with")
     print("the usual 7 columns; the mean length of the other engines' plays is the one that 8 columns give.\n")

@@ -99,9 +99,7 @@ def measure(row: Row) -> dict[str, Any] | None:
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
     }  # fmt: skip
     for level in (*LEVELS, row.finest):
-        reached = [
-            p for p in solution.curve if p.exploitability is not None and p.exploitability <= level / 100 * row.pot
-        ]
+        reached = [p for p in solution.curve if p.exploitability is not None and p.exploitability <= level / 100 * row.pot]
         found[f"to {level}"] = (reached[0].seconds, reached[0].iteration) if reached else None
     return found
 

@@ -163,9 +163,7 @@ def single(name: str, dictionaries: bool = False) -> Job:
         for _ in range(steps):
             if state.terminal:
                 state = game.deal(next(seeds)).state
-            joint = [
-                action if state.legal_actions(k) else None for k, action in zip(agents, next(actions), strict=True)
-            ]
+            joint = [action if state.legal_actions(k) else None for k, action in zip(agents, next(actions), strict=True)]
             step = state.play(joint)
             state = step.state
             if dictionaries:

@@ -140,9 +140,7 @@ class Shadow:
         self.spiel = self.game.new_initial_state()
         self.check(state)
 
-    def follow(
-        self, before: State, actions: Sequence[Action | None], chance_outcome: Action | None, after: State
-    ) -> None:
+    def follow(self, before: State, actions: Sequence[Action | None], chance_outcome: Action | None, after: State) -> None:
         """A step was played."""
         movers = range(len(actions)) if self.pair.together else [self.spiel.current_player()]
         for player in movers:
@@ -226,9 +224,7 @@ class SpielAgent:
         if kind not in ("mcts", "ismcts", "ismcts-mixed"):
             raise ParameterError(f"unknown bot {self.name}; there are {', '.join(f'{OPENSPIEL}{k}' for k in BOTS)}")
         if hides != kind.startswith("ismcts"):
-            raise ParameterError(
-                f"{self.name} does not play {self.shadow.pair.theirs}: information is hidden there or not"
-            )
+            raise ParameterError(f"{self.name} does not play {self.shadow.pair.theirs}: information is hidden there or not")
         if kind == "mcts":
             return mcts(self.shadow.game, seed, self.seconds)
         if self.shadow.game.get_type().short_name == "leduc_poker":
@@ -318,9 +314,7 @@ def sampling_library() -> Any:
     if not path.exists():
         compiler = shutil.which("c++") or shutil.which("g++")
         if compiler is None:
-            raise ParameterError(
-                "OpenSpiel's ISMCTSBot draws states of leduc_poker alone; a C++ compiler adds the others"
-            )
+            raise ParameterError("OpenSpiel's ISMCTSBot draws states of leduc_poker alone; a C++ compiler adds the others")
         theirs = home / "open_spiel"
         folders = [home, theirs, theirs / "abseil-cpp", theirs / "json" / "include"]
         made = path.with_suffix(f".{os.getpid()}")
@@ -536,19 +530,12 @@ def parse(argv: Sequence[str] | None = None) -> Args:
     parser = argparse.ArgumentParser(description=Args.__doc__)
     add = parser.add_argument
     add("--table", nargs="+", choices=TABLES, default=[], help="rows by name")
-    add(
-        "--row", nargs=3, action="append", default=[], metavar=("GAME", "AGENT", "RIVAL"), help="a row; may be repeated"
-    )
+    add("--row", nargs=3, action="append", default=[], metavar=("GAME", "AGENT", "RIVAL"), help="a row; may be repeated")
     add("--agent", default=Args.agent, help="who plays the rows of --table (default: %(default)s)")
     add("--seconds-per-move", type=float, default=Args.seconds_per_move, help="of both (default: %(default)s)")
     add("--seconds-to-begin", type=float, default=Args.seconds_to_begin, help="the agents' (default: %(default)s)")
     add("--games", type=int, default=Args.games, help="of each row (default: %(default)s)")
-    add(
-        "--within",
-        type=float,
-        default=Args.within,
-        help="points of half the interval at which a row ends (default: never)",
-    )
+    add("--within", type=float, default=Args.within, help="points of half the interval at which a row ends (default: never)")
     add("--seed", type=int, default=Args.seed)
     add("--workers", type=int, default=Args.workers, help="processes, a game each (default: %(default)s)")
     add("--out", type=Path, default=Args.out, help="the games that were played (default: %(default)s)")
@@ -639,7 +626,9 @@ def is_settled(games: Iterable[Played], within: float) -> bool:
     return 50 * (high - low) <= within
 
 
-def played(todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str], settled: set[Row]) -> Iterator[Played]:
+def played(
+    todo: Sequence[tuple[Row, int]], args: Args, refused: dict[Row, str], settled: set[Row]
+) -> Iterator[Played]:
     """The games as they end, here or in processes; rows that are refused are left at their first game."""
     for row, one in answers(todo, args, refused, settled):
         if isinstance(one, str):

@@ -279,9 +279,7 @@ def iterations(args: Args, measured: Measured) -> None:
     table(("game", "method", "infoset", "OpenSpiel C++", "ratio", "LiteEFG", "ratio"), rows)
     for note in notes:
         print(note)
-    print(
-        "In infoset and OpenSpiel players update in turn within an iteration; LiteEFG's CFR updates them simultaneously.\n"
-    )
+    print("In infoset and OpenSpiel players update in turn within an iteration; LiteEFG's CFR updates them simultaneously.\n")
 
 
 def evaluation(args: Args, measured: Measured) -> None:

@@ -21,9 +21,7 @@ def main() -> None:
     parser.add_argument("--cards", type=int, nargs="+", default=[4, 6, 8, 10, 12])
     given = parser.parse_args()
     infoset.solve("kuhn_poker(players=3)", "team-maxmin", teams="1+2")  # which compiles what is not
-    print(
-        "| cards | team | its payoff | gap | plans | iterations | seconds |\n| --- | --- | --- | --- | --- | --- | --- |"
-    )
+    print("| cards | team | its payoff | gap | plans | iterations | seconds |\n| --- | --- | --- | --- | --- | --- | --- |")
     for cards in given.cards:
         for teams in TEAMS:
             found = infoset.solve(f"kuhn_poker(players=3,cards={cards})", "team-maxmin", teams=teams)
