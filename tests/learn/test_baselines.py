@@ -21,7 +21,7 @@ from infoset.view.curves import plot_learning
 
 KUHN = "kuhn_poker"
 SMALL = {"encoding": "history", "hidden": 64, "layers": 1}
-GRADIENT = {"games": 256, "batch": 512, "rate": 2e-3, "entropy": 0.5, "last_entropy": 0.02, "steps": 80_000}
+GRADIENT = {"games": 256, "batch": 512, "rate": 2e-3, "entropy": 0.5, "last_entropy": 0.02, "steps": 120_000}
 GAMES_OF_PRESETS = [
     f"{game}{abrupt}" for game in ("phantom_tic_tac_toe", "dark_hex") for abrupt in ("", "(abrupt=true)")
 ]
@@ -29,9 +29,9 @@ REGRETS = {"games": 64, "batch": 256, "updates": 50, "rate": 1e-2}
 LEARNT = {  # epochs, parameters, an exploitability above what was measured; uniform play has 11/24
     "ppo": (None, GRADIENT, 0.08),
     "mmd": (None, GRADIENT, 0.08),
-    "deep-cfr": (30, REGRETS, 0.1),
-    "nfsp": (60, {"games": 128, "batch": 256, "rate": 3e-3, "anticipation": 0.3, "buffer": 20_000, "renewal": 4}, 0.2),
-    "escher": (25, {**REGRETS, "games": 128}, 0.2),
+    "deep-cfr": (20, REGRETS, 0.1),
+    "nfsp": (45, {"games": 128, "batch": 256, "rate": 3e-3, "anticipation": 0.3, "buffer": 20_000, "renewal": 4}, 0.2),
+    "escher": (15, {**REGRETS, "games": 128}, 0.2),
 }
 
 
@@ -60,9 +60,7 @@ def test_exploitability_in_kuhn_poker_falls(method) -> None:
     assert measured[-1] < most
 
 
-@pytest.mark.parametrize(
-    "game", ["kuhn_poker", "leduc_poker", "goofspiel(num_cards=3,imp_info=true)", "gdl:monty_hall"]
-)
+@pytest.mark.parametrize("game", ["kuhn_poker", "leduc_poker", "goofspiel(num_cards=3,imp_info=true)"])
 def test_games_played_side_by_side_have_the_exact_values_of_uniform_play(game) -> None:
     simulator = Simulator(Compiled.of(game), "history")
     paid = play_out(simulator.deal(20_000, np.random.default_rng(1)), uniform).payoffs * simulator.scale

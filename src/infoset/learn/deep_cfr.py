@@ -63,7 +63,7 @@ class RegretLearner(Baseline):
         self.regret_net = self.new_net()
         seen, row = floats(simulator.size + simulator.num_players), floats(len(simulator.actions))
         legal = np.dtype((np.bool_, (len(simulator.actions),)))
-        fields = {"seen": seen, "legal": legal, "row": row, "weight": np.dtype(np.float32)}
+        fields = {"seen": seen, "legal": legal, "target": row, "weight": np.dtype(np.float32)}
         self.regrets, self.strategies = Reservoir(training.buffer, **fields), Reservoir(training.buffer, **fields)
 
     @abstractmethod
@@ -76,17 +76,17 @@ class RegretLearner(Baseline):
         self.regret_net = self.new_net()
         optimizer = torch.optim.Adam(self.regret_net.parameters(), lr=self.training.rate)
         value_loss = 0.0
-        for seen, legal, row, weight in self._batches(self.regrets):
-            error = (self.regret_net(seen)[0] - row).masked_fill(~legal, 0.0)
+        for seen, legal, target, weight in self._batches(self.regrets):
+            error = (self.regret_net(seen)[0] - target).masked_fill(~legal, 0.0)
             loss = (weight * (error**2).sum(dim=1)).mean()
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             value_loss += loss.item() / self.training.updates
         policy_loss = 0.0
-        for seen, legal, row, weight in self._batches(self.strategies):
+        for seen, legal, target, weight in self._batches(self.strategies):
             logs = log_policy(self.net(seen)[0], legal).masked_fill(~legal, 0.0)
-            loss = -(weight * (row * logs).sum(dim=1)).mean()
+            loss = -(weight * (target * logs).sum(dim=1)).mean()
             self.descend(loss)
             policy_loss += loss.item() / self.training.updates
         return value_loss, policy_loss
@@ -95,13 +95,13 @@ class RegretLearner(Baseline):
         """Yield mini-batches, whose weights are those of linear CFR divided by that of this iteration."""
         for _ in range(self.training.updates):
             k = reservoir.draw(self.training.batch, self.rng)
-            seen, legal, row, weight = (torch.from_numpy(reservoir[name][k]) for name in reservoir.fields)
-            yield seen, legal, row, weight / (self.iteration + 1)
+            seen, legal, target, weight = (torch.from_numpy(reservoir[name][k]) for name in reservoir.fields)
+            yield seen, legal, target, weight / (self.iteration + 1)
 
-    def add(self, reservoir: Reservoir, seen: Inputs, legal: BoolArray, row: Inputs) -> None:
+    def add(self, reservoir: Reservoir, seen: Inputs, legal: BoolArray, target: Inputs) -> None:
         """Add samples of this iteration."""
         weight = np.full(len(seen), self.iteration + 1, dtype=np.float32)
-        reservoir.add_sampled(self.rng, seen=seen, legal=legal, row=row, weight=weight)
+        reservoir.add_sampled(self.rng, seen=seen, legal=legal, target=target, weight=weight)
 
     def parts(self) -> dict[str, Part]:
         return {"regret_net": self.regret_net, "regrets": self.regrets, "strategies": self.strategies}

@@ -7,6 +7,7 @@ other games a player acts at random, and its regrets are what that network says 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 import torch
 

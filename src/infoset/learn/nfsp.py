@@ -8,6 +8,7 @@ sample of all that best responses ever did.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 import torch
 from torch.nn import functional

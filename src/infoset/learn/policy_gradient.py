@@ -94,10 +94,13 @@ class PolicyGradient(Baseline):
         fields = [torch.from_numpy(array) for array in (
             played.seen, played.legal, played.action, played.chances, drawn, gain, value, gain + value,
         )]  # fmt: skip
-        losses = []
-        for _ in range(training.passes):
-            for k in torch.split(torch.from_numpy(self.rng.permutation(len(value))), training.batch):
-                losses.append(self._descend_on(*[field.index_select(0, k) for field in fields]))
+        parts = [
+            torch.split(torch.from_numpy(self.rng.permutation(len(value))), training.batch)
+            for _ in range(training.passes)
+        ]
+        losses = [
+            self._descend_on(*[field.index_select(0, k) for field in fields]) for each in parts for k in each
+        ]  # fmt: skip
         return float(torch.stack(losses).mean()), None
 
     def _descend_on(

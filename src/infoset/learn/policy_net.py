@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,7 @@ class PolicyNet(nn.Module):
     def __init__(self, inputs: int, actions: int, hidden: int, layers: int) -> None:
         super().__init__()
         sizes = [inputs, *[hidden] * layers]
-        blocks = [(nn.Linear(a, b), nn.ReLU()) for a, b in zip(sizes, sizes[1:], strict=False)]
+        blocks = [(nn.Linear(a, b), nn.ReLU()) for a, b in pairwise(sizes)]
         self.trunk = nn.Sequential(*[part for block in blocks for part in block])
         self.policy, self.value = nn.Linear(hidden, actions), nn.Linear(hidden, 1)
         nn.init.zeros_(self.policy.weight)  # uniform play at the beginning

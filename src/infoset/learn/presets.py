@@ -24,9 +24,9 @@ def _gradient(
 ) -> dict[str, Any]:  # fmt: skip
     """Return the parameters of a policy gradient; ``steps`` are those of all environments together."""
     found = {
-        "rate": rate, "games": max(1, steps // DECISIONS), "batch": steps // minibatches, "passes": passes, "clip": clip,
-        "entropy": entropy, "last_entropy": entropy, "value_weight": value, "steepest": steepest, "discount": 0.99,
-        "trace": 0.95, "steps": 10_000_000, "hidden": 512, "layers": 3,
+        "rate": rate, "games": max(1, steps // DECISIONS), "batch": steps // minibatches, "passes": passes,
+        "clip": clip, "entropy": entropy, "last_entropy": entropy, "value_weight": value, "steepest": steepest,
+        "discount": 0.99, "trace": 0.95, "steps": 10_000_000, "hidden": 512, "layers": 3,
     }  # fmt: skip
     return found if kl is None else found | {"kl": kl}
 

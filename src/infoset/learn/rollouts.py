@@ -19,7 +19,7 @@ import numpy.typing as npt
 from infoset.base import Action, BoolArray, Encoding, FloatArray, InformationState, IntArray, LongArray, Writes
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
-from infoset.jit import kernel
+from infoset.jit import kernel, linked_kernel
 from infoset.learn.policy_net import PolicyNet
 from infoset.policies.encodings import HISTORY, TENSORS, Steps, TensorEncoding, encoding_of, tree_of
 from infoset.randomness import Words, next_word
@@ -258,31 +258,32 @@ def _advance(
                 if not known:
                     break
                 for p in range(n):
-                    record = edge[e, TOKENS + p]
-                    if record >= 0:
-                        s = step[memo[g, p], record]
+                    if edge[e, TOKENS + p] >= 0:
+                        s = step[memo[g, p], edge[e, TOKENS + p]]
                         for w in range(first[s], first[s + 1]):
                             inputs[g, p, index[w]] = value[w]
                         memo[g, p] = memo_after[s]
                 at[g] = edge[e, CHILD]
             here = at[g]
             begin, moves = position[here, FIRST], position[here, MOVES]
-            if position[here, PLAYER] == TERMINAL:
+            if position[here, PLAYER] == TERMINAL or (position[here, PLAYER] >= 0 and moves > 1):
                 e = -1
                 break
+            e = begin
             if position[here, PLAYER] == CHANCE:
-                drawn = (next_word(stream[g : g + 1]) >> np.uint64(11)) * UNIT
-                e = begin
-                while e < begin + moves - 1 and drawn >= probability[e]:
-                    drawn -= probability[e]
-                    e += 1
-            elif moves == 1:
-                e = begin
-            else:
-                e = -1
-                break
+                e += _drawn(probability[begin : begin + moves], stream[g : g + 1])
         pending[g] = e
     return count
+
+
+@linked_kernel
+def _drawn(probability: FloatArray, stream: Words) -> int:
+    """Return an index drawn from probabilities."""
+    left, k = (next_word(stream) >> np.uint64(11)) * UNIT, 0
+    while k < len(probability) - 1 and left >= probability[k]:
+        left -= probability[k]
+        k += 1
+    return k
 
 
 @kernel

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from infoset.arguments import checks_arguments
+from infoset.catalog import game_of_run
 from infoset.errors import MissingExtraError, ParameterError
 from infoset.files import check_file, replace_file
 from infoset.match.agents import NET
@@ -315,10 +316,10 @@ def _curve_of(run: str | Path | Solution) -> tuple[str, str, Sequence[Point]]:
 def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *, axes: Any = None) -> Any:
     """Plot the convergence curves of several runs together, each with its name; return the axes of matplotlib.
 
-    ``runs`` are folders, of trainings too, or solutions.  The curves show the exploitability of each average profile by iteration, or
-    where that is unknown the value of the best policy so far.  With ``out`` the picture goes to that file (``.png``,
-    ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a curve, ``CheckpointError`` for a folder
-    without a run, ``MissingExtraError`` without matplotlib.
+    ``runs`` are folders, of trainings too, or solutions.  The curves show the exploitability of each average profile by
+    iteration (of a training, by epoch), or where that is unknown the value of the best policy so far.  With ``out`` the
+    picture goes to that file (``.png``, ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a
+    curve, ``CheckpointError`` for a folder without a run, ``MissingExtraError`` without matplotlib.
 
     >>> runs = [infoset.solve("kuhn_poker", method, iterations=50) for method in ("cfr", "cfr+")]
     >>> axes = infoset.plot(runs, "curves.svg")
