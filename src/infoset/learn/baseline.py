@@ -105,7 +105,7 @@ class Baseline(Learner):
     @property
     def left(self) -> float:
         """The share of the training that is still to come."""
-        return max(0.0, 1.0 - self.states / self.training.steps)
+        return max(0.0, 1.0 - self.states / float(self.training.steps))
 
     @property
     def over(self) -> bool:
@@ -231,7 +231,7 @@ class BaselineConfig(msgspec.Struct, frozen=True):
 
     def policy(self, path: Path, compiled: Compiled) -> NetPolicy:
         """Return the policy of the network in a training's folder.  Raises ``PolicyError`` for a broken file."""
-        states = Sight(compiled, self.training.encoding)
+        states: Any = Sight(compiled, self.training.encoding)
         net, file = states.net(self.training.hidden, self.training.layers), path / NET
         try:
             net.load_state_dict(load_weights(file, states))

@@ -80,7 +80,7 @@ class RegretLearner(Baseline):
             error = (self.regret_net(seen)[0] - target).masked_fill(~legal, 0.0)
             loss = (weight * (error**2).sum(dim=1)).mean()
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
             value_loss += loss.item() / self.training.updates
         policy_loss = 0.0

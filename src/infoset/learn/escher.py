@@ -52,7 +52,8 @@ class Escher(RegretLearner):
             views.append(joint(batch))
             even = batch.legal / batch.legal.sum(axis=1, keepdims=True)
             chances = match_regrets(self.regret_net, batch)
-            return ((1 - training.exploration) * chances + training.exploration * even).astype(np.float32)
+            mixed: Inputs = ((1 - training.exploration) * chances + training.exploration * even).astype(np.float32)
+            return mixed
 
         played = self.play(act, 2 * training.games)
         paid = played.payoffs[played.game, played.player].astype(np.float32)

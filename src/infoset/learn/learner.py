@@ -163,8 +163,6 @@ class Learner(ABC):
 
     steepest = inf
     """The norm to which longer gradients are clipped."""
-    over = False
-    """Whether nothing is left to learn."""
 
     def __init__(self, encoding: States, net: nn.Module, training: Any) -> None:
         self.encoding: Any = encoding
@@ -172,6 +170,11 @@ class Learner(ABC):
         self.until = inf  # the time at which long games are cut
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=training.rate)
         self.iteration = self.games = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to learn."""
+        return False
 
     def prepare(self) -> None:  # noqa: B027
         """Prepare a training that is not resumed, before its first epoch."""

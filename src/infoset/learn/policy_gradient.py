@@ -29,7 +29,7 @@ class PolicyGradientTraining(BaselineTraining):
     """How often an epoch's decisions are learnt from."""
     clip: float = 0.2
     """Largest relative change of an action's probability beyond which it is not learnt from any more."""
-    entropy: float = 0.05
+    entropy: float = 0.5
     """Weight of the entropy of the policies."""
     last_entropy: float = 0.05
     """The same at the end; it changes linearly."""

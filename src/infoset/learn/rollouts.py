@@ -11,12 +11,22 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, BoolArray, Encoding, FloatArray, InformationState, IntArray, LongArray, Writes
+from infoset.base import (
+    BoolArray,
+    Encoding,
+    FloatArray,
+    IndexArray,
+    InformationState,
+    IntArray,
+    LongArray,
+    ObservationRecord,
+    Writes,
+)
 from infoset.compiled import Compiled
 from infoset.errors import UnsupportedGameError
 from infoset.jit import kernel, linked_kernel
@@ -32,6 +42,16 @@ NOTHING = -1
 UNIT = 2.0**-53
 
 
+class Tables(NamedTuple):
+    """The steps of an encoding as arrays."""
+
+    step: IntArray  # (memos, records) the step by each record after each memo
+    memo_after: IntArray  # (steps,)
+    first: IntArray  # (steps + 1,) where each step's writes begin
+    index: IndexArray
+    value: Inputs
+
+
 class Whole:
     """A ``TensorEncoder`` by any encoding: it writes the whole array at every step."""
 
@@ -41,7 +61,7 @@ class Whole:
     def start(self, player: int) -> tuple[InformationState, Writes]:
         return (), self._writes(player, ())
 
-    def after(self, player: int, memo: InformationState, record: tuple[Action, ...]) -> tuple[InformationState, Writes]:
+    def after(self, player: int, memo: InformationState, record: ObservationRecord) -> tuple[InformationState, Writes]:
         return (*memo, record), self._writes(player, (*memo, record))
 
     def _writes(self, player: int, infostate: InformationState) -> Writes:
@@ -84,17 +104,20 @@ def _encoding(compiled: Compiled, name: str) -> Encoding:
 class Simulator(Sight):
     """A game as it is played by networks: its positions, its steps in an encoding, the legal actions by column."""
 
-    def __init__(self, compiled: Compiled, encoding: str = "") -> None:
-        super().__init__(compiled, encoding)
+    def __init__(self, compiled: Compiled, name: str = "") -> None:
+        super().__init__(compiled, name)
         graph, self.walk = compiled.graph, compiled.plain_walk
-        tensors = isinstance(self.encoding, TensorEncoding)
-        self.steps = Steps(self.encoding.encoder if tensors else Whole(self.encoding), graph.records)
+        encoding = self.encoding
+        encoder = encoding.encoder if isinstance(encoding, TensorEncoding) else Whole(encoding)
+        self.steps = Steps(encoder, graph.records)
         column = {action: k for k, action in enumerate(self.actions)}
         self.place = np.full((len(graph.action_sets), len(self.actions)), NOTHING, dtype=np.int32)
         for content in np.unique(graph.content[graph.player >= 0]).tolist():
             for k, action in enumerate(graph.action_sets[content]):
                 self.place[content, column[action]] = k
         self.legal = self.place >= 0
+        if not (self.legal.sum(axis=1) > 1).any():
+            raise UnsupportedGameError(f"{self.name} has nothing to learn: nobody ever has a choice")
         self.payoffs = graph.payoffs
         self.scale = float(np.abs(graph.payoffs).max()) or 1.0
         self._starts()
@@ -114,11 +137,10 @@ class Simulator(Sight):
             self.memo[player] = self.steps.memo_after[steps[-1]]
         self.tables = self._tables()
 
-    def _tables(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return the steps as arrays: the step by memo and record, the memo after a step, and what a step writes."""
+    def _tables(self) -> Tables:
         nothing = np.zeros(0, dtype=np.int32)
         self.steps.follow(nothing, nothing)  # so that every memo has a row
-        return self.steps.step, np.array(self.steps.memo_after, dtype=np.int32), *self.steps.writes()
+        return Tables(self.steps.step, np.array(self.steps.memo_after, dtype=np.int32), *self.steps.writes())
 
     def __len__(self) -> int:
         return len(self.walk.position)
@@ -233,7 +255,7 @@ def play_out(batch: Batch, act: Act) -> Trajectories:
         action = batch.draw(chances)
         found.append((batch.seen, batch.legal, batch.live, batch.player, action, chances))
         batch.play(action)
-    return Trajectories(*map(np.concatenate, zip(*found, strict=True)), batch.payoffs)  # type: ignore[arg-type]
+    return Trajectories._make([*map(np.concatenate, zip(*found, strict=True)), batch.payoffs])
 
 
 @kernel
