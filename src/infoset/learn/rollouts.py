@@ -48,8 +48,8 @@ class Tables(NamedTuple):
     step: IntArray  # (memos, records) the step by each record after each memo
     memo_after: IntArray  # (steps,)
     first: IntArray  # (steps + 1,) where each step's writes begin
-    index: IndexArray
-    value: Inputs
+    indices: IndexArray
+    values: Inputs
 
 
 class Whole:
@@ -178,7 +178,7 @@ class Batch:
         missing = np.empty((len(which) * simulator.num_players, 2), dtype=np.int32)
         moved = which
         while count := _advance(
-            walk.position, walk.edge, walk.probability, *simulator.tables, self.at, self.memo, self.inputs,
+            walk.position, walk.edge, walk.probability, simulator.tables, self.at, self.memo, self.inputs,
             self.pending, self.stream, moved, missing,
         ):  # fmt: skip
             steps.follow(missing[:count, 0], missing[:count, 1])
@@ -260,9 +260,8 @@ def play_out(batch: Batch, act: Act) -> Trajectories:
 
 @kernel
 def _advance(
-    position: IntArray, edge: IntArray, probability: FloatArray, step: IntArray, memo_after: IntArray, first: IntArray,
-    index: IntArray, value: Inputs, at: IntArray, memo: IntArray, inputs: Inputs, pending: IntArray, stream: Words,
-    which: LongArray, missing: IntArray,
+    position: IntArray, edge: IntArray, probability: FloatArray, t: Tables, at: IntArray, memo: IntArray,
+    inputs: Inputs, pending: IntArray, stream: Words, which: LongArray, missing: IntArray,
 ) -> int:  # fmt: skip
     """Play games on; return how many pairs of a memo and a record, written to ``missing``, have no known step yet."""
     count, n = 0, memo.shape[1]
@@ -273,7 +272,7 @@ def _advance(
                 known = True
                 for p in range(n):
                     record = edge[e, TOKENS + p]
-                    if record >= 0 and step[memo[g, p], record] < 0:
+                    if record >= 0 and t.step[memo[g, p], record] < 0:
                         missing[count, 0], missing[count, 1] = memo[g, p], record
                         count += 1
                         known = False
@@ -281,10 +280,10 @@ def _advance(
                     break
                 for p in range(n):
                     if edge[e, TOKENS + p] >= 0:
-                        s = step[memo[g, p], edge[e, TOKENS + p]]
-                        for w in range(first[s], first[s + 1]):
-                            inputs[g, p, index[w]] = value[w]
-                        memo[g, p] = memo_after[s]
+                        s = t.step[memo[g, p], edge[e, TOKENS + p]]
+                        for w in range(t.first[s], t.first[s + 1]):
+                            inputs[g, p, t.indices[w]] = t.values[w]
+                        memo[g, p] = t.memo_after[s]
                 at[g] = edge[e, CHILD]
             here = at[g]
             begin, moves = position[here, FIRST], position[here, MOVES]
