@@ -143,6 +143,7 @@ class LearningProgress(Bar):
 
     def __init__(self, seconds: float) -> None:
         super().__init__("s", "exploring", int(seconds))
+        self.measured = ""
 
     def exploring(self, positions: int) -> None:
         """Show the number of positions expanded so far."""
@@ -155,9 +156,11 @@ class LearningProgress(Bar):
             ", start " + ", ".join(f"{value:.4g}" for value in epoch.start_values) if epoch.start_values else ""
         )
         score = f", score {epoch.share} v {epoch.opponent}" if epoch.share else ""
+        if epoch.exploitability is not None:
+            self.measured = f", exploitability {epoch.exploitability:.2e}"
         words = ("value", epoch.value_loss), ("policy", epoch.policy_loss)
         lost = next(f"{word} loss {loss:.2e}" for word, loss in words if loss is not None)
-        quality = f"{epoch.games:,} games, {lost}{start_text}{score}"
+        quality = f"{epoch.games:,} games, {lost}{start_text}{score}{self.measured}"
         self.show(description="learning", completed=epoch.seconds, rate=rate, quality=quality)
 
 

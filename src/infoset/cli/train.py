@@ -22,7 +22,10 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the training in --out.")] = False,
     method: Annotated[
         str | None,
-        typer.Option(help="self-play or resolving; tree-search for large games; in Pommerman ppo, a2c, dqn or dagger."),
+        typer.Option(
+            help="self-play, resolving, tree-search; baselines: ppo, mmd, deep-cfr, escher, nfsp; in Pommerman ppo, "
+            "a2c, dqn or dagger."
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
     games: Annotated[int | None, typer.Option(min=1, help="Games in an epoch (128, 64, 16, by method).")] = None,
@@ -30,13 +33,22 @@ def run(
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games, same results.")] = 1,
     worlds: Annotated[int | None, typer.Option(min=1, help="Histories sampled at each move (30 or 200).")] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="resolving: steps to look ahead (1000). Pommerman: steps per epoch (64).")
+        int | None,
+        typer.Option(min=1, help="resolving: look-ahead (1000). Pommerman: of an epoch (64). Baselines: in all."),
     ] = None,
     stop_at_chance: Annotated[
         bool | None, typer.Option("--stop-at-chance", help="resolving: also stop the look-ahead where chance acts.")
     ] = None,
     hidden: Annotated[int | None, typer.Option(min=1, help="Units in a hidden layer (128, resolving 256).")] = None,
     rate: Annotated[float | None, typer.Option(help="Learning rate (default: 0.001).")] = None,
+    layers: Annotated[int | None, typer.Option(min=1, help="Baselines: hidden layers (2).")] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Samples in a mini-batch (256, 1024, 2048).")] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Baselines: information-state, observation, history or python:FILE:NAME."),
+    ] = None,
+    entropy: Annotated[float | None, typer.Option(help="ppo, mmd: weight of the policies' entropy.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Baselines: parameters that were published: iig-rl.")] = None,
     boards: Annotated[int | None, typer.Option(min=1, help="Pommerman: simultaneous games (default: 256).")] = None,
     opponents: Annotated[
         str | None, typer.Option(help="Pommerman: opponents, as in simple,self (self: earlier networks).")
@@ -64,7 +76,8 @@ def run(
         "method": method, "seed": seed, "games": games, "shards": shards, "worlds": worlds, "steps": steps,
         "stop_at_chance": stop_at_chance, "hidden": hidden, "rate": rate, "boards": boards, "opponents": opponents,
         "reward_shaping": reward_shaping, "filtered": filtered, "curriculum": curriculum, "lessons": lessons,
-        "expert": expert, "initial": initial,
+        "expert": expert, "initial": initial, "layers": layers, "batch": batch, "encoding": encoding,
+        "entropy": entropy, "preset": preset,
     }  # fmt: skip
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     name = None if game is None else absolute(game)
@@ -95,6 +108,8 @@ def _report_training(training: TrainingRun, json_: bool) -> None:
         )
         if start_text:
             write(f"start            {start_text}")
+        for epoch in [epoch for epoch in training.points() if epoch.exploitability is not None][-1:]:
+            write(f"exploitability   {epoch.exploitability:.3e}, exact, after {epoch.states:,} decisions")
         for epoch in [epoch for epoch in training.points() if epoch.duels][-1:]:
             write(f"score            {epoch.share} in {epoch.duels} games v {epoch.opponent}, epoch {epoch.iteration}")
     write(f"run folder       {training.folder}")

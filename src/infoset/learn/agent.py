@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from infoset.base import Agent, FloatArray, Game, LongArray
 from infoset.catalog import training_method
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.learn.baseline import BaselineConfig, SavedNet
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.guided import GuidedAgent
 from infoset.learn.net import evaluate_states, fits, load_net
 from infoset.learn.propositions import Propositions
-from infoset.learn.train import CONFIGS, PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, encoding_of
-from infoset.match.agents import NET, Delegating, RandomAgent
+from infoset.learn.train import PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, config_type, encoding_of
+from infoset.match.agents import NET, Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.search.belief import BeliefTracker
 from infoset.search.monte_carlo import Budget
@@ -69,9 +70,16 @@ class Trained:
         check_choice("stopping", self.stopping, STOPPING)
         check_range("seed", self.seed, 0, 2**31)
 
-    def agent(self) -> TrainedAgent:
-        """Return the agent."""
-        return TrainedAgent(self)
+    def agent(self) -> TrainedAgent | PolicyAgent:
+        """Return the agent: one that searches, or the policy itself where the training learnt one."""
+        path = Path(self.path)
+        config = TrainingFolder.read_config(path) if (path / "config.json").is_file() else None
+        if not isinstance(config, BaselineConfig):
+            return TrainedAgent(self)
+        for one in fields(self):
+            if one.name != "path" and getattr(self, one.name) != one.default:
+                raise ParameterError(f"trained: {one.name} is of agents that search; {path} has a policy")
+        return PolicyAgent(SavedNet(path, config), f"trained({path.name})")
 
 
 class TrainedAgent(Delegating):
@@ -104,7 +112,7 @@ class TrainedAgent(Delegating):
         if method := training_method(game.name):
             plain = {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE}
             self._refuse(f"a training by {method}", {**plain, "seconds_per_move": Trained.seconds_per_move, "seed": 0})
-            return cast("Agent", cast("Any", CONFIGS[method]).player(path, game, self.name))
+            return cast("Agent", config_type(method, game.name).player(path, game, self.name))
         config = TrainingFolder.read_config(path) if path.is_dir() else None
         propositions = config.encoding(game) if isinstance(config, TreeTrainingConfig) else None
         net = path / NET if config else path

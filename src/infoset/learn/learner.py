@@ -81,6 +81,8 @@ class Epoch:
     duels: int = 0
     opponent: str = "flat-mc"
     """The name of an agent; flat Monte Carlo has the same number of leaves for each move."""
+    exploitability: float | None = None
+    """The exact exploitability of the network's policy, in units of payoffs, at the epochs at which it is computed."""
 
     @property
     def share(self) -> Share | None:
@@ -168,6 +170,11 @@ class Learner(ABC):
         self.until = inf  # the time at which long games are cut
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=training.rate)
         self.iteration = self.games = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to learn."""
+        return False
 
     def prepare(self) -> None:  # noqa: B027
         """Prepare a training that is not resumed, before its first epoch."""

@@ -76,3 +76,16 @@ class ReplayBuffer:
         for name, mine in self.fields.items():
             mine[:filled] = saved[name]
         self.added = added
+
+
+class Reservoir(ReplayBuffer):
+    """A uniform sample of ``capacity`` of all samples so far (Vitter 1985)."""
+
+    def add_sampled(self, rng: np.random.Generator, **fields: npt.NDArray[Any]) -> None:
+        """Add samples (K, …) of every field, each with the probability that it belongs to the sample by then."""
+        number = self.added + np.arange(len(next(iter(fields.values()))))
+        place = np.where(number < self.capacity, number, (rng.random(len(number)) * (number + 1)).astype(np.int64))
+        kept = place < self.capacity
+        for name, mine in self.fields.items():
+            mine[place[kept]] = fields[name][kept]
+        self.added += len(number)

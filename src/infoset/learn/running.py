@@ -9,11 +9,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from infoset.catalog import training_method
+from infoset.catalog import load, training_method
 from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
 from infoset.executors import LOCAL, MAX_WORKERS, Where
 from infoset.learn.learner import GamesLearner, Learner
-from infoset.learn.train import CONFIGS, AnyConfig, TrainingFolder, train
+from infoset.learn.presets import published
+from infoset.learn.train import CONFIGS, AnyConfig, TrainingFolder, config_type, train
 from infoset.learn.workers import shared
 from infoset.names import check_choice, check_range
 from infoset.registry import check_trusted
@@ -32,10 +33,13 @@ def config_of(game: str, method: str, given: dict[str, Any]) -> AnyConfig:
     check_choice("--method", method, tuple(CONFIGS))
     if method == RESOLVING:
         given["horizon"] = Horizon(**{f.name: given.pop(f.name) for f in fields(Horizon) if f.name in given})
-    training = get_type_hints(CONFIGS[method])["training"]
+    if (preset := given.pop("preset", None)) is not None:
+        given = published(preset, method, load(game).name) | given
+    kind = config_type(method, game)
+    training = get_type_hints(kind)["training"]
     if unknown := given.keys() - {f.name for f in fields(training)}:
         raise ParameterError(f"--{min(unknown)} is not an option of --method {method}")
-    config: AnyConfig = CONFIGS[method](game, training(**given))
+    config: AnyConfig = kind(game, training(**given))
     return config
 
 

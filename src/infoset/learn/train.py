@@ -18,7 +18,7 @@ import numpy as np
 
 from infoset import displays
 from infoset.base import Game
-from infoset.catalog import load
+from infoset.catalog import load, training_method
 from infoset.errors import CheckpointError
 from infoset.files import decode_json, replace_file
 from infoset.learn.belief_net import PublicEncoding
@@ -31,6 +31,7 @@ from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
 from infoset.match.agents import NET
 from infoset.names import MAX_COUNT
+from infoset.plugins import plugins_of
 from infoset.registry import Registry
 from infoset.runs import SCHEMA, Folder
 from infoset.search.public_states import Horizon, PublicStates
@@ -128,6 +129,11 @@ AnyConfig: TypeAlias = Any
 CONFIGS: Registry[AnyConfig] = Registry(
     "--method",
     {
+        "deep-cfr": "infoset.learn.deep_cfr:DeepCfrConfig",
+        "escher": "infoset.learn.escher:EscherConfig",
+        "mmd": "infoset.learn.policy_gradient:MmdConfig",
+        "nfsp": "infoset.learn.nfsp:NfspConfig",
+        "ppo": "infoset.learn.policy_gradient:PpoConfig",
         "self-play": "infoset.learn.train:TrainingConfig",
         "resolving": "infoset.learn.train:PublicTrainingConfig",
         "tree-search": "infoset.learn.train:TreeTrainingConfig",
@@ -137,8 +143,15 @@ CONFIGS: Registry[AnyConfig] = Registry(
 """The configurations of trainings by method: msgspec structs whose tag is the method."""
 
 
+def config_type(method: str, game: str) -> AnyConfig:
+    """Return the configuration of a method: for a game of a package with trainings of its own, that of the package."""
+    own = plugins_of(CONFIGS.group).get(method) if training_method(game) else None
+    return own.load() if own else CONFIGS[method]
+
+
 class _Tagged(msgspec.Struct):
     method: str
+    game: str
 
 
 class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
@@ -150,8 +163,8 @@ class TrainingFolder(Folder[AnyConfig, Epoch, Learner]):
     @classmethod
     def type_of(cls, config: bytes) -> Any:
         """Return the type of a configuration by any method of ``CONFIGS``."""
-        method = decode_json(config, _Tagged).method
-        return CONFIGS[method] if method not in CONFIGS.homes and method in CONFIGS else cls.config_type
+        run = decode_json(config, _Tagged)
+        return config_type(run.method, run.game) if run.method in CONFIGS else cls.config_type
 
     def points(self) -> list[Epoch]:
         """Return the whole curve.
@@ -250,6 +263,11 @@ class Epochs(Job):
     def iteration(self) -> int:  # type: ignore[override]
         """Epochs so far."""
         return self.learner.iteration
+
+    @property
+    def over(self) -> bool:
+        """Whether the training has come to its own end."""
+        return self.learner.over
 
     def step(self, iterations: int, until: float = inf) -> None:
         for _ in range(iterations):

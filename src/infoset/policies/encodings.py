@@ -46,7 +46,7 @@ class TensorEncoding:
     def __init__(self, name: str, encoder: TensorEncoder) -> None:
         self.name, self.encoder = name, encoder
         self.shape, self.actions = tuple(encoder.shape), tuple(encoder.actions)
-        self._steps = _Steps(encoder, ())
+        self._steps = Steps(encoder, ())
         self._levels = _Levels(np.zeros(0, dtype=np.int32))
 
     def encode(self, states: StateTree, which: LongArray) -> npt.NDArray[np.float32]:
@@ -67,7 +67,7 @@ class TensorEncoding:
     def rows(self, states: StateTree) -> Rows:
         """Return ``encode`` for many calls with the same states, whose steps are numbered once."""
         if self._steps.records is not states.records:
-            self._steps = _Steps(self.encoder, states.records)
+            self._steps = Steps(self.encoder, states.records)
         if self._levels.parent is not states.parent:
             self._levels = _Levels(states.parent)
         parent, owner = self._levels.parent, np.asarray(states.owner)
@@ -93,7 +93,7 @@ class _Levels:
         self.states = np.split(np.argsort(depth, kind="stable"), np.cumsum(np.bincount(depth))[:-1])
 
 
-class _Steps:
+class Steps:
     """The distinct steps of an encoder, each found by the memo before it and its record."""
 
     def __init__(self, encoder: TensorEncoder, records: Sequence[ObservationRecord]) -> None:
@@ -108,16 +108,16 @@ class _Steps:
     def number(self, levels: _Levels, record: npt.NDArray[Any], owner: npt.NDArray[Any]) -> tuple[IntArray, IntArray]:
         """Return the step (N,) by each state's record, UNKNOWN without one, and that to each player's start (n,)."""
         code, memo = np.full(len(record), UNKNOWN, dtype=np.int32), np.zeros(len(record), dtype=np.int32)
-        start = np.array([self._start(player) for player in range(int(owner.max(initial=-1)) + 1)], dtype=np.int32)
+        start = np.array([self.start_of(player) for player in range(int(owner.max(initial=-1)) + 1)], dtype=np.int32)
         for depth, level in enumerate(levels.states):
             before = memo[levels.parent[level]] if depth else np.array(self.memo_after)[start[owner[level]]]
             memo[level] = before
             has = record[level] >= 0
-            code[level[has]] = self._follow(before[has], record[level[has]])
+            code[level[has]] = self.follow(before[has], record[level[has]])
             memo[level[has]] = np.array(self.memo_after)[code[level[has]]]
         return code, start
 
-    def _start(self, player: int) -> int:
+    def start_of(self, player: int) -> int:
         """Return the step to the state of a player without records."""
         if player not in self.first:
             self.first[player] = self._new(player, *self.encoder.start(player))
@@ -132,7 +132,7 @@ class _Steps:
         self.written.append(writes)
         return len(self.written) - 1
 
-    def _follow(self, before: IntArray, record: npt.NDArray[Any]) -> IntArray:
+    def follow(self, before: IntArray, record: npt.NDArray[Any]) -> IntArray:
         """Return the step by each record after each memo.  Raises ``BudgetError`` for too many memos."""
         if len(self.memos) > len(self.step):
             if 2 * len(self.memos) * len(self.records) > MOST_STEPS:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from infoset.arguments import checks_arguments
+from infoset.catalog import game_of_run
 from infoset.errors import MissingExtraError, ParameterError
 from infoset.files import check_file, replace_file
+from infoset.match.agents import NET
+from infoset.runs import RunFolder
 from infoset.solvers.job import Point
 from infoset.solving import Solution
 from infoset.view.plots import INK, label, new_axes, tidy
@@ -195,10 +198,10 @@ def draw_learning(points: Sequence[Any], title: str, path: Path) -> Path | None:
 
 
 def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
-    """Plot a network's losses, its value of the start and, where there were duels, its scores, against seconds.
+    """Plot a network's losses, its value of the start, its scores in duels and its exploitability, against seconds.
 
     The losses are those on values and policies; scores have 95 % intervals.  There are axes for each kind of curve that
-    exists, two or three.
+    exists, up to three.
 
     Raises ``ParameterError`` where there are fewer than two points, ``MissingExtraError`` without matplotlib.
     """
@@ -222,13 +225,24 @@ def plot_learning(points: Sequence[Any], title: str, axes: Any = None) -> Any:
         _plot_starts(points, axes[1])
     if scored:
         _plot_scores(scored, axes[rows - 1])
+    if measured := _measured(points):
+        times, values = [p.seconds for p in measured], [max(p.exploitability, FLOOR) for p in measured]
+        axes[rows - 1].semilogy(times, values, color=AVERAGE, lw=1.8, marker="o", ms=3)
+        _label_end(axes[rows - 1], times[-1], values[-1], "exact", AVERAGE)
+        axes[rows - 1].set_ylabel(EXPLOITABILITY)
+        tidy(axes[rows - 1], "")
     axes[-1].set_xlabel("seconds")
     return axes
 
 
 def _panels(points: Sequence[Any]) -> int:
-    """Return the number of axes for a curve: losses, values of the start, scores."""
-    return 1 + bool(points and points[0].start_values) + bool(_scored(points))
+    """Return the number of axes for a curve: losses, values of the start, scores or exploitability."""
+    return 1 + bool(points and points[0].start_values) + bool(_scored(points) or _measured(points))
+
+
+def _measured(points: Sequence[Any]) -> list[Any]:
+    """Return the epochs whose exploitability was computed."""
+    return [p for p in points if p.exploitability is not None]
 
 
 def _plot_starts(points: Sequence[Any], axes: Any) -> None:
@@ -289,25 +303,32 @@ def _name_end(axes: Any, x: float, y: float, text: str, color: str) -> None:
     )  # fmt: skip
 
 
+def _curve_of(run: str | Path | Solution) -> tuple[str, str, Sequence[Point]]:
+    """Return the game of a run, the name of its curve, and its points; those of a training are its epochs."""
+    if not isinstance(run, Solution) and (Path(run) / NET).is_file():
+        return game_of_run(str(run)) or "", str(run), RunFolder(Path(run)).points()
+    found = run if isinstance(run, Solution) else Solution.load(run)
+    word = f"{found.game} by {found.method}" if found.folder is None else str(found.folder)
+    return found.game, word, found.curve
+
+
 @checks_arguments
 def plot(runs: Sequence[str | Path | Solution], out: str | Path | None = None, *, axes: Any = None) -> Any:
     """Plot the convergence curves of several runs together, each with its name; return the axes of matplotlib.
 
-    ``runs`` are folders or solutions.  The curves show the exploitability of each average profile by iteration, or
-    where that is unknown the value of the best policy so far.  With ``out`` the picture goes to that file (``.png``,
-    ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a curve, ``CheckpointError`` for a folder
-    without a run, ``MissingExtraError`` without matplotlib.
+    ``runs`` are folders, of trainings too, or solutions.  The curves show the exploitability of each average profile by
+    iteration (of a training, by epoch), or where that is unknown the value of the best policy so far.  With ``out`` the
+    picture goes to that file (``.png``, ``.svg`` or ``.pdf``).  Raises ``ParameterError`` for a run without such a
+    curve, ``CheckpointError`` for a folder without a run, ``MissingExtraError`` without matplotlib.
 
     >>> runs = [infoset.solve("kuhn_poker", method, iterations=50) for method in ("cfr", "cfr+")]
     >>> axes = infoset.plot(runs, "curves.svg")
     """
     curves: dict[str, Sequence[Point]] = {}
-    found = [run if isinstance(run, Solution) else Solution.load(run) for run in runs]
-    games = {solution.game for solution in found}
-    for solution in found:
-        word = f"{solution.game} by {solution.method}" if solution.folder is None else str(solution.folder)
-        curves[next(name for k in count(1) if (name := word if k == 1 else f"{word} ({k})") not in curves)] = (
-            solution.curve
-        )
+    games = set()
+    for run in runs:
+        game, word, points = _curve_of(run)
+        games.add(game)
+        curves[next(name for k in count(1) if (name := word if k == 1 else f"{word} ({k})") not in curves)] = points
     title = games.pop() if len(games) == 1 else f"{len(games)} games"
     return plot_curves(curves, title, axes) if out is None else draw_curves(curves, title, Path(out), axes)
