@@ -170,8 +170,8 @@ class _Patterns(NamedTuple):
                 left = one - bids[0], two - bids[1]
                 removed = (one | two) & ~(left[0] | left[1])
                 lowest = removed & -removed
-                left = tuple([_close_gap(_close_gap(hand, removed ^ lowest), lowest) for hand in left])
-                child[:, i, j] = np.searchsorted(after.key, _key(*left))
+                closed = [_close_gap(_close_gap(hand, removed ^ lowest), lowest) for hand in left]
+                child[:, i, j] = np.searchsorted(after.key, _key(closed[0], closed[1]))
                 kind[:, i, j] = TIES + np.sign(bids[0] - bids[1])
         return child, kind
 
