@@ -133,7 +133,7 @@ TEAM, FORGETS = "native, one team", "imperfect recall"
 FOR = {
     "annealing": {TEAM},
     "auto": set(KINDS),
-    "backward-induction": set(),  # in each somebody is in doubt
+    "backward-induction": {"GDL"},  # in all others somebody is in doubt
     "correlated": set(KINDS) - {FORGETS},
     "information-relaxation": {TEAM, FORGETS},
     "lcp": ZERO_SUM | {TEAM, "native, general sum"},
@@ -498,7 +498,8 @@ class Case:
         Case("kuhn_poker", "lp", "two players, a constant sum"),
         Case("kuhn_poker(players=3)", "logit", "a path to an equilibrium"),
         Case("general.efg", "lcp", "no constant sum"),
-        Case("goofspiel(num_cards=4)", "pcfr+", "after 100 iterations"),
+        Case("goofspiel(num_cards=4)", "backward-induction", "both players observe everything"),
+        Case("goofspiel(num_cards=4,imp_info=true)", "pdcfr+", "after 100 iterations"),
         Case("gdl:meier", "public", "common knowledge"),
         Case("tiny_bridge", "team-exact", "always paid the same"),
         Case("forgetful.efg", "team-exact", "imperfect recall"),

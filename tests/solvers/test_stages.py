@@ -59,7 +59,7 @@ def test_described_stages_are_those_of_the_rules(name: str) -> None:
     """Along random plays the value of each state is that found on the positions, and actions are those of the rules."""
     game = load(name)
     described, found = StageForm.of(game), StageForm.on_positions(explore(game))
-    values = [passed(form).found.expected for form in (described, found)]
+    results = [passed(form).found for form in (described, found)]
     rng = np.random.default_rng(0)
     for _ in range(30):
         step = game.start()
@@ -76,8 +76,8 @@ def test_described_stages_are_those_of_the_rules(name: str) -> None:
                 at, there = places[0], places[2]
                 assert (one.rows[at.stage], one.columns[at.stage]) == tuple(map(len, legal))
                 if int(np.diff(one.outcome[at.context : at.context + 2])[0]) == 1 and not one.gain.any():
-                    paid = values[0][one.begin[at.context] + one.place[at.stage]]
-                    assert paid == pytest.approx(values[1][two.place[there.stage]], abs=1e-12)
+                    paid = results[0].expected[results[0].begin[at.context] + one.place[at.stage]]
+                    assert paid == pytest.approx(results[1].expected[two.place[there.stage]], abs=1e-12)
             actions = [some[rng.integers(len(some))] if some else None for some in legal]
             outcomes = [outcome for outcome, _ in state.chance_outcomes(actions)] or [None]
             step = state.play(actions, outcomes[rng.integers(len(outcomes))])

@@ -260,10 +260,10 @@ class _Patterns(NamedTuple):
             for j in range(count):
                 bids = self.cards[0][:, i], self.cards[1][:, j]
                 left = one - bids[0], two - bids[1]
-                gone = (one | two) & ~(left[0] | left[1])
-                lowest = gone & -gone
-                left = tuple([_close_gap(_close_gap(hand, gone ^ lowest), lowest) for hand in left])
-                child[:, i, j] = np.searchsorted(after.key, _key(*left))
+                removed = (one | two) & ~(left[0] | left[1])
+                lowest = removed & -removed
+                closed = [_close_gap(_close_gap(hand, removed ^ lowest), lowest) for hand in left]
+                child[:, i, j] = np.searchsorted(after.key, _key(closed[0], closed[1]))
                 kind[:, i, j] = TIES + np.sign(bids[0] - bids[1])
         return child, kind
 

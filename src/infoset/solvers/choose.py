@@ -208,7 +208,7 @@ def _stages(compiled: Compiled, config: SolveConfig) -> Choice | str:
     """Consider backward induction for other games in which both players observe everything, unless an lp is quick."""
     if compiled.only_form or len(compiled.players) != 2 or not _takes("backward-induction", config):
         return ""
-    if compiled.fits(sizes.LINEAR_PROGRAM):
+    if compiled.histories <= sizes.LINEAR_PROGRAM:
         return ""
     try:
         return _by_stages(compiled.stages, config)

@@ -26,8 +26,8 @@ EQUAL_RATIO = 1e-15
 PATIENCE = 8  # pivots by the steepest reduced cost, for each row and column, before Bland's rule, which cannot cycle
 
 
-class Room(NamedTuple):
-    """Room for the solution of one matrix game."""
+class Workspace(NamedTuple):
+    """Arrays for the solution of one matrix game."""
 
     matrix: FloatArray  # (rows, columns)
     table: FloatArray  # (rows + 1, columns + 1) the condensed simplex tableau
@@ -41,18 +41,18 @@ class Room(NamedTuple):
     sums: FloatArray  # (columns,)
 
     @classmethod
-    def of(cls, rows: int, columns: int) -> Room:
-        """Return room for games of up to that many rows and columns."""
+    def of(cls, rows: int, columns: int) -> Workspace:
+        """Return arrays for games of up to that many rows and columns."""
         size = min(rows, columns) + 1
+        row, column, basic, free = (np.zeros(count, dtype=np.int64) for count in (rows, columns, rows, columns))
         return cls(
             np.zeros((rows, columns)), np.zeros((rows + 1, columns + 1)), np.zeros((size, size + 1)),
-            *(np.zeros(count, dtype=np.int64) for count in (rows, columns, rows, columns)),
-            np.zeros(rows), np.zeros(columns), np.zeros(columns),
+            row, column, basic, free, np.zeros(rows), np.zeros(columns), np.zeros(columns),
         )  # fmt: skip
 
 
 @linked_kernel
-def measure(r: Room, rows: int, columns: int) -> tuple[float, float]:
+def measure(r: Workspace, rows: int, columns: int) -> tuple[float, float]:
     """Return the expected payoff of the strategies in ``r``, and their gap."""
     value, best = 0.0, -np.inf
     r.sums[:columns] = 0.0
@@ -73,7 +73,7 @@ def measure(r: Room, rows: int, columns: int) -> tuple[float, float]:
 
 
 @linked_kernel
-def solve_room(r: Room, rows: int, columns: int, tolerance: float) -> tuple[float, float]:
+def solve_room(r: Workspace, rows: int, columns: int, tolerance: float) -> tuple[float, float]:
     """Solve the game in ``r.matrix``; write both strategies, and return the value and the gap.
 
     A gap above ``tolerance`` times the range of payoffs means that the solution is not exact.
@@ -110,7 +110,7 @@ def solve_room(r: Room, rows: int, columns: int, tolerance: float) -> tuple[floa
 
 
 @linked_kernel
-def _find_distinct(r: Room, rows: int, columns: int) -> tuple[int, int]:
+def _find_distinct(r: Workspace, rows: int, columns: int) -> tuple[int, int]:
     """Number the rows and the columns that differ from the one before; return how many they are."""
     few_rows, few_columns = 1, 1
     r.row[0], r.column[0] = 0, 0
@@ -132,7 +132,7 @@ def _find_distinct(r: Room, rows: int, columns: int) -> tuple[int, int]:
 
 
 @linked_kernel
-def _pivot(r: Room, rows: int, columns: int, low: float, span: float) -> bool:
+def _pivot(r: Workspace, rows: int, columns: int, low: float, span: float) -> bool:
     """Run the simplex method on payoffs scaled to lie from 1 to 2; return whether it ended at an optimum."""
     table, scale = r.table, 1.0 / span
     for i in range(rows):
@@ -169,7 +169,7 @@ def _pivot(r: Room, rows: int, columns: int, low: float, span: float) -> bool:
 
 
 @linked_kernel
-def _find_entering(r: Room, rows: int, columns: int, steepest: bool) -> int:
+def _find_entering(r: Workspace, rows: int, columns: int, steepest: bool) -> int:
     """Return the column with the lowest reduced cost, or by Bland's rule the first variable's; -1 at an optimum."""
     entering, most = -1, -REDUCED
     for j in range(columns):
@@ -183,7 +183,7 @@ def _find_entering(r: Room, rows: int, columns: int, steepest: bool) -> int:
 
 
 @linked_kernel
-def _find_leaving(r: Room, rows: int, columns: int, entering: int) -> int:
+def _find_leaving(r: Workspace, rows: int, columns: int, entering: int) -> int:
     """Return the row that bounds the entering variable, of several that of the first variable; -1 where none does."""
     leaving, least = -1, np.inf
     for i in range(rows):
@@ -196,7 +196,7 @@ def _find_leaving(r: Room, rows: int, columns: int, entering: int) -> int:
 
 
 @linked_kernel
-def _read(r: Room, rows: int, columns: int) -> None:
+def _read(r: Workspace, rows: int, columns: int) -> None:
     """Write the strategies of the last tableau, whose sums are the same but for rounding errors."""
     sum_x, sum_y = 0.0, 0.0
     for i in range(rows):
@@ -214,7 +214,7 @@ def _read(r: Room, rows: int, columns: int) -> None:
 
 
 @linked_kernel
-def _refine(r: Room, rows: int, columns: int) -> None:
+def _refine(r: Workspace, rows: int, columns: int) -> None:
     """Compute the strategies of the last basis anew from the payoffs: each makes the other's actions in it equal."""
     chosen_rows, chosen_columns, size = np.empty(rows, np.int64), np.empty(columns, np.int64), 0
     for i in range(rows):
@@ -279,7 +279,7 @@ def _eliminate(system: FloatArray, size: int) -> bool:
 
 
 @kernel
-def _solve_one(r: Room, rows: int, columns: int, tolerance: float) -> tuple[float, float]:
+def _solve_one(r: Workspace, rows: int, columns: int, tolerance: float) -> tuple[float, float]:
     return solve_room(r, rows, columns, tolerance)
 
 
@@ -308,9 +308,9 @@ def solve_matrix_game(matrix: FloatArray, tolerance: float = TOLERANCE) -> Matri
     payoffs = np.asarray(matrix, dtype=np.float64)
     if payoffs.ndim != 2 or not payoffs.size or not np.isfinite(payoffs).all():
         raise ParameterError(f"a matrix game of shape {payoffs.shape}; allowed: two dimensions of finite payoffs")
-    room = Room.of(*payoffs.shape)
+    room = Workspace.of(len(payoffs), payoffs.shape[1])
     room.matrix[:] = payoffs
-    value, gap = _solve_one(room, *payoffs.shape, tolerance)
+    value, gap = _solve_one(room, len(payoffs), payoffs.shape[1], tolerance)
     if not gap <= tolerance * float(np.ptp(payoffs)):
         room.x[:], room.y[:] = solve_in_fractions(payoffs)
         value = float(room.x @ payoffs @ room.y)

@@ -93,12 +93,12 @@ class StageForm:
     @property
     def num_stages(self) -> int:
         """The number of matrix games: of all stages with actions, in all contexts and outcomes."""
-        return int(self._per_level(self.arrays.rows * (self.arrays.columns > 0) > 0))
+        return self._per_level((self.arrays.columns > 0).astype(np.int64))
 
     @property
     def num_cells(self) -> int:
         """The number of entries of these matrices."""
-        return int(self._per_level(self.arrays.rows.astype(np.int64) * self.arrays.columns))
+        return self._per_level(self.arrays.rows.astype(np.int64) * self.arrays.columns)
 
     def _per_level(self, count: LongArray) -> int:
         total, outcomes = 0, np.diff(self.arrays.outcome)
@@ -157,9 +157,11 @@ def _follow(state: State, player: int, own: Action | None, seen: object) -> Stat
     mine = state.legal_actions(player)
     if (own is None) != (not mine) or (mine and own not in mine):
         return None
-    for other in state.legal_actions(1 - player) or (None,):
+    others: tuple[Action | None, ...] = state.legal_actions(1 - player) or (None,)
+    for other in others:
         actions = (own, other) if player == 0 else (other, own)
-        for outcome in [outcome for outcome, _ in state.chance_outcomes(actions)] or [None]:
+        outcomes: list[Action | None] = [outcome for outcome, _ in state.chance_outcomes(actions)]
+        for outcome in outcomes or [None]:
             step = state.play(actions, outcome)
             if step.observation(player) == seen:
                 return step.state

@@ -19,7 +19,7 @@ from infoset.base import BoolArray, FloatArray, LongArray, Stages
 from infoset.jit import kernel, linked_kernel
 from infoset.memory import check_room
 from infoset.processes import usable_cores
-from infoset.tree.matrix_games import TOLERANCE, Room, measure, solve_in_fractions, solve_matrix_game, solve_room
+from infoset.tree.matrix_games import TOLERANCE, Workspace, measure, solve_in_fractions, solve_matrix_game, solve_room
 from infoset.tree.payoff_scale import LAST_BITS
 from infoset.tree.stage_form import Place, StageForm
 
@@ -50,7 +50,7 @@ class Remembered(NamedTuple):
 
 
 @linked_kernel
-def fill(s: Stages, stage: int, outcome: int, begin: LongArray, values: FloatArray, r: Room) -> None:
+def fill(s: Stages, stage: int, outcome: int, begin: LongArray, values: FloatArray, r: Workspace) -> None:
     """Write the payoff matrix of a stage after an outcome of chance, given the values of what follows."""
     rows, columns = s.rows[stage], s.columns[stage]
     cell = s.first[stage]
@@ -69,7 +69,7 @@ def fill(s: Stages, stage: int, outcome: int, begin: LongArray, values: FloatArr
 
 
 @linked_kernel
-def _respond(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> tuple[float, float]:
+def _respond(s: Stages, stage: int, outcome: int, found: Results, r: Workspace) -> tuple[float, float]:
     """Return what best responses of both players attain in a stage, given what they attain in those that follow."""
     rows, columns, cell = s.rows[stage], s.columns[stage], s.first[stage]
     best = -np.inf
@@ -92,7 +92,7 @@ def _respond(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> tu
 
 
 @linked_kernel
-def _expect(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> float:
+def _expect(s: Stages, stage: int, outcome: int, found: Results, r: Workspace) -> float:
     """Return what the strategies pay in a stage, given what they pay in those that follow."""
     rows, columns, cell, total = s.rows[stage], s.columns[stage], s.first[stage], 0.0
     for i in range(rows):
@@ -107,7 +107,7 @@ def _expect(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> flo
 
 @kernel
 def _solve_task(
-    s: Stages, given_begin: LongArray, given: FloatArray, found: Results, last: Remembered, room: Room,
+    s: Stages, given_begin: LongArray, given: FloatArray, found: Results, last: Remembered, room: Workspace,
     task: LongArray, solving: bool, tolerance: float, least: float, failed: LongArray,
 ) -> tuple[float, int]:  # fmt: skip
     """Solve a range of stages in a range of contexts; return the largest gap, and the number of stages left unsolved.
@@ -145,8 +145,8 @@ def _solve_task(
 
 @linked_kernel
 def _solve_stage(
-    s: Stages, t: int, c: int, given_begin: LongArray, given: FloatArray, found: Results, last: Remembered, room: Room,
-    solving: bool, tolerance: float, least: float,
+    s: Stages, t: int, c: int, given_begin: LongArray, given: FloatArray, found: Results, last: Remembered,
+    room: Workspace, solving: bool, tolerance: float, least: float,
 ) -> tuple[float, float, float, float]:  # fmt: skip
     """Solve a stage in a context; return the largest gap of its outcomes, and its three numbers."""
     largest, expected, best, worst = 0.0, 0.0, 0.0, 0.0
@@ -179,7 +179,9 @@ def _solve_stage(
 
 
 @linked_kernel
-def _strategies(s: Stages, t: int, last: Remembered, room: Room, tolerance: float, least: float) -> tuple[float, float]:
+def _strategies(
+    s: Stages, t: int, last: Remembered, room: Workspace, tolerance: float, least: float
+) -> tuple[float, float]:
     """Write the strategies of a stage to ``room``: those of the turn before, where these are still an equilibrium.
 
     Return the value and the gap, which is infinite where it is too large.
@@ -205,12 +207,12 @@ def _strategies(s: Stages, t: int, last: Remembered, room: Room, tolerance: floa
 
 
 @kernel
-def _fill_one(s: Stages, stage: int, outcome: int, begin: LongArray, values: FloatArray, r: Room) -> None:
+def _fill_one(s: Stages, stage: int, outcome: int, begin: LongArray, values: FloatArray, r: Workspace) -> None:
     fill(s, stage, outcome, begin, values, r)
 
 
 @kernel
-def _follow_one(s: Stages, stage: int, outcome: int, found: Results, r: Room) -> tuple[float, float, float]:
+def _follow_one(s: Stages, stage: int, outcome: int, found: Results, r: Workspace) -> tuple[float, float, float]:
     upper, lower = _respond(s, stage, outcome, found, r)
     return _expect(s, stage, outcome, found, r), upper, lower
 
@@ -241,7 +243,7 @@ class StagePass:
         self.done = 0
         self.least = LAST_BITS * form.largest
         widest = (max(int(arrays.rows.max()), 1), max(int(arrays.columns.max()), 1))
-        self.rooms = [Room.of(*widest) for _ in range(min(usable_cores(), MOST_THREADS))]
+        self.rooms = [Workspace.of(*widest) for _ in range(min(usable_cores(), MOST_THREADS))]
         self.threads = ThreadPoolExecutor(len(self.rooms))
 
     def _remembered(self) -> Remembered:
@@ -286,7 +288,7 @@ class StagePass:
         """Solve the next batch."""
         level, tasks = self.batches[self.done]
         begin, values = self.given or (self.found.begin, self.found.expected)
-        free: SimpleQueue[Room] = SimpleQueue()
+        free: SimpleQueue[Workspace] = SimpleQueue()
         for room in self.rooms:
             free.put(room)
 
@@ -360,8 +362,8 @@ class StagePass:
 
     def state_arrays(self) -> dict[str, np.typing.NDArray[Any]]:
         """Return all arrays that change, by name, up to the last value that is known."""
-        begun = self.batches[: self.done]
-        last = max([int(tasks[-1][3]) for _, tasks in begun], default=0)
+        started = self.batches[: self.done]
+        last = max([int(tasks[-1][3]) for _, tasks in started], default=0)
         used = int((self.arrays.begin + self.form.widths)[:last].max(initial=0))
         arrays = {name: getattr(self.found, name)[:used] for name in ("expected", "best", "worst")}
         return {"begin": self.found.begin, "gaps": self.gaps, **arrays, **self.last._asdict()}
@@ -379,7 +381,7 @@ def stage_strategies(
     """Return both players' strategies (rows,) and (columns,) at a place, given the values of all states."""
     s = form.arrays
     rows, columns = int(s.rows[place.stage]), int(s.columns[place.stage])
-    room = Room.of(rows, columns)
+    room = Workspace.of(rows, columns)
     _fill_one(s, place.stage, int(s.outcome[place.context]) + place.outcome, begin, values, room)
     found = solve_matrix_game(room.matrix)
     return found.rows, found.columns
