@@ -94,11 +94,11 @@ class StableBaselinesFile(TorchFile):
         return weights, description
 
 
-def _order(layer: str) -> tuple[int, int]:
+def _order(layer: str) -> tuple[int, int, str]:
     """Return the place of a layer: those that actor and critic share, the actor's own, the last one."""
     if found := HIDDEN.fullmatch(layer) or VALUE.fullmatch(layer):
-        return int(found[1] != "shared"), int(found[2])
-    return 2, 0
+        return int(found[1] != "shared"), int(found[2]), layer
+    return 2, 0, layer
 
 
 def _described(description: Any) -> str:
