@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Step,
     )
     from infoset.catalog import list_games, load
+    from infoset.checking import check, same_game
     from infoset.evaluation import check_profile, evaluate
     from infoset.flop_report import FlopReport, report_flops
     from infoset.formats.conversion import convert
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from infoset.formats.openspiel import export_policy, import_policy
     from infoset.games.product_form import Chance, ProductForm, Stage
     from infoset.games.rules import Ended, NativeState
-    from infoset.gdl.library import check
     from infoset.match.agents import PolicyAgent, list_agents, load_agent
     from infoset.match.match import play_match
     from infoset.match.replay import Match, replay_states
@@ -103,6 +103,7 @@ _NAMES = {
     "arena.tournament": "tournament",
     "base": "Action Agent CardGame Factored Game InformationMap JointAction Observation Observed Policy State Step",
     "catalog": "list_games load",
+    "checking": "check same_game",
     "evaluation": "check_profile evaluate",
     "flop_report": "FlopReport report_flops",
     "formats.conversion": "convert",
@@ -110,7 +111,6 @@ _NAMES = {
     "formats.openspiel": "export_policy import_policy",
     "games.product_form": "Chance ProductForm Stage",
     "games.rules": "Ended NativeState",
-    "gdl.library": "check",
     "match.agents": "PolicyAgent list_agents load_agent",
     "match.match": "play_match",
     "match.replay": "Match replay_states",
@@ -169,8 +169,8 @@ __all__ = [
     "import_policy", "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity",
     "linear_program", "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path", "lp",
     "mmd", "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series", "plot",
-    "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops", "sfrd",
-    "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
+    "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops", "same_game",
+    "sfrd", "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
     "trembling_equilibrium", "vad_cfr", "watch",
 ]  # fmt: skip
 

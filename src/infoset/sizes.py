@@ -11,7 +11,7 @@ PUBLIC_SUBGAME = 1_000_000  # the largest public subgame that is solved
 SEARCHED_WHOLE = 2_000_000  # the agent ``search`` solves the whole tree, or one look-ahead
 TEAM_PROOF = 2_000_000  # a proof of a team's optimum is tried
 VALUES_SHOWN = 3_000_000  # the page shows the values of moves
-TREE_PREFERRED = 3_000_000  # a tree is as good as the factored form
+TREE_PREFERRED = 3_000_000  # a tree is as good as the factored form; and one is built to count and compare a game
 
 # Information sets
 INFOSETS_LOCKED = 500_000  # a whole player is locked by listing them

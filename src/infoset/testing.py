@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
+from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from infoset.errors import GameRuleError, IllegalActionError, UnsupportedGameErr
 from infoset.names import MAX_COUNT, check_range
 
 TOLERANCE = 1e-9
+MOST_EXAMPLES = 3
 NO_SUCH_MOVE = ("no", "such", "move")
 
 
@@ -30,6 +33,28 @@ class GameCheck:
     plays: int
     mean_length: float
     information_states: int
+
+
+class Violation(NamedTuple):
+    """A violation of the game model: what is wrong, and the steps of the play before that."""
+
+    message: str
+    history: tuple[object, ...] = ()
+
+
+def find_violations(
+    game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100_000, seconds: float = inf
+) -> list[Violation]:
+    """Return every violation that random plays show, where ``check_game`` raises the first one.
+
+    At most ``MOST_EXAMPLES`` histories are given for a violation of the same kind.  No play begins after ``seconds``.
+
+    >>> infoset.testing.find_violations(infoset.load("kuhn_poker"), plays=10)
+    []
+    """
+    found: list[Violation] = []
+    _check(game, plays, seed, max_steps, found, seconds)
+    return found
 
 
 def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100_000) -> GameCheck:
@@ -49,13 +74,28 @@ def check_game(game: Game, plays: int = 100, seed: int = 0, max_steps: int = 100
     >>> check.plays, check.mean_length
     (20, 1.0)
     """
+    return _check(game, plays, seed, max_steps, None)
+
+
+def _check(
+    game: Game, plays: int, seed: int, max_steps: int, found: list[Violation] | None, seconds: float = inf
+) -> GameCheck:
+    """Check by random plays; violations are added to ``found``, or the first one is raised without a list."""
     check_range("plays", plays, 0, MAX_COUNT)
     check_range("max_steps", max_steps, 1, MAX_COUNT)
     if not game.name or not game.players or len(set(game.players)) != len(game.players):
-        raise GameRuleError(f"{game.name!r}: a game needs a name and distinct players, not {game.players!r}")
-    checker = _Checker(game, np.random.default_rng(seed), max_steps)
-    lengths = [checker.play_guarded() for _ in range(plays)]
-    return GameCheck(game.name, plays, sum(lengths) / max(plays, 1), len(checker.action_sets))
+        why = f"{game.name!r}: a game needs a name and distinct players, not {game.players!r}"
+        if found is None:
+            raise GameRuleError(why)
+        found.append(Violation(why))
+    checker = _Checker(game, np.random.default_rng(seed), max_steps, found)
+    until = monotonic() + seconds
+    lengths = [checker.play_guarded() for _ in range(plays) if monotonic() <= until]
+    return GameCheck(game.name, len(lengths), sum(lengths) / max(len(lengths), 1), len(checker.action_sets))
+
+
+class _AbandonedError(Exception):
+    """The error that ends a play which cannot go on, after its violation was noted."""
 
 
 class _Outcome(NamedTuple):
@@ -67,21 +107,27 @@ class _Outcome(NamedTuple):
 
 
 class _Checker:
-    def __init__(self, game: Game, rng: np.random.Generator, max_steps: int) -> None:
-        self.game, self.rng, self.max_steps = game, rng, max_steps
+    def __init__(
+        self, game: Game, rng: np.random.Generator, max_steps: int, found: list[Violation] | None = None
+    ) -> None:
+        self.game, self.rng, self.max_steps, self.found = game, rng, max_steps, found
+        self.examples: Counter[str] = Counter()
         self.n = len(game.players)
         self.action_sets: dict[tuple[int, Hashable], tuple[tuple[Action, ...], list[object]]] = {}
         self.cores: dict[Hashable, tuple[list[object], tuple[Hashable, ...]]] = {}
 
     def play_guarded(self) -> int:
-        """Play once; any exception that the game raises by itself is reported as a ``GameRuleError``."""
+        """Play once; any exception that the game raises by itself is reported as a violation."""
         self.history: list[object] = []
         try:
             return self.play_once()
-        except GameRuleError:
-            raise
+        except _AbandonedError:
+            return len(self.history)
         except Exception as error:
-            raise self._broken(f"{type(error).__name__}: {error}") from error
+            if self.found is None and isinstance(error, GameRuleError):
+                raise
+            self._report(f"{type(error).__name__}: {error}", f"{type(error).__name__}: {error}", error)
+            return len(self.history)
 
     def play_once(self) -> int:
         step = self.game.start()
@@ -92,10 +138,10 @@ class _Checker:
             self._check_value(state)
             returns = state.returns()
             if len(returns) != self.n or not all(map(isfinite, returns)):
-                raise self._broken(f"payoffs {returns!r} are not {self.n} finite numbers")
+                self._report(f"payoffs {returns!r} are not {self.n} finite numbers", "payoffs")
             if state.terminal:
                 if any(state.legal_actions(p) for p in range(self.n)):
-                    raise self._broken("a player still has moves at the end")
+                    self._report("a player still has moves at the end", "end")
                 return length
             actions, answer = self._choose(state, infostate)
             if isinstance(self.game, Factored):
@@ -103,26 +149,30 @@ class _Checker:
             step = self._play(state, actions, answer)
             self.history.append((*actions, answer))
             self._observe(infostate, step, actions)
-        raise self._broken(f"has not ended after {self.max_steps:,} steps")
+        self._report(f"has not ended after {self.max_steps:,} steps", "length")
+        return self.max_steps
 
     def _check_factored(self, game: Factored, state: State, actions: JointAction, answer: Action | None) -> None:
         """Check that a mover's actions and their effect do not depend on the private parts that others had before."""
         found = game.split(state)
         if found is None or game.join(*found) != state:
-            raise self._broken(f"join does not invert split at {shorten(repr(state))}")
+            self._report(f"join does not invert split at {shorten(repr(state))}", "join")
+            return
         core, own = found
         movers = [p for p in range(self.n) if actions[p] is not None]
         if len(movers) > 1:
-            raise self._broken("simultaneous moves are not supported by this factored form")
+            self._report("simultaneous moves are not supported by this factored form", "simultaneous")
+            return
         player = movers[0] if movers else None
         history, others_private = self.cores.setdefault(core, (list(self.history), own))
         mixed = game.join(core, tuple([own[p] if p == player else others_private[p] for p in range(self.n)]))
         here, there = (self._outcome(game, one, actions, answer, player) for one in (state, mixed))
         if here.offered != there.offered or (here.core == there.core and here.comes_to != there.comes_to):
             who = "chance" if player is None else f"player {player}"
-            raise self._broken(
+            self._report(
                 f"does not factor: {who} has other moves, or moves of another effect, with the private states that the "
-                f"others had after {history}"
+                f"others had after {history}",
+                "factors",
             )
 
     def _outcome(
@@ -140,19 +190,25 @@ class _Checker:
             return _Outcome(offered)
         return _Outcome(offered, after[0], (after[1][player], step.observation(player)))
 
-    def _broken(self, what: str) -> GameRuleError:
-        return GameRuleError(f"{self.game.name} after {self.history}: {what}")
+    def _report(self, what: str, kind: str, cause: Exception | None = None) -> None:
+        """Note a violation, or raise it where the first one ends the check."""
+        if self.found is None:
+            raise GameRuleError(f"{self.game.name} after {self.history}: {what}") from cause
+        self.examples[kind] += 1
+        if self.examples[kind] <= MOST_EXAMPLES:
+            self.found.append(Violation(what, tuple(self.history)))
 
     def _check_value(self, state: State) -> None:
         try:
             copy = pickle.loads(pickle.dumps(state))
             same = hash(state) == hash(state) and (copy == state) is True
         except TypeError as error:
-            raise self._broken(f"the state is no hashable value: {error}") from None
+            self._report(f"the state is no hashable value: {error}", "hashable")
+            return
         except (pickle.PicklingError, AttributeError):
             same = True  # a state that holds a foreign object need not be picklable
         if not same:
-            raise self._broken("a copy of the state does not equal it")
+            self._report("a copy of the state does not equal it", "copy")
 
     def _choose(self, state: State, infostate: list[InformationState]) -> tuple[list[Action | None], Action | None]:
         actions: list[Action | None] = []
@@ -163,7 +219,7 @@ class _Checker:
                 or None in legal_actions
                 or len(set(legal_actions)) < len(legal_actions)
             ):
-                raise self._broken(f"player {player}'s moves {legal_actions!r} are not a tuple of distinct moves")
+                self._report(f"player {player}'s moves {legal_actions!r} are not a tuple of distinct moves", "moves")
             self._check_action_set(player, infostate[player], legal_actions, state)
             actions.append(legal_actions[int(self.rng.integers(len(legal_actions)))] if legal_actions else None)
         try:
@@ -171,19 +227,20 @@ class _Checker:
         except UnsupportedGameError:  # too many to list; one can still be drawn
             return actions, state.draw(actions, self.rng)
         if not answers and all(action is None for action in actions):
-            raise self._broken("a state that is not terminal has neither legal actions nor chance outcomes")
+            self._report("a state that is not terminal has neither legal actions nor chance outcomes", "stuck")
+            raise _AbandonedError
         total = sum(p for _, p in answers)
         if answers and not (abs(total - 1) <= TOLERANCE and all(0 <= p <= 1 for _, p in answers)):
-            raise self._broken(f"chance's probabilities {answers!r} sum to {total}, not to 1")
+            self._report(f"chance's probabilities {answers!r} sum to {total}, not to 1", "probabilities")
         if len({a for a, _ in answers}) < len(answers):
-            raise self._broken(f"chance's answers {answers!r} are not distinct")
+            self._report(f"chance's answers {answers!r} are not distinct", "answers")
         answer = state.draw(actions, self.rng)
         if (
             answers
             and answer not in [a for a, _ in answers]
             and not self._comes_to_a_listed(state, actions, answers, answer)
         ):
-            raise self._broken(f"draw gave {answer!r}, which chance does not list and which leads to no listed step")
+            self._report(f"draw gave {answer!r}, which chance does not list and which leads to no listed step", "draw")
         return actions, answer
 
     def _comes_to_a_listed(
@@ -211,22 +268,23 @@ class _Checker:
             return
         action_set, history = self.action_sets.setdefault((player, key), (legal_actions, list(self.history)))
         if action_set != legal_actions:
-            raise self._broken(
-                f"player {player} cannot tell this from {history}, but has {legal_actions!r}, there {action_set!r}"
+            self._report(
+                f"player {player} cannot tell this from {history}, but has {legal_actions!r}, there {action_set!r}",
+                "action sets",
             )
 
     def _play(self, state: State, actions: JointAction, answer: Action | None) -> Step:
         before = hash(state)
         step, again = state.play(actions, answer), state.play(actions, answer)
         if not self._same(step, again):
-            raise self._broken(f"playing {actions!r} twice gives different steps")
+            self._report(f"playing {actions!r} twice gives different steps", "steps")
         for one, other in zip(self._found(step.state), self._found(again.state), strict=True):
             if one != other:  # the step drew something that the state does not record
-                raise self._broken(
-                    f"playing {actions!r} twice gives equal states of which one has {one!r}, one {other!r}"
+                self._report(
+                    f"playing {actions!r} twice gives equal states of which one has {one!r}, one {other!r}", "states"
                 )
         if hash(state) != before:
-            raise self._broken(f"playing {actions!r} changed the state that it was played from")
+            self._report(f"playing {actions!r} changed the state that it was played from", "changed")
         for player in range(self.n):
             wrong = list(actions)
             wrong[player] = NO_SUCH_MOVE
@@ -238,7 +296,7 @@ class _Checker:
             state.play(actions, answer)
         except IllegalActionError:
             return
-        raise self._broken(f"the joint move {actions!r} is not on offer but was played")
+        self._report(f"the joint move {actions!r} is not on offer but was played", "illegal moves")
 
     def _observe(self, infostate: list[InformationState], step: Step, actions: JointAction) -> None:
         for player in range(self.n):
@@ -246,7 +304,8 @@ class _Checker:
             try:
                 hash(observation)
             except TypeError:
-                raise self._broken(f"player {player}'s observation {observation!r} is not hashable") from None
+                self._report(f"player {player}'s observation {observation!r} is not hashable", "observations")
+                raise _AbandonedError from None
             if actions[player] is not None or observation is not None:
                 seen = () if observation is None else observation
                 infostate[player] = (*infostate[player], (actions[player], seen))

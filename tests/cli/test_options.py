@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
 import os
@@ -84,7 +85,7 @@ NEEDS = {
     "show --pdf": "matplotlib",
     "convert --street": "pokerkit",
 }
-UNREAD = {"serve", "serve-agent", "ggp-player", "ggp-match", "play"}
+UNREAD = {"serve", "mcp", "serve-agent", "ggp-player", "ggp-match", "play"}
 """Verbs that talk to others, or to a person; they have tests of their own below."""
 
 
@@ -373,6 +374,7 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
         lambda s: (s.body["playouts"]["finished"], s.body["playouts"]["stopped"]) == (0, "the time limit was reached"),
     ),
     "check --max-histories": ("check kuhn_poker random --max-histories 10", lambda s: "histories" in s.text),
+    "check --same-as": ("check kuhn_poker --same-as kuhn_poker", lambda s: "the same as kuhn_poker" in s.text),
     "check --json": ("check gdl:monty_hall --json", lambda s: s.body["errors"] == 0),
     "convert --street": (
         "convert hand.phh spot.toml --street turn", lambda s: infoset.load("spot.toml").name.startswith("holdem(board=Td9d6hQc,")
@@ -509,11 +511,8 @@ REFUSED = {
     "show holdem_river random --hands trips": "none of the 19 hands here meets this",
     "show gdl:monty_hall random --propnet x.svg": "would not be used: --propnet draws the rules",
     "show gdl:monty_hall --propnet x.svg --max-histories 9": "--max-histories would not be used",
-    "check kuhn_poker": "kuhn_poker is not a description of rules in GDL; to check a strategy, name it too",
     "check kuhn_poker random --simulate 3": "--simulate would not be used: a strategy is checked exactly",
-    "check gdl:monty_hall --max-histories 3": "--max-histories would not be used",
-    "check gdl:monty_hall --seed 3": "they go with --simulate",
-    "check gdl:monty_hall --seconds 3": "they go with --simulate",
+    "mcp --host 127.0.0.2": "--host would not be used: they are of HTTP, which --port chooses",
     "convert p.json p.npz --max-histories 9": "max_histories=9 would not be used",
     "convert game.json other.json --max-histories 9": "max_histories=9 would not be used",
     "train kuhn_poker --method self-play --steps 3": "steps",
@@ -555,6 +554,7 @@ def test_what_would_not_be_used_is_refused(command: str, folder: Path) -> None:
 
 TALKING = {
     "serve": ["--port", "--host", "--name"],
+    "mcp": ["--port", "--host", "--name", "--seconds", "--max-histories", "--memory", "--tables", "--text", "--output"],
     "serve-agent": ["--game", "--allow", "--port", "--host"],
     "ggp-player": ["--port", "--host", "--agent", "--seed"],
     "play": ["--seat", "--games", "--seed", "--seconds-per-move", "--replay", "--resume", "--practice", "--hints"],
@@ -594,6 +594,46 @@ def test_the_options_of_the_page(folder: Path) -> None:
                 assert answer.read() == b"[]"
         with pytest.raises(HTTPError, match="421"):
             urlopen(Request(f"{url}/api/artifacts", headers={"Host": f"other.example:{port}"}), timeout=30)
+
+
+def test_the_options_of_the_mcp_server(folder: Path) -> None:
+    """It listens where it is told to, and each limit is one line in an answer."""
+    mcp = pytest.importorskip("mcp")
+    from mcp.client.stdio import StdioServerParameters
+
+    for line, url in spoken("mcp --port 0 --host 127.0.0.2 --name page.example", folder):
+        assert url.startswith("http://127.0.0.2:")
+        token = line.rpartition(" ")[2].strip()
+        for name, status in (("page.example", 406), ("other.example", 421)):  # 406: known, but no message
+            headers = {"Host": f"{name}:{url.rpartition(':')[2]}", "Authorization": f"Bearer {token}"}
+            with pytest.raises(HTTPError) as error:
+                urlopen(Request(f"{url}/mcp", b"{}", {**headers, "Content-Type": "application/json"}), timeout=30)
+            assert error.value.code == status
+            error.value.close()
+    options = shlex.split("--seconds 20 --max-histories 20 --memory 0 --tables 1 --text 9 --output 100")
+    arguments = ["-m", "infoset", "mcp", *options]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ), cwd=folder)
+
+    async def ask() -> list[Any]:
+        async with mcp.Client(server) as client:
+            return [
+                await client.call_tool(tool, {"game": "rock_paper_scissors", **given})
+                for tool, given in (
+                    ("solve", {"seconds": 21}),
+                    ("convert", {"game": "kuhn_poker", "to": "efg"}),
+                    ("show", {}),
+                    ("solve", {"game": "", "text": "(role " * 9}),
+                    ("start_table", {}),
+                    ("start_table", {}),
+                )
+            ]
+
+    seconds, histories, shown, text, table, no_table = asyncio.run(ask())
+    assert "allowed: more than 0 to 20" in seconds.content[0].text
+    assert "limit 20 moves" in histories.content[0].text
+    assert shown.structured_content["cut"] and len(shown.structured_content["text"]) == 100
+    assert "more than 9 characters" in text.content[0].text
+    assert table.structured_content["your_turn"] and "1 tables are open" in no_table.content[0].text
 
 
 def test_the_options_of_a_served_agent(folder: Path) -> None:

@@ -42,7 +42,7 @@ def _has(module: str) -> bool:
 
 def test_every_verb_is_in_the_table() -> None:
     verbs = set(VERBS)
-    assert verbs - {"warm-up", "play", "ggp-player", "ggp-match", "serve-agent", "serve"} <= {
+    assert verbs - {"warm-up", "play", "ggp-player", "ggp-match", "serve-agent", "serve", "mcp"} <= {
         command.split()[0] for command, _ in ROWS
     }
 

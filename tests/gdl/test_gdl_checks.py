@@ -132,9 +132,9 @@ def test_the_command(tmp_path) -> None:
     assert done.returncode == 1
     assert "broken.gdl:8:1: error: legal takes 2 arguments, not 1: (legal x)" in done.stdout
     body = json.loads(run("check", str(tmp_path / "broken.gdl"), "--json").stdout)
-    assert (body["errors"], len(body["defects"])) == (1, 1)
+    assert (body["errors"], len(body["problems"])) == (1, 1)
     (tmp_path / "cut.gdl").write_text("(role")
-    assert "cut.gdl:1:6: found the end of the text" in run("check", str(tmp_path / "cut.gdl")).stderr
+    assert "cut.gdl:1:6: error: found the end of the text" in run("check", str(tmp_path / "cut.gdl")).stdout
 
 
 def test_connectives_without_parentheses_are_doubted() -> None:

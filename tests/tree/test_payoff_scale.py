@@ -28,7 +28,6 @@ from infoset import (
     table_game,
 )
 from infoset.cli.app import app
-from infoset.cli.report import solution_body
 from infoset.compiled import Compiled
 from infoset.errors import FormatError, InfosetError
 from infoset.formats.efg import EfgGame, parse_efg
@@ -36,6 +35,7 @@ from infoset.policies.loading import load_policy
 from infoset.solvers.method import METHODS, parse_method
 from infoset.solvers.tabular.solver import INEXACT, OneShotSolver
 from infoset.tree.payoff_scale import are_common, constant_sum_of, payoff_offsets
+from infoset.view.bodies import solution_body
 from repriced import Repriced
 
 ENTRY = """EFG 2 R "entry" { "P1" "P2" } ""

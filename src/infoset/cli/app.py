@@ -37,6 +37,7 @@ VERBS = (
     "compete",
     "serve-agent",
     "serve",
+    "mcp",
     "new-agent",
     "watch",
     "show",

@@ -11,9 +11,10 @@ import typer
 
 from infoset.cli.options import WHAT_HELP, AsJson, Executor, GameOrRun, MaxHistories, with_run
 from infoset.cli.output import complain, print_json, write
-from infoset.cli.report import evaluation_body, evaluation_text
+from infoset.cli.report import evaluation_text
 from infoset.errors import ParameterError, PolicyError, RemoteError, UnsupportedGameError, shorten
 from infoset.files import check_file
+from infoset.view.bodies import evaluation_body
 
 
 def _answers_of(game: str, what: str) -> Path:

@@ -1,16 +1,13 @@
-"""Reports of solutions and evaluations, as lines and as JSON."""
+"""Reports of solutions and evaluations as lines."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from math import isfinite
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from infoset.cli.output import print_json, write
-from infoset.names import Name
 from infoset.registry import Entry, listed
+from infoset.view.bodies import NEAR, entry_body, runs_body
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,35 +16,6 @@ if TYPE_CHECKING:
     from infoset.solving import Solution
 
 MIN_REPORTED = 1.0  # least seconds of building or evaluating that are reported
-NEAR = 0.001  # as a share of the range of payoffs: runs that end this close to the bound count as optimal
-
-
-def solution_body(solution: Solution) -> dict[str, Any]:
-    """Return a solution's results, with the same fields for every method."""
-    keys = (
-        "game", "method", "reason", "iterations", "seconds", "building_seconds", "evaluating_seconds", "stopped",
-        "values", "nash_conv", "exploitability", "epsilon", "bound", "gap", "proof", "seed", "start",
-    )  # fmt: skip
-    folder = solution.folder
-    where = {"policy": folder and str(folder / "policy.npz"), "folder": folder and str(folder)}
-    body = {key: getattr(solution, key) for key in keys}
-    return body | where | {"why_not": solution.why_not, "runs": _runs(solution), **solution.notes}
-
-
-def _runs(solution: Solution) -> dict[str, Any] | None:
-    """Summarise several runs: the mean with its 95 % interval, a quantile, the share that came near to the bound."""
-    values = np.array(solution.runs)
-    if not len(values):
-        return None
-    count, bound, near = len(values), solution.bound, NEAR * (solution.payoff_range or 0.0)
-    return {
-        "count": count,
-        "mean": float(values.mean()),
-        "interval": 1.96 * float(values.std(ddof=1)) / count**0.5 if count > 1 else None,
-        "quantile_10": float(np.quantile(values, 0.1)),
-        "best": float(values.max()),
-        "share_optimal": None if bound is None or not near else float((values >= bound - near).mean()),
-    }
 
 
 def _path_lines(solution: Solution) -> list[str]:
@@ -104,7 +72,7 @@ def solution_text(solution: Solution) -> str:
 
 
 def _runs_text(solution: Solution) -> list[str]:
-    found, lines = _runs(solution), []
+    found, lines = runs_body(solution), []
     for price, mean in solution.notes.get("penalties", {}).items():
         lines.append(f"penalty {price:<8} ends at {mean:.5g} on average")
     if found is not None and found["count"] > 1:
@@ -120,16 +88,6 @@ def _runs_text(solution: Solution) -> list[str]:
             f"best             {found['best']:.9g}",
         ]
     return lines
-
-
-def evaluation_body(game: str, what: str, found: Evaluation) -> dict[str, Any]:
-    """Return an evaluation's results; unknown values are ``null``."""
-    names = ("nash_conv", "exploitability", "epsilon", "margin")
-    figures = {name: value if isfinite(value := getattr(found, name)) else None for name in names}
-    best = [value if isfinite(value) else None for value in found.best_response_values]
-    lists = {"values": found.values, "best_response_values": best}
-    ends = {"intervals": None if found.intervals is None else asdict(found.intervals)}
-    return {"game": game, "of": what, **figures, **lists, **ends, "exact": found.exact, "reason": found.reason}
 
 
 def evaluation_text(game: str, what: str, players: Sequence[str], found: Evaluation) -> str:
@@ -168,14 +126,4 @@ def print_entries(what: str, entries: list[Entry], more: str, json_: bool) -> No
         lines = [f"{listed(entry)}\n    {entry.about}" for entry in entries]
         write("\n".join(lines) + (f"\n\n{more}" if more else ""))
         return
-    bodies = [
-        {"name": e.name, "parameters": {k: _plain(v) for k, v in e.parameters.items()}, "about": e.about}
-        for e in entries
-    ]
-    print_json({what: bodies})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (Name, type)):
-        return str(value) if isinstance(value, Name) else None
-    return list(value) if isinstance(value, tuple) else value
+    print_json({what: [entry_body(entry) for entry in entries]})

@@ -8,9 +8,10 @@ import typer
 from infoset.cli.options import AsJson, Executor, MaxHistories, MaybeGameName, absolute, with_options
 from infoset.cli.output import print_json, write
 from infoset.cli.progress import SolveProgress
-from infoset.cli.report import solution_body, solution_text
+from infoset.cli.report import solution_text
 from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Watcher
+from infoset.view.bodies import solution_body
 
 if TYPE_CHECKING:
     from infoset.solving import Solution

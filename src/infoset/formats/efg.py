@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from infoset import displays
 from infoset.base import Action, Game, JointAction, Observed
-from infoset.errors import UnsupportedGameError
+from infoset.errors import FormatError, UnsupportedGameError
 from infoset.files import read_text
 from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
 from infoset.games.rules import NativeState, NotebookGame
@@ -92,8 +92,8 @@ class Efg:
 
 
 class _Reader(Reader):
-    def __init__(self, text: str, file: str) -> None:
-        super().__init__(text, file)
+    def __init__(self, text: str, file: str, problems: list[FormatError] | None = None) -> None:
+        super().__init__(text, file, problems)
         self.infosets: dict[tuple[int, int], int] = {}
         self.outcomes: dict[int, int] = {}
         self.infoset_list: list[Infoset] = []
@@ -139,7 +139,10 @@ class _Reader(Reader):
             known = self.infosets[player, number] = len(self.infoset_list)
             self.infoset_list.append(given)
         elif (given.actions, given.probabilities) != self.infoset_list[known][3:]:
-            raise self.fail("the same moves as where it stood first", f"other moves of information set {number}", at)
+            self.complain("the same moves as where it stood first", f"other moves of information set {number}", at)
+            if len(given.actions) != len(self.infoset_list[known].actions):  # the nodes below are those of these moves
+                known = len(self.infoset_list)
+                self.infoset_list.append(given)
         return known
 
     def actions(self, player: int, number: int, name: str, at: int) -> Infoset:
@@ -150,11 +153,11 @@ class _Reader(Reader):
             if player == CHANCE_PLAYER:
                 probabilities.append(self.number("a probability"))
         if not actions:
-            raise self.fail("at least one move", f"none at information set {number}", at)
-        if player == CHANCE_PLAYER and (
+            self.complain("at least one move", f"none at information set {number}", at)
+        elif player == CHANCE_PLAYER and (
             min(probabilities) < 0 or abs(sum(probabilities, Fraction(-1))) > PROBABILITY_TOLERANCE
         ):
-            raise self.fail(
+            self.complain(
                 "probabilities from 0 up that sum to 1", f"probabilities that sum to {float(sum(probabilities)):g}", at
             )
         return Infoset(player, number, name, tuple(actions), tuple(probabilities))
@@ -165,28 +168,31 @@ class _Reader(Reader):
         name = self.take().value if self.token.kind == "text" else ""
         if not self.accept("{"):
             if number != NO_OUTCOME and number not in self.outcomes:
-                raise self.fail("payoffs in braces, for this outcome has none yet")
+                self.complain("payoffs in braces, for this outcome has none yet", f"outcome {number}", at)
             return self.outcomes.get(number, NO_OUTCOME)
         if number == NO_OUTCOME:
-            raise self.fail("a number from 1 up for an outcome with payoffs", "outcome 0", at)
+            self.complain("a number from 1 up for an outcome with payoffs", "outcome 0", at)
         payoffs: list[Fraction] = []
         while not self.accept("}"):
             payoffs.append(self.number("a payoff"))
             self.accept(",")
         if len(payoffs) != self.players:
-            raise self.fail(f"{self.players}, one a player", f"{len(payoffs)} payoffs", at)
+            self.complain(f"{self.players}, one a player", f"{len(payoffs)} payoffs", at)
         given = Outcome(number, name, tuple(payoffs))
         if number not in self.outcomes:
             self.outcome_list.append(given)
             self.outcomes[number] = len(self.outcome_list)
         elif self.outcome_list[self.outcomes[number] - 1].payoffs != given.payoffs:
-            raise self.fail("the same payoffs as where it stood first", f"other payoffs of outcome {number}", at)
+            self.complain("the same payoffs as where it stood first", f"other payoffs of outcome {number}", at)
         return self.outcomes[number]
 
 
-def parse_efg(text: str, file: str = "") -> Efg:
-    """Parse the text of an ``.efg`` file.  Raises ``FormatError`` with line and column."""
-    return _Reader(text, file).game()
+def parse_efg(text: str, file: str = "", problems: list[FormatError] | None = None) -> Efg:
+    """Parse the text of an ``.efg`` file.  Raises ``FormatError`` with line and column.
+
+    With a list ``problems``, errors that leave the structure intact are added to it instead.
+    """
+    return _Reader(text, file, problems).game()
 
 
 def read_efg(path: str | Path) -> EfgGame:

@@ -15,6 +15,7 @@ from infoset.tree.graph import LARGEST_PAYOFF
 MAX_PLAYERS = 100
 MAX_DIGITS = 700
 MAX_EXPONENT = 300
+MAX_PROBLEMS = 1_000  # that are listed
 LARGEST = Fraction(LARGEST_PAYOFF)
 
 SIGNS = str.maketrans(
@@ -60,8 +61,9 @@ def exact_number(text: str) -> Fraction:
 class Reader:
     """A recursive-descent reader of a flat grammar; nesting is kept in a counter, not on the stack."""
 
-    def __init__(self, text: str, file: str) -> None:
-        self.text, self.file = text, file
+    def __init__(self, text: str, file: str, problems: list[FormatError] | None = None) -> None:
+        """Read ``text``; errors that leave its structure intact go to ``problems`` where that is a list."""
+        self.text, self.file, self.problems = text, file, problems
         self.tokens = self._scan()
         self.token = next(self.tokens)
 
@@ -83,6 +85,14 @@ class Reader:
         column = offset - self.text.rfind("\n", 0, offset)
         found = found or shorten(repr(self.token.value))
         return FormatError(f"found {found}, expected {expected}", self.file, line, column)
+
+    def complain(self, expected: str, found: str | None = None, at: int | None = None) -> None:
+        """Raise an error after which reading could go on, or add it to the list of problems."""
+        error = self.fail(expected, found, at)
+        if self.problems is None:
+            raise error
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(error)
 
     def take(self) -> Token:
         token = self.token
@@ -119,7 +129,10 @@ class Reader:
         try:
             value = exact_number(self.token.value if self.token.kind == "word" else "")
         except ValueError as error:
-            raise self.fail(f"{what}{error}") from None
+            if self.problems is None or self.token.kind != "word":
+                raise self.fail(f"{what}{error}") from None
+            self.complain(f"{what}{error}")
+            value = Fraction(0)
         self.take()
         return value
 

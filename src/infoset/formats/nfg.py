@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from infoset.arguments import checks_arguments
 from infoset.base import Action, Game, JointAction, Observed
-from infoset.errors import ParameterError
+from infoset.errors import FormatError, ParameterError
 from infoset.files import read_text
 from infoset.formats.gambit_text import Labels, Reader, distinct, plain, quote
 from infoset.games.rules import Ended, NativeState, NotebookGame, seats
@@ -71,7 +71,7 @@ class _Reader(Reader):
                 while not self.accept("}"):
                     names.append(self.string("a strategy's name"))
                 if not names:
-                    raise self.fail("at least one strategy")
+                    self.complain("at least one strategy")
                 found.append(distinct(tuple(names)))
             else:
                 found.append(distinct(("",) * self.integer("how many strategies", 1, MAX_STRATEGIES)))
@@ -95,14 +95,22 @@ class _Reader(Reader):
         while not self.accept("}"):
             self.expect("{")
             self.string("an outcome's name")
-            listed.append(tuple([self.payoff() for _ in range(players)]))
-            self.expect("}")
+            at = self.token.offset
+            paid: list[Fraction] = []
+            while not self.accept("}"):
+                paid.append(self.payoff())
+            if len(paid) != players:
+                self.complain(f"{players}, one a player", f"{len(paid)} payoffs", at)
+            listed.append(tuple(paid))
         return [listed[self.integer("an outcome's number", 0, len(listed) - 1)] for _ in range(cells)]
 
 
-def parse_nfg(text: str, file: str = "") -> Nfg:
-    """Parse the text of an ``.nfg`` file.  Raises ``FormatError`` with line and column."""
-    return _Reader(text, file).game()
+def parse_nfg(text: str, file: str = "", problems: list[FormatError] | None = None) -> Nfg:
+    """Parse the text of an ``.nfg`` file.  Raises ``FormatError`` with line and column.
+
+    With a list ``problems``, errors that leave the structure intact are added to it instead.
+    """
+    return _Reader(text, file, problems).game()
 
 
 def read_nfg(path: str | Path) -> NfgGame:

@@ -7,11 +7,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
-from infoset.arguments import checks_arguments
 from infoset.errors import UnknownNameError
-from infoset.gdl.checks import Defect
-from infoset.gdl.checks import check as find_defects
-from infoset.gdl.syntax import Description, parse_gdl, read_gdl
+from infoset.gdl.syntax import Description, parse_gdl
 
 if TYPE_CHECKING:
     from infoset.gdl.game import GdlGame
@@ -33,21 +30,6 @@ def description(name: str) -> Description:
     if name not in library():
         raise UnknownNameError("game", PREFIX + name, [PREFIX + known for known in library()])
     return parse_gdl(library()[name].read_text(encoding="utf-8"), PREFIX + name)
-
-
-def read_description(file: str) -> Description:
-    """Return the description in a file, or the shipped one of ``gdl:NAME``.  Raises ``FormatError``."""
-    return description(file.removeprefix(PREFIX)) if file.startswith(PREFIX) else read_gdl(file)
-
-
-@checks_arguments
-def check(file: str) -> list[Defect]:
-    """Return the defects of a game description: a file, or ``gdl:NAME``.  Raises ``FormatError``.
-
-    >>> infoset.check("gdl:meier")
-    []
-    """
-    return find_defects(read_description(file))
 
 
 def about(name: str) -> str:

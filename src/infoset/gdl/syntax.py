@@ -20,6 +20,7 @@ from infoset.errors import FormatError, shorten
 from infoset.files import read_text
 
 MAX_DEPTH = 200
+MAX_ERRORS = 100  # that are listed
 MAX_SHOWN = 200  # characters of a rule in a message
 KEYWORDS = frozenset((
     "role", "init", "true", "next", "legal", "does", "goal", "terminal", "sees", "distinct", "base", "input", "percept",
@@ -199,9 +200,42 @@ def parse_gdl(text: str, file: str = "") -> Description:
     >>> len(description.rules)
     3
     """
-    first = re.search(r"[^\s]", re.sub(r"[;%].*", "", text))
-    reader = _Infix if first and first[0] != "(" and ":-" in text else Kif
+    reader = _Infix if _is_infix(text) else Kif
     return spelled(tuple(reader(text, file).rules()), file, text)
+
+
+def parse_leniently(text: str, file: str = "") -> tuple[Description, list[FormatError]]:
+    r"""Read what can be read of a text, and return it with every error.
+
+    After an error in KIF, reading goes on with the next line that begins with a parenthesis.
+
+    >>> from infoset.gdl.syntax import parse_leniently
+    >>> description, errors = parse_leniently("(role a\n(init x))\n(legal a ?)\n(init y)")
+    >>> len(description.rules), [error.line for error in errors]
+    (2, [3])
+    """
+    lines, begin = text.splitlines(), 0
+    rules: list[Rule] = []
+    errors: list[FormatError] = []
+    while len(errors) < MAX_ERRORS:
+        rest = "\n" * begin + "\n".join(lines[begin:])
+        reader = _Infix(rest, file) if _is_infix(text) else Kif(rest, file)
+        try:
+            for rule in reader.rules():
+                rules.append(rule)  # noqa: PERF402 - those before an error count
+            break
+        except FormatError as error:
+            errors.append(error)
+            after = max(reader.started, error.line - 1)  # a missing parenthesis is noticed where the next rule begins
+            begin = next((k for k in range(after, len(lines)) if lines[k][:1] == "("), len(lines))
+            if begin == len(lines) or isinstance(reader, _Infix):
+                break
+    return spelled(tuple(rules), file, text), errors
+
+
+def _is_infix(text: str) -> bool:
+    first = re.search(r"[^\s]", re.sub(r"[;%].*", "", text))
+    return bool(first and first[0] != "(" and ":-" in text)
 
 
 def atoms(rule: Rule) -> Iterator[tuple[Term, bool]]:
@@ -314,6 +348,8 @@ class _Reader:
         self.text, self.file = text, file
         self.tokens = self._scan()
         self.depth = 0
+        self.started = 1
+        """The line at which the rule begins that is being read."""
         self.advance()
 
     def _scan(self) -> Iterator[tuple[str, Place]]:
@@ -358,6 +394,7 @@ class Kif(_Reader):
 
     def rules(self) -> Iterator[Rule]:
         while self.token:
+            self.started = self.place.line
             yield self.rule()
 
     def rule(self) -> Rule:
@@ -434,7 +471,7 @@ class _Infix(_Reader):
     def rules(self) -> Iterator[Rule]:
         self.anonymous = 0
         while self.token:
-            place = self.place
+            place, self.started = self.place, self.place.line
             head = self.term("a rule's head")
             if isinstance(head, Variable):
                 raise self.fail("a relation", place, f"the variable {head}")

@@ -63,13 +63,16 @@ MAX_KNOWN = 100  # games for which it is remembered whether they are small
 STEP = 0.2  # seconds between two checks of a job that is waited for
 
 
-def find_game(folders: tuple[Path, ...], name: str) -> Game:
-    """Return a shipped game, or one from a file in the folders.  Raises ``Refusal`` and what ``load`` raises."""
+def find_game(folders: tuple[Path, ...], name: str, where: str = "the page") -> Game:
+    """Return a shipped game, or one from a file in the folders.
+
+    ``where`` says in errors who gave the name.  Raises ``Refusal`` and what ``load`` raises.
+    """
     if len(name) > MAX_NAME:
         raise ParameterError(f"a name of more than {MAX_NAME} letters")
     if Path(name).suffix.lower() in READERS:
         return load(str(find(folders, name, "game").path))
-    return load_shipped(name, "the page")
+    return load_shipped(name, where)
 
 
 def replay_name(folders: tuple[Path, ...], name: str) -> str:
@@ -82,7 +85,7 @@ def is_remote(word: str) -> bool:
     return word in REMOTE or is_marked(word, "wraps") or is_marked(word, "runs_code")
 
 
-def _check_plain(parsed: Name) -> None:
+def check_plain(parsed: Name) -> None:
     """Raise unless the parameters are numbers and words: nothing that could be a path, an address or code."""
     for key, value in parsed.parameters:
         _check_value(key, value)
@@ -92,7 +95,7 @@ def _check_value(key: str, value: Value) -> None:
     if isinstance(value, Name):
         if is_remote(value.word) or ":" in value.word:
             raise ParameterError(f"{key}={one_line(str(value))}: not from here")
-        _check_plain(value)
+        check_plain(value)
     elif isinstance(value, tuple):
         for part in value:
             _check_value(key, part)
@@ -129,7 +132,7 @@ class Agents:
             raise ParameterError(f"a name of more than {MAX_NAME} letters")
         if name in (HUMAN, EQUILIBRIUM):
             return
-        self._resolved(name)
+        self.resolve(name)
         if name[:1].isdecimal():
             why = self.why_unusable(find(self.folders, name), game)
         else:
@@ -165,12 +168,12 @@ class Agents:
         """
         if name == EQUILIBRIUM:
             return PolicyAgent(self.equilibrium(game, wait).policy, EQUILIBRIUM)
-        agent = load_agent(self._resolved(name))
+        agent = load_agent(self.resolve(name))
         if name[:1].isdecimal() and isinstance(agent, PolicyAgent):
             agent.name = name.partition("/")[2]
         return agent
 
-    def _resolved(self, name: str) -> str:
+    def resolve(self, name: str) -> str:
         """Return what ``load_agent`` takes: the path of an item in the served folders, or the name of a safe agent."""
         if name[:1].isdecimal():
             item = find(self.folders, name)
@@ -182,7 +185,7 @@ class Agents:
         if parsed.word not in AGENTS or is_remote(parsed.word):
             names = sorted(word for word in AGENTS if not is_remote(word))
             raise UnknownNameError("agent", parsed.word, [HUMAN, EQUILIBRIUM, *names])
-        _check_plain(parsed)
+        check_plain(parsed)
         AGENTS.check(parsed)
         return name
 
@@ -282,7 +285,7 @@ class Agents:
         with self.lock:
             if (name, game.name) in self.trees:
                 return self.trees[name, game.name]
-        found = SpotTree.of(Compiled(game), load_policy(self._resolved(name)))
+        found = SpotTree.of(Compiled(game), load_policy(self.resolve(name)))
         self._keep(self.trees, (name, game.name), found, MAX_TREES)
         return found
 

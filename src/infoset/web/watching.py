@@ -29,7 +29,7 @@ class Watching:
 
         Raises ``Refusal`` and ``InfosetError``: for an item that is not a replay, names code, or is too long.
         """
-        match = self._match(name, number)
+        match = self.match(name, number)
         if len(match.steps) > MAX_STEPS:
             raise BudgetError(f"{len(match.steps):,} steps; the page shows {MAX_STEPS:,}")
         body = msgspec.json.encode(recording(match))
@@ -37,7 +37,8 @@ class Watching:
             raise BudgetError(f"a recording of {len(body):,} bytes; the page shows {MAX_BYTES:,}")
         return body
 
-    def _match(self, name: str, number: int) -> Match:
+    def match(self, name: str, number: int) -> Match:
+        """Return a replay, or game ``number`` of a tournament.  Raises ``Refusal`` and ``FormatError``."""
         item = find(self.folders, name)
         if item.kind == "tournament":
             return load_replay(item.path, number)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -79,7 +80,7 @@ class Worker:
         try:
             self._line.send((number, method, arguments))
         except (OSError, ValueError):
-            self._lost()
+            self.kill()
         return await future
 
     async def tell(self, method: str, *arguments: Any) -> None:
@@ -112,6 +113,13 @@ class Worker:
                 process.kill()
         self._fail()
 
+    def kill(self) -> None:
+        """End the process at once, whatever it does; the next question starts another."""
+        if self._process is not None:
+            self._process.kill()
+        self._line = self._process = None
+        self._fail()
+
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._loop = asyncio.get_running_loop()
@@ -129,7 +137,7 @@ class Worker:
                 break
             loop.call_soon_threadsafe(self._answered, number, good, value)
         if line is self._line and not loop.is_closed():
-            loop.call_soon_threadsafe(self._lost)
+            loop.call_soon_threadsafe(self._lost, line)
 
     def _answered(self, number: int, good: Any, value: Any) -> None:
         if number == NEWS:
@@ -138,12 +146,10 @@ class Worker:
         elif (future := self._waiting.pop(number, None)) is not None and not future.done():
             future.set_result(value) if good else future.set_exception(Refusal(*value))
 
-    def _lost(self) -> None:
-        """Handle the death of the process; the next question starts another."""
-        if self._process is not None:
-            self._process.kill()
-        self._line = self._process = None
-        self._fail()
+    def _lost(self, line: Connection) -> None:
+        """Handle the death of the process at the other end of ``line``, unless another was started since."""
+        if line is self._line:
+            self.kill()
 
     def _fail(self) -> None:
         for fall in self.fallen:
@@ -175,7 +181,8 @@ def run_worker(line: Connection, place: str, arguments: tuple[Any, ...]) -> None
             try:
                 question = line.recv()
             except (OSError, EOFError):
-                break
+                service.close()
+                os._exit(1)  # the server is gone: nobody waits for what the threads work on
             if question is None:
                 break
             threads.submit(answer, *question)
