@@ -137,28 +137,28 @@ class DeepCfr(RegretLearner):
             if not len(batch.live):
                 break
             self.states += len(batch.live)
-            chances, seen, legal = match_regrets(self.regret_net, batch), batch.seen, batch.legal
+            strategy, seen, legal = match_regrets(self.regret_net, batch), batch.seen, batch.legal
             mine = np.flatnonzero(batch.player == player)
             others = np.flatnonzero(batch.player != player)
-            self.add(self.strategies, seen[others], legal[others], chances[others])
+            self.add(self.strategies, seen[others], legal[others], strategy[others])
             order = np.where(legal[mine], self.rng.random(legal[mine].shape), 2.0).argsort(axis=1).argsort(axis=1)
             tried = legal[mine] & (order < self.training.branches)
             node, column = np.nonzero(tried)
-            levels.append((nodes, slot[batch.live[mine]], seen[mine], legal[mine], chances[mine], tried))
+            levels.append((nodes, slot[batch.live[mine]], seen[mine], legal[mine], strategy[mine], tried))
             moved = np.concatenate([others, mine[node]])
-            columns = np.concatenate([batch.draw(chances)[others], column])
+            columns = np.concatenate([batch.draw(strategy)[others], column])
             slot = np.concatenate([slot[batch.live[others]], (nodes + node) * width + column])
             nodes += len(mine)
             batch = batch.copies(batch.live[moved], self.rng)
             batch.play(columns)
         value = np.zeros(nodes * width + 1)  # the last entry takes what lies above the first decision
         value[np.concatenate(ends)] = np.concatenate(paid)
-        for first, above, seen, legal, chances, tried in reversed(levels):
-            worth = value[first * width : (first + len(seen)) * width].reshape(-1, width)
-            worth = worth * (legal.sum(axis=1) / np.maximum(tried.sum(axis=1), 1))[:, None]
-            mean = (chances * worth).sum(axis=1)
+        for first, above, seen, legal, strategy, tried in reversed(levels):
+            estimates = value[first * width : (first + len(seen)) * width].reshape(-1, width)
+            estimates = estimates * (legal.sum(axis=1) / np.maximum(tried.sum(axis=1), 1))[:, None]
+            mean = (strategy * estimates).sum(axis=1)
             value[above] = mean
-            regret = np.where(legal, worth - mean[:, None], 0.0).astype(np.float32)
+            regret = np.where(legal, estimates - mean[:, None], 0.0).astype(np.float32)
             self.add(self.regrets, seen, legal, regret)
 
 

@@ -51,8 +51,8 @@ class Escher(RegretLearner):
         def act(batch: Batch) -> Inputs:
             views.append(joint(batch))
             even = batch.legal / batch.legal.sum(axis=1, keepdims=True)
-            chances = match_regrets(self.regret_net, batch)
-            mixed: Inputs = ((1 - training.exploration) * chances + training.exploration * even).astype(np.float32)
+            strategy = match_regrets(self.regret_net, batch)
+            mixed: Inputs = ((1 - training.exploration) * strategy + training.exploration * even).astype(np.float32)
             return mixed
 
         played = self.play(act, 2 * training.games)
@@ -70,14 +70,14 @@ class Escher(RegretLearner):
     def collect(self, player: int) -> None:
         def act(batch: Batch) -> Inputs:
             legal, mine = batch.legal, batch.player == player
-            chances, seen = match_regrets(self.regret_net, batch), batch.seen
+            strategy, seen = match_regrets(self.regret_net, batch), batch.seen
             with torch.no_grad():
                 values = self.value_net(torch.from_numpy(joint(batch)))[0].numpy()
-            gain = np.where(legal, values - (chances * values).sum(axis=1, keepdims=True), 0.0).astype(np.float32)
+            gain = np.where(legal, values - (strategy * values).sum(axis=1, keepdims=True), 0.0).astype(np.float32)
             self.add(self.regrets, seen[mine], legal[mine], gain[mine])
-            self.add(self.strategies, seen[~mine], legal[~mine], chances[~mine])
+            self.add(self.strategies, seen[~mine], legal[~mine], strategy[~mine])
             even: Inputs = (legal / legal.sum(axis=1, keepdims=True)).astype(np.float32)
-            return np.where(mine[:, None], even, chances)
+            return np.where(mine[:, None], even, strategy)
 
         self.play(act, self.training.games)
 

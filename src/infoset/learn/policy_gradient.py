@@ -80,8 +80,8 @@ class PolicyGradient(Baseline):
         """Return the network's probabilities in live games, and note its values."""
         logits, values = self.net(torch.from_numpy(batch.seen))
         self.values.append(values.numpy())
-        chances: Inputs = log_policy(logits, torch.from_numpy(batch.legal)).exp().numpy()
-        return chances
+        probabilities: Inputs = log_policy(logits, torch.from_numpy(batch.legal)).exp().numpy()
+        return probabilities
 
     def learn(self) -> tuple[float, None]:
         training = self.training
@@ -90,9 +90,9 @@ class PolicyGradient(Baseline):
         value = np.concatenate(self.values)
         gain = np.empty(len(value), dtype=np.float32)
         advantages(played.game, played.player, value, played.payoffs, training.discount, training.trace, gain)
-        drawn = np.log(played.chances[np.arange(len(value)), played.action])
+        drawn = np.log(played.probabilities[np.arange(len(value)), played.action])
         fields = [torch.from_numpy(array) for array in (
-            played.seen, played.legal, played.action, played.chances, drawn, gain, value, gain + value,
+            played.seen, played.legal, played.action, played.probabilities, drawn, gain, value, gain + value,
         )]  # fmt: skip
         parts = [
             torch.split(torch.from_numpy(self.rng.permutation(len(value))), training.batch)
@@ -104,7 +104,7 @@ class PolicyGradient(Baseline):
         return float(torch.stack(losses).mean()), None
 
     def _descend_on(
-        self, seen: Tensor, legal: Tensor, action: Tensor, chances: Tensor, drawn: Tensor, gain: Tensor, before: Tensor,
+        self, seen: Tensor, legal: Tensor, action: Tensor, old: Tensor, drawn: Tensor, gain: Tensor, before: Tensor,
         target: Tensor,
     ) -> Tensor:  # fmt: skip
         """Learn from a mini-batch; return the loss of values."""
@@ -119,7 +119,7 @@ class PolicyGradient(Baseline):
         weight = training.last_entropy + (training.entropy - training.last_entropy) * self.left
         policy_loss = -(chosen + weight * entropy).mean()
         if self.kl:
-            policy_loss = policy_loss + self.kl * (policy * (logs - chances.clamp_min(1e-9).log())).sum(dim=1).mean()
+            policy_loss = policy_loss + self.kl * (policy * (logs - old.clamp_min(1e-9).log())).sum(dim=1).mean()
         near = before + (value - before).clamp(-training.clip, training.clip)
         value_loss = 0.5 * torch.maximum((value - target) ** 2, (near - target) ** 2).mean()
         self.descend(policy_loss + training.value_weight * value_loss)
@@ -150,6 +150,6 @@ def advantages(
     later = np.zeros(payoffs.shape, dtype=np.bool_)
     for k in range(len(game) - 1, -1, -1):
         g, p = game[k], player[k]
-        worth = discount * following[g, p] if later[g, p] else payoffs[g, p]
-        ahead[g, p] = worth - value[k] + discount * trace * ahead[g, p]
+        target = discount * following[g, p] if later[g, p] else payoffs[g, p]
+        ahead[g, p] = target - value[k] + discount * trace * ahead[g, p]
         gain[k], following[g, p], later[g, p] = ahead[g, p], value[k], True

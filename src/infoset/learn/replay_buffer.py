@@ -85,7 +85,7 @@ class Reservoir(ReplayBuffer):
         """Add samples (K, …) of every field, each with the probability that it belongs to the sample by then."""
         number = self.added + np.arange(len(next(iter(fields.values()))))
         place = np.where(number < self.capacity, number, (rng.random(len(number)) * (number + 1)).astype(np.int64))
-        kept = place < self.capacity
+        inside = place < self.capacity
         for name, mine in self.fields.items():
-            mine[place[kept]] = fields[name][kept]
+            mine[place[inside]] = fields[name][inside]
         self.added += len(number)

@@ -239,7 +239,7 @@ class Trajectories(NamedTuple):
     game: LongArray  # (N,)
     player: IntArray  # (N,)
     action: LongArray  # (N,) columns
-    chances: npt.NDArray[np.float32]  # (N, A) the probabilities with which actions were drawn
+    probabilities: npt.NDArray[np.float32]  # (N, A) the probabilities with which actions were drawn
     payoffs: FloatArray  # (G, n)
 
 
@@ -251,9 +251,9 @@ def play_out(batch: Batch, act: Act) -> Trajectories:
     """Play games to their ends, by ``act`` at every decision."""
     found = []
     while len(batch.live):
-        chances = act(batch)
-        action = batch.draw(chances)
-        found.append((batch.seen, batch.legal, batch.live, batch.player, action, chances))
+        probabilities = act(batch)
+        action = batch.draw(probabilities)
+        found.append((batch.seen, batch.legal, batch.live, batch.player, action, probabilities))
         batch.play(action)
     return Trajectories._make([*map(np.concatenate, zip(*found, strict=True)), batch.payoffs])
 

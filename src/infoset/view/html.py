@@ -335,6 +335,8 @@ def training_html(game: str, method: str, folder: Path, last: Epoch | None, poin
         else []
     )
     facts += _figure("value loss", last.value_loss) + _figure("policy loss", last.policy_loss) if last else []
+    measured = [p.exploitability for p in points if p.exploitability is not None]
+    facts += _figure("exploitability", measured[-1]) if measured else []
     if last and last.share:
         facts.append((f"score in {last.duels} games v {last.opponent}", str(last.share)))
     curves = [

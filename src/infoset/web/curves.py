@@ -132,10 +132,13 @@ class Tail:
     def thinned(self, most: int) -> dict[str, list[float | None]]:
         """Return the columns that are not empty, at ``most`` points at most.
 
-        Half of the points are evenly spaced in time, half in the logarithm of time.
+        Half of the points are evenly spaced in time, half in the logarithm of time.  Those with an exploitability are
+        among them where they are few, as in trainings.
         """
         with self._lock:
-            chosen = spread(self.count, most)
+            measured = [k for k, value in enumerate(self.columns.get("exploitability", ())) if isfinite(value)]
+            few = measured if len(measured) <= most // 2 else []
+            chosen = sorted({*spread(self.count, most - len(few)), *few}) if few else spread(self.count, most)
             rows = {name: [column[k] for k in chosen] for name, column in self.columns.items()}
         known = {name: row for name, row in rows.items() if any(map(isfinite, row))}
         return {
