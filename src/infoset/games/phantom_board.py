@@ -2,7 +2,7 @@
 
 Both players put stones on one board in turn.  A player who tries a taken cell is told so and tries another; in the
 *abrupt* variant the turn is over instead.  Nothing else is observed (OpenSpiel's ``reveal-nothing`` by its tensors; its
-strings of information states also reveal the number of moves).
+strings of information states in dark hex also reveal the number of moves).
 """
 
 from __future__ import annotations
