@@ -39,11 +39,11 @@ MOST_BYTES = 2 << 30  # of a network's file
 TRIED = (1, 2, 3)  # numbers of inputs that a network is given first: it may be exported for one number alone
 
 Forward: TypeAlias = "Callable[[npt.NDArray[np.float32]], Any]"
-"""A network: from inputs (K, *shape) to one number for each action (K, A)."""
+"""A network: from inputs ``(K, *shape)`` to one number for each action (K, A)."""
 
 
 class NetworkPolicy:
-    """A policy by a network: a function from the inputs (K, *shape) of an encoding to (K, A), a number for each action.
+    """A policy by a network: a function from an encoding's inputs ``(K, *shape)`` to (K, A), a number for each action.
 
     ``output`` says what the numbers are: ``logits``, of which the softmax over the legal actions is taken,
     ``probabilities``, which are scaled over the legal actions, or ``values``, of which the best legal one is played.
