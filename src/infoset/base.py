@@ -289,7 +289,7 @@ class Encoding(Protocol):
     actions: tuple[Action, ...]
 
     def encode(self, states: StateTree, which: LongArray) -> npt.NDArray[np.float32]:
-        """Return the arrays (K, *shape) of the states ``which`` (K,)."""
+        """Return the arrays ``(K, *shape)`` of the states ``which`` (K,)."""
         ...
 
 
@@ -342,7 +342,7 @@ class BatchedPolicy(Policy, Protocol):
     ) -> npt.NDArray[Any]:  # fmt: skip
         """Return the probabilities (K, A) of the actions, of which those ``legal`` (K, A) are allowed.
 
-        ``inputs`` is (K, *shape).  Illegal actions have probability 0.
+        ``inputs`` is ``(K, *shape)``.  Illegal actions have probability 0.
         """
         ...
 

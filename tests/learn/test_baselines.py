@@ -1,5 +1,6 @@
 """Learning baselines: games played by kernels, networks that approach equilibria, and their exact curves in folders."""
 
+from types import SimpleNamespace
 from typing import get_type_hints
 
 import numpy as np
@@ -9,6 +10,7 @@ pytest.importorskip("torch")
 import infoset
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.learn import running
 from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining, advantages
 from infoset.learn.presets import PRESETS
 from infoset.learn.replay_buffer import Reservoir, floats
@@ -215,3 +217,12 @@ def test_every_decision_is_counted() -> None:
     epoch = work.step()
     assert epoch.games == 100
     assert 200 <= epoch.states <= 300  # two or three decisions a game
+
+
+def test_the_limit_of_listing_positions_does_not_end_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evaluations enumerate the tree later, and report by the same callback: they are exact whenever they begin."""
+    now = [0.0]
+    monkeypatch.setattr(running, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    _, learner = running._chosen(KUHN, {"method": "ppo", "games": 64, **SMALL}, 6.0, running.Watcher())
+    now[0] = 100.0
+    assert learner.step().exploitability is not None

@@ -262,6 +262,41 @@ def test_a_network_that_does_not_fit_is_refused_with_what_was_tried(files: dict[
         infoset.evaluate("kuhn_poker", f"torch(path={files['pt']},encoding=observation)")
 
 
+@pytest.mark.parametrize("name", ["liars_dice(dice_sides=3)", "tiny_hanabi"])
+def test_a_network_that_fits_both_tensors_needs_the_name_of_its_own(name: str, tmp_path: Path) -> None:
+    """Both tensors have the same shape in these games; the first one would give a wrong figure without notice."""
+    encoding, other = (encoding_of(Compiled.of(name), kind) for kind in ("information-state", "observation"))
+    assert encoding.shape == other.shape
+    net = network(int(np.prod(encoding.shape)), len(encoding.actions))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.trace(net, torch.zeros(1, *encoding.shape)).save(str(tmp_path / "net.pt"))
+    with pytest.raises(
+        errors.PolicyError, match=r"fits 2 encodings .*: encoding=observation or encoding=information-st"
+    ):
+        infoset.evaluate(name, f"torch:{tmp_path / 'net.pt'}")
+    found = infoset.evaluate(name, f"torch(path={tmp_path / 'net.pt'},encoding=information-state)")
+    assert found.values == pytest.approx(
+        infoset.evaluate(name, NetworkPolicy(name, numpy_of(net), encoding)).values, abs=1e-6
+    )
+
+
+@pytest.mark.parametrize(("inputs", "word"), [(1, "onnx"), (2, "pt2")])
+def test_a_network_for_one_number_of_inputs_is_refused(inputs: int, word: str, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    net, path = network(11, 2), tmp_path / f"net.{word}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if word == "onnx":
+            torch.onnx.export(net, (torch.zeros(inputs, 11),), str(path), input_names=["x"], dynamo=False)
+        else:
+            torch.export.save(torch.export.export(net, (torch.zeros(inputs, 11),)), path)
+    with pytest.raises(
+        errors.PolicyError, match=rf"\(11,\) with 2 actions, of which it takes {inputs} at once; allowed"
+    ):
+        infoset.evaluate("kuhn_poker", f"{'onnx' if word == 'onnx' else 'torch'}:{path}")
+
+
 def test_missing_files_and_wrong_options(tmp_path: Path) -> None:
     for word in ("torch", "onnx"):
         with pytest.raises(errors.PolicyError, match="no such file"):

@@ -25,7 +25,8 @@ AGENT_HELP = (
     "or python:FILE.py:Class(…)."
 )
 WHAT_HELP = (
-    "A policy's file (.npz, .json), a run's folder, or an agent: random, 'search(method=tree)', python:FILE.py:Class."
+    "A policy's file (.npz, .json), a run's folder, a network (torch:FILE, onnx:FILE, sb3:FILE), or an agent: random, "
+    "'search(method=tree)', chat:URL, python:FILE.py:Class."
 )
 GameOrRun = Annotated[str, typer.Argument(metavar="GAME", help=f"{GAME_HELP} A run's folder: its game and its policy.")]
 MaybeGameName = Annotated[str | None, typer.Argument(metavar="GAME", help=GAME_HELP)]

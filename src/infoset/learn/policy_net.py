@@ -53,7 +53,7 @@ class NetPolicy:
     def batch_probabilities(
         self, player: int, inputs: npt.NDArray[np.float32], legal: BoolArray
     ) -> npt.NDArray[np.float32]:  # fmt: skip
-        """Return the probabilities (K, A) of the actions at inputs (K, *shape); those of illegal actions are 0."""
+        """Return the probabilities (K, A) of the actions at inputs ``(K, *shape)``; those of illegal actions are 0."""
         found = np.empty(legal.shape, dtype=np.float32)
         for begin in range(0, len(inputs), AT_ONCE):
             part = slice(begin, begin + AT_ONCE)

@@ -77,8 +77,10 @@ def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) 
     method = given.pop("method", None) or training_method(game)
     config = config_of(game, method or SELF_PLAY, given)
     try:
-        share = LISTING if method else TRYING
-        return config, config.learner(_within(share, seconds, watcher.building))
+        listing = _Listing(LISTING if method else TRYING, seconds, watcher.building)
+        job = config.learner(listing)
+        listing.over = True
+        return config, job
     except BudgetError as error:
         if method:
             raise
@@ -102,25 +104,28 @@ def _sharing(job: Learner, config: Any, workers: int, where: Where) -> AbstractC
     return nullcontext()
 
 
-def _within(share: float, seconds: float, building: Callable[[int], object] | None) -> Callable[[int], None]:
-    """Return a progress callback that passes the number of positions on to ``building``.
+class _Listing:
+    """A progress callback that passes the number of positions on to ``building``.
 
-    It raises ``BudgetError`` when that share of a training's seconds has passed since its first call.
+    It raises ``BudgetError`` when that share of a training's seconds has passed since its first call, until the
+    positions are listed: ``over`` is then set, since a training's evaluations report by the same callback.
     """
-    began: list[float] = []
 
-    def check(positions: int) -> None:
-        if not began:
-            began.append(time.monotonic())
-        if time.monotonic() > began[0] + max(share * seconds, SHORTEST):
+    def __init__(self, share: float, seconds: float, building: Callable[[int], object] | None) -> None:
+        self.share, self.seconds, self.building = share, seconds, building
+        self.began: float | None = None
+        self.over = False
+
+    def __call__(self, positions: int) -> None:
+        if self.began is None:
+            self.began = time.monotonic()
+        if not self.over and time.monotonic() > self.began + max(self.share * self.seconds, SHORTEST):
             raise BudgetError(
-                f"{positions:,} positions were found in {share:.0%} of the training's time, and there are more: a "
+                f"{positions:,} positions were found in {self.share:.0%} of the training's time, and there are more: a "
                 "network is trained where they can be listed. Give it more --seconds, or play by search without one"
             )
-        if building:
-            building(positions)
-
-    return check
+        if self.building:
+            self.building(positions)
 
 
 def resume(

@@ -31,7 +31,7 @@ from infoset.tree.graph import NO_RECORD, GameGraph, explore
 from infoset.tree.quotient_graph import measure_depths
 
 Rows = Callable[[LongArray], npt.NDArray[np.float32]]
-"""A function that returns the arrays (K, *shape) of states (K,)."""
+"""A function that returns the arrays ``(K, *shape)`` of states (K,)."""
 
 HISTORY = "history"
 TENSORS = ("observation", "information-state")
@@ -50,11 +50,11 @@ class TensorEncoding:
         self._levels = _Levels(np.zeros(0, dtype=np.int32))
 
     def encode(self, states: StateTree, which: LongArray) -> npt.NDArray[np.float32]:
-        """Return the arrays (K, *shape) of the states ``which`` (K,)."""
+        """Return the arrays ``(K, *shape)`` of the states ``which`` (K,)."""
         return self.rows(states)(which)
 
     def encode_one(self, player: int, infostate: InformationState) -> npt.NDArray[np.float32]:
-        """Return the array (*shape) of one information state, record by record."""
+        """Return the array ``(*shape)`` of one information state, record by record."""
         array = np.zeros(int(np.prod(self.shape)), dtype=np.float32)
         memo, writes = self.encoder.start(player)
         for record in (*infostate, None):
@@ -212,7 +212,7 @@ class FunctionEncoding:
         self.shape, self.actions = shape, tuple(actions)
 
     def encode(self, states: StateTree, which: LongArray) -> npt.NDArray[np.float32]:
-        """Return the arrays (K, *shape) of the states ``which`` (K,).  Raises ``ParameterError`` for other shapes."""
+        """Return the arrays ``(K, *shape)`` of the states ``which`` (K,).  Raises ``ParameterError`` for others."""
         rows = [self._row(int(states.owner[state]), known_in(states, state)) for state in which.tolist()]
         return np.stack(rows) if rows else np.zeros((0, *self.shape), dtype=np.float32)
 

@@ -36,13 +36,14 @@ LOGITS, PROBABILITIES, VALUES = OUTPUTS = ("logits", "probabilities", "values")
 SINGLE, DOUBLE = PRECISIONS = ("single", "double")
 CHUNK = 1024  # inputs evaluated by one thread: what a few hundred units compute stays in the cache
 MOST_BYTES = 2 << 30  # of a network's file
+TRIED = (1, 2, 3)  # numbers of inputs that a network is given first: it may be exported for one number alone
 
 Forward: TypeAlias = "Callable[[npt.NDArray[np.float32]], Any]"
-"""A network: from inputs (K, *shape) to one number for each action (K, A)."""
+"""A network: from inputs ``(K, *shape)`` to one number for each action (K, A)."""
 
 
 class NetworkPolicy:
-    """A policy by a network: a function from the inputs (K, *shape) of an encoding to (K, A), a number for each action.
+    """A policy by a network: a function from an encoding's inputs ``(K, *shape)`` to (K, A), a number for each action.
 
     ``output`` says what the numbers are: ``logits``, of which the softmax over the legal actions is taken,
     ``probabilities``, which are scaled over the legal actions, or ``values``, of which the best legal one is played.
@@ -130,20 +131,40 @@ class NetworkFile:
         return {"network": self.path}
 
     def on(self, compiled: Compiled) -> NetworkPolicy:
-        """Return its policy on a game, by the encoding that fits its inputs and outputs unless one is named.
+        """Return its policy on a game, by the one encoding that fits its inputs and outputs unless one is named.
 
-        Raises ``PolicyError`` for a file that cannot be read, or a network whose inputs or outputs do not fit.
+        ``history``, which needs every position of the game, is tried where no tensor fits.
+
+        Raises ``PolicyError`` for a file that cannot be read, a network whose inputs or outputs do not fit, or one that
+        fits two tensors of the same shape.
         """
-        forward, tried = self.forward(), list[str]()
+        forward, tried, fitting = self.forward(), list[str](), list[NetworkPolicy]()
         for name in [self.encoding] if self.encoding else ENCODINGS:
+            if fitting and name == HISTORY:
+                break
             with suppress(UnsupportedGameError, BudgetError) if not self.encoding else _as_it_is():
                 encoding = encoding_of(compiled, name)
                 for shape in dict.fromkeys((encoding.shape, (int(np.prod(encoding.shape)),))):
                     fits = _reshaped(forward, shape)
-                    if (found := _outputs(fits, encoding)) == (2, len(encoding.actions)):
-                        return NetworkPolicy(compiled.game, fits, encoding, self.output)
-                    returned = f", for which it returns {found}" if found is not None else ""
-                    tried.append(f"{name} {shape} with {len(encoding.actions)} actions{returned}")
+                    returned = _outputs(fits, encoding)
+                    taken = [rows for rows, found in returned.items() if found == (rows, len(encoding.actions))]
+                    if len(taken) == len(TRIED):
+                        fitting.append(NetworkPolicy(compiled.game, fits, encoding, self.output))
+                        break
+                    why = f", for which it returns {returned[2]}" if returned[2] is not None else ""
+                    if taken:
+                        why = (
+                            f", of which it takes {taken[0]} at once; allowed: any number, by a dynamic first dimension"
+                        )
+                    tried.append(f"{name} {shape} with {len(encoding.actions)} actions{why}")
+        if len(fitting) > 1:
+            names = [f"encoding={policy.encoding.name}" for policy in fitting]
+            raise PolicyError(
+                f"{self.path}: the network fits {len(names)} encodings of {shorten(compiled.name)}, all of the "
+                f"same shape {fitting[0].encoding.shape}; say which one it reads: {' or '.join(names)}"
+            )
+        if fitting:
+            return fitting[0]
         raise PolicyError(
             f"{self.path}: the network does not fit {shorten(compiled.name)}; tried the inputs {'; '.join(tried)}"
         )
@@ -166,12 +187,16 @@ def _reshaped(forward: Forward, shape: tuple[int, ...]) -> Forward:
     return lambda inputs: forward(inputs.reshape(len(inputs), *shape))
 
 
-def _outputs(forward: Forward, encoding: Encoding) -> tuple[int, ...] | None:
-    """Return the shape of a network's outputs for two inputs of zeros; ``None`` where it does not take them."""
-    try:
-        return tuple(np.asarray(forward(np.zeros((2, *encoding.shape), dtype=np.float32))).shape)
-    except Exception:
-        return None
+def _outputs(forward: Forward, encoding: Encoding) -> dict[int, tuple[int, ...] | None]:
+    """Return the shape of a network's outputs for each of ``TRIED`` inputs of zeros; ``None`` where it takes none."""
+
+    def of(rows: int) -> tuple[int, ...] | None:
+        try:
+            return tuple(np.asarray(forward(np.zeros((rows, *encoding.shape), dtype=np.float32))).shape)
+        except Exception:
+            return None
+
+    return {rows: of(rows) for rows in TRIED}
 
 
 def _in_threads(forward: Forward, begin: Callable[[], object]) -> Forward:
