@@ -11,6 +11,7 @@ from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining, advantages
 from infoset.learn.presets import PRESETS
+from infoset.learn.r_nad import transform
 from infoset.learn.replay_buffer import Reservoir, floats
 from infoset.learn.rollouts import Simulator, play_out
 from infoset.learn.running import config_of
@@ -32,6 +33,7 @@ LEARNT = {  # epochs, parameters, an exploitability above what was measured; uni
     "deep-cfr": (20, REGRETS, 0.1),
     "nfsp": (45, {"games": 128, "batch": 256, "rate": 3e-3, "anticipation": 0.3, "buffer": 20_000, "renewal": 4}, 0.2),
     "escher": (15, {**REGRETS, "games": 128}, 0.2),
+    "r-nad": (None, {"games": 256, "rate": 1e-2, "renewal": 50, "averaging": 0.1, "steps": 120_000}, 0.08),
 }
 
 
@@ -111,6 +113,19 @@ def test_advantages_without_discount_are_payoffs_less_values() -> None:
     np.testing.assert_allclose(gain, [0.5 * 0.3 - 0.5, -1.1, -1.2, 0.7], atol=1e-6)
 
 
+def test_transformed_payoffs_are_paid_by_the_mover_to_the_other_player() -> None:
+    """A game of three decisions, of players 0, 1 and 0, which pay 0.1, 0.2 and 0.3 and whose values are wrong."""
+    game, player = np.array([0, 0, 0]), np.array([0, 1, 0], dtype=np.int32)
+    value, paid = np.full(3, 5.0, dtype=np.float32), np.array([0.1, 0.2, 0.3], dtype=np.float32)
+    target, later = np.empty_like(value), np.empty_like(value)
+    transform(game, player, value, paid, np.array([[1.0, -1.0]]), 1.0, target, later)
+    np.testing.assert_allclose(later, [1.0 - 0.3 + 0.2, -1.0 + 0.3, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(target, later - paid, rtol=1e-6)
+    transform(game, player, value, paid, np.array([[1.0, -1.0]]), 0.5, target, later)
+    np.testing.assert_allclose(target[2], (5.0 + 1.0 - 0.3) / 2, rtol=1e-6)
+    np.testing.assert_allclose(later[0], target[2] + 0.2, rtol=1e-6)  # what follows is valued by the next own decision
+
+
 def test_a_reservoir_is_a_uniform_sample() -> None:
     reservoir, rng = Reservoir(200, x=floats()), np.random.default_rng(3)
     for begin in range(0, 10_000, 50):
@@ -119,10 +134,10 @@ def test_a_reservoir_is_a_uniform_sample() -> None:
     assert abs(reservoir["x"].mean() - 5000) < 4 * 10_000 / np.sqrt(12 * 200)
 
 
-@pytest.mark.parametrize("method", ["ppo", "deep-cfr", "nfsp", "escher"])
+@pytest.mark.parametrize("method", ["ppo", "deep-cfr", "nfsp", "escher", "r-nad"])
 def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, method) -> None:
     kind = config_type(method, KUHN)
-    small = {"games": 32} | ({} if method == "ppo" else {"updates": 5})
+    small = {"games": 32} | {"ppo": {}, "r-nad": {"renewal": 3}}.get(method, {"updates": 5})
     config = kind(KUHN, training_type(kind)(**SMALL | small))
     curves, nets = [], []
     for name, parts in (("whole", [4]), ("cut", [2, 4])):
@@ -178,7 +193,7 @@ def test_presets_are_those_of_the_benchmark() -> None:
     given = {"preset": "iig-rl", "games": 4}
     training = config_of("dark_hex(rows=3,columns=3)", "ppo", given).training
     assert (training.rate, training.clip, training.passes, training.games) == (2e-3, 0.025, 8, 4)
-    assert set(PRESETS["iig-rl"]) == {(method, game) for method in ("ppo", "mmd") for game in GAMES_OF_PRESETS}
+    assert set(PRESETS["iig-rl"]) == {(method, game) for method in ("ppo", "mmd", "r-nad") for game in GAMES_OF_PRESETS}
     for (method, game), parameters in PRESETS["iig-rl"].items():
         assert training_type(config_type(method, game))(**parameters).steps == 10_000_000
 

@@ -23,8 +23,8 @@ def run(
     method: Annotated[
         str | None,
         typer.Option(
-            help="self-play, resolving, tree-search; baselines: ppo, mmd, deep-cfr, escher, nfsp; in Pommerman ppo, "
-            "a2c, dqn or dagger."
+            help="self-play, resolving, tree-search; baselines: ppo, mmd, deep-cfr, escher, nfsp, r-nad; in "
+            "Pommerman ppo, a2c, dqn or dagger."
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
