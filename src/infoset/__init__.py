@@ -170,8 +170,8 @@ __all__ = [
     "linear_program", "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path", "lp",
     "mmd", "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series", "plot",
     "product_form_of", "progressive_hiding", "pure_equilibria", "realisation", "replay_states", "report_flops",
-    "same_game", "sfrd", "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament", "train",
-    "trembling_equilibrium", "vad_cfr", "watch",
+    "same_game", "sfrd", "sfrd_continuous", "show", "solve", "table_game", "team_optimum", "testing", "tournament",
+    "train", "trembling_equilibrium", "vad_cfr", "watch",
 ]  # fmt: skip
 
 
