@@ -16,8 +16,8 @@ from torch import Tensor
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.jit import kernel
 from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining
-from infoset.learn.policy_net import log_policy
-from infoset.learn.rollouts import Batch, Inputs, Simulator
+from infoset.learn.policy_net import PolicyNet, log_policy
+from infoset.learn.rollouts import Batch, Inputs, Simulator, Trajectories
 from infoset.names import check_range
 
 
@@ -75,6 +75,11 @@ class PolicyGradient(Baseline):
         self.steepest = training.steepest
         self.kl = training.kl if isinstance(training, MmdTraining) else 0.0
 
+    @property
+    def current(self) -> PolicyNet:
+        """The network that learns."""
+        return self.net
+
     @torch.no_grad()
     def act(self, batch: Batch) -> Inputs:
         """Return the network's probabilities in live games, and note its values."""
@@ -84,10 +89,13 @@ class PolicyGradient(Baseline):
         return probabilities
 
     def learn(self) -> tuple[float, None]:
-        training = self.training
         self.values: list[Inputs] = []
-        played = self.play(self.act, training.games)
-        value = np.concatenate(self.values)
+        played = self.play(self.act, self.training.games)
+        return self.improve(played, np.concatenate(self.values)), None
+
+    def improve(self, played: Trajectories, value: Inputs) -> float:
+        """Learn from decisions and the values at them before; return the loss of values."""
+        training = self.training
         gain = np.empty(len(value), dtype=np.float32)
         advantages(played.game, played.player, value, played.payoffs, training.discount, training.trace, gain)
         drawn = np.log(played.probabilities[np.arange(len(value)), played.action])
@@ -101,7 +109,7 @@ class PolicyGradient(Baseline):
         losses = [
             self._descend_on(*[field.index_select(0, k) for field in fields]) for each in parts for k in each
         ]  # fmt: skip
-        return float(torch.stack(losses).mean()), None
+        return float(torch.stack(losses).mean())
 
     def _descend_on(
         self, seen: Tensor, legal: Tensor, action: Tensor, old: Tensor, drawn: Tensor, gain: Tensor, before: Tensor,
@@ -109,7 +117,7 @@ class PolicyGradient(Baseline):
     ) -> Tensor:  # fmt: skip
         """Learn from a mini-batch; return the loss of values."""
         training = self.training
-        logits, value = self.net(seen)
+        logits, value = self.current(seen)
         logs = log_policy(logits, legal)
         policy = logs.exp()
         gain = (gain - gain.mean()) / (gain.std(unbiased=False) + 1e-8)
