@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -134,6 +134,14 @@ class Baseline(Learner):
         self.games += games
         self.states += len(played.game)
         return played
+
+    def mini_batches(self, fields: Sequence[np.ndarray[Any, Any]], passes: int = 1) -> Iterator[list[torch.Tensor]]:
+        """Yield mini-batches of arrays (N, …), all of them in every pass, each time in another order."""
+        tensors = [torch.from_numpy(field) for field in fields]
+        for _ in range(passes):
+            order = torch.from_numpy(self.rng.permutation(len(fields[0])))
+            for k in torch.split(order, self.training.batch):
+                yield [tensor.index_select(0, k) for tensor in tensors]
 
     @one_thread()
     @short_numbers()

@@ -99,27 +99,19 @@ class PolicyGradient(Baseline):
         gain = np.empty(len(value), dtype=np.float32)
         advantages(played.game, played.player, value, played.payoffs, training.discount, training.trace, gain)
         drawn = np.log(played.probabilities[np.arange(len(value)), played.action])
-        fields = [torch.from_numpy(array) for array in (
-            played.seen, played.legal, played.action, played.probabilities, drawn, gain, value, gain + value,
-        )]  # fmt: skip
-        parts = [
-            torch.split(torch.from_numpy(self.rng.permutation(len(value))), training.batch)
-            for _ in range(training.passes)
-        ]
-        losses = [
-            self._descend_on(*[field.index_select(0, k) for field in fields]) for each in parts for k in each
-        ]  # fmt: skip
+        fields = played.seen, played.legal, played.action, played.probabilities, drawn, gain, value
+        losses = [self._descend_on(*each) for each in self.mini_batches(fields, training.passes)]
         return float(torch.stack(losses).mean())
 
     def _descend_on(
-        self, seen: Tensor, legal: Tensor, action: Tensor, old: Tensor, drawn: Tensor, gain: Tensor, before: Tensor,
-        target: Tensor,
+        self, seen: Tensor, legal: Tensor, action: Tensor, old: Tensor, drawn: Tensor, gain: Tensor, before: Tensor
     ) -> Tensor:  # fmt: skip
         """Learn from a mini-batch; return the loss of values."""
         training = self.training
         logits, value = self.current(seen)
         logs = log_policy(logits, legal)
         policy = logs.exp()
+        target = before + gain
         gain = (gain - gain.mean()) / (gain.std(unbiased=False) + 1e-8)
         ratio = (logs.gather(1, action[:, None]).squeeze(1) - drawn).exp()
         chosen = torch.minimum(ratio * gain, ratio.clamp(1 - training.clip, 1 + training.clip) * gain)

@@ -91,10 +91,8 @@ class RNad(Baseline):
         estimate = -cost
         estimate[chosen] += (later - value - paid) / policy[chosen]
         gain = np.clip(estimate - (policy * estimate).sum(axis=1, keepdims=True), -training.clip, training.clip)
-        fields = [torch.from_numpy(array) for array in (played.seen, played.legal, gain, target)]
-        order = torch.from_numpy(self.rng.permutation(len(value)))
-        losses = [self._descend_on(*[field.index_select(0, k) for field in fields])
-                  for k in torch.split(order, training.batch)]  # fmt: skip
+        fields = played.seen, played.legal, gain, target
+        losses = [self._descend_on(*each) for each in self.mini_batches(fields)]
         return sum(losses) / len(losses), None
 
     def _descend_on(self, seen: Tensor, legal: Tensor, gain: Tensor, target: Tensor) -> float:
