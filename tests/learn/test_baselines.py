@@ -11,11 +11,11 @@ import torch
 import infoset
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
-from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining, advantages
+from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining
 from infoset.learn.policy_net import NetPolicy
 from infoset.learn.presets import PRESETS
-from infoset.learn.r_nad import transform
 from infoset.learn.replay_buffer import Reservoir, floats
+from infoset.learn.returns import advantages, transform
 from infoset.learn.rollouts import Simulator, play_out
 from infoset.learn.running import config_of
 from infoset.learn.train import TrainingFolder, config_type, train

@@ -13,10 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from infoset.base import FloatArray, IntArray, LongArray
-from infoset.jit import kernel
 from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining
 from infoset.learn.policy_net import PolicyNet, log_policy
+from infoset.learn.returns import advantages
 from infoset.learn.rollouts import Batch, Inputs, Simulator, Trajectories
 from infoset.names import check_range
 
@@ -138,18 +137,3 @@ class MmdConfig(BaselineConfig, frozen=True, tag_field="method", tag="mmd"):
 
     training: MmdTraining
     made = PolicyGradient
-
-
-@kernel
-def advantages(
-    game: LongArray, player: IntArray, value: Inputs, payoffs: FloatArray, discount: float, trace: float, gain: Inputs
-) -> None:  # fmt: skip
-    """Write generalised advantages of decisions, which are in order of time, by each player's next own decision."""
-    following = np.zeros(payoffs.shape)
-    ahead = np.zeros(payoffs.shape)
-    later = np.zeros(payoffs.shape, dtype=np.bool_)
-    for k in range(len(game) - 1, -1, -1):
-        g, p = game[k], player[k]
-        target = discount * following[g, p] if later[g, p] else payoffs[g, p]
-        ahead[g, p] = target - value[k] + discount * trace * ahead[g, p]
-        gain[k], following[g, p], later[g, p] = ahead[g, p], value[k], True

@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from infoset.base import FloatArray, IntArray, LongArray
-from infoset.jit import kernel
 from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining, Part
 from infoset.learn.policy_net import log_policy
+from infoset.learn.returns import transform
 from infoset.learn.rollouts import Batch, Inputs, Simulator
 from infoset.names import check_range
 
@@ -110,26 +109,6 @@ class RNad(Baseline):
 
     def parts(self) -> dict[str, Part]:
         return {"average": self.average, "reference": self.reference, "former": self.former}
-
-
-@kernel
-def transform(
-    game: LongArray, player: IntArray, value: Inputs, paid: Inputs, payoffs: FloatArray, trace: float, target: Inputs,
-    later: Inputs,
-) -> None:  # fmt: skip
-    """Write estimates of a player's transformed payoffs from each decision on, and from after its action on.
-
-    Decisions are in order of time; at each the player pays ``paid``, which the others share.  The estimates are those
-    of V-trace (Espeholt et al. 2018) where the policy that plays is the one that learns.
-    """
-    ahead, others = payoffs.copy(), payoffs.shape[1] - 1
-    for k in range(len(game) - 1, -1, -1):
-        g, p = game[k], player[k]
-        later[k] = ahead[g, p]
-        target[k] = value[k] + trace * (ahead[g, p] - paid[k] - value[k])
-        for q in range(others + 1):
-            ahead[g, q] += paid[k] / max(others, 1)
-        ahead[g, p] = target[k]
 
 
 class RNadConfig(BaselineConfig, frozen=True, tag_field="method", tag="r-nad"):
