@@ -71,6 +71,8 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
     @property
     def plugins(self) -> dict[str, Plugin]:
         """The entry points of installed packages by name, without names that infoset itself has."""
+        if not self.group:
+            return {}
         return {word: found for word, found in plugins_of(self.group).items() if word not in self.homes}
 
     def __getitem__(self, word: str) -> Callable[..., T]:
@@ -81,7 +83,7 @@ class Registry(Mapping[str, Callable[..., T]], Generic[T]):
         return cast("Callable[..., T]", getattr(found, attribute) if attribute else found)
 
     def __contains__(self, word: object) -> bool:
-        return word in self.homes or word in plugins_of(self.group)
+        return word in self.homes or word in self.plugins
 
     def __iter__(self) -> Iterator[str]:
         return iter([*self.homes, *self.plugins])

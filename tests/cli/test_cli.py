@@ -35,8 +35,8 @@ def test_solve_prints_one_json_object(tmp_path: Path) -> None:
     again = run("evaluate", "kuhn_poker", str(tmp_path / body["policy"]), "--json", cwd=tmp_path)
     figures = json.loads(again.stdout)
     assert set(figures) == {
-        "game", "of", "nash_conv", "exploitability", "epsilon", "margin", "values", "best_response_values", "exact",
-        "reason",
+        "game", "of", "nash_conv", "exploitability", "epsilon", "margin", "values", "best_response_values",
+        "intervals", "exact", "reason",
     }  # fmt: skip
     assert figures["nash_conv"] == pytest.approx(body["nash_conv"], abs=1e-12)
 

@@ -126,6 +126,7 @@ SOLVE, PLAY, MEET = (
     "tournament kuhn_poker --json --workers 1",
 )
 TRAIN = "train leduc_poker --json --epochs 1 --games 2 --hidden 4 --out net"
+BASELINE = "train kuhn_poker --method ppo --json --epochs 1 --games 4 --hidden 4 --out net"
 ARCADE = "train pommerman:OneVsOne-v0 --json --epochs 1 --boards 3 --steps 4 --out net"
 RUNS = "solve 'tiny_hanabi(game=F)' --method annealing --json --iterations 5"
 REPORT = (
@@ -218,6 +219,11 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --worlds": (f"{TRAIN} --worlds 3", of_run("worlds", 3)),
     "train --steps": (f"{TRAIN} --method resolving --steps 2", of_run("horizon", {"steps": 2, "stop_at_chance": False})),
     "train --stop-at-chance": (f"{TRAIN} --method resolving --stop-at-chance", of_run("horizon", {"steps": 1000, "stop_at_chance": True})),
+    "train --encoding": (f"{BASELINE} --encoding observation", of_run("encoding", "observation")),
+    "train --layers": (f"{BASELINE} --layers 1", of_run("layers", 1)),
+    "train --batch": (f"{BASELINE} --batch 8", of_run("batch", 8)),
+    "train --entropy": (f"{BASELINE} --entropy .3", of_run("entropy", 0.3)),
+    "train --preset": (f"{BASELINE.replace('kuhn_poker', 'phantom_tic_tac_toe')} --preset iig-rl --layers 1", of_run("value_weight", 0.5)),
     "train --hidden": (TRAIN, of_run("hidden", 4)),
     "train --boards": (ARCADE, of_run("boards", 3)),
     "train --opponents": (f"{ARCADE} --opponents random,self", of_run("opponents", "random,self")),

@@ -103,7 +103,7 @@ REFUSED = [
     (["watch", "file", "--svg", "old"], "old: cannot be written: it is a folder"),
 ]
 TRAINING = [
-    (["train", SLOW, "--method", "x"], "--method=x is not one of self-play, resolving"),
+    (["train", SLOW, "--method", "x"], "--method=x is not one of .*self-play, resolving"),
     (["train", SLOW, "--rate", "2"], "rate=2.0; allowed"),
     (["train", SLOW, "--steps", "2"], "--steps is not an option of --method self-play"),
     (["train", SLOW, "--hidden", str(10**9)], "hidden=1000000000 is out of range"),

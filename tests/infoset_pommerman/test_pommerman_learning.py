@@ -225,8 +225,8 @@ def test_one_decision_equals_the_networks() -> None:
 
 
 def test_bad_input_is_told_in_a_line(tmp_path) -> None:
-    with pytest.raises(UnsupportedGameError, match=r"ppo learns pommerman:NAME, not kuhn_poker"):
-        infoset.train("kuhn_poker", method="ppo", epochs=1, out=tmp_path / "a")
+    with pytest.raises(UnsupportedGameError, match=r"dqn learns pommerman:NAME, not kuhn_poker"):
+        infoset.train("kuhn_poker", method="dqn", epochs=1, out=tmp_path / "a")
     with pytest.raises(ParameterError, match="the first is whom the curve is against"):
         infoset.train(DUEL, opponents="self", epochs=1, out=tmp_path / "b")
     with pytest.raises(infoset.errors.UnknownNameError, match="simpel"):

@@ -7,18 +7,26 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
+import torch
+
 import infoset
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+<<<<<<< HEAD
 from infoset.learn import running
 from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining, advantages
+=======
+from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining
+from infoset.learn.policy_net import NetPolicy
+>>>>>>> h-learn
 from infoset.learn.presets import PRESETS
 from infoset.learn.replay_buffer import Reservoir, floats
+from infoset.learn.returns import advantages, transform
 from infoset.learn.rollouts import Simulator, play_out
 from infoset.learn.running import config_of
 from infoset.learn.train import TrainingFolder, config_type, train
 from infoset.match.agents import load_agent
-from infoset.policies.asking import states_of_tree
+from infoset.policies.asking import plan_on_tree, states_of_tree
 from infoset.view.curves import plot_learning
 
 KUHN = "kuhn_poker"
@@ -34,6 +42,8 @@ LEARNT = {  # epochs, parameters, an exploitability above what was measured; uni
     "deep-cfr": (20, REGRETS, 0.1),
     "nfsp": (45, {"games": 128, "batch": 256, "rate": 3e-3, "anticipation": 0.3, "buffer": 20_000, "renewal": 4}, 0.2),
     "escher": (15, {**REGRETS, "games": 128}, 0.2),
+    "psro": (60, {"games": 128, "batch": 64, "rate": 1e-2, "passes": 4, "renewal": 15, "trials": 500}, 0.15),
+    "r-nad": (None, {"games": 256, "rate": 1e-2, "renewal": 50, "averaging": 0.1, "steps": 120_000}, 0.08),
 }
 
 
@@ -113,6 +123,65 @@ def test_advantages_without_discount_are_payoffs_less_values() -> None:
     np.testing.assert_allclose(gain, [0.5 * 0.3 - 0.5, -1.1, -1.2, 0.7], atol=1e-6)
 
 
+def test_transformed_payoffs_are_paid_by_the_mover_to_the_other_player() -> None:
+    """A game of three decisions, of players 0, 1 and 0, which pay 0.1, 0.2 and 0.3 and whose values are wrong."""
+    game, player = np.array([0, 0, 0]), np.array([0, 1, 0], dtype=np.int32)
+    value, paid = np.full(3, 5.0, dtype=np.float32), np.array([0.1, 0.2, 0.3], dtype=np.float32)
+    target, later = np.empty_like(value), np.empty_like(value)
+    transform(game, player, value, paid, np.array([[1.0, -1.0]]), 1.0, target, later)
+    np.testing.assert_allclose(later, [1.0 - 0.3 + 0.2, -1.0 + 0.3, 1.0], rtol=1e-6)
+    np.testing.assert_allclose(target, later - paid, rtol=1e-6)
+    transform(game, player, value, paid, np.array([[1.0, -1.0]]), 0.5, target, later)
+    np.testing.assert_allclose(target[2], (5.0 + 1.0 - 0.3) / 2, rtol=1e-6)
+    np.testing.assert_allclose(later[0], target[2] + 0.2, rtol=1e-6)  # what follows is valued by the next own decision
+
+
+def plans_of(work):
+    """Return the realisation weights of a population's networks."""
+    form, tree, encoding = work.simulator.compiled.form, work.simulator.compiled.tree, work.simulator.encoding
+    return [plan_on_tree(NetPolicy(member, encoding, 2), tree, form) for member in work.net.members]
+
+
+def value_of_pair(form, first, second):
+    """Return the first player's payoff where it plays by one plan and the other by another."""
+    plan, own = second.copy(), form.player_sequences(0)
+    plan[own] = first[own]
+    return infoset.expected_values(form, plan)[0]
+
+
+def test_a_population_plays_as_if_one_of_its_networks_were_drawn_before_the_game() -> None:
+    """The payoffs of the mixture are those of the matrix game, which means of probabilities would not have."""
+    work = job("psro", members=3)
+    form, chances = work.simulator.compiled.form, np.array([[0.2, 0.3, 0.5], [0.6, 0.4, 0.0]])
+    work.net.weights[:] = torch.from_numpy(chances)
+    for member in work.net.members:
+        torch.nn.init.normal_(member.policy.weight, std=3.0)
+    plans = plans_of(work)
+    expected = chances[0] @ [[value_of_pair(form, a, b) for b in plans] for a in plans] @ chances[1]
+    assert infoset.evaluate(KUHN, work.policy).values[0] == pytest.approx(expected, abs=1e-9)
+    first = form.player_sequences(0)
+    means = sum(chance * infoset.behaviour(form, plan) for chance, plan in zip(chances[0], plans, strict=True))
+    assert np.abs(means - infoset.behaviour(form, work.policy.plan(form)))[first].max() > 0.01
+
+
+def test_payoffs_of_a_population_are_estimated_for_every_pair() -> None:
+    work = job("psro", members=3, renewal=2, trials=5000, games=64, rate=1e-2)
+    while not work.over:
+        work.step()
+    form, plans = work.simulator.compiled.form, plans_of(work)
+    exact = np.array([[value_of_pair(form, a, b) for b in plans] for a in plans]) / work.simulator.scale
+    np.testing.assert_allclose(work.net.payoffs[1:], exact[1:], atol=4 / np.sqrt(5000))
+    assert work.net.weights.sum(dim=1).tolist() == pytest.approx([1.0, 1.0])
+    assert work.iteration == 4  # two networks beside that which plays at random, two epochs each
+
+
+def test_psro_is_refused_for_games_that_are_no_matrix_games() -> None:
+    with pytest.raises(UnsupportedGameError, match="not a zero-sum game of two players"):
+        job("psro", "kuhn_poker(players=3)")
+    with pytest.raises(ParameterError, match="members"):
+        job("psro", members=1000, hidden=8192)
+
+
 def test_a_reservoir_is_a_uniform_sample() -> None:
     reservoir, rng = Reservoir(200, x=floats()), np.random.default_rng(3)
     for begin in range(0, 10_000, 50):
@@ -121,10 +190,12 @@ def test_a_reservoir_is_a_uniform_sample() -> None:
     assert abs(reservoir["x"].mean() - 5000) < 4 * 10_000 / np.sqrt(12 * 200)
 
 
-@pytest.mark.parametrize("method", ["ppo", "deep-cfr", "nfsp", "escher"])
+@pytest.mark.parametrize("method", ["ppo", "deep-cfr", "nfsp", "escher", "psro", "r-nad"])
 def test_the_same_seed_gives_the_same_run_resumed_or_not(tmp_path, method) -> None:
     kind = config_type(method, KUHN)
-    small = {"games": 32} | ({} if method == "ppo" else {"updates": 5})
+    small = {"games": 32} | {"ppo": {}, "psro": {"renewal": 3, "trials": 20}, "r-nad": {"renewal": 3}}.get(
+        method, {"updates": 5}
+    )
     config = kind(KUHN, training_type(kind)(**SMALL | small))
     curves, nets = [], []
     for name, parts in (("whole", [4]), ("cut", [2, 4])):
@@ -164,6 +235,14 @@ def test_a_run_is_an_agent_that_is_evaluated_exactly(tmp_path) -> None:
         infoset.evaluate(KUHN, f"trained:{tmp_path / 'run'}")
 
 
+def test_a_population_is_an_agent_too(tmp_path) -> None:
+    small = SMALL | {"games": 64, "members": 3, "renewal": 2, "trials": 50}
+    training = infoset.train(KUHN, method="psro", out=tmp_path / "run", **small)
+    found = infoset.evaluate(KUHN, f"trained:{tmp_path / 'run'}")
+    assert found.exploitability == pytest.approx(training.last.exploitability, abs=1e-7)
+    infoset.play_match(KUHN, [load_agent(f"trained:{tmp_path / 'run'}"), "random"], seed=1)
+
+
 def test_ppo_of_pommerman_is_its_own() -> None:
     assert config_type("ppo", "pommerman:OneVsOne-v0").__module__.startswith("infoset_pommerman")
     assert config_type("ppo", KUHN).__module__ == "infoset.learn.policy_gradient"
@@ -180,7 +259,7 @@ def test_presets_are_those_of_the_benchmark() -> None:
     given = {"preset": "iig-rl", "games": 4}
     training = config_of("dark_hex(rows=3,columns=3)", "ppo", given).training
     assert (training.rate, training.clip, training.passes, training.games) == (2e-3, 0.025, 8, 4)
-    assert set(PRESETS["iig-rl"]) == {(method, game) for method in ("ppo", "mmd") for game in GAMES_OF_PRESETS}
+    assert set(PRESETS["iig-rl"]) == {(method, game) for method in ("ppo", "mmd", "r-nad") for game in GAMES_OF_PRESETS}
     for (method, game), parameters in PRESETS["iig-rl"].items():
         assert training_type(config_type(method, game))(**parameters).steps == 10_000_000
 

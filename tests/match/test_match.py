@@ -644,9 +644,12 @@ def test_names_of_agents() -> None:
         "human",
         "isolated",
         "mixed",
+        "onnx",
         "playground",
         "policy",
+        "sb3",
         "scripted",
+        "torch",
         "trained",
     }  # which need more
     assert {load_agent(name).name for name in plain} == plain

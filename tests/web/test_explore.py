@@ -505,6 +505,6 @@ def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) 
             node(room, f"item:0/{name}", way="0", at="")
         with pytest.raises(ParameterError, match=f"is {what}; a policy"):
             agents.check(f"0/{name}", game)
-    assert Watching((tmp_path,))._match("0/replay.json", 0).seed == 1
+    assert Watching((tmp_path,)).match("0/replay.json", 0).seed == 1
     with pytest.raises(FormatError, match="no replay"):
         Watching((tmp_path,))._match("0/kuhn.json", 0)

@@ -23,8 +23,8 @@ def run(
     method: Annotated[
         str | None,
         typer.Option(
-            help="self-play, resolving, tree-search; baselines: ppo, mmd, deep-cfr, escher, nfsp; in Pommerman ppo, "
-            "a2c, dqn or dagger."
+            help="self-play, resolving, tree-search; baselines: ppo, mmd, deep-cfr, escher, nfsp, psro, r-nad; "
+            "in Pommerman ppo, a2c, dqn or dagger."
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Seed of every random choice (default: 0).")] = None,
@@ -47,7 +47,7 @@ def run(
         str | None,
         typer.Option(help="Baselines: information-state, observation, history or python:FILE:NAME."),
     ] = None,
-    entropy: Annotated[float | None, typer.Option(help="ppo, mmd: weight of the policies' entropy.")] = None,
+    entropy: Annotated[float | None, typer.Option(help="ppo, mmd, psro: weight of the policies' entropy.")] = None,
     preset: Annotated[str | None, typer.Option(help="Baselines: parameters that were published: iig-rl.")] = None,
     boards: Annotated[int | None, typer.Option(min=1, help="Pommerman: simultaneous games (default: 256).")] = None,
     opponents: Annotated[

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from infoset.base import Policy
 from infoset.catalog import load
 from infoset.compiled import Compiled
 from infoset.errors import ParameterError, PolicyError, shorten
@@ -93,10 +94,20 @@ class Baseline(Learner):
     def __init__(self, simulator: Simulator, training: Any) -> None:
         torch.manual_seed(training.seed)
         self.simulator, self.training = simulator, training
-        super().__init__(simulator, self.new_net(), training)
+        super().__init__(simulator, self.net_of(simulator, training), training)
         self.states = self.measured = 0
         self.exact = True
         """Whether exploitability can be computed exactly."""
+
+    @staticmethod
+    def net_of(states: Sight, training: Any) -> PolicyNet:
+        """Return the network that plays, before it has learnt."""
+        return states.net(training.hidden, training.layers)
+
+    @staticmethod
+    def policy_of(net: PolicyNet, states: Sight) -> Policy:
+        """Return the policy of a network."""
+        return NetPolicy(net, states.encoding, states.num_players)
 
     def new_net(self) -> PolicyNet:
         """Return a network with the training's layers."""
@@ -113,9 +124,9 @@ class Baseline(Learner):
         return bool(self.states >= self.training.steps)
 
     @property
-    def policy(self) -> NetPolicy:
+    def policy(self) -> Policy:
         """The present policy."""
-        return NetPolicy(self.net, self.simulator.encoding, self.simulator.num_players)
+        return self.policy_of(self.net, self.simulator)
 
     def play(self, act: Any, games: int) -> Trajectories:
         """Play games to their ends by ``act``, and count their decisions."""
@@ -123,6 +134,14 @@ class Baseline(Learner):
         self.games += games
         self.states += len(played.game)
         return played
+
+    def mini_batches(self, fields: Sequence[np.ndarray[Any, Any]], passes: int = 1) -> Iterator[list[torch.Tensor]]:
+        """Yield mini-batches of arrays (N, …), all of them in every pass, each time in another order."""
+        tensors = [torch.from_numpy(field) for field in fields]
+        for _ in range(passes):
+            order = torch.from_numpy(self.rng.permutation(len(fields[0])))
+            for k in torch.split(order, self.training.batch):
+                yield [tensor.index_select(0, k) for tensor in tensors]
 
     @one_thread()
     @short_numbers()
@@ -229,15 +248,15 @@ class BaselineConfig(msgspec.Struct, frozen=True):
         self.made(small, replace(self.training, games=2, batch=64)).step()  # compiles the kernels
         return self.made(simulator, self.training)
 
-    def policy(self, path: Path, compiled: Compiled) -> NetPolicy:
+    def policy(self, path: Path, compiled: Compiled) -> Policy:
         """Return the policy of the network in a training's folder.  Raises ``PolicyError`` for a broken file."""
         states: Any = Sight(compiled, self.training.encoding)
-        net, file = states.net(self.training.hidden, self.training.layers), path / NET
+        net, file = self.made.net_of(states, self.training), path / NET
         try:
             net.load_state_dict(load_weights(file, states))
         except RuntimeError as error:
             raise PolicyError(f"{file}: {shorten(' '.join(str(error).split()), 120)}") from None
-        return NetPolicy(net, states.encoding, len(compiled.players))
+        return self.made.policy_of(net, states)
 
 
 class SavedNet:
@@ -247,7 +266,7 @@ class SavedNet:
         self.path, self.config, self.game = path, config, config.game
         self.made_by = {"method": config.method, "path": str(path)}
 
-    def on(self, compiled: Compiled) -> NetPolicy:
+    def on(self, compiled: Compiled) -> Policy:
         """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         if compiled.name != self.game:
             raise PolicyError(f"the policy was made for {shorten(self.game)}, not for {compiled.name}")

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from infoset.learn.baseline import BaselineConfig, Part
-from infoset.learn.deep_cfr import RegretLearner, RegretTraining, match_regrets
 from infoset.learn.policy_net import PolicyNet
+from infoset.learn.regret_learner import RegretLearner, RegretTraining, match_regrets
 from infoset.learn.rollouts import Batch, Inputs, Simulator
 
 

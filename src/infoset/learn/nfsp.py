@@ -13,11 +13,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from infoset.base import IntArray, LongArray
-from infoset.jit import kernel
 from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining, Part, probabilities
 from infoset.learn.policy_net import NEVER, log_policy
 from infoset.learn.replay_buffer import ReplayBuffer, Reservoir, floats
+from infoset.learn.returns import follow
 from infoset.learn.rollouts import Batch, Inputs, Simulator
 from infoset.names import check_range
 
@@ -127,14 +126,6 @@ class Nfsp(Baseline):
             "q_net": self.q_net, "later": self.later, "q_optimizer": self.q_optimizer, "lately": self.lately,
             "ever": self.ever,
         }  # fmt: skip
-
-
-@kernel
-def follow(game: LongArray, player: IntArray, then: LongArray, later: LongArray) -> None:
-    """Write each decision's next one of the same player in the same game, or -1; they are in order of time."""
-    for k in range(len(game) - 1, -1, -1):
-        then[k] = later[game[k], player[k]]
-        later[game[k], player[k]] = k
 
 
 class NfspConfig(BaselineConfig, frozen=True, tag_field="method", tag="nfsp"):

@@ -13,11 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from infoset.base import FloatArray, IntArray, LongArray
-from infoset.jit import kernel
 from infoset.learn.baseline import Baseline, BaselineConfig, BaselineTraining
-from infoset.learn.policy_net import log_policy
-from infoset.learn.rollouts import Batch, Inputs, Simulator
+from infoset.learn.policy_net import PolicyNet, log_policy
+from infoset.learn.returns import advantages
+from infoset.learn.rollouts import Batch, Inputs, Simulator, Trajectories
 from infoset.names import check_range
 
 
@@ -75,6 +74,11 @@ class PolicyGradient(Baseline):
         self.steepest = training.steepest
         self.kl = training.kl if isinstance(training, MmdTraining) else 0.0
 
+    @property
+    def current(self) -> PolicyNet:
+        """The network that learns."""
+        return self.net
+
     @torch.no_grad()
     def act(self, batch: Batch) -> Inputs:
         """Return the network's probabilities in live games, and note its values."""
@@ -84,34 +88,29 @@ class PolicyGradient(Baseline):
         return probabilities
 
     def learn(self) -> tuple[float, None]:
-        training = self.training
         self.values: list[Inputs] = []
-        played = self.play(self.act, training.games)
-        value = np.concatenate(self.values)
+        played = self.play(self.act, self.training.games)
+        return self.improve(played, np.concatenate(self.values)), None
+
+    def improve(self, played: Trajectories, value: Inputs) -> float:
+        """Learn from decisions and the values at them before; return the loss of values."""
+        training = self.training
         gain = np.empty(len(value), dtype=np.float32)
         advantages(played.game, played.player, value, played.payoffs, training.discount, training.trace, gain)
         drawn = np.log(played.probabilities[np.arange(len(value)), played.action])
-        fields = [torch.from_numpy(array) for array in (
-            played.seen, played.legal, played.action, played.probabilities, drawn, gain, value, gain + value,
-        )]  # fmt: skip
-        parts = [
-            torch.split(torch.from_numpy(self.rng.permutation(len(value))), training.batch)
-            for _ in range(training.passes)
-        ]
-        losses = [
-            self._descend_on(*[field.index_select(0, k) for field in fields]) for each in parts for k in each
-        ]  # fmt: skip
-        return float(torch.stack(losses).mean()), None
+        fields = played.seen, played.legal, played.action, played.probabilities, drawn, gain, value
+        losses = [self._descend_on(*each) for each in self.mini_batches(fields, training.passes)]
+        return float(torch.stack(losses).mean())
 
     def _descend_on(
-        self, seen: Tensor, legal: Tensor, action: Tensor, old: Tensor, drawn: Tensor, gain: Tensor, before: Tensor,
-        target: Tensor,
+        self, seen: Tensor, legal: Tensor, action: Tensor, old: Tensor, drawn: Tensor, gain: Tensor, before: Tensor
     ) -> Tensor:  # fmt: skip
         """Learn from a mini-batch; return the loss of values."""
         training = self.training
-        logits, value = self.net(seen)
+        logits, value = self.current(seen)
         logs = log_policy(logits, legal)
         policy = logs.exp()
+        target = before + gain
         gain = (gain - gain.mean()) / (gain.std(unbiased=False) + 1e-8)
         ratio = (logs.gather(1, action[:, None]).squeeze(1) - drawn).exp()
         chosen = torch.minimum(ratio * gain, ratio.clamp(1 - training.clip, 1 + training.clip) * gain)
@@ -138,18 +137,3 @@ class MmdConfig(BaselineConfig, frozen=True, tag_field="method", tag="mmd"):
 
     training: MmdTraining
     made = PolicyGradient
-
-
-@kernel
-def advantages(
-    game: LongArray, player: IntArray, value: Inputs, payoffs: FloatArray, discount: float, trace: float, gain: Inputs
-) -> None:  # fmt: skip
-    """Write generalised advantages of decisions, which are in order of time, by each player's next own decision."""
-    following = np.zeros(payoffs.shape)
-    ahead = np.zeros(payoffs.shape)
-    later = np.zeros(payoffs.shape, dtype=np.bool_)
-    for k in range(len(game) - 1, -1, -1):
-        g, p = game[k], player[k]
-        target = discount * following[g, p] if later[g, p] else payoffs[g, p]
-        ahead[g, p] = target - value[k] + discount * trace * ahead[g, p]
-        gain[k], following[g, p], later[g, p] = ahead[g, p], value[k], True

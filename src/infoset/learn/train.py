@@ -134,6 +134,8 @@ CONFIGS: Registry[AnyConfig] = Registry(
         "mmd": "infoset.learn.policy_gradient:MmdConfig",
         "nfsp": "infoset.learn.nfsp:NfspConfig",
         "ppo": "infoset.learn.policy_gradient:PpoConfig",
+        "psro": "infoset.learn.psro:PsroConfig",
+        "r-nad": "infoset.learn.r_nad:RNadConfig",
         "self-play": "infoset.learn.train:TrainingConfig",
         "resolving": "infoset.learn.train:PublicTrainingConfig",
         "tree-search": "infoset.learn.train:TreeTrainingConfig",
