@@ -12,13 +12,9 @@ import torch
 import infoset
 from infoset.compiled import Compiled
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
-<<<<<<< HEAD
 from infoset.learn import running
-from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining, advantages
-=======
 from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining
 from infoset.learn.policy_net import NetPolicy
->>>>>>> h-learn
 from infoset.learn.presets import PRESETS
 from infoset.learn.replay_buffer import Reservoir, floats
 from infoset.learn.returns import advantages, transform
