@@ -643,6 +643,7 @@ def test_names_of_agents() -> None:
         "http",
         "human",
         "isolated",
+        "kaggle",
         "mixed",
         "onnx",
         "playground",
