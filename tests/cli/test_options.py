@@ -126,6 +126,7 @@ SOLVE, PLAY, MEET = (
     "tournament kuhn_poker --json --workers 1",
 )
 TRAIN = "train leduc_poker --json --epochs 1 --games 2 --hidden 4 --out net"
+BASELINE = "train kuhn_poker --method ppo --json --games 8 --hidden 4 --epochs 1 --seconds 60 --out net"
 ARCADE = "train pommerman:OneVsOne-v0 --json --epochs 1 --boards 3 --steps 4 --out net"
 RUNS = "solve 'tiny_hanabi(game=F)' --method annealing --json --iterations 5"
 REPORT = (
@@ -219,6 +220,14 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "train --steps": (f"{TRAIN} --method resolving --steps 2", of_run("horizon", {"steps": 2, "stop_at_chance": False})),
     "train --stop-at-chance": (f"{TRAIN} --method resolving --stop-at-chance", of_run("horizon", {"steps": 1000, "stop_at_chance": True})),
     "train --hidden": (TRAIN, of_run("hidden", 4)),
+    "train --layers": (f"{BASELINE} --layers 1", of_run("layers", 1)),
+    "train --batch": (f"{BASELINE} --batch 8", of_run("batch", 8)),
+    "train --encoding": (f"{BASELINE} --encoding history", of_run("encoding", "history")),
+    "train --entropy": (f"{BASELINE} --entropy .3", of_run("entropy", 0.3)),
+    "train --preset": (
+        f"{BASELINE} --preset iig-rl",
+        lambda s: "--preset iig-rl has no parameters for ppo of kuhn_poker" in s.text,
+    ),
     "train --boards": (ARCADE, of_run("boards", 3)),
     "train --opponents": (f"{ARCADE} --opponents random,self", of_run("opponents", "random,self")),
     "train --reward-shaping": (f"{ARCADE} --reward-shaping .5", of_run("reward_shaping", 0.5)),
@@ -428,7 +437,7 @@ def do(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> Said:
     capsys.readouterr()
     try:
         app(shlex.split(command), standalone_mode=False)
-    except (BudgetError, UnknownNameError, typer.Exit) as error:
+    except (BudgetError, ParameterError, UnknownNameError, typer.Exit) as error:
         return Said(str(error), folder)
     return Said(capsys.readouterr().out, folder)
 
