@@ -199,7 +199,16 @@ class HistoryTensor:
 
 
 class FunctionEncoding:
-    """A user's encoding: a function of a player and its information state that returns an array."""
+    """A user's encoding: a function of a player and its information state that returns an array of one ``shape``.
+
+    ``actions`` are the columns of the network's numbers.
+
+    >>> from infoset.policies.encodings import FunctionEncoding
+    >>> length = FunctionEncoding("length", lambda player, infostate: [len(infostate)], ("pass", "bet"), (1,))
+    >>> policy = infoset.NetworkPolicy("kuhn_poker", lambda inputs: inputs * [0, 1], length)
+    >>> infoset.evaluate("kuhn_poker", policy).exact
+    True
+    """
 
     def __init__(
         self,
