@@ -637,6 +637,7 @@ def test_a_policy_for_other_players_is_refused() -> None:
 def test_names_of_agents() -> None:
     plain = set(AGENTS) - {
         "ad-hoc",
+        "chat",
         "docker",
         "filtered",
         "ggp",
