@@ -14,7 +14,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -142,21 +142,23 @@ class NetworkFile:
         for name in [self.encoding] if self.encoding else ENCODINGS:
             if fitting and name == HISTORY:
                 break
-            with suppress(UnsupportedGameError, BudgetError) if not self.encoding else _as_it_is():
+            try:
                 encoding = encoding_of(compiled, name)
-                for shape in dict.fromkeys((encoding.shape, (int(np.prod(encoding.shape)),))):
-                    fits = _reshaped(forward, shape)
-                    returned = _outputs(fits, encoding)
-                    taken = [rows for rows, found in returned.items() if found == (rows, len(encoding.actions))]
-                    if len(taken) == len(TRIED):
-                        fitting.append(NetworkPolicy(compiled.game, fits, encoding, self.output))
-                        break
-                    why = f", for which it returns {returned[2]}" if returned[2] is not None else ""
-                    if taken:
-                        why = (
-                            f", of which it takes {taken[0]} at once; allowed: any number, by a dynamic first dimension"
-                        )
-                    tried.append(f"{name} {shape} with {len(encoding.actions)} actions{why}")
+            except (UnsupportedGameError, BudgetError):
+                if self.encoding:
+                    raise
+                continue
+            for shape in dict.fromkeys((encoding.shape, (int(np.prod(encoding.shape)),))):
+                fits = _reshaped(forward, shape)
+                returned = _outputs(fits, encoding)
+                taken = [rows for rows, found in returned.items() if found == (rows, len(encoding.actions))]
+                if len(taken) == len(TRIED):
+                    fitting.append(NetworkPolicy(compiled.game, fits, encoding, self.output))
+                    break
+                why = f", for which it returns {returned[2]}" if returned[2] is not None else ""
+                if taken:
+                    why = f", of which it takes {taken[0]} at once; allowed: any number, by a dynamic first dimension"
+                tried.append(f"{name} {shape} with {len(encoding.actions)} actions{why}")
         if len(fitting) > 1:
             names = [f"encoding={policy.encoding.name}" for policy in fitting]
             raise PolicyError(
@@ -176,11 +178,6 @@ class NetworkFile:
     def save(self, path: str | Path) -> Path:
         """Copy the file."""
         return Path(shutil.copyfile(self.path, path))
-
-
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield
 
 
 def _reshaped(forward: Forward, shape: tuple[int, ...]) -> Forward:
