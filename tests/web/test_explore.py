@@ -507,4 +507,4 @@ def test_policies_saved_as_json_are_explored_and_played_against(tmp_path: Path) 
             agents.check(f"0/{name}", game)
     assert Watching((tmp_path,)).match("0/replay.json", 0).seed == 1
     with pytest.raises(FormatError, match="no replay"):
-        Watching((tmp_path,))._match("0/kuhn.json", 0)
+        Watching((tmp_path,)).match("0/kuhn.json", 0)
