@@ -19,6 +19,7 @@
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
 # make bench-rivals   search against OpenSpiel's searching bots with the same clock (days; goes on where it was left)
 # make bench-classroom   thirty scripted visitors play and explore on the page for ten minutes
+# make bench-networks   exact figures of networks in files, and PPO beside OpenSpiel's
 # make bench-training   an epoch of self-play alone and with two processes that play
 # make papers  regenerate the papers' tables and figures      make papers-long   those that play for hours
 
@@ -32,7 +33,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-poker bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
+.PHONY: bench-networks demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-poker bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -117,6 +118,10 @@ bench-cold: $(VENV)/demo
 
 bench-tabular: $(VENV)/bench
 	$(BIN)/python benchmarks/tabular.py
+
+bench-networks: $(VENV)/bench
+	$(BIN)/python benchmarks/networks.py
+	$(BIN)/python benchmarks/learning.py --encoding observation
 
 bench-playouts: $(VENV)/demo
 	$(BIN)/python benchmarks/playouts.py
