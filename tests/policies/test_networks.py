@@ -15,7 +15,7 @@ import infoset
 from infoset import NetworkPolicy, errors
 from infoset.base import InformationState, ObservationRecord, StateTree, Writes
 from infoset.compiled import Compiled
-from infoset.policies.asking import ask, ask_factored, states_of_tree
+from infoset.policies.asking import BATCH, ask, ask_factored, states_of_tree
 from infoset.policies.encodings import HISTORY, FunctionEncoding, TensorEncoding, encoding_of, known_in, tree_of
 
 torch = pytest.importorskip("torch")
@@ -185,6 +185,33 @@ def test_a_users_encoding_and_its_faults() -> None:
     uneven = FunctionEncoding("uneven", lambda player, infostate: np.zeros(len(infostate)), ("pass", "bet"), (3,))
     with pytest.raises(errors.ParameterError, match="uneven returns an array of shape"):
         infoset.evaluate("kuhn_poker", NetworkPolicy("kuhn_poker", lambda inputs: inputs[:, :2], uneven))
+
+
+def test_the_error_of_a_users_function_or_network_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def card(player, infostate):\n    return {'J': [1.0]}['Q']\n")
+    with pytest.raises(errors.ParameterError, match=r"mine\.py:card fails after \(\): KeyError: 'Q'"):
+        NetworkPolicy("kuhn_poker", lambda inputs: inputs, f"python:{tmp_path / 'mine.py'}:card")
+
+    def forward(inputs: Any) -> Any:
+        raise RuntimeError("no device")
+
+    with pytest.raises(errors.ParameterError, match="the network fails: RuntimeError: no device"):
+        infoset.evaluate("kuhn_poker", NetworkPolicy("kuhn_poker", forward))
+
+
+def test_a_network_is_asked_for_no_empty_batches() -> None:
+    """All inputs of the second batch are known from the first one."""
+    sizes: list[int] = []
+
+    def forward(inputs: Any) -> Any:
+        sizes.append(len(inputs))
+        return np.zeros((len(inputs), 2))
+
+    tree, which = tree_of(0, [((None, "K"),)])
+    many = np.repeat(which, BATCH + 1)
+    policy = NetworkPolicy("kuhn_poker", forward, TensorEncoding("blind", Blind(("pass", "bet"))))
+    ask(policy, tree, many, np.zeros(len(many), np.int64), [("pass", "bet")])
+    assert sizes == [1]
 
 
 def test_an_action_without_a_column_is_named() -> None:

@@ -119,7 +119,9 @@ def _ask_batches(
         if known is not None:
             new, number = known.number(inputs.reshape(len(inputs), -1), action_set[here])
             inputs, legal = inputs[new], legal[new]
-        rows = np.asarray(policy.batch_probabilities(player, inputs, legal), dtype=np.float64)
+        rows = np.zeros(legal.shape)
+        if len(inputs):  # all may be known
+            rows = np.asarray(policy.batch_probabilities(player, inputs, legal), dtype=np.float64)
         if rows.shape != legal.shape:
             raise ParameterError(f"the policy returns an array of shape {rows.shape}; allowed: {legal.shape}")
         if known is not None:

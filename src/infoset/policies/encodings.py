@@ -23,10 +23,11 @@ from infoset.base import (
     Writes,
 )
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, ParameterError, UnsupportedGameError, shorten
+from infoset.errors import BudgetError, InfosetError, ParameterError, UnsupportedGameError, shorten
+from infoset.interruption import running_foreign_code
 from infoset.jit import kernel
 from infoset.names import check_choice
-from infoset.registry import PYTHON, find_python
+from infoset.registry import PYTHON, load_python
 from infoset.tree.graph import NO_RECORD, GameGraph, explore
 from infoset.tree.quotient_graph import measure_depths
 
@@ -226,7 +227,7 @@ class FunctionEncoding:
         return np.stack(rows) if rows else np.zeros((0, *self.shape), dtype=np.float32)
 
     def _row(self, player: int, infostate: InformationState) -> npt.NDArray[np.float32]:
-        row = np.asarray(self.function(player, infostate), dtype=np.float32)
+        row = _call(self.name, self.function, player, infostate)
         if row.shape != self.shape:
             raise ParameterError(
                 f"{self.name} returns an array of shape {row.shape} after {shorten(str(infostate))}; "
@@ -264,6 +265,18 @@ def tree_of(player: int, infostates: Sequence[InformationState]) -> tuple[StateT
     return tree, np.array(which, dtype=np.int64)
 
 
+def _call(
+    name: str, function: Callable[[int, InformationState], Any], player: int, infostate: InformationState
+) -> npt.NDArray[np.float32]:
+    """Return the array that a user's function makes.  Raises ``ParameterError`` where it fails."""
+
+    def convert(error: BaseException, why: str) -> BaseException:
+        return error if isinstance(error, InfosetError) else ParameterError(f"{name} fails after {infostate}: {why}")
+
+    with running_foreign_code(convert):
+        return np.asarray(function(player, infostate), dtype=np.float32)
+
+
 def encoding_of(compiled: Compiled, name: str) -> Encoding:
     """Return an encoding of a game by name: one of ``ENCODINGS``, or a user's function ``python:FILE:NAME``.
 
@@ -281,9 +294,8 @@ def encoding_of(compiled: Compiled, name: str) -> Encoding:
     """
     game = compiled.game
     if name.startswith(PYTHON):
-        function = find_python(name)
-        first = np.asarray(function(0, ()), dtype=np.float32)
-        return FunctionEncoding(name, function, all_actions(_positions(compiled)), first.shape)
+        function = load_python(name)
+        return FunctionEncoding(name, function, all_actions(_positions(compiled)), _call(name, function, 0, ()).shape)
     check_choice("encoding", name, ENCODINGS)
     if name == HISTORY:
         return TensorEncoding(name, HistoryTensor.of(_positions(compiled)))

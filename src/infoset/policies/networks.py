@@ -25,8 +25,17 @@ import numpy.typing as npt
 from infoset.arguments import checks_arguments
 from infoset.base import Action, BoolArray, Encoding, FloatArray, InformationState
 from infoset.compiled import AnyGame, Compiled
-from infoset.errors import BudgetError, MissingExtraError, ParameterError, PolicyError, UnsupportedGameError, shorten
+from infoset.errors import (
+    BudgetError,
+    InfosetError,
+    MissingExtraError,
+    ParameterError,
+    PolicyError,
+    UnsupportedGameError,
+    shorten,
+)
 from infoset.files import no_such_path
+from infoset.interruption import running_foreign_code
 from infoset.jit import borrowing, kernel
 from infoset.names import check_choice
 from infoset.policies.asking import ask_one
@@ -67,9 +76,10 @@ class NetworkPolicy:
     def batch_probabilities(self, player: int, inputs: npt.NDArray[np.float32], legal: BoolArray) -> FloatArray:
         """Return the probabilities (K, A) of the actions, of which those ``legal`` (K, A) are allowed.
 
-        Raises ``ParameterError`` where the network returns another shape.
+        Raises ``ParameterError`` where the network fails or returns another shape.
         """
-        found = np.asarray(self.forward(inputs))
+        with running_foreign_code(_network_fails):
+            found = np.asarray(self.forward(inputs))
         if found.shape != legal.shape:
             raise ParameterError(
                 f"the network returns an array of shape {found.shape}; allowed: {legal.shape}, one number for each of "
@@ -84,6 +94,10 @@ class NetworkPolicy:
     ) -> Sequence[float]:
         """Return the probabilities of the actions at one information state."""
         return ask_one(self, player, infostate, legal_actions)
+
+
+def _network_fails(error: BaseException, why: str) -> BaseException:
+    return error if isinstance(error, InfosetError) else ParameterError(f"the network fails: {why}")
 
 
 @kernel
