@@ -47,9 +47,9 @@ def tree(folder: Path) -> SpotTree:
     return SpotTree.of(TURN, str(folder / "turn.npz"))
 
 
-def node(room: Exploring, **asked: Any) -> dict[str, Any]:
+def node(room: Exploring, source: str = SOURCE, **asked: Any) -> dict[str, Any]:
     for _ in range(600):
-        found = room.node(RowsRequest(SOURCE, **asked))
+        found = room.node(RowsRequest(source, **asked))
         if "waits" not in found:
             return found
     raise AssertionError("not ready")
@@ -133,7 +133,7 @@ def test_hands_are_locked_and_solved_again(room: Exploring) -> None:
     assert room.queue.find(task).job.over.wait(60)
     answer = room.task(TaskRequest(task))
     assert not answer["failed"] and answer["source"].startswith("lock:")
-    found = room.node(RowsRequest(answer["source"], at="0"))
+    found = node(room, answer["source"], at="0")
     locked = [row for row in found["groups"][0]["rows"] if row.get("locked")]
     assert len(locked) == 3 and all(row["p"] == pytest.approx([1, 0]) for row in locked)
 
