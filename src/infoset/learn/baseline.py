@@ -34,6 +34,7 @@ from infoset.names import check_range
 from infoset.policies.encodings import HISTORY
 from infoset.runs import SCHEMA
 from infoset.solvers.job import part_of
+from infoset.warm_up import ready
 
 MOST_LAYERS = 16
 MOST_GAMES = 1 << 20
@@ -243,6 +244,7 @@ class BaselineConfig(msgspec.Struct, frozen=True):
         encoding.
         """
         compiled = Compiled.of(load(self.game), progress=progress)
+        ready("baselines")
         simulator = Simulator(compiled, self.training.encoding)
         small = Simulator(Compiled.of("kuhn_poker"), HISTORY)
         self.made(small, replace(self.training, games=2, batch=64)).step()  # compiles the kernels

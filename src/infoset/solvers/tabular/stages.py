@@ -18,6 +18,7 @@ from infoset.solvers.job import Job, Point, fit
 from infoset.solvers.metrics import Evaluation
 from infoset.tree.stage_form import StageForm
 from infoset.tree.stage_pass import StagePass
+from infoset.warm_up import ready
 
 LARGEST_GAIN = 1e-9
 """As a share of the largest payoff: where a player gains more, the result is not exact."""
@@ -28,6 +29,7 @@ class StageJob(Job):
 
     def __init__(self, form: StageForm, name: str) -> None:
         self.form, self.name = form, name
+        ready("stages")
         self.work = StagePass(form)
         self.total: int = len(self.work.batches)
         self.nothing_to_gain = LARGEST_GAIN * form.largest
@@ -106,6 +108,7 @@ def evaluate_stages(play: StagePlay) -> Evaluation:
     >>> evaluate_stages(solution.policy.on(Compiled.of("goofspiel(num_cards=3)"))).nash_conv < 1e-12
     True
     """
+    ready("stages")
     work = StagePass(play.form, (play.policy.begin, play.policy.values))
     while not work.over:
         work.step()
