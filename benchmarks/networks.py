@@ -2,6 +2,7 @@
 
     python benchmarks/networks.py                 # games by hundreds of thousands of information sets; a minute
     python benchmarks/networks.py --agree         # Python 3.12 or newer, with nashbench (JAX) installed in addition
+    python benchmarks/networks.py --agree --large # with the games above: more than an hour, nearly all of it nashbench's
 
 The network has two hidden layers of 256 units and random weights; its input is OpenSpiel's tensor.
 """
@@ -28,7 +29,15 @@ UNITS = 256
 SAMPLE = 3_000
 GAMES = ("phantom_tic_tac_toe", "dark_hex(rows=3,columns=3)")
 ENCODINGS = ("observation", "information-state")
-THEIRS = {"phantom_tic_tac_toe": "phantom_ttt", "dark_hex(rows=3,columns=3)": "dark_hex3", "leduc_poker": "leduc_poker"}
+THEIRS: dict[str, tuple[str, dict[str, int]]] = {
+    "leduc_poker": ("leduc_poker", {}),
+    "goofspiel(num_cards=4,imp_info=true)": ("goofspiel", {"num_cards": 4}),
+    "goofspiel(num_cards=5,imp_info=true)": ("goofspiel", {"num_cards": 5}),
+}
+LARGE: dict[str, tuple[str, dict[str, int]]] = {
+    "phantom_tic_tac_toe": ("phantom_ttt", {}),
+    "dark_hex(rows=3,columns=3)": ("dark_hex3", {}),
+}
 
 
 def network(inputs: int, actions: int) -> Any:
@@ -87,14 +96,14 @@ def times() -> None:
     print(f"peak of memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
 
 
-def agree() -> None:
-    """The same network, in double precision, on nashbench's observations, which begin with the player's number."""
+def agree(games: dict[str, tuple[str, dict[str, int]]]) -> None:
+    """The same network, in double precision, on nashbench's observations, which may begin with the player's number."""
     import jax
     import jax.numpy as jnp
     import nashbench
 
     jax.config.update("jax_enable_x64", True)
-    for ours, theirs in THEIRS.items():
+    for ours, (theirs, sizes) in games.items():
         compiled = Compiled.of(ours)
         encoding = encoding_of(compiled, "information-state")
         size = int(np.prod(encoding.shape))
@@ -113,11 +122,13 @@ def agree() -> None:
             return jax.nn.softmax(jnp.where(legal_actions, row, -jnp.inf))
 
         found = infoset.evaluate(compiled, NetworkPolicy(compiled, forward, encoding)).exploitability
-        other = float(nashbench.exploitability(nashbench.make(theirs), policy))
+        other = float(nashbench.exploitability(nashbench.make(theirs, **sizes), policy))
         print(f"{ours}: {found:.12f}, nashbench {other:.12f}, differs by {abs(found - other):.1e}", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--agree", action="store_true")
-    agree() if parser.parse_args().agree else times()
+    parser.add_argument("--large", action="store_true", help="with --agree")
+    args = parser.parse_args()
+    agree(THEIRS | LARGE if args.large else THEIRS) if args.agree else times()
