@@ -10,7 +10,7 @@ Read from top to bottom: the trainings, their curves, the picture, the page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,23 +38,42 @@ GAMES = {
 }
 SMALL = ("kuhn_poker", "leduc_poker")
 LARGE = {"phantom_tic_tac_toe", "dark_hex"}
-METHODS = {"ppo": "PPO", "mmd": "MMD", "deep-cfr": "Deep CFR", "escher": "ESCHER", "nfsp": "NFSP"}
+METHODS = {"ppo": "PPO", "mmd": "MMD", "deep-cfr": "Deep CFR"}
 TABULAR = ("cfr", "cfr+")
 COLOURS = ("#1f5fa8", "#d98c21", "#3a8a4d", "#8a3a7a", "#a8321f", "#4d8a8a", "#6a6a2a")
 NO_LIMIT = 1e9
 
-GRADIENT = {"entropy": 0.5, "last_entropy": 0.02}
+GRADIENT = {
+    "games": 512,
+    "batch": 2048,
+    "rate": 5e-4,
+    "hidden": 128,
+    "trace": 1.0,
+    "entropy": 0.5,
+    "last_entropy": 0.03,
+}
+WIDE = {"games": 4096, "batch": 2048, "rate": 2e-3, "encoding": "observation"}
 PARAMETERS: dict[tuple[str, str], dict[str, Any]] = {
-    ("small", "ppo"): {"games": 256, "batch": 512, "hidden": 64, "rate": 2e-3, "steps": 500_000, **GRADIENT},
-    ("small", "mmd"): {"games": 256, "batch": 512, "hidden": 64, "rate": 2e-3, "steps": 500_000, **GRADIENT},
-    ("small", "deep-cfr"): {"games": 64, "batch": 512, "hidden": 64, "rate": 3e-3, "updates": 200, "steps": 200_000},
-    ("small", "escher"): {"games": 128, "batch": 512, "hidden": 64, "rate": 3e-3, "updates": 200, "steps": 200_000},
-    ("small", "nfsp"): {"games": 128, "batch": 256, "hidden": 64, "rate": 3e-3, "renewal": 4, "steps": 500_000},
-    ("large", "ppo"): {"games": 512, "passes": 2, "steps": 10_000_000, **GRADIENT},
-    ("large", "mmd"): {"games": 512, "passes": 2, "steps": 10_000_000, **GRADIENT},
-    ("large", "deep-cfr"): {"games": 64, "batch": 1024, "updates": 400, "branches": 2, "steps": 3_000_000},
-    ("large", "escher"): {"games": 512, "batch": 1024, "updates": 400, "steps": 3_000_000},
-    ("large", "nfsp"): {"games": 512, "batch": 256, "steps": 3_000_000},
+    ("small", "ppo"): {**GRADIENT, "steps": 2_000_000},
+    ("small", "mmd"): {**GRADIENT, "rate": 1e-3, "kl": 0.5, "steps": 2_000_000},
+    ("small", "deep-cfr"): {
+        "games": 1024,
+        "batch": 1024,
+        "hidden": 128,
+        "rate": 3e-3,
+        "updates": 300,
+        "steps": 500_000,
+    },
+    ("large", "ppo"): {**WIDE, "steps": 4_000_000},
+    ("large", "mmd"): {**WIDE, "steps": 4_000_000},
+    ("large", "deep-cfr"): {
+        "games": 256,
+        "batch": 1024,
+        "updates": 300,
+        "branches": 2,
+        "encoding": "observation",
+        "steps": 1_000_000,
+    },
 }
 
 
@@ -68,6 +87,8 @@ class Args:
     """Folder for the trainings."""
     games: str = ";".join(GAMES)
     """The games to train on, separated by semicolons."""
+    methods: str = ";".join(METHODS)
+    """The methods to train with, separated by semicolons."""
     seeds: int = 5
     """Of each method on each game."""
     quick: bool = False
@@ -88,7 +109,7 @@ def train_all(args: Args) -> None:
     """Run every training to its end, and the tabular methods for comparison."""
     for game in args.games.split(";"):
         for seed in range(args.seeds):
-            for method in METHODS:
+            for method in args.methods.split(";"):
                 path = folder_of(args, game, method, seed)
                 given = parameters(game, method, args.quick)
                 if (path / "config.json").exists():
@@ -119,6 +140,11 @@ def interval(values: np.ndarray) -> float:
     """Return half the 95 % interval of the mean of a few seeds."""
     count = len(values)
     return float(student.ppf(0.975, count - 1) * values.std(ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
+
+
+def spelled(value: object) -> str:
+    """Return a parameter as text."""
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def picture(args: Args, path: Path) -> None:
@@ -173,7 +199,7 @@ def table(args: Args) -> str:
 def page(args: Args) -> str:
     """Return the page in Markdown."""
     settings = "\n".join(
-        f"| {METHODS[method]} | {size} | {', '.join(f'{k} {v:g}' for k, v in given.items())} |"
+        f"| {METHODS[method]} | {size} | {', '.join(f'{k} {spelled(v)}' for k, v in given.items())} |"
         for (size, method), given in PARAMETERS.items()
     )
     return f"""# Policy gradients and other learners
@@ -203,7 +229,7 @@ The parameters of these runs, where they differ from the defaults:
 def main() -> None:
     args = parse(Args)
     if args.quick:
-        args = Args(args.out, args.runs, ";".join(SMALL), 2, True)
+        args = replace(args, games=";".join(SMALL), seeds=2)
     train_all(args)
     picture(args, args.out / PAGE / "curves.png")
     (args.out / f"{PAGE}.md").write_text(page(args), encoding="utf-8")

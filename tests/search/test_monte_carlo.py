@@ -13,7 +13,13 @@ from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeS
 from infoset.tree.graph import NO_RECORD
 from infoset.tree.rules_source import build_lazy_graph
 
-NAMES = ["flat-mc(nodes=60)", "is-mcts(nodes=60)", "is-mcts(nodes=60,observers=single)", "pimc(nodes=200)"]
+NAMES = [
+    "flat-mc(nodes=60)",
+    "kluss(nodes=400)",
+    "is-mcts(nodes=60)",
+    "is-mcts(nodes=60,observers=single)",
+    "pimc(nodes=200)",
+]
 
 
 def search_of(name: str, by: int, seed: int = 0) -> TreeSearch:

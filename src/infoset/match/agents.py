@@ -272,6 +272,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "http": "infoset.remote.http:http",
         "human": "infoset.cli.terminal:human",
         "is-mcts": "infoset.search.monte_carlo:IsMcts",
+        "kluss": "infoset.search.kluss:Kluss",
         "isolated": "infoset.remote.isolated:isolated",
         "kaggle": "infoset.formats.kaggle_agent:kaggle",
         "meier": "infoset.gdl.agents:MeierAgent",

@@ -13,7 +13,7 @@ import weakref
 from collections import deque
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,11 +79,13 @@ class Budget:
     of a search, a sixth for beliefs, the rest for temporary data.  0: a quarter of the free memory."""
     seed: int = 0
 
+    fewest_playouts: ClassVar[int] = 1
+
     def __post_init__(self) -> None:
         if not 0.0 < self.seconds_per_move <= 86_400.0:
             raise ParameterError(f"seconds_per_move={self.seconds_per_move}; allowed: more than 0, to 86400")
         check_range("nodes", self.nodes, 0, 2**31)
-        check_range("playouts", self.playouts, 1, 4096)
+        check_range("playouts", self.playouts, self.fewest_playouts, 4096)
         check_range("memory", self.memory, 0, 1 << 30)
         check_range("seed", self.seed, 0, 2**31)
 

@@ -1,0 +1,231 @@
+"""The growth and solution of a subgame on a game's graph, within a clock or a number of leaves."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.errors import ClockError
+from infoset.interning import distinct, longer
+from infoset.search.belief import Belief
+from infoset.search.growing_subgame import (
+    EVERYBODY,
+    INFOSETS,
+    LEAF,
+    LEAVES,
+    NODES,
+    NONE,
+    SLOTS,
+    Subgame,
+    carry,
+    choose_leaves,
+    expand,
+    iterate,
+    plant,
+    release,
+    restart,
+)
+from infoset.search.tree_search import Leaves
+from infoset.tree.graph import TERMINAL
+from infoset.tree.lazy_graph import LazyGraph
+
+ITERATIONS = 8  # between two expansions
+GROWTH = 16  # nodes for each leaf that is expanded at once
+FIRST_BATCH, SMALLEST_BATCH, LARGEST_BATCH = 4, 32, 1024
+IDLE = 8  # rounds without a new leaf after which the tree grows no more
+LAST_SHARE = 0.25  # of a clock, for iterations after the last expansion
+LAST_ITERATIONS = 200  # of these where there is no clock
+MOST_ITERATIONS = 4_000  # of these where there is one
+AVERAGE, LAST = PLAYED = ("average", "last")
+
+
+class KnownLeaves:
+    """An evaluation of positions that evaluates each of them once."""
+
+    def __init__(self, leaves: Leaves, players: int) -> None:
+        self.leaves = leaves
+        self.values: FloatArray = np.zeros((0, players))
+        self.number: IntArray = np.zeros(0, dtype=np.int32)
+        self.count = 0
+
+    def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
+        self.number = longer(self.number, int(positions.max(initial=-1)) + 1)
+        fresh = positions[self.number[positions] == 0]
+        if len(fresh):
+            found = self.leaves(fresh)[0]
+            self.values = longer(self.values, self.count + len(fresh))
+            self.values[self.count : self.count + len(fresh)] = found
+            self.number[fresh] = 1 + self.count + np.arange(len(fresh))
+            self.count += len(fresh)
+        return self.values[self.number[positions] - 1], None
+
+    def priors(self, positions: LongArray) -> None:
+        """Return no priors."""
+
+
+class GrowingSolver:
+    """A subgame of a game's graph with its growth and solution."""
+
+    def __init__(self, graph: LazyGraph, leaves: Leaves, player: int, exploration: float, seed: int) -> None:
+        self.graph, self.leaves, self.player, self.exploration = graph, leaves, player, exploration
+        self.n = len(graph.players)
+        self.tree = Subgame.empty(self.n)
+        self.known: IntArray = np.full(0, NONE, dtype=np.int32)
+        self.stream = np.array([seed], dtype=np.uint64)
+        self.done = self.evaluated = self.expanded = 0
+
+    @property
+    def nodes(self) -> int:
+        return int(self.tree.filled[NODES])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every history ends."""
+        return self.nodes > 1 and not self.tree.filled[LEAVES]
+
+    def plant(
+        self, roots: Belief, gate: LongArray, owner: int, exits: FloatArray, before: GrowingSolver | None
+    ) -> None:
+        """Begin at these worlds; ``gate`` and ``exits`` are those of ``growing_subgame.plant``."""
+        count = roots.size
+        values = self.evaluate(roots.position)
+        self.tree = self.tree.with_room(3 * count + 1, len(exits), 2 * len(exits))
+        plant(self.tree, roots.position, roots.infostate, roots.weight, gate, len(exits), owner, exits, values)
+        if before is not None:
+            self._carry(before, roots)
+
+    def _carry(self, before: GrowingSolver, roots: Belief) -> None:
+        old, size = before.tree, before.nodes
+        rows = np.column_stack([old.position[:size], old.infostate[:size]])
+        mine = np.column_stack([roots.position, roots.infostate])
+        _, inverse = np.unique(np.concatenate([mine, rows]), axis=0, return_inverse=True)
+        inverse = inverse.ravel()
+        count = self.nodes
+        tree_rows = np.column_stack([self.tree.position[:count], self.tree.infostate[:count]])
+        nodes = {tuple(row): k for k, row in enumerate(tree_rows.tolist()) if row[0] != NONE}
+        target = np.full(inverse.max() + 1, NONE, dtype=np.int64)
+        target[inverse[: roots.size]] = [nodes[tuple(row)] for row in mine.tolist()]
+        place = target[inverse[roots.size :]]
+        place[old.size[:size] == 0] = NONE
+        found = np.flatnonzero(place != NONE)
+        if not len(found):
+            return
+        _, first = np.unique(place[found], return_index=True)
+        single = np.full(size, NONE, dtype=np.int64)
+        single[found[first]] = place[found[first]]
+        below = size, int(old.filled[INFOSETS]), int(old.filled[SLOTS])
+        self.tree = self.tree.with_room(*below)
+        self._know()
+        weight = float(old.weight[found].sum())
+        scale = float(np.clip(1.0 / weight if weight > 0 else 1.0, 1.0, 1e6))
+        carry(old, self.tree, self.known, single, scale)
+
+    def _know(self, more: int = 0) -> None:
+        size, had = len(self.graph.states) + more, len(self.known)
+        if size > had:
+            self.known = longer(self.known, size)
+            self.known[had:] = NONE
+
+    def evaluate(self, positions: LongArray) -> FloatArray:
+        """Return the values (K, n) of positions at which a step begins."""
+        points, place = distinct(positions)
+        g = self.graph.arrays
+        ends = g.player[points] == TERMINAL
+        values = np.zeros((len(points), self.n))
+        values[ends] = g.payoffs[g.content[points[ends]]]
+        if not ends.all():
+            values[~ends] = self.leaves(points[~ends])[0]
+        self.evaluated += len(points)
+        return values[place]
+
+    def grow(self, count: int, explorer: int) -> int:
+        """Expand the leaves that ``count`` walks meet; return their number.  Raises as ``LazyGraph.ask`` does."""
+        low, high = self.graph.source.bounds
+        if self.tree.filled[LEAVES] <= count:
+            chosen = np.flatnonzero(self.tree.infoset[: self.nodes] == LEAF)
+        else:
+            chosen = np.zeros(count, dtype=np.int64)
+            span = max(high - low, 1e-9)
+            met = choose_leaves(self.tree, explorer, count, self.exploration, span, self.stream, chosen)
+            chosen = chosen[:met]
+        self.expand(chosen)
+        self.expanded += len(chosen)
+        return len(chosen)
+
+    def expand(self, chosen: LongArray) -> None:
+        """Expand leaves, and what they lead to within a step; evaluate the new leaves."""
+        graph, all_fresh = self.graph, []
+        try:
+            inside = chosen
+            while len(inside):
+                edges, _ = graph.spread(self.tree.position[inside])
+                graph.ask(edges)
+                more = len(edges)
+                states = graph.states.room(more * self.n)
+                self._know(more * self.n)
+                self.tree = self.tree.with_room(more, len(inside), more)
+                fresh, entered = np.zeros(more, dtype=np.int64), np.zeros(more, dtype=np.int64)
+                counts = np.zeros(2, dtype=np.int64)
+                expand(self.tree, graph.arrays, states, self.known, inside, fresh, entered, counts)
+                all_fresh.append(fresh[: counts[0]])
+                inside = entered[: counts[1]]
+        finally:
+            release(self.tree, np.arange(self.nodes) if len(inside) else chosen)
+        fresh = np.concatenate(all_fresh) if all_fresh else np.zeros(0, np.int64)
+        if len(fresh):
+            self.tree.value[fresh] = self.evaluate(self.tree.position[fresh])
+
+    def iterate(self, count: int) -> None:
+        """Make iterations of PCFR+."""
+        iterate(self.tree, self.n, self.done, count)
+        self.done += count
+
+    def mass(self, state: int) -> float:
+        """Return the probability of an information state by all but its player."""
+        s = int(self.known[state]) if state < len(self.known) else NONE
+        return float(self.tree.mass[s]) if s != NONE else 0.0
+
+    def row(self, state: int, played: str) -> FloatArray | None:
+        """Return the strategy at an information state; ``None`` where it was not met."""
+        s = int(self.known[state]) if state < len(self.known) else NONE
+        if s == NONE:
+            return None
+        here = slice(int(self.tree.begin[s]), int(self.tree.begin[s + 1]))
+        total = float(self.tree.average[here].sum())
+        if played == LAST or total <= 0.0:
+            return self.tree.strategy[here].copy()
+        return np.asarray(self.tree.average[here] / total)
+
+    def run(self, leaves: int, until: float) -> None:
+        """Grow and solve in turns, until ``leaves`` were evaluated (0: no limit) or the time ``until`` comes.
+
+        An operation that the clock interrupts is undone.
+        """
+        began, turn, idle, growing, had = time.monotonic(), 0, 0, 0.0, self.expanded
+        stop = began + (1 - LAST_SHARE) * (until - began)
+        while (self.evaluated < leaves or not leaves) and not self.complete and idle < IDLE:
+            start = time.monotonic()
+            if start >= stop or self.tree.nbytes > self.graph.memory // 4:
+                break
+            batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, self.nodes // GROWTH))
+            if until < inf:  # the first leaves measure the time of one
+                rate = (self.expanded - had) / growing if growing else 0.0
+                batch = min(batch, max(1, int((stop - start) / 2 * rate))) if rate else FIRST_BATCH
+            try:
+                idle = 0 if self.grow(batch, EVERYBODY if idle > 1 else turn % self.n) else idle + 1
+            except ClockError:
+                break
+            turn += 1
+            if self.complete:  # so that what is found does not depend on the order of growth, and so on the clock
+                restart(self.tree)
+                self.done = 0
+            growing += time.monotonic() - start
+            self.iterate(ITERATIONS)
+        if until == inf:
+            self.iterate(LAST_ITERATIONS)
+        most = self.done + MOST_ITERATIONS
+        while self.done < most and time.monotonic() < until < inf:
+            self.iterate(ITERATIONS)
