@@ -183,6 +183,7 @@ papers-long: $(VENV)/test
 	$(BIN)/python papers/pommerman_learnt_teams.py
 	$(BIN)/python papers/pommerman_teammates.py
 	$(BIN)/python papers/hidden_information_ggp.py
+	$(BIN)/python papers/policy_gradients.py
 
 clean:
 	rm -rf $(VENV) docs/_build runs

@@ -93,6 +93,8 @@ class Args:
     """Of each method on each game."""
     quick: bool = False
     """Small games and short trainings only."""
+    draw: bool = False
+    """Train nothing: write the page of the runs that are there."""
 
 
 def parameters(game: str, method: str, quick: bool) -> dict[str, Any]:
@@ -181,15 +183,16 @@ def table(args: Args) -> str:
         cells = []
         for game in games:
             last = np.array([curve[-1].exploitability for curve in points(args, game, method)])
-            cells.append(f"{last.mean():.3f} ± {interval(last):.3f} ({len(last)})" if len(last) else "")
+            cells.append(f"{last.mean():.2g} ± {interval(last):.1g} ({len(last)})" if len(last) else "")
         lines.append([name, *cells])
     for method in TABULAR:
         cells = []
         for game in games:
-            curve = RunFolder(args.runs / f"{game}-{method}").points()
+            path = args.runs / f"{game}-{method}"
+            curve = RunFolder(path).points() if path.exists() else []
             measured = [p for p in curve if p.exploitability is not None]
-            last = measured[-1]
-            cells.append(f"{last.exploitability:.2g}, {last.iteration:,} iterations")
+            last = measured[-1] if measured else None
+            cells.append(f"{last.exploitability:.2g}, {last.iteration:,} iterations" if last else "")
         lines.append([f"`{method}`, in a table", *cells])
     cells = [f"{infoset.evaluate(game, 'random').exploitability:.3f}" for game in games]
     lines.append(["uniform play", *cells])
@@ -216,6 +219,10 @@ its 95 % interval, the number of seeds in brackets.
 
 {table(args)}
 
+In dark hex of this size the first player can force a win, and the second can prevent nothing: any strategy that always wins is
+an equilibrium, while the other games need exact mixtures. What Deep CFR's regrets are learnt from are single samples of
+subtrees; it counts every decision in them, so that it has fewer iterations than the policy gradients have updates.
+
 ![exploitability by decisions]({PAGE}/curves.png)
 
 The parameters of these runs, where they differ from the defaults:
@@ -230,7 +237,8 @@ def main() -> None:
     args = parse(Args)
     if args.quick:
         args = replace(args, games=";".join(SMALL), seeds=2)
-    train_all(args)
+    if not args.draw:
+        train_all(args)
     picture(args, args.out / PAGE / "curves.png")
     (args.out / f"{PAGE}.md").write_text(page(args), encoding="utf-8")
 
