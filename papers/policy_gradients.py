@@ -219,9 +219,10 @@ its 95 % interval, the number of seeds in brackets.
 
 {table(args)}
 
-In dark hex of this size the first player can force a win, and the second can prevent nothing: any strategy that always wins is
-an equilibrium, while the other games need exact mixtures. What Deep CFR's regrets are learnt from are single samples of
-subtrees; it counts every decision in them, so that it has fewer iterations than the policy gradients have updates.
+In dark hex of this size the first player can force a win, and the second can prevent nothing: any strategy that always
+wins is an equilibrium, while the other games need exact mixtures. What Deep CFR's regrets are learnt from are single
+samples of subtrees; it counts every decision in them, so that it has fewer iterations than the policy gradients have
+updates.
 
 ![exploitability by decisions]({PAGE}/curves.png)
 

@@ -22,6 +22,7 @@ from infoset.search.growing_subgame import (
     Subgame,
     carry,
     choose_leaves,
+    evaluate_average,
     expand,
     iterate,
     plant,
@@ -184,7 +185,8 @@ class GrowingSolver:
         self.done += count
 
     def mass(self, state: int) -> float:
-        """Return the probability of an information state by all but its player."""
+        """Return the probability of an information state of the player by the average strategies of all others."""
+        evaluate_average(self.tree, self.player)
         s = int(self.known[state]) if state < len(self.known) else NONE
         return float(self.tree.mass[s]) if s != NONE else 0.0
 

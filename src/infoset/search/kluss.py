@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ from infoset.tree.rules_source import RulesSource
 SIDE_BY_SIDE = 16  # random plays of a described game that take hardly longer than one
 BEGINNING = 0.4  # share of the first move's clock for a search from the start of the game
 FAMILIAR = 0.01  # probability, at least, of the information state of the first move for the search to go on from there
+ON_THE_WAY = 1e-6  # the same at any move where the tree has been expanded to its ends
 PURE = 0.1  # actions with a smaller share of the likeliest action's probability are not played
 DOUBT = 0.1  # share of uniform play in what the others are assumed to have played
 CACHED = 64  # searches at earlier decisions that are kept while probabilities are reported
@@ -169,11 +171,11 @@ class KlussAgent(GraphAgent):
                 solver.plant(whole(self.graph), np.full(1, NONE), 0, np.zeros(0), None)
                 solver.run(leaves // 2, now + BEGINNING * (until - now))
                 self._keep(solver)
-                goes_on = solver.mass(self.state) >= FAMILIAR
+                needed = ON_THE_WAY if solver.complete else FAMILIAR
             else:
                 solver = self.last.solver
-                goes_on = solver.complete and solver.mass(self.state) > 0.0
-            if not goes_on:
+                needed = ON_THE_WAY if solver.complete else inf
+            if solver.mass(self.state) < needed:
                 with suppress(ClockError):  # else the last solution has to do
                     solver = self._continue(self._new(seed + 1), solver, roots)
             solver.run(leaves, until)
@@ -182,7 +184,8 @@ class KlussAgent(GraphAgent):
         if row is None or len(row) != size:
             return np.zeros(size)
         row = np.where(self.offered, row, 0.0)
-        row[row < PURE * row.max()] = 0.0
+        if not solver.complete:  # small probabilities come from noise, in an equilibrium from a purpose
+            row[row < PURE * row.max()] = 0.0
         return row / row.sum() if row.any() else row
 
     def _new(self, seed: int) -> GrowingSolver:
