@@ -215,7 +215,7 @@ class GrowingSolver:
             batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, self.nodes // GROWTH))
             if until < inf:  # the first leaves measure the time of one
                 rate = (self.expanded - had) / growing if growing else 0.0
-                batch = min(batch, max(1, int((stop - start) / 2 * rate))) if rate else FIRST_BATCH
+                batch = min(batch, max(1, int((stop - start) / 2 * rate)) if rate else FIRST_BATCH << idle)
             try:
                 idle = 0 if self.grow(batch, EVERYBODY if idle > 1 else turn % self.n) else idle + 1
             except ClockError:

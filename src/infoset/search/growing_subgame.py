@@ -303,6 +303,8 @@ def choose_leaves(
             s, size = t.infoset[k], t.size[k]
             if s < 0:
                 c = _draw(size, t.chance, t.first[k], stream)
+            elif t.state[s] == NONE:  # the choice to enter, which would hide what is behind it
+                c = 0
             elif (explorer != EVERYBODY and t.owner[s] != explorer) or _uniform(stream) < FOLLOWED:
                 c = _draw(size, t.strategy, t.begin[s], stream)
             else:

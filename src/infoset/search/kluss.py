@@ -36,7 +36,8 @@ from infoset.tree.rules_source import RulesSource
 SIDE_BY_SIDE = 16  # random plays of a described game that take hardly longer than one
 BEGINNING = 0.4  # share of the first move's clock for a search from the start of the game
 FAMILIAR = 0.01  # probability, at least, of the information state of the first move for the search to go on from there
-ON_THE_WAY = 1e-6  # the same at any move where the tree has been expanded to its ends
+ON_THE_WAY = 1e-300  # the same where the tree has been expanded to its ends: anything but an unknown state
+COMMON = 400  # histories, at most, for a subgame to begin in all that are common knowledge
 PURE = 0.1  # actions with a smaller share of the likeliest action's probability are not played
 DOUBT = 0.1  # share of uniform play in what the others are assumed to have played
 CACHED = 64  # searches at earlier decisions that are kept while probabilities are reported
@@ -214,13 +215,21 @@ class KlussAgent(GraphAgent):
         tree has of it.  Half of the weight is spread over the sets by the belief, half equally.
         """
         owner, state = 1 - self.player, self.state
-        sets, place = distinct(mine.infostate[:, owner])
         t, g = before.tree, self.graph.arrays
         evaluate_average(t, owner)
         nodes = np.flatnonzero(t.position[: before.nodes] != NONE)
-        nodes = nodes[np.isin(t.infostate[nodes, owner], sets)]
         here = t.position[nodes]
         nodes = nodes[(g.via[here] == OUTSIDE) & self.graph.decides(here, self.player)]
+        sets, steps, found = distinct(mine.infostate[:, owner])[0], 1, nodes[:0]
+        while True:  # two steps of knowledge, or all where few histories are common knowledge
+            wider = nodes[np.isin(t.infostate[nodes, owner], sets)]
+            if steps > 1 and (len(wider) == len(found) or len(wider) > COMMON):
+                break
+            found, steps = wider, steps + 1
+            confused = nodes[np.isin(t.infostate[nodes, self.player], t.infostate[found, self.player])]
+            sets = np.union1d(sets, t.infostate[confused, owner])
+        nodes = found
+        sets = distinct(np.concatenate([mine.infostate[:, owner], t.infostate[nodes, owner]]))[0]
         order = np.argsort(sets)
         which = order[np.searchsorted(sets, t.infostate[nodes, owner], sorter=order)]
         weight = t.weight[nodes]
@@ -232,19 +241,24 @@ class KlussAgent(GraphAgent):
         found = Belief(
             t.position[nodes[away]], t.infostate[nodes[away]], weight[away] / np.maximum(total, 1e-300)[which[away]]
         )
-        most = self.kluss.worlds * self.kluss.others
+        most = max(self.kluss.worlds * self.kluss.others, COMMON if steps > 2 else 0)
         if found.size > most:
             found = merged(found.take(systematic(found.weight, most, rng))._replace(weight=np.ones(most)))
         else:
             found = merged(found)
+        place = order[np.searchsorted(sets, mine.infostate[:, owner], sorter=order)]
         place_away = order[np.searchsorted(sets, found.infostate[:, owner], sorter=order)]
         mass_away = np.bincount(place_away, found.weight, len(sets))
         mass = np.bincount(place, mine.weight, len(sets))
-        share[mass_away == 0] = 1.0
-        prior = 0.5 * mass / mass.sum() + 0.5 / len(sets)
-        mine = mine._replace(weight=mine.weight * (prior * share / mass)[place])
+        share[mass_away == 0], share[mass == 0] = 1.0, 0.0
+        joint = np.bincount(which, t.weight[nodes] * t.reach[nodes], len(sets))
+        if (mass[joint == 0] > 0).any() or not joint.any():
+            joint = mass
+        prior = 0.5 * joint / joint.sum() + 0.5 / len(sets)
+        mine = mine._replace(weight=mine.weight * (prior * share)[place] / mass[place])
         found = found._replace(weight=found.weight * (prior * (1 - share) / np.maximum(mass_away, 1e-300))[place_away])
         roots = Belief(*[np.concatenate(parts) for parts in zip(mine, found, strict=True)])
+        roots = roots._replace(weight=roots.weight / roots.weight.sum())
         has = total > 1e-12
         gate = np.where(has, np.cumsum(has) - 1, NONE)[np.concatenate([place, place_away])]
         return roots, gate.astype(np.int64), value[has] / total[has]
