@@ -208,11 +208,12 @@ def page(args: Args) -> str:
     return f"""# Policy gradients and other learners
 
 This page compares networks that [learn games](../baselines.md) by their exact exploitability. The shortest command:
-`python papers/policy_gradients.py` trains them, which can be interrupted and resumed, and writes the page. Rudolph et
-al. (2025, [arXiv 2502.08938](https://arxiv.org/abs/2502.08938)) made such a comparison on large games, over thousands
-of runs, and found that generic policy gradients are at least as good as methods of fictitious play, double oracles and
-counterfactual regrets. The parameters that they published with their code are those of `--preset iig-rl`; their
-figures of exploitability are not repeated here, since we have no table of them to cite.
+`python papers/policy_gradients.py` trains them, which can be interrupted and resumed, and writes the page. Rudolph,
+Lichtlé, Mohammadpour, Bayen, Kolter, Zhang, Farina, Vinitsky and Sokota (*Reevaluating Policy Gradient Methods for
+Imperfect-Information Games*, 2025, [arXiv 2502.08938](https://arxiv.org/abs/2502.08938)) made such a comparison on
+large games, over thousands of runs, and found that generic policy gradients are at least as good as methods of
+fictitious play, double oracles and counterfactual regrets. The parameters that they published with their code are those
+of `--preset iig-rl`; their figures of exploitability are not repeated here, since we have no table of them to cite.
 
 The final exploitability, half of what both players could gain together, in units of payoffs: the mean over seeds with
 its 95 % interval, the number of seeds in brackets.
