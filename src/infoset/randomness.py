@@ -17,6 +17,7 @@ FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
 SECOND_MIX = np.uint64(0x94D049BB133111EB)
 LOW_HALF = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
+UNIT = 1.0 / (1 << 53)
 
 
 def streams(seed: int, count: int) -> Words:
@@ -32,6 +33,13 @@ def next_word(stream: Words) -> np.uint64:
     word = (word ^ (word >> np.uint64(30))) * FIRST_MIX
     word = (word ^ (word >> np.uint64(27))) * SECOND_MIX
     return word ^ (word >> np.uint64(31))
+
+
+@linked_kernel
+def uniform(stream: Words) -> float:
+    """Return a random number in [0, 1)."""
+    found: float = (next_word(stream) >> np.uint64(11)) * UNIT
+    return found
 
 
 @linked_kernel

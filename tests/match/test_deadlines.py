@@ -29,7 +29,15 @@ from random_games import RandomGame, RandomState
 
 GRACE = 0.5  # seconds of work that may come behind a deadline
 LONGEST = 0.2  # seconds that a move may be given
-HIDDEN = ["flat-mc", "is-mcts", "is-mcts(observers=single)", "pimc", "pessimistic", "search(seconds=0.1,nodes=64)"]
+HIDDEN = [
+    "flat-mc",
+    "kluss",
+    "is-mcts",
+    "is-mcts(observers=single)",
+    "pimc",
+    "pessimistic",
+    "search(seconds=0.1,nodes=64)",
+]
 OPEN_GAMES = ["gdl:tic_tac_toe", "gdl:connect_four", "gdl:breakthrough"]
 HIDDEN_GAMES = ["gdl:phantom_connect", "gdl:krieg_tic_tac_toe", "gdl:small_battleships", "gdl:meier", "gdl:monty_hall"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import infoset
 from infoset import load, load_agent, play_match
 from infoset.errors import ParameterError
 from infoset.search.belief import Belief, whole
-from infoset.search.growing_solver import GrowingSolver, KnownLeaves
+from infoset.search.growing_solver import CachedLeaves, GrowingSolver
 from infoset.search.growing_subgame import CHANCE_NODE, LEAF, LEAVES, NONE, evaluate_average
 from infoset.search.kluss import KlussAgent
 from infoset.search.tree_search import RandomPlays
@@ -19,8 +21,8 @@ from infoset.tree.rules_source import build_lazy_graph
 def planted(name: str, player: int = 0) -> GrowingSolver:
     """Return a solver whose tree has only the start of a game."""
     graph = build_lazy_graph(load(name))
-    solver = GrowingSolver(graph, KnownLeaves(RandomPlays(graph, 1, 0), len(graph.players)), player, 0.5, 1)
-    solver.plant(whole(graph), np.full(1, NONE), 0, np.zeros(0), None)
+    solver = GrowingSolver(graph, CachedLeaves(RandomPlays(graph, 1, 0), len(graph.players)), player, 0.5, 1)
+    solver.begin(whole(graph), np.full(1, NONE), 0, np.zeros(0), None)
     return solver
 
 
@@ -107,7 +109,7 @@ def test_a_part_that_is_carried_over_is_the_same_tree() -> None:
     node = next(k for k in range(1, count) if t.infoset[k] >= 0)
     root = Belief(t.position[[node]], t.infostate[[node]], np.ones(1))
     after = GrowingSolver(before.graph, before.leaves, 0, 0.5, 2)
-    after.plant(root, np.full(1, NONE), 1, np.zeros(0), before)
+    after.begin(root, np.full(1, NONE), 1, np.zeros(0), before)
     below = np.zeros(count, dtype=bool)
     below[node] = True
     for k in range(count):
@@ -124,7 +126,7 @@ def test_the_opponent_takes_the_exit_that_pays_more() -> None:
     start = whole(solver.graph)
     for worth, enters in ((3.0, 0.0), (-3.0, 1.0)):
         here = GrowingSolver(solver.graph, solver.leaves, 0, 0.5, 3)
-        here.plant(start, np.zeros(1, np.int64), 1, np.array([worth]), None)
+        here.begin(start, np.zeros(1, np.int64), 1, np.array([worth]), None)
         while not here.complete:
             here.grow(64, -1)
         here.iterate(50)
@@ -166,6 +168,29 @@ def test_a_move_without_time_is_legal_and_says_why() -> None:
     match = play_match("leduc_poker", [agent, "random"], seed=2)
     assert not match.faults and agent.unknown == len(agent.faults) > 0
     assert "time limit" in agent.faults[0]
+
+
+def test_a_single_leaf_is_a_limit_too() -> None:
+    agent = load_agent("kluss(nodes=1)")
+    play_match("leduc_poker", [agent, "random"], seed=2)
+    assert agent.last.solver.nodes < 500
+
+
+def test_what_was_asked_before_changes_nothing() -> None:
+    """An information set's probabilities do not depend on those that were asked first, nor on what is cached of them."""
+    game, agent = load("leduc_poker"), load_agent("kluss(nodes=20000)")
+    kings, raised = (((None, "Kh"), (action, ()), (None, "raise")) for action in ("call", "raise"))
+
+    def ask(asked: KlussAgent, path: tuple[tuple[Any, Any], ...], legal_actions: tuple[str, ...]) -> list[float]:
+        asked.begin(game, 0, np.random.default_rng(0), None)
+        for own_action, seen in path:
+            asked.observe(own_action, seen)
+        return list(asked.report_probabilities(legal_actions))
+
+    ask(load_agent("kluss(nodes=20000)"), kings, ("fold", "call", "raise"))  # the graph has all payoffs then
+    alone = ask(load_agent("kluss(nodes=20000)"), kings, ("fold", "call", "raise"))
+    ask(agent, raised, ("fold", "call"))
+    assert ask(agent, kings, ("fold", "call", "raise")) == alone
 
 
 def test_wrong_parameters_are_refused() -> None:

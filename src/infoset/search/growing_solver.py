@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from math import inf
 
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
-from infoset.errors import ClockError
+from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct, longer
 from infoset.search.belief import Belief
 from infoset.search.growing_subgame import (
@@ -20,13 +21,13 @@ from infoset.search.growing_subgame import (
     NONE,
     SLOTS,
     Subgame,
-    carry,
     choose_leaves,
+    copy_subtrees,
     evaluate_average,
     expand,
     iterate,
-    plant,
-    release,
+    make_roots,
+    release_leaves,
     restart,
 )
 from infoset.search.tree_search import Leaves
@@ -40,10 +41,11 @@ IDLE = 8  # rounds without a new leaf after which the tree grows no more
 LAST_SHARE = 0.25  # of a clock, for iterations after the last expansion
 LAST_ITERATIONS = 200  # of these where there is no clock
 MOST_ITERATIONS = 4_000  # of these where there is one
+PORTION = 200_000  # visits of nodes between two checks of the clock
 AVERAGE, LAST = PLAYED = ("average", "last")
 
 
-class KnownLeaves:
+class CachedLeaves:
     """An evaluation of positions that evaluates each of them once."""
 
     def __init__(self, leaves: Leaves, players: int) -> None:
@@ -87,44 +89,48 @@ class GrowingSolver:
         """Whether every history ends."""
         return self.nodes > 1 and not self.tree.filled[LEAVES]
 
-    def plant(
-        self, roots: Belief, gate: LongArray, owner: int, exits: FloatArray, before: GrowingSolver | None
+    def begin(
+        self, roots: Belief, gadget: LongArray, opponent: int, alternatives: FloatArray, before: GrowingSolver | None
     ) -> None:
-        """Begin at these worlds; ``gate`` and ``exits`` are those of ``growing_subgame.plant``."""
-        count = roots.size
+        """Begin at worlds, with the choices of ``make_roots``, and with what an earlier tree holds below them."""
+        count = len(alternatives)
         values = self.evaluate(roots.position)
-        self.tree = self.tree.with_room(3 * count + 1, len(exits), 2 * len(exits))
-        plant(self.tree, roots.position, roots.infostate, roots.weight, gate, len(exits), owner, exits, values)
+        self.tree = self.tree.with_room(3 * roots.size + 1, count, 2 * count)
+        arrays = roots.position, roots.infostate, roots.weight
+        make_roots(self.tree, *arrays, gadget, count, opponent, alternatives, values)
         if before is not None:
-            self._carry(before, roots)
+            self._copy_from(before)
 
-    def _carry(self, before: GrowingSolver, roots: Belief) -> None:
-        old, size = before.tree, before.nodes
-        rows = np.column_stack([old.position[:size], old.infostate[:size]])
-        mine = np.column_stack([roots.position, roots.infostate])
-        _, inverse = np.unique(np.concatenate([mine, rows]), axis=0, return_inverse=True)
-        inverse = inverse.ravel()
-        count = self.nodes
-        tree_rows = np.column_stack([self.tree.position[:count], self.tree.infostate[:count]])
-        nodes = {tuple(row): k for k, row in enumerate(tree_rows.tolist()) if row[0] != NONE}
-        target = np.full(inverse.max() + 1, NONE, dtype=np.int64)
-        target[inverse[: roots.size]] = [nodes[tuple(row)] for row in mine.tolist()]
-        place = target[inverse[roots.size :]]
+    def copy(self) -> GrowingSolver:
+        """Return a solver that goes on from here, and leaves this one as it is."""
+        found = copy.copy(self)
+        found.tree = Subgame._make([array.copy() for array in self.tree])
+        found.known, found.stream = self.known.copy(), self.stream.copy()
+        return found
+
+    def _copy_from(self, before: GrowingSolver) -> None:
+        """Copy what an earlier tree has below this one's leaves."""
+        old, size, new = before.tree, before.nodes, self.tree
+        leaves = np.flatnonzero(new.infoset[: self.nodes] == LEAF)
+        rows = [np.column_stack([t.position[k], t.infostate[k]]) for t, k in ((new, leaves), (old, np.arange(size)))]
+        _, number = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+        leaf_of = np.full(size + len(leaves), NONE, dtype=np.int64)
+        leaf_of[number.ravel()[: len(leaves)]] = leaves
+        place = leaf_of[number.ravel()[len(leaves) :]]
         place[old.size[:size] == 0] = NONE
-        found = np.flatnonzero(place != NONE)
-        if not len(found):
+        met = np.flatnonzero(place != NONE)
+        if not len(met):
             return
-        _, first = np.unique(place[found], return_index=True)
-        single = np.full(size, NONE, dtype=np.int64)
-        single[found[first]] = place[found[first]]
-        below = size, int(old.filled[INFOSETS]), int(old.filled[SLOTS])
-        self.tree = self.tree.with_room(*below)
-        self._know()
-        weight = float(old.weight[found].sum())
+        again = np.setdiff1d(met, met[np.unique(place[met], return_index=True)[1]])  # equal histories are copied once
+        place[again] = NONE
+        self.tree = new.with_room(size, int(old.filled[INFOSETS]), int(old.filled[SLOTS]))
+        self._make_room()
+        weight = float(old.weight[met].sum())
         scale = float(np.clip(1.0 / weight if weight > 0 else 1.0, 1.0, 1e6))
-        carry(old, self.tree, self.known, single, scale)
+        copy_subtrees(old, self.tree, self.known, place, scale)
 
-    def _know(self, more: int = 0) -> None:
+    def _make_room(self, more: int = 0) -> None:
+        """Make room for the information states met so far, and for ``more``."""
         size, had = len(self.graph.states) + more, len(self.known)
         if size > had:
             self.known = longer(self.known, size)
@@ -166,7 +172,7 @@ class GrowingSolver:
                 graph.ask(edges)
                 more = len(edges)
                 states = graph.states.room(more * self.n)
-                self._know(more * self.n)
+                self._make_room(more * self.n)
                 self.tree = self.tree.with_room(more, len(inside), more)
                 fresh, entered = np.zeros(more, dtype=np.int64), np.zeros(more, dtype=np.int64)
                 counts = np.zeros(2, dtype=np.int64)
@@ -174,21 +180,26 @@ class GrowingSolver:
                 all_fresh.append(fresh[: counts[0]])
                 inside = entered[: counts[1]]
         finally:
-            release(self.tree, np.arange(self.nodes) if len(inside) else chosen)
+            release_leaves(self.tree, np.arange(self.nodes) if len(inside) else chosen)
         fresh = np.concatenate(all_fresh) if all_fresh else np.zeros(0, np.int64)
         if len(fresh):
             self.tree.value[fresh] = self.evaluate(self.tree.position[fresh])
 
-    def iterate(self, count: int) -> None:
-        """Make iterations of PCFR+."""
-        iterate(self.tree, self.n, self.done, count)
-        self.done += count
+    def iterate(self, count: int, until: float = inf) -> None:
+        """Make ``count`` iterations of PCFR+, fewer where the time ``until`` comes."""
+        end, portion = self.done + count, max(1, PORTION // self.nodes)
+        while self.done < end and time.monotonic() < until:
+            portion = min(portion, end - self.done)
+            iterate(self.tree, self.n, self.done, portion)
+            self.done += portion
 
-    def mass(self, state: int) -> float:
+    def probability(self, state: int) -> float:
         """Return the probability of an information state of the player by the average strategies of all others."""
-        evaluate_average(self.tree, self.player)
         s = int(self.known[state]) if state < len(self.known) else NONE
-        return float(self.tree.mass[s]) if s != NONE else 0.0
+        if s == NONE:
+            return 0.0
+        evaluate_average(self.tree, self.player)
+        return float(self.tree.set_weight[s])
 
     def row(self, state: int, played: str) -> FloatArray | None:
         """Return the strategy at an information state; ``None`` where it was not met."""
@@ -204,7 +215,7 @@ class GrowingSolver:
     def run(self, leaves: int, until: float) -> None:
         """Grow and solve in turns, until ``leaves`` were evaluated (0: no limit) or the time ``until`` comes.
 
-        An operation that the clock interrupts is undone.
+        Where the clock or the graph's memory ends an expansion, the leaves stay as they were.
         """
         began, turn, idle, growing, had = time.monotonic(), 0, 0, 0.0, self.expanded
         stop = began + (1 - LAST_SHARE) * (until - began)
@@ -218,16 +229,12 @@ class GrowingSolver:
                 batch = min(batch, max(1, int((stop - start) / 2 * rate)) if rate else FIRST_BATCH << idle)
             try:
                 idle = 0 if self.grow(batch, EVERYBODY if idle > 1 else turn % self.n) else idle + 1
-            except ClockError:
+            except (BudgetError, ClockError):
                 break
             turn += 1
             if self.complete:  # so that what is found does not depend on the order of growth, and so on the clock
                 restart(self.tree)
                 self.done = 0
             growing += time.monotonic() - start
-            self.iterate(ITERATIONS)
-        if until == inf:
-            self.iterate(LAST_ITERATIONS)
-        most = self.done + MOST_ITERATIONS
-        while self.done < most and time.monotonic() < until < inf:
-            self.iterate(ITERATIONS)
+            self.iterate(ITERATIONS, until)
+        self.iterate(LAST_ITERATIONS if until == inf else MOST_ITERATIONS, until)

@@ -18,7 +18,7 @@ import numpy as np
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import Rows, longer
 from infoset.jit import borrowing, kernel, linked_kernel
-from infoset.randomness import Words, next_word
+from infoset.randomness import Words, uniform
 from infoset.tree.graph import NO_RECORD, TERMINAL
 from infoset.tree.lazy_graph import OUTSIDE, LazyArrays, grown
 
@@ -26,7 +26,6 @@ CHANCE_NODE, END, LEAF, CHOSEN = -1, -2, -3, -4
 """What stands in place of an information set at nodes without one."""
 NONE = EVERYBODY = -1
 NODES, INFOSETS, SLOTS, LEAVES = range(4)
-UNIT = 1.0 / (1 << 53)
 FOLLOWED = 0.5  # share of the explorer's actions that follow its strategy
 
 
@@ -47,7 +46,7 @@ class Subgame(NamedTuple):
     begin: LongArray  # (I + 1,) where the actions of a set begin
     state: LongArray  # (I,) information state; NONE for the choice to enter
     reached: FloatArray  # (I,) probability of its owner's own actions on the way there
-    mass: FloatArray  # (I,) sum of its nodes' weights
+    set_weight: FloatArray  # (I,) sum of its nodes' weights
     tried: FloatArray  # (I,) walks of explorers
     regret: FloatArray  # (S,)
     last: FloatArray  # (S,) the last instantaneous regret, which predicts the next one
@@ -86,14 +85,6 @@ class Subgame(NamedTuple):
 
 @linked_kernel
 @borrowing
-def _uniform(stream: Words) -> float:
-    """Return a random number in [0, 1)."""
-    found: float = (next_word(stream) >> np.uint64(11)) * UNIT
-    return found
-
-
-@linked_kernel
-@borrowing
 def _add_node(t: Subgame, position: int | np.int64, infoset: int) -> np.int64:
     """Add a node without children and return its number."""
     k: np.int64 = t.filled[NODES]
@@ -111,7 +102,7 @@ def _add_infoset(t: Subgame, owner: int, state: int | np.int64, size: int) -> np
     s: np.int64 = t.filled[INFOSETS]
     begin = t.filled[SLOTS]
     t.owner[s], t.state[s], t.begin[s], t.begin[s + 1] = owner, state, begin, begin + size
-    t.tried[s], t.mass[s], t.reached[s] = 0.0, 0.0, 0.0
+    t.tried[s], t.set_weight[s], t.reached[s] = 0.0, 0.0, 0.0
     for a in range(begin, begin + size):
         t.regret[a], t.last[a], t.average[a], t.gain[a], t.visits[a] = 0.0, 0.0, 0.0, 0.0, 0.0
         t.strategy[a] = 1.0 / size
@@ -121,43 +112,38 @@ def _add_infoset(t: Subgame, owner: int, state: int | np.int64, size: int) -> np
 
 @kernel
 @borrowing
-def plant(
-    t: Subgame, position: LongArray, infostate: LongArray, weight: FloatArray, gate: LongArray, gates: int,
-    player: int, exits: FloatArray, values: FloatArray,
+def make_roots(
+    t: Subgame, position: LongArray, infostate: LongArray, weight: FloatArray, gadget: LongArray, count: int,
+    player: int, alternatives: FloatArray, values: FloatArray,
 ) -> None:  # fmt: skip
-    """Make the root of an empty tree, and its worlds (K,) with their weights.
+    """Make the root of an empty tree, and its worlds (K,) with their weights and everybody's ``values`` (K, n) there.
 
-    Where ``gate`` is not ``NONE``, ``player`` chooses, equally in all worlds of a gate, between entering the world and
-    the value ``exits``.
+    Where ``gadget`` (K,) is not ``NONE``, it is one of ``count`` choices of ``player``, equal in all of its worlds:
+    whether to enter the world or to take the alternative payoff (count,) of the choice.
     """
-    count = len(position)
     _add_node(t, NONE, CHANCE_NODE)
-    for _ in range(gates):
+    for _ in range(count):
         _add_infoset(t, player, NONE, 2)
-    t.first[0], t.size[0] = 1, count
-    for k in range(count):
-        node = _add_node(t, position[k], LEAF)
+    t.first[0], t.size[0] = 1, len(position)
+    for k in range(len(position)):
+        node = _add_node(t, position[k], LEAF) if gadget[k] == NONE else _add_node(t, NONE, gadget[k])
         t.chance[node] = weight[k]
-    for k in range(count):
-        node = np.int64(1 + k)
-        if gate[k] != NONE:
-            t.filled[LEAVES] -= 1
-            t.infoset[node], t.first[node], t.size[node] = gate[k], t.filled[NODES], 2
-            t.position[node] = NONE
-            node = _add_node(t, position[k], LEAF)
-            out = _add_node(t, NONE, END)
-            for i in range(infostate.shape[1]):
-                t.infostate[out, i] = infostate[k, i]
-                t.value[out, i] = exits[gate[k]] if i == player else -exits[gate[k]]
-            for i in range(infostate.shape[1]):
-                t.infostate[1 + k, i] = infostate[k, i]
         for i in range(infostate.shape[1]):
             t.infostate[node, i], t.value[node, i] = infostate[k, i], values[k, i]
+    for k in range(len(position)):
+        if gadget[k] == NONE:
+            continue
+        node, paid = _add_node(t, position[k], LEAF), _add_node(t, NONE, END)
+        t.first[1 + k], t.size[1 + k] = node, 2
+        for i in range(infostate.shape[1]):
+            t.infostate[node, i], t.value[node, i] = infostate[k, i], values[k, i]
+            t.infostate[paid, i], t.value[paid, i] = infostate[k, i], 0.0  # of no consequence to the other player
+        t.value[paid, player] = alternatives[gadget[k]]
 
 
 @linked_kernel
 @borrowing
-def _down(t: Subgame, player: int) -> None:
+def _compute_reach(t: Subgame, player: int) -> None:
     """Compute the weight and reach of all nodes for a player."""
     t.weight[0], t.reach[0] = 1.0, 1.0
     for k in range(t.filled[NODES]):
@@ -171,7 +157,7 @@ def _down(t: Subgame, player: int) -> None:
         elif t.owner[s] == player:
             begin = t.begin[s]
             t.reached[s] = reach
-            t.mass[s] += weight
+            t.set_weight[s] += weight
             for a in range(size):
                 t.weight[first + a], t.reach[first + a] = weight, reach * t.strategy[begin + a]
         else:
@@ -182,7 +168,7 @@ def _down(t: Subgame, player: int) -> None:
 
 @linked_kernel
 @borrowing
-def _up(t: Subgame, player: int) -> None:
+def _compute_values(t: Subgame, player: int) -> None:
     """Compute the values of all nodes for a player, and its counterfactual values."""
     for k in range(t.filled[NODES] - 1, -1, -1):
         size, first, s = t.size[k], t.first[k], t.infoset[k]
@@ -205,18 +191,18 @@ def _up(t: Subgame, player: int) -> None:
 
 @linked_kernel
 @borrowing
-def _clear(t: Subgame, player: int) -> None:
+def _clear_values(t: Subgame, player: int) -> None:
     """Forget the counterfactual values of a player."""
     for s in range(t.filled[INFOSETS]):
         if t.owner[s] == player:
-            t.mass[s] = 0.0
+            t.set_weight[s] = 0.0
             for a in range(t.begin[s], t.begin[s + 1]):
                 t.gain[a] = 0.0
 
 
 @linked_kernel
 @borrowing
-def _match(t: Subgame, s: int) -> None:
+def _match_regrets(t: Subgame, s: int) -> None:
     """Set a set's strategy in proportion to its predicted regrets."""
     total = 0.0
     for a in range(t.begin[s], t.begin[s + 1]):
@@ -233,9 +219,9 @@ def iterate(t: Subgame, players: int, done: int, count: int) -> None:
     for step in range(done + 1, done + count + 1):
         share = float(step) * step
         for player in range(players):
-            _clear(t, player)
-            _down(t, player)
-            _up(t, player)
+            _clear_values(t, player)
+            _compute_reach(t, player)
+            _compute_values(t, player)
             for s in range(t.filled[INFOSETS]):
                 if t.owner[s] != player:
                     continue
@@ -246,7 +232,7 @@ def iterate(t: Subgame, players: int, done: int, count: int) -> None:
                 for a in range(begin, end):
                     t.last[a] = t.gain[a] - mean
                     t.regret[a] = max(t.regret[a] + t.last[a], 0.0)
-                _match(t, s)
+                _match_regrets(t, s)
 
 
 @kernel
@@ -263,7 +249,7 @@ def restart(t: Subgame) -> None:
 @borrowing
 def _draw(size: int, by: FloatArray, offset: int, stream: Words) -> int:
     """Sample one of ``size`` children by the probabilities that begin at ``offset``."""
-    point = _uniform(stream)
+    point = uniform(stream)
     for c in range(size - 1):
         point -= by[offset + c]
         if point < 0.0:
@@ -275,13 +261,13 @@ def _draw(size: int, by: FloatArray, offset: int, stream: Words) -> int:
 @borrowing
 def _explore(t: Subgame, s: int, span: float, exploration: float) -> int:
     """Return the action with the highest upper confidence bound on its value."""
-    best, found, mass = -np.inf, 0, t.mass[s]
+    best, found, set_weight = -np.inf, 0, t.set_weight[s]
     reach = exploration * np.sqrt(t.tried[s] + 1.0)
     begin = t.begin[s]
     for a in range(begin, t.begin[s + 1]):
         bound = reach / (1.0 + t.visits[a])
-        if mass > 0.0:
-            bound += t.gain[a] / mass / span
+        if set_weight > 0.0:
+            bound += t.gain[a] / set_weight / span
         if bound > best:
             best, found = bound, a - begin
     return found
@@ -305,7 +291,7 @@ def choose_leaves(
                 c = _draw(size, t.chance, t.first[k], stream)
             elif t.state[s] == NONE:  # the choice to enter, which would hide what is behind it
                 c = 0
-            elif (explorer != EVERYBODY and t.owner[s] != explorer) or _uniform(stream) < FOLLOWED:
+            elif (explorer != EVERYBODY and t.owner[s] != explorer) or uniform(stream) < FOLLOWED:
                 c = _draw(size, t.strategy, t.begin[s], stream)
             else:
                 c = _explore(t, s, span, exploration)
@@ -321,7 +307,7 @@ def choose_leaves(
 
 @kernel
 @borrowing
-def release(t: Subgame, chosen: LongArray) -> None:
+def release_leaves(t: Subgame, chosen: LongArray) -> None:
     """Make chosen nodes leaves again, where they were not expanded."""
     for k in chosen:
         if t.infoset[k] == CHOSEN:
@@ -330,7 +316,7 @@ def release(t: Subgame, chosen: LongArray) -> None:
 
 @linked_kernel
 @borrowing
-def _open(t: Subgame, k: int, mover: int, size: int, known: IntArray) -> bool:
+def _set_infoset(t: Subgame, k: int, mover: int, size: int, known: IntArray) -> bool:
     """Give a leaf its information set; where that has another number of actions, it is an end and False is returned.
 
     Such sets arise where not all histories explain the last observation.
@@ -363,7 +349,7 @@ def expand(
     for k in chosen:
         p = t.position[k]
         mover, size = g.player[p], g.size[p]
-        if not _open(t, k, mover, size, known):
+        if not _set_infoset(t, k, mover, size, known):
             continue
         t.first[k], t.size[k] = t.filled[NODES], size
         for e in range(g.first[p], g.first[p] + size):
@@ -398,16 +384,16 @@ def evaluate_average(t: Subgame, player: int) -> None:
             total += t.average[a]
         for a in range(t.begin[s], t.begin[s + 1]):
             t.strategy[a] = t.average[a] / total if total > 0.0 else 1.0 / (t.begin[s + 1] - t.begin[s])
-    _clear(t, player)
-    _down(t, player)
-    _up(t, player)
+    _clear_values(t, player)
+    _compute_reach(t, player)
+    _compute_values(t, player)
     for s in range(t.filled[INFOSETS]):
-        _match(t, s)
+        _match_regrets(t, s)
 
 
 @kernel
 @borrowing
-def carry(old: Subgame, new: Subgame, known: IntArray, place: LongArray, scale: float) -> None:
+def copy_subtrees(old: Subgame, new: Subgame, known: IntArray, place: LongArray, scale: float) -> None:
     """Copy what lies below nodes of an earlier tree to leaves of a new one.
 
     ``place`` (nodes of the old tree) is the node of the new tree, or NONE; it is filled in for what is copied.
@@ -421,7 +407,7 @@ def carry(old: Subgame, new: Subgame, known: IntArray, place: LongArray, scale: 
         if s >= 0:
             mover = int(old.owner[s])
         fresh = new.filled[INFOSETS]
-        if not _open(new, node, mover, old.size[k], known):
+        if not _set_infoset(new, node, mover, old.size[k], known):
             continue
         if new.filled[INFOSETS] > fresh:
             for a in range(old.size[k]):

@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from math import inf
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -22,22 +21,22 @@ import numpy as np
 from infoset.base import Action, FloatArray, LongArray, ObservationRecord
 from infoset.clock import Clock
 from infoset.errors import ClockError
-from infoset.interning import distinct, longer
+from infoset.interning import sums
 from infoset.names import check_choice, check_range
-from infoset.search.belief import Belief, drawn, merged, systematic, whole
-from infoset.search.growing_solver import AVERAGE, PLAYED, GrowingSolver, KnownLeaves
+from infoset.search.belief import Belief, drawn, merged, whole
+from infoset.search.growing_solver import AVERAGE, PLAYED, CachedLeaves, GrowingSolver
 from infoset.search.growing_subgame import INFOSETS, LEAF, NONE, SLOTS, evaluate_average
 from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
 from infoset.search.roots import order_two
 from infoset.search.tree_search import RandomPlays
-from infoset.tree.lazy_graph import OUTSIDE
+from infoset.tree.lazy_graph import OUTSIDE, LazyGraph
 from infoset.tree.rules_source import RulesSource
 
 SIDE_BY_SIDE = 16  # random plays of a described game that take hardly longer than one
 BEGINNING = 0.4  # share of the first move's clock for a search from the start of the game
-FAMILIAR = 0.01  # probability, at least, of the information state of the first move for the search to go on from there
-ON_THE_WAY = 1e-300  # the same where the tree has been expanded to its ends: anything but an unknown state
+LEAST_PROBABILITY = 0.01  # of the first move's information state, for the search to go on from the start of the game
 COMMON = 400  # histories, at most, for a subgame to begin in all that are common knowledge
+TINY = 1e-12  # smaller sums of weights are rounding errors and count as zero
 PURE = 0.1  # actions with a smaller share of the likeliest action's probability are not played
 DOUBT = 0.1  # share of uniform play in what the others are assumed to have played
 CACHED = 64  # searches at earlier decisions that are kept while probabilities are reported
@@ -87,13 +86,14 @@ class KlussAgent(GraphAgent):
     def __init__(self, budget: Kluss) -> None:
         super().__init__(budget)
         self.kluss = budget
-        self.cached: OrderedDict[tuple[str, int, tuple[ObservationRecord, ...]], _Searched] = OrderedDict()
+        self.cached: OrderedDict[tuple[int, int, tuple[ObservationRecord, ...]], _Searched] = OrderedDict()
+        self.cached_on: LazyGraph | None = None
 
     def prepare(self) -> None:
         self.last: _Searched | None = None
-        self.ranges.actions = self.model
+        self.ranges.actions = self.probabilities
         playouts = self.kluss.playouts or (1 if isinstance(self.graph.source, RulesSource) else SIDE_BY_SIDE)
-        self.evaluation = KnownLeaves(RandomPlays(self.graph, playouts, self.seed), len(self.game.players))
+        self.evaluation = CachedLeaves(RandomPlays(self.graph, playouts, self.seed), len(self.game.players))
 
     def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return its move probabilities, after a search at each of its own earlier decisions."""
@@ -101,39 +101,44 @@ class KlussAgent(GraphAgent):
         self.heard.clear()
         for record in pending:
             if record[0] is not None:
-                self._search_again(tuple(path), None)
+                self._decide_again(tuple(path))
             path.append(record)
             self.heard.append(record)
-        row = self._search_again(tuple(path), legal_actions)
-        return [1.0 / len(legal_actions)] * len(legal_actions) if row is None else row
-
-    def _search_again(
-        self, path: tuple[ObservationRecord, ...], legal_actions: tuple[Action, ...] | None
-    ) -> list[float] | None:
-        """Search at a decision, or return to what was kept of it; return its probabilities where they are asked for."""
-        key = self.game.name, self.player, path
-        if legal_actions is None and key in self.cached:
-            self.last = self.cached[key]
-            self.moved += 1
-            return None
-        if legal_actions is None:
-            with self.graph.growing():
-                found = self._asked()
-            if found is None or not found.size:
-                return None
-            legal_actions = self.graph.action_set(int(found.position[0]), self.player)
         if len(legal_actions) == 1:
             return [1.0]
+        row = self._search_now(legal_actions)
+        return [1.0 / len(legal_actions)] * len(legal_actions) if row is None else row
+
+    def _decide_again(self, path: tuple[ObservationRecord, ...]) -> None:
+        """Search as it did at an earlier decision, unless what that left is cached."""
+        with self.graph.growing():
+            found = self._asked()  # also where it is cached: beliefs advance by what was known then
+        if found is None or not found.size:
+            return
+        if self.cached_on is not self.graph:
+            self.cached.clear()
+            self.cached_on = self.graph
+        key = self.seed, self.player, path
+        if key in self.cached:
+            self.last = self.cached[key]
+            self.moved += 1
+            return
+        legal_actions = self.graph.action_set(int(found.position[0]), self.player)
+        if len(legal_actions) > 1:
+            self._search_now(legal_actions)
+            if self.last is not None and self.cached_on is self.graph:  # which it replaces when it is full
+                self.cached[key] = self.last
+                if len(self.cached) > CACHED:
+                    self.cached.popitem(last=False)
+
+    def _search_now(self, legal_actions: tuple[Action, ...]) -> list[float] | None:
+        """Return the probabilities that it would play; ``None`` where it would move at random."""
         self.began = time.monotonic()
         row = self._row_in_time(legal_actions, self._until(None))
         self.moved += 1
-        if self.last is not None:
-            self.cached[key] = self.last
-            if len(self.cached) > CACHED:
-                self.cached.popitem(last=False)
         return row
 
-    def model(self, edges: LongArray, infostate: LongArray) -> FloatArray:
+    def probabilities(self, edges: LongArray, infostate: LongArray) -> FloatArray:
         """Return the probabilities of edges (K,) by what earlier searches found, mixed with uniform play."""
         g = self.graph.arrays
         at = g.source[edges]
@@ -147,14 +152,12 @@ class KlussAgent(GraphAgent):
         found[met] = DOUBT / size[met] + (1 - DOUBT) * self.last.rows[begin + (edges - g.first[at])[met]]
         return found
 
-    def _keep(self, solver: GrowingSolver) -> None:
-        """Keep a search, and its average strategies beside those of earlier ones."""
+    def _remember(self, solver: GrowingSolver) -> None:
+        """Remember a search, and its average strategies beside those of earlier ones."""
         tree, last = solver.tree, self.last
-        row_of = longer(np.zeros(0, np.int64), len(self.graph.states))
-        row_of[:] = NONE
-        rows = np.zeros(0)
+        row_of, rows = np.full(len(self.graph.states), NONE, dtype=np.int64), np.zeros(0)
         if last is not None:
-            row_of[: len(last.row_of)], rows = last.row_of[: len(row_of)], last.rows
+            row_of[: len(last.row_of)], rows = last.row_of, last.rows
         count, slots = int(tree.filled[INFOSETS]), int(tree.filled[SLOTS])
         sizes = np.diff(tree.begin[: count + 1])
         total = np.add.reduceat(tree.average[:slots], tree.begin[:count]) if count else np.zeros(0)
@@ -168,19 +171,19 @@ class KlussAgent(GraphAgent):
         with self.graph.growing(Clock(until)):
             if self.last is None:
                 now = time.monotonic()
-                solver = self._new(seed)
-                solver.plant(whole(self.graph), np.full(1, NONE), 0, np.zeros(0), None)
-                solver.run(leaves // 2, now + BEGINNING * (until - now))
-                self._keep(solver)
-                needed = ON_THE_WAY if solver.complete else FAMILIAR
+                solver = self._make_solver(seed)
+                solver.begin(whole(self.graph), np.full(1, NONE), 0, np.zeros(0), None)
+                solver.run(-(-leaves // 2), now + BEGINNING * (until - now))
+                self._remember(solver)
+                goes_on = solver.complete or solver.probability(self.state) >= LEAST_PROBABILITY
             else:
-                solver = self.last.solver
-                needed = ON_THE_WAY if solver.complete else inf
-            if solver.mass(self.state) < needed:
+                solver = self.last.solver.copy()
+                goes_on = solver.complete
+            if not goes_on or solver.row(self.state, AVERAGE) is None:
                 with suppress(ClockError):  # else the last solution has to do
-                    solver = self._continue(self._new(seed + 1), solver, roots)
+                    solver = self._begin_subgame(self._make_solver(seed + 1), solver, roots)
             solver.run(leaves, until)
-        self._keep(solver)
+        self._remember(solver)
         row = solver.row(self.state, self.kluss.played)
         if row is None or len(row) != size:
             return np.zeros(size)
@@ -189,76 +192,82 @@ class KlussAgent(GraphAgent):
             row[row < PURE * row.max()] = 0.0
         return row / row.sum() if row.any() else row
 
-    def _new(self, seed: int) -> GrowingSolver:
+    def _make_solver(self, seed: int) -> GrowingSolver:
         return GrowingSolver(self.graph, self.evaluation, self.player, self.kluss.exploration, seed)
 
-    def _continue(self, solver: GrowingSolver, before: GrowingSolver, mine: Belief) -> GrowingSolver:
+    def _begin_subgame(self, solver: GrowingSolver, before: GrowingSolver, mine: Belief) -> GrowingSolver:
         """Begin in the present belief and in what else the others hold possible there.  Raises ``ClockError``."""
         b, rng = self.kluss, self.ranges.generator(self.state)
         if len(self.game.players) == 2:
-            roots, gate, exits = self._roots_of_two(before, drawn(mine, b.worlds, rng), rng)
+            roots, gadget, alternatives = self._roots_of_two(before, drawn(mine, b.worlds, rng), rng)
         else:
             roots = order_two(self.ranges, self.player, self.state, b.worlds, b.others, rng)
-            gate, exits = np.full(roots.size, NONE), np.zeros(0)
-        solver.plant(roots, gate, 1 - self.player, exits, before)
+            gadget, alternatives = np.full(roots.size, NONE), np.zeros(0)
+        solver.begin(roots, gadget, 1 - self.player, alternatives, before)
         t = solver.tree
         leaves = np.flatnonzero(t.infoset[: solver.nodes] == LEAF)
         solver.expand(leaves[t.infostate[leaves, self.player] == self.state])
         return solver
 
+    def _confused(self, before: GrowingSolver, mine: Belief) -> tuple[LongArray, bool]:
+        """Return nodes of the last tree that the opponent confuses with a belief, and whether its own are closed.
+
+        These are the nodes at which the player decides, in any of the opponent's information sets in the belief: two
+        steps of knowledge.  Where few are common knowledge, they are all of those, and True is returned.
+        """
+        t, opponent = before.tree, 1 - self.player
+        nodes = np.flatnonzero(t.position[: before.nodes] != NONE)
+        here = t.position[nodes]
+        nodes = nodes[(self.graph.arrays.via[here] == OUTSIDE) & self.graph.decides(here, self.player)]
+        known, opponents = t.infostate[nodes, self.player], t.infostate[nodes, opponent]
+        found = near = np.isin(opponents, mine.infostate[:, opponent])
+        while found.sum() <= COMMON:
+            wider = np.isin(opponents, opponents[np.isin(known, known[found])]) | found
+            if wider.sum() == found.sum():
+                return nodes[found], True
+            found = wider
+        return nodes[near], False
+
     def _roots_of_two(
         self, before: GrowingSolver, mine: Belief, rng: np.random.Generator
     ) -> tuple[Belief, LongArray, FloatArray]:
-        """Return the worlds of a subgame for two players, and the opponent's choice to enter them.
+        """Return the worlds of a subgame for two players, and the opponent's choices to enter them.
 
-        Each of the opponent's information sets in the belief has the worlds of the belief, and others that the last
-        tree has of it.  Half of the weight is spread over the sets by the belief, half equally.
+        Each of the opponent's information sets has the worlds of the belief that are in it, and others that the last
+        tree has.  The first have the share of it that they have in that tree, half where there are none; half of all
+        weight is spread over the sets by their probabilities in that tree (by the belief where they have none), and
+        half equally.
         """
-        owner, state = 1 - self.player, self.state
-        t, g = before.tree, self.graph.arrays
-        evaluate_average(t, owner)
-        nodes = np.flatnonzero(t.position[: before.nodes] != NONE)
-        here = t.position[nodes]
-        nodes = nodes[(g.via[here] == OUTSIDE) & self.graph.decides(here, self.player)]
-        sets, steps, found = distinct(mine.infostate[:, owner])[0], 1, nodes[:0]
-        while True:  # two steps of knowledge, or all where few histories are common knowledge
-            wider = nodes[np.isin(t.infostate[nodes, owner], sets)]
-            if steps > 1 and (len(wider) == len(found) or len(wider) > COMMON):
-                break
-            found, steps = wider, steps + 1
-            confused = nodes[np.isin(t.infostate[nodes, self.player], t.infostate[found, self.player])]
-            sets = np.union1d(sets, t.infostate[confused, owner])
-        nodes = found
-        sets = distinct(np.concatenate([mine.infostate[:, owner], t.infostate[nodes, owner]]))[0]
-        order = np.argsort(sets)
-        which = order[np.searchsorted(sets, t.infostate[nodes, owner], sorter=order)]
-        weight = t.weight[nodes]
-        total = np.bincount(which, weight, len(sets))
-        value = np.bincount(which, weight * t.found[nodes], len(sets))
-        away = t.infostate[nodes, self.player] != state
-        share = np.bincount(which[~away], weight[~away], len(sets)) / np.maximum(total, 1e-300)
-        share[share == 0] = 0.5
-        found = Belief(
-            t.position[nodes[away]], t.infostate[nodes[away]], weight[away] / np.maximum(total, 1e-300)[which[away]]
-        )
-        most = max(self.kluss.worlds * self.kluss.others, COMMON if steps > 2 else 0)
-        if found.size > most:
-            found = merged(found.take(systematic(found.weight, most, rng))._replace(weight=np.ones(most)))
-        else:
-            found = merged(found)
-        place = order[np.searchsorted(sets, mine.infostate[:, owner], sorter=order)]
-        place_away = order[np.searchsorted(sets, found.infostate[:, owner], sorter=order)]
-        mass_away = np.bincount(place_away, found.weight, len(sets))
-        mass = np.bincount(place, mine.weight, len(sets))
-        share[mass_away == 0], share[mass == 0] = 1.0, 0.0
-        joint = np.bincount(which, t.weight[nodes] * t.reach[nodes], len(sets))
-        if (mass[joint == 0] > 0).any() or not joint.any():
-            joint = mass
+        opponent = 1 - self.player
+        t = before.tree
+        evaluate_average(t, opponent)
+        nodes, closed = self._confused(before, mine)
+        sets = np.unique(np.concatenate([mine.infostate[:, opponent], t.infostate[nodes, opponent]]))
+
+        def sum_up(belief: LongArray, weight: FloatArray) -> FloatArray:
+            return sums(np.searchsorted(sets, belief[:, opponent]), weight, len(sets))
+
+        infostate, weight = t.infostate[nodes], t.weight[nodes]
+        total, value = sum_up(infostate, weight), sum_up(infostate, weight * t.found[nodes])
+        away = infostate[:, self.player] != self.state
+        share = sum_up(infostate[~away], weight[~away]) / np.maximum(total, TINY)
+        share[share == 0.0] = 0.5
+        most = COMMON if closed else self.kluss.worlds * self.kluss.others
+        part = weight / np.maximum(total, TINY)[np.searchsorted(sets, infostate[:, opponent])]
+        found = merged(drawn(Belief(t.position[nodes], infostate, part).take(np.flatnonzero(away)), most, rng))
+        here, there = sum_up(mine.infostate, mine.weight), sum_up(found.infostate, found.weight)
+        share[there == 0.0], share[here == 0.0] = 1.0, 0.0
+        joint = sum_up(infostate, weight * t.reach[nodes])
+        if not (joint[here > 0.0] > 0.0).all():
+            joint = here
         prior = 0.5 * joint / joint.sum() + 0.5 / len(sets)
-        mine = mine._replace(weight=mine.weight * (prior * share)[place] / mass[place])
-        found = found._replace(weight=found.weight * (prior * (1 - share) / np.maximum(mass_away, 1e-300))[place_away])
-        roots = Belief(*[np.concatenate(parts) for parts in zip(mine, found, strict=True)])
+        parts, places = [], []
+        for belief, all_of, shares in ((mine, here, share), (found, there, 1.0 - share)):
+            place = np.searchsorted(sets, belief.infostate[:, opponent])
+            parts.append(belief._replace(weight=belief.weight * (prior * shares / np.maximum(all_of, TINY))[place]))
+            places.append(place)
+        roots = Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
         roots = roots._replace(weight=roots.weight / roots.weight.sum())
-        has = total > 1e-12
-        gate = np.where(has, np.cumsum(has) - 1, NONE)[np.concatenate([place, place_away])]
-        return roots, gate.astype(np.int64), value[has] / total[has]
+        valued = total > TINY
+        gadget = np.where(valued, np.cumsum(valued) - 1, NONE)[np.concatenate(places)]
+        return roots, gadget.astype(np.int64), value[valued] / total[valued]

@@ -29,7 +29,7 @@ from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct, hash_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
-from infoset.randomness import Words, below, next_word
+from infoset.randomness import Words, below, uniform
 from infoset.search.belief import Belief
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 from infoset.tree.lazy_graph import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, LazyArrays, LazyGraph, enter, grown
@@ -40,7 +40,6 @@ STATE, OWN, SEARCHERS = NODES_BY = range(3)
 SMALLEST_BATCH, LARGEST_BATCH = 8, 512
 ROUND = 4  # positions inside steps for which a walk gets room between two queries, for each player
 TRUST, DOUBT = 0.9, 4.0  # greatest weight of visit counts in a model; visits for each move at which it is half of that
-UNIT = 1.0 / (1 << 53)
 
 
 class Leaves(Protocol):
@@ -140,16 +139,9 @@ class Rule(NamedTuple):
 
 @linked_kernel
 @borrowing
-def _uniform(stream):
-    """Return a random number in [0, 1)."""
-    return (next_word(stream) >> np.uint64(11)) * UNIT
-
-
-@linked_kernel
-@borrowing
 def _drawn(cumulative, stream):
     """Sample an index by running sums of weights."""
-    point, begin, end = _uniform(stream) * cumulative[-1], 0, len(cumulative) - 1
+    point, begin, end = uniform(stream) * cumulative[-1], 0, len(cumulative) - 1
     while begin < end:
         middle = (begin + end) >> 1
         if cumulative[middle] > point:
@@ -163,7 +155,7 @@ def _drawn(cumulative, stream):
 @borrowing
 def _answer(g, p, stream):
     """Sample one of chance's outcomes."""
-    point, last = _uniform(stream), g.first[p] + g.size[p] - 1
+    point, last = uniform(stream), g.first[p] + g.size[p] - 1
     for e in range(g.first[p], last):
         point -= g.probability[e]
         if point < 0.0:
