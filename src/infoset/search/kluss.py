@@ -209,11 +209,11 @@ class KlussAgent(GraphAgent):
         solver.expand(leaves[t.infostate[leaves, self.player] == self.state])
         return solver
 
-    def _confused(self, before: GrowingSolver, mine: Belief) -> tuple[LongArray, bool]:
-        """Return nodes of the last tree that the opponent confuses with a belief, and whether its own are closed.
+    def _find_confused(self, before: GrowingSolver, mine: Belief) -> tuple[LongArray, bool]:
+        """Return the last tree's nodes in the opponent's information sets of a belief, and whether these are all.
 
-        These are the nodes at which the player decides, in any of the opponent's information sets in the belief: two
-        steps of knowledge.  Where few are common knowledge, they are all of those, and True is returned.
+        The nodes are those at which the player decides: two steps of knowledge.  Where at most ``COMMON`` of them are
+        common knowledge, all of these are returned, and True.
         """
         t, opponent = before.tree, 1 - self.player
         nodes = np.flatnonzero(t.position[: before.nodes] != NONE)
@@ -241,7 +241,7 @@ class KlussAgent(GraphAgent):
         opponent = 1 - self.player
         t = before.tree
         evaluate_average(t, opponent)
-        nodes, closed = self._confused(before, mine)
+        nodes, closed = self._find_confused(before, mine)
         sets = np.unique(np.concatenate([mine.infostate[:, opponent], t.infostate[nodes, opponent]]))
 
         def sum_up(belief: LongArray, weight: FloatArray) -> FloatArray:
