@@ -12,7 +12,8 @@ import numpy as np
 
 from infoset import load
 from infoset.search.belief import whole
-from infoset.search.tree_search import OWN, STATE, RandomPlays, TreeSearch
+from infoset.search.leaf_values import RandomPlays
+from infoset.search.tree_search import OWN, STATE, TreeSearch
 from infoset.tree.lazy_graph import EDGES, OPEN, STATES
 from infoset.tree.rules_source import build_lazy_graph
 

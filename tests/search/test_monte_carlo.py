@@ -9,7 +9,8 @@ import infoset
 from infoset import load, load_agent, play_match
 from infoset.errors import ClockError, ParameterError, UnsupportedGameError
 from infoset.search.belief import whole
-from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
+from infoset.search.leaf_values import RandomPlays
+from infoset.search.tree_search import OWN, SEARCHERS, STATE, TreeSearch
 from infoset.tree.graph import NO_RECORD
 from infoset.tree.rules_source import build_lazy_graph
 

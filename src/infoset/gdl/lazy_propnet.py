@@ -17,7 +17,7 @@ from infoset.base import Action, FloatArray, IntArray, LongArray, ObservationRec
 from infoset.gdl.parallel import CACHE_WORDS, MAX_WORDS, Net, all_false, evaluate_gates, playouts_from, set_bits
 from infoset.gdl.positions import NO_ROLE, Interned
 from infoset.gdl.propnet import NEXT, NO_NODE, PLAY
-from infoset.gdl.rules import GdlRules
+from infoset.gdl.rules import GdlRules, GdlState
 from infoset.gdl.scalar import ScalarEvaluator
 from infoset.gdl.tally import WORD, num_words
 from infoset.interning import Rows, intern, longer
@@ -464,6 +464,11 @@ class GroundSource:
                 for k in action_sets.data[action_sets.begin[number] : action_sets.begin[number + 1]]
             ]
         )
+
+    def state(self, number: int) -> GdlState:
+        """Return the state of a number."""
+        words = self.interned.states.data[number * self.width : (number + 1) * self.width]
+        return GdlState(self.rules, words.tobytes())
 
     def record(self, number: int) -> ObservationRecord:
         """Return the record of a number."""

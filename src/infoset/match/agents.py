@@ -435,10 +435,10 @@ def _made_in_time(name: str, parsed: Name | None, seconds: float | None) -> Agen
 
 
 def is_foreign_code(parsed: Name) -> bool:
-    """Return whether an agent, or an agent that it wraps, is the user's own code, which may do anything."""
+    """Return whether an agent, one that it wraps, or its heuristic is the user's own code, which may do anything."""
     if parsed.word.startswith(PYTHON) or parsed.word in RUNS_FILES or is_marked(parsed.word, "runs_code"):
         return True
-    return _wraps_others(parsed.word) and any(_holds_foreign_code(value) for _, value in parsed.parameters)
+    return any(_holds_foreign_code(value) for _, value in parsed.parameters)
 
 
 def is_marked(word: str, mark: str) -> bool:

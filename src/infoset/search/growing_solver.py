@@ -30,7 +30,7 @@ from infoset.search.growing_subgame import (
     release_leaves,
     restart,
 )
-from infoset.search.tree_search import Leaves
+from infoset.search.leaf_values import Leaves
 from infoset.tree.graph import TERMINAL
 from infoset.tree.lazy_graph import LazyGraph
 
@@ -43,30 +43,6 @@ LAST_ITERATIONS = 200  # of these where there is no clock
 MOST_ITERATIONS = 4_000  # of these where there is one
 PORTION = 200_000  # visits of nodes between two checks of the clock
 AVERAGE, LAST = PLAYED = ("average", "last")
-
-
-class CachedLeaves:
-    """An evaluation of positions that evaluates each of them once."""
-
-    def __init__(self, leaves: Leaves, players: int) -> None:
-        self.leaves = leaves
-        self.values: FloatArray = np.zeros((0, players))
-        self.number: IntArray = np.zeros(0, dtype=np.int32)
-        self.count = 0
-
-    def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
-        self.number = longer(self.number, int(positions.max(initial=-1)) + 1)
-        fresh = positions[self.number[positions] == 0]
-        if len(fresh):
-            found = self.leaves(fresh)[0]
-            self.values = longer(self.values, self.count + len(fresh))
-            self.values[self.count : self.count + len(fresh)] = found
-            self.number[fresh] = 1 + self.count + np.arange(len(fresh))
-            self.count += len(fresh)
-        return self.values[self.number[positions] - 1], None
-
-    def priors(self, positions: LongArray) -> None:
-        """Return no priors."""
 
 
 class GrowingSolver:

@@ -24,11 +24,11 @@ from infoset.errors import ClockError
 from infoset.interning import sums
 from infoset.names import check_choice, check_range
 from infoset.search.belief import Belief, drawn, merged, whole
-from infoset.search.growing_solver import AVERAGE, PLAYED, CachedLeaves, GrowingSolver
+from infoset.search.growing_solver import AVERAGE, PLAYED, GrowingSolver
 from infoset.search.growing_subgame import INFOSETS, LEAF, NONE, SLOTS, evaluate_average
+from infoset.search.leaf_values import CachedLeaves
 from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
 from infoset.search.roots import order_two
-from infoset.search.tree_search import RandomPlays
 from infoset.tree.lazy_graph import OUTSIDE, LazyGraph
 from infoset.tree.rules_source import RulesSource
 
@@ -93,7 +93,7 @@ class KlussAgent(GraphAgent):
         self.last: _Searched | None = None
         self.ranges.actions = self.probabilities
         playouts = self.kluss.playouts or (1 if isinstance(self.graph.source, RulesSource) else SIDE_BY_SIDE)
-        self.evaluation = CachedLeaves(RandomPlays(self.graph, playouts, self.seed), len(self.game.players))
+        self.evaluation = CachedLeaves(self.evaluation_by(playouts, self.seed), len(self.game.players))
 
     def report_probabilities(self, legal_actions: tuple[Action, ...]) -> Sequence[float]:
         """Return its move probabilities, after a search at each of its own earlier decisions."""

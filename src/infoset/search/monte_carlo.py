@@ -24,7 +24,8 @@ from infoset.memory import free_memory
 from infoset.names import check_choice, check_range
 from infoset.search.belief import EDGES, Belief, BeliefTracker, drawn
 from infoset.search.belief_statistics import BeliefStatistics, account
-from infoset.search.tree_search import OWN, SEARCHERS, STATE, RandomPlays, TreeSearch
+from infoset.search.leaf_values import Heuristic, HeuristicLeaves, Leaves, RandomPlays, load_heuristic
+from infoset.search.tree_search import OWN, SEARCHERS, STATE, TreeSearch
 from infoset.statistics import draw
 from infoset.tree.graph import NO_RECORD
 from infoset.tree.lazy_graph import NO_ACTION_SET, LazyGraph
@@ -74,6 +75,9 @@ class Budget:
     unless a match's clock cuts the search short.  0: as many as the clock allows."""
     playouts: int = 4
     """Random playouts from each leaf."""
+    heuristic: str | Heuristic = ""
+    """An estimate of a leaf's value instead of random playouts: a function that takes a state and returns every
+    player's payoff, or its name, ``python:FILE.py:function``."""
     memory: int = 0
     """Memory in MiB: a third for positions (shared by all agents of a process that play the game), a sixth for the tree
     of a search, a sixth for beliefs, the rest for temporary data.  0: a quarter of the free memory."""
@@ -88,6 +92,8 @@ class Budget:
         check_range("playouts", self.playouts, self.fewest_playouts, 4096)
         check_range("memory", self.memory, 0, 1 << 30)
         check_range("seed", self.seed, 0, 2**31)
+        if self.heuristic and self.playouts != type(self).playouts:
+            raise ParameterError(f"playouts={self.playouts} is not used with a heuristic")
 
 
 class GraphAgent:
@@ -116,6 +122,7 @@ class GraphAgent:
         clock = Clock(inf if deadline is None else before(deadline))
         self.graph, self.state = shared_graph(game, self.budget.memory << 20, clock=clock), player
         self.check(self.graph)
+        self.heuristic = load_heuristic(self.budget.heuristic, game) if self.budget.heuristic else None
         entries = self.graph.memory // 2 // (16 + 8 * len(game.players))
         self.ranges = BeliefTracker(self.graph, seed=self.seed, most=MOST_WORLDS, entries=entries)
         self.waits = self.graph.start_records[player] != NO_RECORD
@@ -305,10 +312,15 @@ class GraphAgent:
 
     def grown(self, by: int, exploration: float, number: int = 0, flat: bool = False) -> TreeSearch:
         """Return a new search without nodes; ``number`` separates the seeds of searches at the same move."""
-        graph, playouts = self.graph, self.budget.playouts
         seed = seed_of(self.seed, self.moved, number)
-        leaves = RandomPlays(graph, playouts, seed)
-        return TreeSearch(graph, leaves, by, self.player, exploration, seed, flat)
+        evaluation = self.evaluation_by(self.budget.playouts, seed)
+        return TreeSearch(self.graph, evaluation, by, self.player, exploration, seed, flat)
+
+    def evaluation_by(self, playouts: int, seed: int) -> Leaves:
+        """Return the evaluation of leaves by the heuristic, or by random playouts where there is none."""
+        if self.heuristic is not None:
+            return HeuristicLeaves(self.graph, self.heuristic)
+        return RandomPlays(self.graph, playouts, seed)
 
     def leaves(self) -> int:
         """Return how many leaves may be evaluated."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import time
 from math import inf
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from infoset.interning import distinct, hash_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below, uniform
 from infoset.search.belief import Belief
+from infoset.search.leaf_values import Leaves
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 from infoset.tree.lazy_graph import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, LazyArrays, LazyGraph, enter, grown
 
@@ -40,19 +41,6 @@ STATE, OWN, SEARCHERS = NODES_BY = range(3)
 SMALLEST_BATCH, LARGEST_BATCH = 8, 512
 ROUND = 4  # positions inside steps for which a walk gets room between two queries, for each player
 TRUST, DOUBT = 0.9, 4.0  # greatest weight of visit counts in a model; visits for each move at which it is half of that
-
-
-class Leaves(Protocol):
-    """An evaluation of positions at which a step begins."""
-
-    def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray | None]:
-        """Return the values (K, n) of positions (K,) for everybody, and their ``priors``."""
-
-    def priors(self, positions: LongArray) -> FloatArray | None:
-        """Return all players' move probabilities (K, n, m) in the order of their action sets; ``None`` where unknown.
-
-        They are known for all positions or for none.
-        """
 
 
 class Tree(NamedTuple):
@@ -482,20 +470,6 @@ def _undo(tree, walks):
         for k in range(walks.length[b]):
             tree.visits[walks.action[b, k]] -= 1.0
             tree.times[walks.key[b, k]] -= 1.0
-
-
-class RandomPlays:
-    """The evaluation of leaves by the mean payoff of ``each`` random playouts, without priors."""
-
-    def __init__(self, graph: LazyGraph, each: int, seed: int) -> None:
-        self.graph, self.each, self.seed = graph, each, seed
-
-    def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
-        self.seed += len(positions)
-        return self.graph.source.playouts(self.graph, positions, self.each, self.seed), None
-
-    def priors(self, positions: LongArray) -> None:
-        """Return no priors."""
 
 
 class TreeSearch:

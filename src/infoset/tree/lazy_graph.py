@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, ObservationRecord
+from infoset.base import Action, BoolArray, FloatArray, Game, IntArray, LongArray, ObservationRecord, State
 from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import Rows, intern, intern_pair, longer, path_to
@@ -285,6 +285,9 @@ class Source(Protocol):
 
     def action_set(self, number: int) -> tuple[Action, ...]:
         """Return the moves of an action set."""
+
+    def state(self, number: int) -> State:
+        """Return the state with a given number."""
 
     def record_number(self, player: int, record: ObservationRecord) -> int:
         """Return the number of a player's record; ``NO_RECORD`` where no such record can be observed."""

@@ -196,6 +196,10 @@ class RulesSource:
         """Return the moves of an action set."""
         return self._action_sets[number]
 
+    def state(self, number: int) -> State:
+        """Return the state of a number."""
+        return self.states[number]
+
     def record(self, number: int) -> ObservationRecord:
         """Return the record with a given number."""
         return self._seen[number]
