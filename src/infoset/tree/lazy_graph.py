@@ -31,6 +31,8 @@ from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 OPEN = -1
 NO_ACTION_SET = -1
 OUTSIDE = -1
+NO_ROW = -1  # of payoffs, at states that are no ends
+NOBODY = -1  # in place of a move
 POSITIONS, EDGES, STATES, PAYOFFS = range(4)
 MAX_ENTRIES = 1 << 30
 PLAYED = 64  # positions that are played out between two checks of the clock
@@ -152,7 +154,7 @@ def enter_all(g: LazyArrays, edges: LongArray, asked: LongArray) -> int:
     return count
 
 
-@kernel
+@linked_kernel
 @borrowing
 def begin_state(
     g: LazyArrays, state: int, terminal: bool, content: int | np.int64, chance_outcome: int | np.int64
@@ -165,6 +167,59 @@ def begin_state(
         if action_set != NO_ACTION_SET:
             return add_position(g, player, action_set, g.choices[action_set], state, OUTSIDE)
     return add_position(g, CHANCE, chance_outcome, g.choices[chance_outcome], state, OUTSIDE)
+
+
+@kernel
+@borrowing
+def add_states(g: LazyArrays, contents: LongArray, chances: FloatArray) -> None:
+    """Add states (K,) with the positions at which their steps begin.
+
+    ``contents`` (K, n + 2) are everybody's action sets, that of chance, and the row of payoffs of an end, ``NO_ROW``
+    elsewhere.  ``chances`` are the probabilities of all chance moves, one after the other.
+    """
+    n, used = g.action_sets.shape[1], 0
+    for k in range(len(contents)):
+        number = g.filled[STATES]
+        for i in range(n):
+            g.action_sets[number, i] = contents[k, i]
+        row = contents[k, n + 1]
+        p = begin_state(g, number, row != NO_ROW, row, contents[k, n])
+        g.at[number] = p
+        g.filled[STATES] = number + 1
+        if g.player[p] == CHANCE:
+            for e in range(g.first[p], g.first[p] + g.size[p]):
+                g.probability[e] = chances[used]
+                used += 1
+
+
+@kernel
+@borrowing
+def read_edges(g: LazyArrays, edges: LongArray, number: LongArray, offered: LongArray, chosen: LongArray) -> None:
+    """Read what is played on the way to the ends of edges (K,), which complete a step.
+
+    Writes the ``number`` (K,) of the state in which the step began, and the action sets and the moves in them of
+    everybody (K, n) and, in the last column, of chance; ``chosen`` keeps what it had where nobody moves.
+    """
+    n = g.action_sets.shape[1]
+    for k in range(len(edges)):
+        at = edges[k]
+        number[k] = g.state[g.source[at]]
+        while at != OUTSIDE:
+            p = g.source[at]
+            column = n if g.player[p] == CHANCE else np.int64(g.player[p])
+            offered[k, column], chosen[k, column] = g.content[p], at - g.first[p]
+            at = np.int64(g.via[p])
+
+
+@kernel
+@borrowing
+def link_edges(g: LazyArrays, reached: LongArray) -> None:
+    """Set where edges lead; ``reached`` (K, n + 2) has an edge, the number of a state, and everybody's records."""
+    for k in range(len(reached)):
+        edge = reached[k, 0]
+        g.child[edge] = g.at[reached[k, 1]]
+        for i in range(g.record.shape[1]):
+            g.record[edge, i] = reached[k, 2 + i]
 
 
 @linked_kernel

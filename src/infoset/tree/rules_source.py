@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,15 +15,17 @@ from infoset.clock import ENDLESS, Clock
 from infoset.errors import ClockError, UnsupportedGameError
 from infoset.interning import Rows, intern
 from infoset.memory import free_memory
-from infoset.tree.graph import CHANCE, NO_RECORD, Interner
+from infoset.tree.graph import NO_RECORD, Interner
 from infoset.tree.lazy_graph import (
     NO_ACTION_SET,
-    OUTSIDE,
+    NO_ROW,
+    NOBODY,
     PAYOFFS,
-    STATES,
     LazyGraph,
     add_choice,
-    begin_state,
+    add_states,
+    link_edges,
+    read_edges,
     rules_until,
 )
 
@@ -32,6 +35,27 @@ LONGEST_PLAY = 10_000  # steps
 WEIGHED = 16  # one in this many stored objects is measured, and stands for all
 ENTRY = 200  # approximate bytes of an entry in a dictionary and in a list
 DEEPEST = 8  # levels of nested tuples that are measured
+
+
+class _Choice(NamedTuple):
+    """A chance move that responds to what was played."""
+
+    edge: int
+    content: int
+    number: int  # of the state
+    chances: list[float]
+
+
+class _Found:
+    """What the rules said of some edges, until it is stored."""
+
+    def __init__(self) -> None:
+        self.states: dict[tuple[type, State], int] = {}  # with their numbers
+        self.contents: list[list[int]] = []  # of these states: all action sets, chance's last, and the row of payoffs
+        self.edges = 0  # with which their steps begin
+        self.chances: list[float] = []  # of those at which chance moves
+        self.reached: list[list[int]] = []  # an edge, the number of the state that it leads to, and the records
+        self.choices: list[_Choice] = []
 
 
 class RulesSource:
@@ -52,6 +76,8 @@ class RulesSource:
         self.payoffs: Interner[tuple[float, ...]] = Interner()
         self.seen: Interner[ObservationRecord] = Interner()
         self._action_sets: list[tuple[Action, ...]] = []
+        self._payoffs: list[tuple[float, ...]] = []
+        self.stored = 0  # action sets whose sizes the graph has
         self._seen: list[ObservationRecord] = []
         self.bounds = (0.0, 1.0)
         self.nbytes = 0
@@ -63,54 +89,74 @@ class RulesSource:
         with rules_until(self.game, graph.clock):
             self.bounds = _bounds(step.state, graph.clock)
         self.shared = _parts(step.state)
-        self._state(graph, step.state)
+        found = _Found()
+        self._number(found, step.state)
+        self._store(graph, found)
         return tuple(self._records(step, [None] * len(graph.players)))
 
-    def _state(self, graph: LazyGraph, state: State) -> int:
-        """Return the position of a state, adding new ones."""
-        key = (type(state), state)
-        found = self.number.get(key)
-        if found is None:
-            found = len(self.states)
-            self._look(graph, found, state)  # which may be interrupted; the state is numbered once it is complete
-            self.number[key] = found
+    def _store(self, graph: LazyGraph, found: _Found) -> None:
+        """Store what was found: new states first, then the ends of edges, then the chance moves that edges lead to."""
+        n, action_sets = len(graph.players), self._action_sets
+        opened = sum(len(choice.chances) for choice in found.choices)
+        more = len(found.states) + len(found.choices), found.edges + opened, len(found.states)
+        g = graph.room(*more, len(action_sets))
+        g.choices[self.stored : len(action_sets)] = list(map(len, action_sets[self.stored :]))
+        self.stored = len(action_sets)
+        if fresh := self._payoffs[g.filled[PAYOFFS] :]:
+            g.payoffs[g.filled[PAYOFFS] : len(self._payoffs)] = fresh
+            g.filled[PAYOFFS] = len(self._payoffs)
+        add_states(g, _table(found.contents, n + 2), np.array(found.chances, dtype=np.float64))
+        for kind, state in found.states:
+            self.number[kind, state] = len(self.states)
+            self._weigh(len(self.states), state)
             self.states.append(state)
-            self._weigh(found, state)
-        return int(graph.arrays.at[found])
+        link_edges(g, _table(found.reached, n + 2))
+        for edge, content, number, chances in found.choices:
+            chance = add_choice(g, content, len(chances), number, edge)
+            g.probability[g.first[chance] : g.first[chance] + len(chances)] = chances
+            g.child[edge] = chance
+
+    def _number(self, found: _Found, state: State) -> int:
+        """Return the number of a state, after asking the rules for the data of a new one."""
+        key = (type(state), state)
+        number = self.number.get(key)
+        if number is None:
+            number = found.states.get(key)
+        if number is None:
+            self._look(found, state)  # which may be interrupted; the state is numbered once it is complete
+            number = found.states[key] = len(self.states) + len(found.states)
+        return number
 
     def _weigh(self, number: int, value: object) -> None:
         """Account for the memory of one more stored object."""
         if number % WEIGHED == 0:
             self.nbytes += WEIGHED * (ENTRY + sum(n for k, n in _parts(value).items() if k not in self.shared))
 
-    def _look(self, graph: LazyGraph, number: int, state: State) -> None:
-        """Ask the rules for the data of a state, then store them."""
-        n = len(graph.players)
-        over = state.terminal
-        action_sets = [() if over else state.legal_actions(p) for p in range(n)]
-        answers = () if over or any(action_sets) else self._answers(state, [None] * n)
-        contents = [self._action_set(action_set) if action_set else NO_ACTION_SET for action_set in action_sets]
-        chance_outcome = self._action_set(tuple([answer for answer, _ in answers])) if answers else NO_ACTION_SET
-        widest = max([len(answers), *map(len, action_sets)])
-        paid = tuple(map(float, state.returns())) if over else ()
-        g = graph.room(1, widest, 1, len(self._action_sets))
-        for action_set, content in [*zip(action_sets, contents, strict=True), (answers, chance_outcome)]:
-            if content != NO_ACTION_SET:
-                g.choices[content] = len(action_set)
-        g.action_sets[number] = contents
-        ends = self._end(graph, paid) if over else 0
-        p = g.at[number] = int(begin_state(g, number, over, ends, chance_outcome))
-        for k, (_, chance) in enumerate(answers):
-            g.probability[g.first[p] + k] = chance
-        g.filled[STATES] += 1
+    def _look(self, found: _Found, state: State) -> None:
+        """Ask the rules for the data of a state."""
+        n = len(self.game.players)
+        if state.terminal:
+            row = [*[NO_ACTION_SET] * (n + 1), self._end(tuple(map(float, state.returns())))]
+        else:
+            row, size = [*[NO_ACTION_SET] * (n + 1), NO_ROW], 0
+            for player in range(n):
+                if actions := state.legal_actions(player):
+                    row[player] = self._action_set(actions)
+                    size = size or len(actions)
+            if not size:
+                answers = self._answers(state, [None] * n)
+                row[n] = self._action_set(tuple([answer for answer, _ in answers]))
+                found.chances += [chance for _, chance in answers]
+                size = len(answers)
+            found.edges += size
+        found.contents.append(row)
 
-    def _end(self, graph: LazyGraph, paid: tuple[float, ...]) -> int:
-        row, g = self.payoffs(paid), graph.arrays
-        if row == g.filled[PAYOFFS]:
-            g.payoffs[row] = paid
-            g.filled[PAYOFFS] += 1
-        low, high = self.bounds
-        self.bounds = min(low, *paid), max(high, *paid)
+    def _end(self, paid: tuple[float, ...]) -> int:
+        row = self.payoffs(paid)
+        if row == len(self._payoffs):
+            self._payoffs.append(paid)
+            low, high = self.bounds
+            self.bounds = min(low, *paid), max(high, *paid)
         return row
 
     def _action_set(self, actions: tuple[Action, ...]) -> int:
@@ -139,40 +185,32 @@ class RulesSource:
         return tuple([(answer, times / DRAWN) for answer, times in count.items()])
 
     def ask(self, graph: LazyGraph, edges: LongArray) -> None:
-        """Find where edges lead; where chance responds, add a position for that."""
-        for edge in edges.tolist():
-            graph.clock()
-            self._ask(graph, edge)
+        """Find where edges lead; where chance responds, add a position for that.
 
-    def _ask(self, graph: LazyGraph, edge: int) -> None:
-        g = graph.arrays
-        p = int(g.source[edge])
-        number = int(g.state[p])
-        actions: list[Action | None] = [None] * len(graph.players)
-        answer, at = None, edge
-        while at != OUTSIDE:
-            mover, above = int(g.player[int(g.source[at])]), int(g.source[at])
-            action = self._action_sets[int(g.content[above])][at - int(g.first[above])]
-            if mover == CHANCE:
-                answer = action
-            else:
-                actions[mover] = action
-            at = int(g.via[above])
-        state = self.states[number]
-        answers = () if answer is not None else self._answers(state, actions)
-        if answers:
-            content = self._action_set(tuple([each for each, _ in answers]))
-            g = graph.room(1, len(answers), 0, len(self._action_sets))
-            g.choices[content] = len(answers)
-            chance = add_choice(g, content, len(answers), number, edge)
-            g.probability[g.first[chance] : g.first[chance] + len(answers)] = [each for _, each in answers]
-            g.child[edge] = chance
-            return
-        play = getattr(state, "play_unchecked", state.play)
-        step = play(actions, answer)
-        child = self._state(graph, step.state)
-        g = graph.arrays
-        g.child[edge], g.record[edge] = child, self._records(step, actions)
+        What was found is stored at once, also where the clock ends the rest.
+        """
+        n = len(graph.players)
+        number, offered = np.zeros(len(edges), dtype=np.int64), np.zeros((len(edges), n + 1), dtype=np.int64)
+        chosen = np.full((len(edges), n + 1), NOBODY, dtype=np.int64)
+        read_edges(graph.arrays, edges, number, offered, chosen)
+        sets, states, found, clock = self._action_sets, self.states, _Found(), graph.clock
+        try:
+            for edge, k, offers, picks in zip(
+                edges.tolist(), number.tolist(), offered.tolist(), chosen.tolist(), strict=True
+            ):
+                clock()
+                state = states[k]
+                made = [None if pick < 0 else sets[offer][pick] for offer, pick in zip(offers, picks, strict=True)]
+                answer = made.pop()
+                if answer is None and (answers := self._answers(state, made)):
+                    content = self._action_set(tuple([each for each, _ in answers]))
+                    found.choices.append(_Choice(edge, content, k, [chance for _, chance in answers]))
+                    continue
+                play = getattr(state, "play_unchecked", state.play)
+                step = play(made, answer)
+                found.reached.append([edge, self._number(found, step.state), *self._records(step, made)])
+        finally:
+            self._store(graph, found)
 
     def _records(self, step: Step, actions: list[Action | None]) -> list[int]:
         found = []
@@ -213,12 +251,12 @@ class RulesSource:
 
         Fewer plays, but at least one of each, are made where the graph's clock runs out.
         """
-        rng = np.random.default_rng(seed)
+        rng, chosen = np.random.default_rng(seed), random.Random(seed).random  # several times as fast for one number
         found = np.zeros((len(positions), len(graph.players)))
         states = [self.states[number] for number in graph.arrays.state[positions].tolist()]
         for done in range(each):
             try:
-                paid = [play_out(state, rng, graph.clock) for state in states]
+                paid = [play_out(state, rng, graph.clock, chosen) for state in states]
             except ClockError:
                 if not done:
                     raise
@@ -228,19 +266,33 @@ class RulesSource:
 
     def take_over(self, graph: LazyGraph, other: Any, states: LongArray) -> LongArray:
         """Return the positions at which states (K,) begin; ``other``, a source of the same game, numbers the states."""
-        return np.array([self._state(graph, other.states[number]) for number in states.tolist()], dtype=np.int64)
+        found = _Found()
+        try:
+            numbers = [self._number(found, other.states[number]) for number in states.tolist()]
+        finally:
+            self._store(graph, found)
+        return graph.arrays.at[numbers].astype(np.int64)
 
 
-def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] = lambda: None) -> tuple[float, ...]:
-    """Return the payoffs of one random play, or of the last state if it is too long; ``clock`` is called every step."""
+def _table(rows: list[list[int]], columns: int) -> LongArray:
+    return np.array(rows, dtype=np.int64).reshape(len(rows), columns)
+
+
+def play_out(
+    state: State, rng: np.random.Generator, clock: Callable[[], None], chosen: Callable[[], float]
+) -> tuple[float, ...]:
+    """Return the payoffs of one random play, or of the last state if it is too long.
+
+    ``clock`` is called at every step, ``chosen`` returns a number below 1 for every move; chance draws from ``rng``.
+    """
     players = range(len(state.returns()))
     for _ in range(LONGEST_PLAY):
         if state.terminal:
             break
-        action_sets = [state.legal_actions(p) for p in players]
-        actions = [
-            action_set[int(rng.random() * len(action_set))] if action_set else None for action_set in action_sets
-        ]
+        actions: list[Action | None] = []
+        for player in players:
+            offered = state.legal_actions(player)
+            actions.append(offered[int(chosen() * len(offered))] if offered else None)
         state = getattr(state, "play_unchecked", state.play)(actions, state.draw(actions, rng)).state
         clock()
     return state.returns()
@@ -248,11 +300,11 @@ def play_out(state: State, rng: np.random.Generator, clock: Callable[[], None] =
 
 def _bounds(start: State, clock: Clock) -> tuple[float, float]:
     """Return the lowest and highest payoff of some random plays, as many as the clock allows; 0 and 1 without any."""
-    rng = np.random.default_rng(0)
+    rng, chosen = np.random.default_rng(0), random.Random(0).random
     paid: list[float] = []
     try:
         for _ in range(8):
-            paid += play_out(start, rng, clock)
+            paid += play_out(start, rng, clock, chosen)
     except ClockError:
         pass
     return (min(paid), max(paid)) if paid else (0.0, 1.0)
