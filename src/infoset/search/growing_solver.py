@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import time
+from contextlib import suppress
 from math import inf
 
 import numpy as np
 
 from infoset.base import FloatArray, IntArray, LongArray
+from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct, longer
 from infoset.search.belief import Belief
@@ -38,6 +40,7 @@ ITERATIONS = 8  # between two expansions
 GROWTH = 16  # nodes for each leaf that is expanded at once
 FIRST_BATCH, SMALLEST_BATCH, LARGEST_BATCH = 4, 32, 1024
 IDLE = 8  # rounds without a new leaf after which the tree grows no more
+TRIED = 0.15  # share of a clock for the attempt to expand everything
 LAST_SHARE = 0.25  # of a clock, for iterations after the last expansion
 LAST_ITERATIONS = 200  # of these where there is no clock
 MOST_ITERATIONS = 4_000  # of these where there is one
@@ -138,8 +141,8 @@ class GrowingSolver:
         self.expanded += len(chosen)
         return len(chosen)
 
-    def expand(self, chosen: LongArray) -> None:
-        """Expand leaves, and what they lead to within a step; evaluate the new leaves."""
+    def expand(self, chosen: LongArray, evaluates: bool = True) -> None:
+        """Expand leaves, and what they lead to within a step; evaluate the new leaves, if it ``evaluates`` any."""
         graph, all_fresh = self.graph, []
         try:
             inside = chosen
@@ -158,8 +161,30 @@ class GrowingSolver:
         finally:
             release_leaves(self.tree, np.arange(self.nodes) if len(inside) else chosen)
         fresh = np.concatenate(all_fresh) if all_fresh else np.zeros(0, np.int64)
-        if len(fresh):
+        if evaluates and len(fresh):
             self.tree.value[fresh] = self.evaluate(self.tree.position[fresh])
+
+    def complete_quickly(self, nodes: int, until: float) -> None:
+        """Expand everything without evaluating leaves, or nothing where that takes more nodes (0: no limit) or time."""
+        found = self.copy()
+        with suppress(BudgetError, ClockError), self.graph.growing(Clock(until)):
+            while not found.complete:
+                leaves = np.flatnonzero(found.tree.infoset[: found.nodes] == LEAF)[:LARGEST_BATCH]
+                found.expand(leaves, evaluates=False)
+                if (nodes and found.nodes > nodes) or time.monotonic() > until or found.is_too_large:
+                    return
+            vars(self).update(vars(found))
+            self._start_again()
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the tree takes more memory than it may."""
+        return self.tree.nbytes > self.graph.memory // 4
+
+    def _start_again(self) -> None:
+        """Forget all iterations of a complete tree, so that its solution does not depend on the order of growth."""
+        restart(self.tree)
+        self.done = 0
 
     def iterate(self, count: int, until: float = inf) -> None:
         """Make ``count`` iterations of PCFR+, fewer where the time ``until`` comes."""
@@ -193,11 +218,14 @@ class GrowingSolver:
 
         Where the clock or the graph's memory ends an expansion, the leaves stay as they were.
         """
+        if not self.complete:
+            now = time.monotonic()
+            self.complete_quickly(leaves, now + TRIED * (until - now))
         began, turn, idle, growing, had = time.monotonic(), 0, 0, 0.0, self.expanded
         stop = began + (1 - LAST_SHARE) * (until - began)
         while (self.evaluated < leaves or not leaves) and not self.complete and idle < IDLE:
             start = time.monotonic()
-            if start >= stop or self.tree.nbytes > self.graph.memory // 4:
+            if start >= stop or self.is_too_large:
                 break
             batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, self.nodes // GROWTH))
             if until < inf:  # the first leaves measure the time of one
@@ -208,9 +236,8 @@ class GrowingSolver:
             except (BudgetError, ClockError):
                 break
             turn += 1
-            if self.complete:  # so that what is found does not depend on the order of growth, and so on the clock
-                restart(self.tree)
-                self.done = 0
+            if self.complete:
+                self._start_again()
             growing += time.monotonic() - start
             self.iterate(ITERATIONS, until)
         self.iterate(LAST_ITERATIONS if until == inf else MOST_ITERATIONS, until)
