@@ -17,8 +17,8 @@ TEAM = "match --games 1 pommerman:PommeTeamCompetition-v0"
 SCENARIOS = {
     "solve": ["solve kuhn_poker --iterations 10", "solve gdl:scissors_double --iterations 10", "solve kuhn_poker --method sfrd --iterations 10",
               "solve kuhn_poker --method hedge --iterations 10", "solve kuhn_poker --method vad-cfr --iterations 10", "solve kuhn_poker", "solve gdl:meier"],
-    "search": ["match --games 1 kuhn_poker search random", "match --games 1 gdl:scissors_double search random", "match --games 1 kuhn_poker search(method=order-2,seconds_per_move=0.1) random",
-               "match --games 1 kuhn_poker search(exploit=random) random", "match --games 1 kuhn_poker search(method=resolving,seconds_per_move=0.1) random"],
+    "search": ["match --games 1 kuhn_poker search random", "match --games 1 gdl:scissors_double search random", "match --games 1 kuhn_poker search(method=per-world,seconds_per_move=0.1) random",
+               "match --games 1 kuhn_poker search(exploit=random) random"],
     "growing": ["match --games 1 gdl:monty_hall is-mcts(nodes=30)", "match --games 1 gdl:tic_tac_toe uct(nodes=30) flat-mc(nodes=30)",
                 "match --games 1 gdl:krieg_tic_tac_toe is-mcts(nodes=30,observers=single) pimc(nodes=30)",
                 "match --games 1 gdl:connect_four uct(nodes=3000,memory=1) random", "match --games 1 gdl:krieg_tic_tac_toe kluss(nodes=300) random",

@@ -16,10 +16,10 @@ from unittest.mock import patch
 from infoset.executors import LOCAL
 from infoset.learn.learner import Learner
 from infoset.learn.public_play import PublicTraining
+from infoset.learn.public_states import Horizon
 from infoset.learn.self_play import Training
 from infoset.learn.train import AnyConfig, PublicTrainingConfig, TrainingConfig
 from infoset.learn.workers import shared
-from infoset.search.public_states import Horizon
 from infoset_pommerman.learn.configs import PpoConfig
 from infoset_pommerman.learn.ppo import PpoTraining
 

@@ -114,7 +114,7 @@ class Args:
     searched: int = 1_000
     """Games of each pair with a player that searches at every move."""
     action: float = 0.1
-    """Seconds for a move of searching players; order-2 search without a network has a second."""
+    """Seconds for a move of searching players; """
     kept: Path = Path(__file__).resolve().parents[1] / "runs" / "hidden-information-ggp"
     """Folder of trainings and finished rows."""
     workers: int = 2
@@ -151,7 +151,6 @@ def players(played: Played, args: Args) -> list[Player]:
         Player(WITH_NET, trained("per-world", 1), args.searched),
         Player("… stopping at random", trained("per-world", 1, "random"), args.searched),
         Player("… as deep as it gets", trained("per-world"), args.searched),
-        Player("order-2 search, no net, 1 s", searching("order-2", 1.0), args.searched),
         Player("order-2 search, net", trained("order-2"), args.searched),
         Player(SOUND, f"search(seconds={args.seconds}, seed={args.seed})", args.games),
         Player("`search(exploit=random)`", f"search(exploit=random, seconds={args.answer})", args.games),

@@ -304,7 +304,7 @@ def test_sampling_solves_saves_resumes_and_is_evaluated(tmp_path: Path) -> None:
 def test_an_agent_that_searches_is_evaluated_without_the_extra_for_learning(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None; from infoset.cli.app import app; "
-        "app(['evaluate', 'kuhn_poker', 'search(method=own)', '--json'])"
+        "app(['evaluate', 'kuhn_poker', 'search(method=per-world)', '--json'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert json.loads(done.stdout)["exploitability"] == pytest.approx(1 / 6, abs=1e-3)

@@ -581,7 +581,7 @@ def test_a_function_is_asked_by_the_keys_that_policies_have() -> None:
     assert asked == {key for table in tables for key in table}
 
 
-@pytest.mark.parametrize("agent", ["is-mcts(nodes=20)", "flat-mc(nodes=20)", "search(method=own)"])
+@pytest.mark.parametrize("agent", ["is-mcts(nodes=20)", "flat-mc(nodes=20)", "search(method=per-world)"])
 def test_agents_that_search_are_evaluated(agent: str) -> None:
     """Exactly where they tell their probabilities, else by responses that are learnt and played; never as policies."""
     found = evaluate("kuhn_poker", agent, seconds=0.5)

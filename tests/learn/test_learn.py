@@ -28,6 +28,8 @@ from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.net import evaluate_states, load_net, save_net
 from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.public_play import PublicPlay, PublicTraining
+from infoset.learn.public_states import Horizon
+from infoset.learn.resolving import ContinualResolving
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.train import (
     PublicTrainingConfig,
@@ -43,8 +45,6 @@ from infoset.learn.worlds import SolvedWorlds, node_values
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.search.belief import BeliefTracker
-from infoset.search.public_states import Horizon
-from infoset.search.resolving import ContinualResolving
 from infoset.search.state_values import random_values
 from infoset.search.subgame_solver import induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate

@@ -28,6 +28,7 @@ def searching(**parameters):
         ("gdl:monty_hall", "tree", 60),
         ("gdl:meier", "public", 60),
         ("gdl:breakthrough", "uct", 1),
+        ("gdl:phantom_connect", "kluss", 1),
     ],
 )
 def test_it_chooses_and_says_why(game, method, seconds) -> None:
@@ -37,7 +38,7 @@ def test_it_chooses_and_says_why(game, method, seconds) -> None:
     assert agent.plan.startswith(method + ":")
 
 
-@pytest.mark.parametrize("method", ["order-2", "per-world"])
+@pytest.mark.parametrize("method", ["kluss", "per-world", "pessimistic"])
 def test_a_model_that_cannot_be_answered_exactly_is_refused(method) -> None:
     """Sound and exploiting play are never mixed."""
     agent = searching(method=method, exploit="random")
@@ -63,7 +64,7 @@ def test_sampling_can_be_repeated() -> None:
     np.testing.assert_array_equal(*rows)
 
 
-@pytest.mark.parametrize("method", ["tree", "public", "sampling", "order-2", "own", "per-world"])
+@pytest.mark.parametrize("method", ["tree", "public", "sampling", "kluss", "per-world", "pessimistic"])
 @pytest.mark.parametrize("game", ["kuhn_poker", "gdl:monty_hall", "kuhn_poker(players=3)"])
 def test_every_method_plays_without_a_fault(game, method) -> None:
     rules = load(game)
@@ -76,7 +77,7 @@ def test_every_method_plays_without_a_fault(game, method) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"worlds": 5, "method": "pessimistic"}, {"stop_at_chance": True}, {"iterations": 9, "method": "order-2"}],
+    [{"worlds": 5, "method": "pessimistic"}, {"steps": 3}, {"iterations": 9, "method": "kluss"}],
 )
 def test_an_option_that_the_method_ignores_is_refused(options) -> None:
     with pytest.raises(ParameterError, match="is not used by method="):
@@ -90,7 +91,7 @@ def test_monty_halls_player_switches() -> None:
 
 
 def test_what_cannot_be_explained_is_noted_once_and_played_on() -> None:
-    agent = searching(method="order-2", seconds_per_move=0.05)
+    agent = searching(method="per-world", seconds_per_move=0.05)
     agent.begin(load("kuhn_poker"), 0, np.random.default_rng(1), None)
     agent.observe(None, "no such card")
     agent.observe(None, "nor this")

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from infoset import load
-from infoset.errors import BudgetError
 from infoset.search.belief import BeliefTracker, whole
-from infoset.search.roots import common_root
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame import Subgame
 from infoset.search.subgame_solver import Effort, SubgameSolver, induced_policy
@@ -125,31 +123,13 @@ def test_stopping_at_random_is_the_plain_mean_of_what_is_played() -> None:
     assert found == pytest.approx([0.4, 0.4, 0.2], abs=0.1)
 
 
-def test_informed_values_are_those_of_open_play() -> None:
-    """Tic-tac-toe is a draw; scissors that count double are worth their equilibrium; who knows the car finds it."""
-    for name, expected in (
-        ("gdl:tic_tac_toe", (50, 50)),
-        ("gdl:scissors_double", (50, 50)),
-        ("gdl:monty_hall", (100,)),
-    ):
-        assert informed_values(explore(load(name)))[0] == pytest.approx(expected, abs=0.5)
-
-
-def test_the_informed_value_of_a_step_is_its_matrix_game() -> None:
-    """Regret matching against the linear program."""
-    graph = explore(load("rock_paper_scissors"))
-    worth = informed_values(graph)
-    exact = solve(SequenceForm.of(GameTree.unroll(graph)), method="lp").values
-    assert worth[0] == pytest.approx(exact, abs=0.02)
-
-
-def exploitability(name: str, root: str, consistent: bool) -> float:
+def exploitability(name: str, root: str) -> float:
     """Of what the search would play, asked at every information set."""
     graph = explore(load(name))
     tree = GameTree.unroll(graph)
     form = SequenceForm.of(tree)
     effort = Effort(sets=1000, others=1000)
-    solver = SubgameSolver(BeliefTracker(graph), informed_values(graph).__getitem__, root, effort, consistent)
+    solver = SubgameSolver(BeliefTracker(graph), informed_values(graph).__getitem__, root, effort)
     return evaluate(form, induced_policy(solver, tree, form)).exploitability
 
 
@@ -171,21 +151,5 @@ def test_what_no_subgame_is_found_for_has_no_row() -> None:
 
 def test_whom_the_root_leaves_out_it_cannot_bluff() -> None:
     """Kuhn poker: a root of one's own set alone tells the other one's card; order-2 tells it less."""
-    assert exploitability("kuhn_poker", "own", False) == pytest.approx(1 / 6, abs=1e-3)
-    assert exploitability("kuhn_poker", "order-2", False) == pytest.approx(1 / 12, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_the_range_assumption_is_what_leduc_poker_is_lost_by() -> None:
-    """All worlds of common knowledge, weighted uniformly or by what the search itself would have played."""
-    assert exploitability("leduc_poker", "common", False) > 0.5
-    assert exploitability("leduc_poker", "common", True) < 0.3
-
-
-def test_common_knowledge_of_a_deal_is_every_deal() -> None:
-    ranges = BeliefTracker(explore(load("kuhn_poker")))
-    state = state_of(ranges, 0, ((None, "K"),))
-    found = common_root(ranges, 0, state, 100)
-    np.testing.assert_allclose(found.weight, 1 / 6)
-    with pytest.raises(BudgetError, match="more than 5 worlds"):
-        common_root(ranges, 0, state, 5)
+    assert exploitability("kuhn_poker", "own") == pytest.approx(1 / 6, abs=1e-3)
+    assert exploitability("kuhn_poker", "order-2") == pytest.approx(1 / 12, abs=1e-3)

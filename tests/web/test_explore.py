@@ -19,8 +19,8 @@ from infoset.errors import FormatError, InfosetError, ParameterError, PolicyErro
 from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
 from infoset.search import public_walk
-from infoset.search.public_walk import PublicNode, PublicWalk
 from infoset.solvers.study import Study
+from infoset.tree.public_walk import PublicNode, PublicWalk
 from infoset.web.explore_routes import EXPLORE
 from infoset.web.exploring import Exploring
 from infoset.web.nodes import short_labels

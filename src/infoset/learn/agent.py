@@ -16,12 +16,12 @@ from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.guided import GuidedAgent
 from infoset.learn.net import evaluate_states, fits, load_net
 from infoset.learn.propositions import Propositions
+from infoset.learn.resolving import ContinualResolving
 from infoset.learn.train import PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, config_type, encoding_of
 from infoset.match.agents import NET, Delegating, PolicyAgent, RandomAgent
 from infoset.names import check_choice, check_range
 from infoset.search.belief import BeliefTracker
 from infoset.search.monte_carlo import Budget
-from infoset.search.resolving import ContinualResolving
 from infoset.search.subgame_solver import (
     AVERAGE,
     MOST_STEPS,

@@ -21,7 +21,7 @@ from infoset.errors import UnsupportedGameError
 from infoset.learn.encoding import Encoding
 from infoset.learn.learner import one_thread
 from infoset.learn.net import filled, load_weights
-from infoset.search.public_states import Leaves, PublicStates
+from infoset.learn.public_states import Leaves, PublicStates
 from infoset.tree.payoff_scale import constant_sum_of
 
 LAYERS = 3

@@ -29,9 +29,9 @@ from infoset.learn.learner import (
     one_thread,
     shard_of,
 )  # fmt: skip
+from infoset.learn.public_states import Horizon, PublicState
 from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
-from infoset.search.public_states import Horizon, PublicState
-from infoset.search.resolving import Resolving, Root, leaf_ranges, start
+from infoset.learn.resolving import Resolving, Root, leaf_ranges, start
 
 MINIBATCHES = 80  # per epoch
 SLOWER = 50  # epochs after which the learning rate decays

@@ -14,11 +14,11 @@ from infoset.errors import BudgetError, CheckpointError, ParameterError, Unsuppo
 from infoset.executors import LOCAL, MAX_WORKERS, Where
 from infoset.learn.learner import GamesLearner, Learner
 from infoset.learn.presets import published
+from infoset.learn.public_states import Horizon
 from infoset.learn.train import CONFIGS, AnyConfig, TrainingFolder, config_type, train
 from infoset.learn.workers import shared
 from infoset.names import check_choice, check_range
 from infoset.registry import check_trusted
-from infoset.search.public_states import Horizon
 from infoset.solvers.job import Watcher
 
 SELF_PLAY, RESOLVING, TREE_SEARCH = "self-play", "resolving", "tree-search"

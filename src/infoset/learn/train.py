@@ -27,6 +27,7 @@ from infoset.learn.learner import DivergedError, Epoch, GamesLearner, Learner
 from infoset.learn.net import save_net
 from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
+from infoset.learn.public_states import Horizon, PublicStates
 from infoset.learn.self_play import SelfPlay, Training
 from infoset.learn.tree_play import TreePlay, TreeTraining
 from infoset.match.agents import NET
@@ -34,7 +35,6 @@ from infoset.names import MAX_COUNT
 from infoset.plugins import plugins_of
 from infoset.registry import Registry
 from infoset.runs import SCHEMA, Folder
-from infoset.search.public_states import Horizon, PublicStates
 from infoset.solvers.job import Job, Limits, Watcher, advance
 from infoset.tree.graph import explore
 from infoset.warm_up import ready

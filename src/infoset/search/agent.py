@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -28,25 +28,12 @@ from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.policies.tabular import TabularPolicy
 from infoset.search.belief import BeliefTracker
+from infoset.search.kluss import Kluss
 from infoset.search.models import Model, by_number, model_of, response_to, uniform
-from infoset.search.monte_carlo import Budget, GraphAgent, IsMcts, Uct
+from infoset.search.monte_carlo import GraphAgent, IsMcts, Uct
 from infoset.search.pessimistic import Pessimistic
-from infoset.search.public_states import Horizon, PublicStates
-from infoset.search.resolving import RESOLVING, ContinualResolving, PositionValues
 from infoset.search.state_values import informed_values, random_values
-from infoset.search.subgame import Values
-from infoset.search.subgame_agent import SubgameAgent
-from infoset.search.subgame_solver import (
-    AVERAGE,
-    KNOWN_ROOTS,
-    MOST_STEPS,
-    ORDER_TWO,
-    ROOTS,
-    STOPPING,
-    Effort,
-    SubgameSearch,
-    SubgameSolver,
-)
+from infoset.search.subgame_solver import MOST_STEPS, PER_WORLD, Effort, SubgameSearch, SubgameSolver
 from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Limits, Watcher, advance
 from infoset.solvers.sampling.mccfr import RARE, Mccfr
@@ -55,24 +42,20 @@ from infoset.solvers.sampling.sampled_response import SampledResponse
 from infoset.solvers.tabular.cfr import for_hands, for_products, pcfr_plus
 from infoset.solvers.tabular.public_subgames import solve_public
 from infoset.solvers.tabular.solver import TabularMethod
-from infoset.tree.graph import GameGraph
 from infoset.tree.subgames import public_positions
 from infoset.warm_up import ready
 
-PESSIMISTIC = "pessimistic"
-AHEAD = 2  # default number of steps to look ahead in resolving
+KLUSS, PESSIMISTIC = MOVE_BY_MOVE = "kluss", "pessimistic"
 EXPLORING = 0.4  # share of the start clock
 BUILDING = 0.7  # share of the start clock for building a factored form, which is then solved in seconds
+PAIR = 2  # players, for whom kluss knows what the opponent may refuse; for others it is weaker than is-mcts
 MARGIN = 0.9  # share of the start clock; the rest is for what cannot be interrupted
 AUTO = ("tree", "public", "sampling")
 """The methods that the agent tries on its own, in this order."""
-SOLVED = ("auto", *AUTO)  # where these fail, subgames are solved move by move
 READ_BY: dict[str, tuple[str, ...]] = {
     "iterations": ("auto", "sampling"),
-    "worlds": (*SOLVED, *KNOWN_ROOTS),
-    "consistent": (*SOLVED, *KNOWN_ROOTS),
-    "stopping": (*SOLVED, *KNOWN_ROOTS),
-    "stop_at_chance": (RESOLVING,),
+    "worlds": ("auto", *AUTO, KLUSS, PER_WORLD),
+    "steps": (PER_WORLD, PESSIMISTIC),
 }
 """The methods that use an option, for each option that other methods ignore."""
 SECONDS_AN_EDGE = 1e-5  # time to compute the values of all positions
@@ -86,10 +69,10 @@ class Search:
     """Any game: solved before it begins, or searched move by move."""
 
     method: str = "auto"
-    """``tree``, ``public`` or ``sampling`` instead of the agent's own choice, or the root of subgames that are solved
-    at every move: ``order-2``, ``own``, ``per-world`` or, where the positions are known, ``common``.  ``resolving``
-    solves from public state to public state, where those fit.  ``pessimistic``: scenarios in which the others play the
-    worst of a few alternatives at every step (Osogami & Takahashi 2019)."""
+    """``tree``, ``public`` or ``sampling`` instead of its own choice; ``kluss``: subgames, solved at every move;
+    ``per-world``: where the positions are known, each world by itself (Partridge & Thielscher 2022, 3.3);
+    ``pessimistic``: scenarios in which the others play the worst of a few alternatives at every step (Osogami &
+    Takahashi 2019)."""
     exploit: str = ""
     """An agent assumed as the opponents' model (``random``, ``meier`` …): a best response to it is then played.  Empty:
     an equilibrium is played (the sound mode)."""
@@ -105,28 +88,20 @@ class Search:
     """Number of leaves to evaluate at a move where a game has too many positions, instead of a clock: games are then
     exactly repeatable.  0: as many as the clock allows."""
     worlds: int = 20
-    """Number of worlds drawn at each move where subgames are solved move by move."""
-    consistent: bool = False
-    """Where the positions are known: assume that the others played what the search finds for them, instead of
-    uniformly; that takes a search for each of their earlier decisions."""
+    """Number of worlds drawn at each move by ``kluss`` and ``per-world``."""
     steps: int = 0
-    """How many steps to look ahead: in ``resolving`` exactly, by default two; in a scenario of ``pessimistic``, by
-    default ten; in other subgames at most, by default as many as the effort allows."""
-    stopping: str = AVERAGE
-    """For subgames where the positions are known; ``random``: the profile after a random number of iterations."""
-    stop_at_chance: bool = False
-    """Whether ``resolving`` also ends where chance is about to act, as betting rounds do."""
+    """How many steps a scenario of ``pessimistic`` looks ahead, by default ten, or ``per-world`` at most, by default as
+    many as the effort allows."""
     seed: int = 0
     """For sampling before the game, and for the worlds drawn at each move."""
 
     def __post_init__(self) -> None:
-        check_choice("method", self.method, ("auto", *WAYS, PESSIMISTIC))
+        check_choice("method", self.method, ("auto", *WAYS, *MOVE_BY_MOVE))
         check_range("iterations", self.iterations, 0, 2**31)
         check_range("max_histories", self.max_histories, 1, 2**31)
         check_range("nodes", self.nodes, 0, 2**31)
         check_range("worlds", self.worlds, 1, 100_000)
-        check_range("steps", self.steps, 0, MOST_STEPS)
-        check_choice("stopping", self.stopping, STOPPING)
+        check_range("steps", self.steps, 0, 1000)
         check_range("seed", self.seed, 0, 2**31)
         for option, methods in READ_BY.items():
             if self.method not in methods and (value := getattr(self, option)) != getattr(Search, option):
@@ -180,16 +155,16 @@ class _Planner:
     def plan(self) -> tuple[Agent, str]:
         """Return an agent, and a line on its method and the reason for it."""
         method = self.parameters.method
-        if method == PESSIMISTIC or (self.oracle and method in (RESOLVING, *KNOWN_ROOTS)):
-            return self._subgame("as asked")
+        if method in MOVE_BY_MOVE:
+            return self._move_by_move("as asked")
         if method == "auto" and self.model is None and isinstance(self.game, (Factored, CardGame)):
             with suppress(BudgetError, UnsupportedGameError):
                 return self._factored() if isinstance(self.game, Factored) else self._vector()
         compiled = Compiled(self.game, self.parameters.max_histories, self._until(EXPLORING))
         try:
-            graph = compiled.graph
+            compiled.graph  # noqa: B018  # enumerates the positions
         except (BudgetError, GameRuleError, UnsupportedGameError) as error:
-            return self._subgame(f"the positions are too many: {error}")
+            return self._move_by_move(f"the positions are too many: {error}")
         compiled.progress = None  # what follows has clocks of its own
         reasons = []
         for name in AUTO if method == "auto" else [method]:
@@ -197,10 +172,7 @@ class _Planner:
                 return WAYS[name](self, compiled)
             except (BudgetError, GameRuleError) as error:
                 reasons.append(str(error))
-        try:
-            return self._positions(graph, "; ".join(reasons))
-        except GameRuleError:  # positions that can recur have no values
-            return self._subgame("; ".join(reasons))
+        return self._move_by_move("; ".join(reasons))
 
     def _left(self) -> float:
         return self.began + self.clock - time.monotonic()
@@ -298,52 +270,33 @@ class _Planner:
         if not solver.iteration:
             raise BudgetError("no time is left for one iteration of sampling")
 
-    def _resolving(self, compiled: Compiled) -> tuple[Agent, str]:
-        """Prepare to re-solve at every public state, as asked."""
-        p, graph = self.parameters, compiled.graph
-        states = PublicStates(graph, Horizon(p.steps or AHEAD, p.stop_at_chance), p.max_histories)
-        states.explore(self._until(MARGIN))
-        solver = ContinualResolving(BeliefTracker(graph), states, PositionValues(self._position_values(graph)))
-        return SubgameSearch(
-            solver, p.seconds_per_move
-        ), f"{RESOLVING}: from {len(states.states):,} public states, as asked"
-
-    def _position_values(self, graph: GameGraph) -> Values:
-        """Return the values of positions at a horizon."""
-        hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
-        return (random_values(graph) if hurried else informed_values(graph)).__getitem__
-
-    def _as_asked(self, compiled: Compiled) -> tuple[Agent, str]:
-        return self._positions(compiled.graph, "as asked")
-
-    def _positions(self, graph: GameGraph, why: str) -> tuple[Agent, str]:
-        """Search move by move, with all positions known."""
-        p = self.parameters
-        root = p.method if p.method in KNOWN_ROOTS else ORDER_TWO
+    def _per_world(self, compiled: Compiled) -> tuple[Agent, str]:
+        """Prepare to solve each world by itself at every move, as asked."""
         if self.oracle:
-            return self._subgame(why)  # raises an error
-        effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
-        ranges = BeliefTracker(graph, seed=p.seed)
-        solver = SubgameSolver(ranges, self._position_values(graph), root, effort, p.consistent)
-        plan = f"{root}: searched move by move on {len(graph.player):,} positions, {why}"
-        return SubgameSearch(solver, p.seconds_per_move), plan
+            return self._move_by_move("worlds are solved one by one")  # raises an error
+        p, graph = self.parameters, compiled.graph
+        hurried = self._left() < SECONDS_AN_EDGE * len(graph.child)
+        values = (random_values(graph) if hurried else informed_values(graph)).__getitem__
+        effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS)
+        solver = SubgameSolver(BeliefTracker(graph, seed=p.seed), values, PER_WORLD, effort)
+        return SubgameSearch(solver, p.seconds_per_move), f"{PER_WORLD}: on {len(graph.player):,} positions, as asked"
 
-    def _subgame(self, why: str) -> tuple[Agent, str]:
+    def _move_by_move(self, why: str) -> tuple[Agent, str]:
         p = self.parameters
-        agent: GraphAgent
         if self.oracle:  # the two modes are never mixed
             raise UnsupportedGameError(f"{self.game.name}: no exact answer to {p.exploit}, because {why}")
+        agent: GraphAgent
         if p.method == PESSIMISTIC:
             agent = Pessimistic(p.seconds_per_move, p.nodes, seed=p.seed, steps=p.steps or Pessimistic.steps).agent()
             return agent, f"{PESSIMISTIC}: scenarios move by move, {why}"
-        if p.method in ROOTS:
-            effort = Effort(sets=p.worlds, steps=p.steps or MOST_STEPS, stopping=p.stopping)
-            effort = replace(effort, histories=p.nodes or effort.histories)
-            agent = SubgameAgent(Budget(p.seconds_per_move, p.nodes, seed=p.seed), p.method, effort)
-            return agent, f"{p.method}: searched move by move, because {why}"
+        kluss = Kluss(p.seconds_per_move, p.nodes, seed=p.seed, worlds=p.worlds)
+        if p.method == KLUSS:
+            return kluss.agent(), f"{KLUSS}: subgames move by move, {why}"
         if getattr(self.game, "everybody_sees", False):
             uct = Uct(p.seconds_per_move, p.nodes, seed=p.seed)
             return uct.agent(), f"uct: everybody sees everything; searched move by move, because {why}"
+        if len(self.game.players) == PAIR:
+            return kluss.agent(), f"{KLUSS}: searched move by move, because {why}"
         mcts = IsMcts(p.seconds_per_move, p.nodes, seed=p.seed)
         return mcts.agent(), f"is-mcts: searched move by move, because {why}"
 
@@ -352,7 +305,6 @@ WAYS: dict[str, Callable[[_Planner, Compiled], tuple[Agent, str]]] = {
     "tree": _Planner._tree,
     "public": _Planner._public,
     "sampling": _Planner._sampling,
-    RESOLVING: _Planner._resolving,
-    **dict.fromkeys(KNOWN_ROOTS, _Planner._as_asked),
+    PER_WORLD: _Planner._per_world,
 }
 """The methods for games whose positions are known: each returns an agent, and a line on the reason for it."""

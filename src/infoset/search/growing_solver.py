@@ -39,6 +39,7 @@ from infoset.tree.lazy_graph import LazyGraph
 ITERATIONS = 8  # between two expansions
 GROWTH = 16  # nodes for each leaf that is expanded at once
 FIRST_BATCH, SMALLEST_BATCH, LARGEST_BATCH = 4, 32, 1024
+ROUNDS = 40  # of growth, about, where each takes long; only a clock makes batches larger
 IDLE = 8  # rounds without a new leaf after which the tree grows no more
 TRIED = 0.15  # share of a clock for the attempt to expand everything
 LAST_SHARE = 0.25  # of a clock, for iterations after the last expansion
@@ -222,12 +223,12 @@ class GrowingSolver:
             now = time.monotonic()
             self.complete_quickly(leaves, now + TRIED * (until - now))
         began, turn, idle, growing, had = time.monotonic(), 0, 0, 0.0, self.expanded
-        stop = began + (1 - LAST_SHARE) * (until - began)
+        stop, smallest = began + (1 - LAST_SHARE) * (until - began), SMALLEST_BATCH
         while (self.evaluated < leaves or not leaves) and not self.complete and idle < IDLE:
             start = time.monotonic()
             if start >= stop or self.is_too_large:
                 break
-            batch = min(LARGEST_BATCH, max(SMALLEST_BATCH, self.nodes // GROWTH))
+            batch = min(LARGEST_BATCH, max(smallest, self.nodes // GROWTH))
             if until < inf:  # the first leaves measure the time of one
                 rate = (self.expanded - had) / growing if growing else 0.0
                 batch = min(batch, max(1, int((stop - start) / 2 * rate)) if rate else FIRST_BATCH << idle)
@@ -238,6 +239,9 @@ class GrowingSolver:
             turn += 1
             if self.complete:
                 self._start_again()
-            growing += time.monotonic() - start
+            took = time.monotonic() - start
+            growing += took
+            if took > (stop - began) / ROUNDS:  # random plays of many leaves hardly take longer than those of a few
+                smallest *= 2
             self.iterate(ITERATIONS, until)
         self.iterate(LAST_ITERATIONS if until == inf else MOST_ITERATIONS, until)

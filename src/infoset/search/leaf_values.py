@@ -30,7 +30,15 @@ class Leaves(Protocol):
 
 
 class Heuristic(Protocol):
-    """An estimate of a state's value: any function of a state will do."""
+    """An estimate of a state's value: any function of a state will do.
+
+    >>> from infoset.search.kluss import Kluss
+    >>> def pot(state):                       # as if P1 won whatever is in the pot
+    ...     return 1.0, -1.0
+    >>> agent = Kluss(nodes=20, heuristic=pot).agent()
+    >>> sum(infoset.play_match("kuhn_poker", [agent, "random"], seed=1).returns)
+    0.0
+    """
 
     def __call__(self, state: State) -> Sequence[float]:
         """Return what each player is expected to be paid at the end, in the game's own units.

@@ -7,7 +7,6 @@ from math import inf
 
 import numpy as np
 
-from infoset.errors import BudgetError
 from infoset.search.belief import Belief, BeliefTracker, drawn
 
 
@@ -51,42 +50,3 @@ def order_two(
     rows, first = np.unique(np.column_stack([found.position, found.infostate]), axis=0, return_index=True)
     found = found.take(np.sort(first)) if len(rows) < found.size else found
     return found._replace(weight=found.weight / found.weight.sum())
-
-
-def common_root(ranges: BeliefTracker, player: int, state: int, most: int) -> Belief:
-    """Return all worlds that common knowledge allows: those of anybody's beliefs in any of them.
-
-    A world's weight is its probability by chance's and everybody's moves, relative to the others.  Raises
-    ``BudgetError`` where there are more than ``most``.
-    """
-    mine = ranges.asked(player, state)
-    if not mine.size:
-        return mine
-    found = dict(zip(map(tuple, _rows(mine)), mine.weight.tolist(), strict=True))
-    asked = {(player, state)}
-    todo = list(found)
-    while todo:
-        world = todo.pop()
-        for p, k in enumerate(world[1:]):
-            if (p, k) in asked:
-                continue
-            asked.add((p, k))
-            opponents_belief = ranges.until(ranges.of(p, k), player, p)
-            weights = dict(zip(map(tuple, _rows(opponents_belief)), opponents_belief.weight.tolist(), strict=True))
-            here = [row for row in weights if row in found]
-            if not here:
-                continue
-            scale = sum(found[row] for row in here) / max(sum(weights[row] for row in here), 1e-300)
-            fresh = [row for row in weights if row not in found]
-            found |= {row: scale * weights[row] for row in fresh}
-            todo += fresh
-            if len(found) > most:
-                raise BudgetError(f"the public state has more than {most:,} worlds")
-    worlds = np.array(list(found), dtype=np.int64)
-    weight = np.array(list(found.values()))
-    return Belief(worlds[:, 0], worlds[:, 1:], weight / weight.sum())
-
-
-def _rows(found: Belief) -> list[list[int]]:
-    rows: list[list[int]] = np.column_stack([found.position, found.infostate]).tolist()
-    return rows

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, LongArray, Observation, ObservationRecord, own_record
-from infoset.clock import ENDLESS, Clock, uninterrupted
+from infoset.base import Action, FloatArray, Game, Observation, ObservationRecord, own_record
+from infoset.clock import uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
 from infoset.search.belief import Belief, BeliefTracker, drawn
 from infoset.search.belief_statistics import BeliefStatistics, account
-from infoset.search.roots import common_root, order_two
+from infoset.search.roots import order_two
 from infoset.search.subgame import Subgame, Values
 from infoset.solvers.tabular.cfr import pcfr_plus
 from infoset.statistics import draw
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_RECORD
-from infoset.tree.lazy_graph import LazyGraph
 from infoset.tree.plans import behaviour, realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -38,10 +36,6 @@ CHUNK = 25  # iterations between two checks of the clock
 AVERAGE, RANDOM = STOPPING = ("average", "random")
 """The profile to play of the iterations that solve a subgame: their average, or that of an iteration drawn at random,
 as in the search of ReBeL (Brown et al. 2020); to anybody who has not seen the draw, that is their plain mean."""
-COMMON = "common"
-"""A root of all worlds that common knowledge allows, where they fit."""
-KNOWN_ROOTS = (*ROOTS, COMMON)
-TREMBLE = 0.01  # added to the others' moves, so that no observation has probability zero
 HISTORIES_A_SECOND = 400_000  # histories that are built and solved in a second
 
 
@@ -94,36 +88,24 @@ class _CachedResult(NamedTuple):
 class SubgameSolver:
     """A solver of subgames, as deep as the effort allows, by PCFR+, which keeps its results.
 
-    ``consistent``: the others are assumed to play what this solver finds for them, with a tremble, instead of
-    uniformly.  That requires a search for each of their earlier decisions, so it is for games that are not large.
+    The others are assumed to have played uniformly.
 
     Unless the clock cuts a search short, a row follows from the information state and the seed of the ranges alone, to
     the last bit, whatever was asked before.
     """
 
     def __init__(
-        self, ranges: BeliefTracker, values: Values, root: str = ORDER_TWO, effort: Effort | None = None,
-        consistent: bool = False,
-    ) -> None:  # fmt: skip
-        check_choice("root", root, KNOWN_ROOTS)
+        self, ranges: BeliefTracker, values: Values, root: str = ORDER_TWO, effort: Effort | None = None
+    ) -> None:
+        check_choice("root", root, ROOTS)
         self.ranges, self.values, self.root, self.effort = ranges, values, root, effort or Effort()
         self.found: dict[int, _CachedResult] = {}
         self.until, self.most, self.cut = inf, self.effort.histories, False
-        self.consistent = consistent
-        if consistent:
-            ranges.actions = self.probabilities
 
     def allow(self, seconds: float) -> None:
         """Allow ``seconds`` for the next rows."""
-        if self.cut and self.consistent:  # the assumed play of the others may come from a search that was cut short
-            self.ranges.forget()
-        self.allow_until(time.monotonic() + MARGIN * seconds)
-
-    def allow_until(self, until: float) -> None:
-        """Have the next rows found by ``until``, as of ``time.monotonic``."""
-        self.cut, self.until = False, until
-        seconds = max(until - time.monotonic(), 0.0) / MARGIN
-        self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * seconds))
+        self.cut, self.until = False, time.monotonic() + MARGIN * seconds
+        self.most = int(min(self.effort.histories, HISTORIES_A_SECOND * max(seconds, 0.0)))
 
     def strategy_at(self, player: int, state: int) -> list[float] | None:
         """Return the average profile's row at an information set; ``None`` where no subgame fits or none is reached."""
@@ -137,19 +119,6 @@ class SubgameSolver:
         elif row is not None:
             self.found[state] = _CachedResult(row, self.most if self.cut else self.effort.histories)
         return row
-
-    def probabilities(self, edges: LongArray, infostate: LongArray) -> FloatArray:
-        """Return the probabilities of edges by their movers' rows (``ranges.Moves``)."""
-        graph = self.ranges.graph
-        source = np.searchsorted(graph.first_edge, edges, side="right") - 1
-        size = graph.num_edges[source]
-        found = 1.0 / size
-        for k in np.flatnonzero(size > 1).tolist():
-            row = self.strategy_at(int(graph.player[source[k]]), int(infostate[k]))
-            if row is not None and len(row) == size[k]:
-                chance = row[int(edges[k] - graph.first_edge[source[k]])]
-                found[k] = (1 - TREMBLE) * chance + TREMBLE / size[k]
-        return np.asarray(found)
 
     def _search(self, player: int, state: int) -> list[float] | None:
         rng = self.ranges.generator(state)
@@ -166,34 +135,18 @@ class SubgameSolver:
 
     def _worlds(self, player: int, state: int, sets: int, others: int, rng: np.random.Generator) -> Belief:
         """Return the worlds in which the subgame begins; none if no history leads to the state."""
-        if self.root == COMMON and sets == self.effort.sets:
+        if self.root == ORDER_TWO:
             try:
-                return common_root(self.ranges, player, state, self.most)
-            except BudgetError:
-                self._too_large()
-        if self.root in (COMMON, ORDER_TWO):
-            try:
-                with self._growing(1 / 4):
-                    return order_two(self.ranges, player, state, sets, others, rng, self.until)
+                return order_two(self.ranges, player, state, sets, others, rng, self.until)
             except BudgetError:  # the others' beliefs are too large
                 self._too_large()
-        with self._growing(1 / 2):
-            return drawn(self.ranges.asked(player, state), sets, rng)
-
-    def _growing(self, share: float) -> AbstractContextManager[None]:
-        """Return a context that holds a lazy graph for this thread, for a share of the remaining time."""
-        graph = self.ranges.graph
-        if not isinstance(graph, LazyGraph):
-            return nullcontext()
-        now = time.monotonic()
-        return graph.growing(Clock(now + share * (self.until - now)) if self.until < inf else ENDLESS)
+        return drawn(self.ranges.asked(player, state), sets, rng)
 
     def _deepest(self, worlds: Belief) -> GameTree | None:
         """Return the deepest subgame that fits; ``None`` where not even one step does."""
-        with self._growing(1 / 2):
-            below = Subgame(self.ranges.graph, worlds, self.root == PER_WORLD)
-            depth = self._grown(below)
-            return GameTree.unroll(below.game(self.values, depth), self.most) if depth else None
+        below = Subgame(self.ranges.graph, worlds, self.root == PER_WORLD)
+        depth = self._grown(below)
+        return GameTree.unroll(below.game(self.values, depth), self.most) if depth else None
 
     def _grown(self, below: Subgame) -> int:
         """Grow a subgame and return how many of its steps fit."""

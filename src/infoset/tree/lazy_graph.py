@@ -171,11 +171,11 @@ def begin_state(
 
 @kernel
 @borrowing
-def add_states(g: LazyArrays, contents: LongArray, chances: FloatArray) -> None:
+def add_states(g: LazyArrays, contents: LongArray, probabilities: FloatArray) -> None:
     """Add states (K,) with the positions at which their steps begin.
 
     ``contents`` (K, n + 2) are everybody's action sets, that of chance, and the row of payoffs of an end, ``NO_ROW``
-    elsewhere.  ``chances`` are the probabilities of all chance moves, one after the other.
+    elsewhere.  ``probabilities`` are the probabilities of all chance moves, one after the other.
     """
     n, used = g.action_sets.shape[1], 0
     for k in range(len(contents)):
@@ -188,7 +188,7 @@ def add_states(g: LazyArrays, contents: LongArray, chances: FloatArray) -> None:
         g.filled[STATES] = number + 1
         if g.player[p] == CHANCE:
             for e in range(g.first[p], g.first[p] + g.size[p]):
-                g.probability[e] = chances[used]
+                g.probability[e] = probabilities[used]
                 used += 1
 
 

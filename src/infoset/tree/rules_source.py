@@ -43,7 +43,7 @@ class _Choice(NamedTuple):
     edge: int
     content: int
     number: int  # of the state
-    chances: list[float]
+    probabilities: list[float]
 
 
 class _Found:
@@ -53,7 +53,7 @@ class _Found:
         self.states: dict[tuple[type, State], int] = {}  # with their numbers
         self.contents: list[list[int]] = []  # of these states: all action sets, chance's last, and the row of payoffs
         self.edges = 0  # with which their steps begin
-        self.chances: list[float] = []  # of those at which chance moves
+        self.probabilities: list[float] = []  # of those at which chance moves
         self.reached: list[list[int]] = []  # an edge, the number of the state that it leads to, and the records
         self.choices: list[_Choice] = []
 
@@ -97,7 +97,7 @@ class RulesSource:
     def _store(self, graph: LazyGraph, found: _Found) -> None:
         """Store what was found: new states first, then the ends of edges, then the chance moves that edges lead to."""
         n, action_sets = len(graph.players), self._action_sets
-        opened = sum(len(choice.chances) for choice in found.choices)
+        opened = sum(len(choice.probabilities) for choice in found.choices)
         more = len(found.states) + len(found.choices), found.edges + opened, len(found.states)
         g = graph.room(*more, len(action_sets))
         g.choices[self.stored : len(action_sets)] = list(map(len, action_sets[self.stored :]))
@@ -105,15 +105,15 @@ class RulesSource:
         if fresh := self._payoffs[g.filled[PAYOFFS] :]:
             g.payoffs[g.filled[PAYOFFS] : len(self._payoffs)] = fresh
             g.filled[PAYOFFS] = len(self._payoffs)
-        add_states(g, _table(found.contents, n + 2), np.array(found.chances, dtype=np.float64))
+        add_states(g, _table(found.contents, n + 2), np.array(found.probabilities, dtype=np.float64))
         for kind, state in found.states:
             self.number[kind, state] = len(self.states)
             self._weigh(len(self.states), state)
             self.states.append(state)
         link_edges(g, _table(found.reached, n + 2))
-        for edge, content, number, chances in found.choices:
-            chance = add_choice(g, content, len(chances), number, edge)
-            g.probability[g.first[chance] : g.first[chance] + len(chances)] = chances
+        for edge, content, number, probabilities in found.choices:
+            chance = add_choice(g, content, len(probabilities), number, edge)
+            g.probability[g.first[chance] : g.first[chance] + len(probabilities)] = probabilities
             g.child[edge] = chance
 
     def _number(self, found: _Found, state: State) -> int:
@@ -146,7 +146,7 @@ class RulesSource:
             if not size:
                 answers = self._answers(state, [None] * n)
                 row[n] = self._action_set(tuple([answer for answer, _ in answers]))
-                found.chances += [chance for _, chance in answers]
+                found.probabilities += [chance for _, chance in answers]
                 size = len(answers)
             found.edges += size
         found.contents.append(row)

@@ -20,7 +20,7 @@ from infoset.errors import PolicyError, shorten
 from infoset.hand_table import HandTable
 from infoset.names import information_key
 from infoset.remote.serving import Refusal
-from infoset.search.public_walk import SEVERAL, InfosetHere, PublicNode
+from infoset.tree.public_walk import SEVERAL, InfosetHere, PublicNode
 from infoset.tree.vector_walk import END_NODE
 from infoset.web.sources import Probabilities, Source
 

@@ -35,12 +35,12 @@ from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
 from infoset.policies.vector_policy import VectorPolicy
 from infoset.remote.serving import Refusal
-from infoset.search.public_walk import PublicWalk
 from infoset.solvers.job import Background
 from infoset.solvers.metrics import Evaluation, evaluate_plan
 from infoset.solvers.study import Study
 from infoset.spots import SpotNode, SpotTree
 from infoset.tree.plans import realisation
+from infoset.tree.public_walk import PublicWalk
 from infoset.tree.vector_walk import END_NODE
 from infoset.web.artifacts import named
 from infoset.web.shared_game import SharedGame

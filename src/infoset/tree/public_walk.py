@@ -258,7 +258,7 @@ class PublicNode:
 class PublicWalk:
     """The public positions of a game in which everybody plays by ``row``.
 
-    >>> from infoset.search.public_walk import PublicWalk
+    >>> from infoset.tree.public_walk import PublicWalk
     >>> walk = PublicWalk(infoset.load("kuhn_poker"), lambda player, infostate, key, actions: None)
     >>> sorted(key for player, key in walk.start.infosets)          # P1, whatever card it holds
     ['J', 'K', 'Q']

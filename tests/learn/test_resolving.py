@@ -9,9 +9,8 @@ from infoset import load
 from infoset.base import Observed
 from infoset.errors import BudgetError
 from infoset.games.rules import Rules
-from infoset.search.belief import BeliefTracker
-from infoset.search.public_states import Horizon, PublicStates
-from infoset.search.resolving import (
+from infoset.learn.public_states import Horizon, PublicStates
+from infoset.learn.resolving import (
     ContinualResolving,
     PositionValues,
     Resolving,
@@ -20,6 +19,7 @@ from infoset.search.resolving import (
     leaf_ranges,
     start,
 )
+from infoset.search.belief import BeliefTracker
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_solver import induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
@@ -208,7 +208,7 @@ def test_solving_again_with_ranges_alone_is_not_safe() -> None:
     values = ExactValues(states, 100)
     safe = exploitability(states, values, 150)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("infoset.search.resolving.gadget", ranges_alone)
+        patch.setattr("infoset.learn.resolving.gadget", ranges_alone)
         unsafe = exploitability(states, values, 150)
     assert safe < 0.02
     assert unsafe > 0.1

@@ -37,7 +37,7 @@ class Horizon:
 
     It lies ``steps`` steps of the game ahead, or, with ``stop_at_chance``, where chance is to act if that is earlier.
 
-    >>> from infoset.search.public_states import Horizon
+    >>> from infoset.learn.public_states import Horizon
     >>> Horizon(steps=2)
     Horizon(steps=2, stop_at_chance=False)
     """
@@ -119,7 +119,7 @@ class Lookahead:
 class PublicStates:
     """The public states of a game, numbered as they are met; number 0 is the start.  Everything is computed once.
 
-    >>> from infoset.search.public_states import Horizon, PublicStates
+    >>> from infoset.learn.public_states import Horizon, PublicStates
     >>> from infoset.tree.graph import explore
     >>> states = PublicStates(explore(infoset.load("leduc_poker")), Horizon(stop_at_chance=True))
     >>> states.explore()

@@ -18,9 +18,9 @@ import numpy as np
 
 from infoset.base import FloatArray, LongArray
 from infoset.jit import kernel
+from infoset.learn.public_states import FOLLOW, STOP, Leaves, Lookahead, PublicStates
 from infoset.names import check_range
 from infoset.search.belief import BeliefTracker
-from infoset.search.public_states import FOLLOW, STOP, Leaves, Lookahead, PublicStates
 from infoset.search.subgame import Values
 from infoset.search.subgame_solver import MARGIN
 from infoset.solvers.tabular.cfr import pcfr_plus
