@@ -1,6 +1,7 @@
 """How strong agents are against each other and against OpenSpiel's searching bots, all with the same time for a move.
 
     python benchmarks/rivals.py --table openspiel                        # search v OpenSpiel's bots, 1 s a move
+    python benchmarks/rivals.py --table hidden --games 200               # games with hidden information, .3 or 1 s
     python benchmarks/rivals.py --table random floors --seconds-per-move .3 --games 100 --agent uct
     python benchmarks/rivals.py --row hex search openspiel:mcts --row gdl:pursuit search random
     python benchmarks/rivals.py --table curve --picture curve.png        # .1, .3, 1 and 3 s a move for three games
@@ -488,7 +489,10 @@ FLOORED = (
 )  # fmt: skip
 CURVE = (("connect_four", f"{OPENSPIEL}mcts"), ("gdl:phantom_connect", "flat-mc"), ("breakthrough", f"{OPENSPIEL}mcts"))
 CURVE_SECONDS = (0.1, 0.3, 1.0, 3.0)
-TABLES = ("openspiel", "random", "floors", "curve")
+HIDDEN = ("phantom_tic_tac_toe", "latent_tic_tac_toe", "liars_dice", "goofspiel", "leduc_poker")
+DARK_CHESS = "openspiel:dark_chess(board_size=4)"
+MATERIAL = f"kluss(heuristic='python:{HERE}/material.py:material')"
+TABLES = ("openspiel", "hidden", "random", "floors", "curve")
 
 
 def rows(table: str, agent: str, seconds: float) -> Iterator[Row]:
@@ -497,6 +501,10 @@ def rows(table: str, agent: str, seconds: float) -> Iterator[Row]:
         for game in PAIRS:
             bot = "mcts" if game in ("connect_four", "breakthrough", "hex") else "ismcts"
             yield Row(game, agent, f"{OPENSPIEL}{bot}", seconds)
+    elif table == "hidden":
+        yield Row("BlindBreakthrough.gdl", "kluss", "flat-mc", 1.0)
+        yield from (Row(game, agent, f"{OPENSPIEL}ismcts", 0.3) for game in HIDDEN for agent in ("search", "kluss"))
+        yield Row(DARK_CHESS, MATERIAL, "is-mcts", 1.0)  # ISMCTSBot cannot draw its states
     elif table == "random":
         for game in [*(f"{PREFIX}{name}" for name in library()), *sorted(file.name for file in FILES.glob("*.gdl"))]:
             yield Row(game, agent, "random", seconds)

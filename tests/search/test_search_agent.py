@@ -28,7 +28,7 @@ def searching(**parameters):
         ("gdl:monty_hall", "tree", 60),
         ("gdl:meier", "public", 60),
         ("gdl:breakthrough", "uct", 1),
-        ("gdl:phantom_connect", "kluss", 1),
+        ("gdl:phantom_connect", "is-mcts", 1),
     ],
 )
 def test_it_chooses_and_says_why(game, method, seconds) -> None:

@@ -48,7 +48,6 @@ from infoset.warm_up import ready
 KLUSS, PESSIMISTIC = MOVE_BY_MOVE = "kluss", "pessimistic"
 EXPLORING = 0.4  # share of the start clock
 BUILDING = 0.7  # share of the start clock for building a factored form, which is then solved in seconds
-PAIR = 2  # players, for whom kluss knows what the opponent may refuse; for others it is weaker than is-mcts
 MARGIN = 0.9  # share of the start clock; the rest is for what cannot be interrupted
 AUTO = ("tree", "public", "sampling")
 """The methods that the agent tries on its own, in this order."""
@@ -289,14 +288,12 @@ class _Planner:
         if p.method == PESSIMISTIC:
             agent = Pessimistic(p.seconds_per_move, p.nodes, seed=p.seed, steps=p.steps or Pessimistic.steps).agent()
             return agent, f"{PESSIMISTIC}: scenarios move by move, {why}"
-        kluss = Kluss(p.seconds_per_move, p.nodes, seed=p.seed, worlds=p.worlds)
         if p.method == KLUSS:
+            kluss = Kluss(p.seconds_per_move, p.nodes, seed=p.seed, worlds=p.worlds)
             return kluss.agent(), f"{KLUSS}: subgames move by move, {why}"
         if getattr(self.game, "everybody_sees", False):
             uct = Uct(p.seconds_per_move, p.nodes, seed=p.seed)
             return uct.agent(), f"uct: everybody sees everything; searched move by move, because {why}"
-        if len(self.game.players) == PAIR:
-            return kluss.agent(), f"{KLUSS}: searched move by move, because {why}"
         mcts = IsMcts(p.seconds_per_move, p.nodes, seed=p.seed)
         return mcts.agent(), f"is-mcts: searched move by move, because {why}"
 
