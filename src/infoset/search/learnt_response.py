@@ -1,8 +1,9 @@
 """Lower bounds on exploitability where nothing exact fits: a best response is learnt from plays, and then measured.
 
 With the others fixed, the game is a decision tree over one player's information states.  Where all positions are known
-and the others report their probabilities, ``sampled_response`` searches it in compiled code; otherwise an agent learns
-game by game.
+and the others report their probabilities, ``sampled_response`` searches it in compiled code.  Where the positions do
+not fit, the response to a policy is local: the best move by random playouts from the range that follows from the
+policy.  Against an agent, another agent learns game by game.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ from infoset.match.agents import PolicyAgent, agent_name
 from infoset.match.match import MAX_STEPS, Table
 from infoset.match.series import game_seed
 from infoset.policies.sampled_policy import QuotientPolicy
-from infoset.search.models import by_number
+from infoset.policies.simple import AskedPolicy
+from infoset.search.models import by_number, moves_of
+from infoset.search.monte_carlo import FlatMc, FlatMcAgent
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.sampling.sampled_response import SampledResponse
 
 EXPLORATION = 1.0
 LEAST_GAMES, MOST_GAMES = 20, 20_000  # games that are played to measure a response
+LOCAL_NODES = 2_000  # leaves that a local best response evaluates at a move
 LEARNING = 0.6  # share of the time for learning
 
 
@@ -79,6 +83,23 @@ class LearningAgent:
             sums[action] += payoff
 
 
+class LocalResponse(FlatMcAgent):
+    """A local best response (Lisý & Bowling 2017): the move that is best by random playouts against a policy's range.
+
+    Its belief is exact as far as the policy is concerned: histories weigh as the policy plays them.  Whatever it gains
+    is a lower bound on what a best response gains.
+    """
+
+    name = "local response"
+
+    def __init__(self, policy: Policy, nodes: int = LOCAL_NODES) -> None:
+        super().__init__(FlatMc(nodes=nodes))
+        self.policy = policy
+
+    def prepare(self) -> None:
+        self.ranges.actions = moves_of(self.policy, self.graph)
+
+
 def lower_bound(
     compiled: Compiled, plays: Policy | Agent, seconds: float, seed: int, reason: str
 ) -> Evaluation:  # fmt: skip
@@ -115,7 +136,8 @@ def _learnt(compiled: Compiled, plays: Policy | Agent, player: int, until: float
         try:
             return _sampled(compiled, plays, player, until, seed)
         except BudgetError:  # the positions do not fit
-            pass
+            if not isinstance(plays, AskedPolicy):  # an agent would search at every information state of its range
+                return LocalResponse(plays)
     learner = LearningAgent()
     agents = [learner if seat == player else seated(plays) for seat in range(len(compiled.players))]
     number = 0

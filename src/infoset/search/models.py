@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, Game, InformationState, LongArray
+from infoset.base import Action, FloatArray, Game, InformationState, LongArray, Policy
 from infoset.match.agents import load_agent
 from infoset.policies.asking import plan_on_tree
 from infoset.policies.simple import AskedPolicy
@@ -20,6 +20,7 @@ from infoset.solvers.metrics import best_response
 from infoset.solvers.sampling.sampled_response import NumberedModel
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import NO_RECORD, GameGraph
+from infoset.tree.lazy_graph import LazyGraph
 from infoset.tree.sequence_form import SequenceForm
 
 Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequence[float]]
@@ -61,6 +62,29 @@ def by_edge(model: Model, graph: GameGraph, states: Any) -> Moves:
                     int(graph.player[position]), states.state(state), graph.action_sets[action_set]
                 )
             found[k] = rows[state, action_set][int(edges[k] - graph.first_edge[position])]
+        return found
+
+    return probabilities
+
+
+def moves_of(policy: Policy, graph: LazyGraph) -> Moves:
+    """Return a policy as beliefs on a lazy graph use it; where the policy has no row, it moves uniformly."""
+    rows: dict[tuple[int, int], Sequence[float]] = {}
+
+    def probabilities(edges: LongArray, infostate: LongArray) -> FloatArray:
+        g, source = graph.arrays, graph.source
+        found = np.ones(len(edges))
+        for k, (edge, state) in enumerate(zip(edges.tolist(), infostate.tolist(), strict=True)):
+            position = int(g.source[edge])
+            action_set = int(g.content[position])
+            if (state, action_set) not in rows:
+                player, path = graph.states.path(state)
+                start = graph.start_records[player]
+                records = tuple(map(source.record, path if start == NO_RECORD else [start, *path]))
+                actions = source.action_set(action_set)
+                row = policy.action_probabilities(player, records, actions)
+                rows[state, action_set] = row or [1 / len(actions)] * len(actions)
+            found[k] = rows[state, action_set][edge - int(g.first[position])]
         return found
 
     return probabilities
