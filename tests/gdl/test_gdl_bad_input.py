@@ -70,7 +70,7 @@ def test_text_with_nothing_in_it_is_read_at_once(text: str) -> None:
     begin = time.process_time()
     assert len(parse_gdl(text.replace("%", ";")).rules) == 0
     parse_gdl(text)
-    assert time.process_time() - begin < 3
+    assert time.process_time() - begin < 30  # in seconds; where it took time by the square of its length, minutes
 
 
 @pytest.mark.parametrize(

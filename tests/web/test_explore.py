@@ -18,8 +18,8 @@ import infoset
 from infoset.errors import FormatError, InfosetError, ParameterError, PolicyError
 from infoset.policies.table_file import TableFile
 from infoset.policies.tabular import TabularPolicy
-from infoset.search import public_walk
 from infoset.solvers.study import Study
+from infoset.tree import public_walk
 from infoset.tree.public_walk import PublicNode, PublicWalk
 from infoset.web.explore_routes import EXPLORE
 from infoset.web.exploring import Exploring
