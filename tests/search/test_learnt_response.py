@@ -13,7 +13,7 @@ from infoset.errors import BudgetError
 from infoset.policies.simple import UniformPolicy
 from infoset.search.belief import BeliefTracker
 from infoset.search.learnt_response import LocalResponse, lower_bound
-from infoset.search.models import moves_of
+from infoset.search.models import by_edge, by_policy
 from infoset.solving import solve
 from infoset.tree.rules_source import build_lazy_graph
 
@@ -33,7 +33,7 @@ def test_the_range_is_that_of_the_policy() -> None:
     game = load("kuhn_poker")
     graph = build_lazy_graph(game)
     with graph.growing():
-        ranges = BeliefTracker(graph, moves_of(Telling(), graph))
+        ranges = BeliefTracker(graph, by_edge(by_policy(Telling()), graph, graph.states))
         state = 1
         for record in (JACK, (None, "bet")):
             state = ranges.successor(state, graph.source.record_number(1, record))

@@ -31,7 +31,7 @@ from infoset.search.belief import BeliefTracker
 from infoset.search.kluss import Kluss
 from infoset.search.models import Model, by_number, model_of, response_to, uniform
 from infoset.search.monte_carlo import GraphAgent, IsMcts, Uct
-from infoset.search.pessimistic import Pessimistic
+from infoset.search.pessimistic import LONGEST_SCENARIO, Pessimistic
 from infoset.search.state_values import informed_values, random_values
 from infoset.search.subgame_solver import MOST_STEPS, PER_WORLD, Effort, SubgameSearch, SubgameSolver
 from infoset.solvers.config import SolveConfig
@@ -53,7 +53,7 @@ AUTO = ("tree", "public", "sampling")
 """The methods that the agent tries on its own, in this order."""
 READ_BY: dict[str, tuple[str, ...]] = {
     "iterations": ("auto", "sampling"),
-    "worlds": ("auto", *AUTO, KLUSS, PER_WORLD),
+    "worlds": (KLUSS, PER_WORLD),
     "steps": (PER_WORLD, PESSIMISTIC),
 }
 """The methods that use an option, for each option that other methods ignore."""
@@ -100,7 +100,7 @@ class Search:
         check_range("max_histories", self.max_histories, 1, 2**31)
         check_range("nodes", self.nodes, 0, 2**31)
         check_range("worlds", self.worlds, 1, 100_000)
-        check_range("steps", self.steps, 0, 1000)
+        check_range("steps", self.steps, 0, MOST_STEPS if self.method == PER_WORLD else LONGEST_SCENARIO)
         check_range("seed", self.seed, 0, 2**31)
         for option, methods in READ_BY.items():
             if self.method not in methods and (value := getattr(self, option)) != getattr(Search, option):

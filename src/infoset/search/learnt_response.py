@@ -25,7 +25,7 @@ from infoset.match.match import MAX_STEPS, Table
 from infoset.match.series import game_seed
 from infoset.policies.sampled_policy import QuotientPolicy
 from infoset.policies.simple import AskedPolicy
-from infoset.search.models import by_number, moves_of
+from infoset.search.models import by_edge, by_number, by_policy
 from infoset.search.monte_carlo import FlatMc, FlatMcAgent
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.sampling.sampled_response import SampledResponse
@@ -97,7 +97,7 @@ class LocalResponse(FlatMcAgent):
         self.policy = policy
 
     def prepare(self) -> None:
-        self.ranges.actions = moves_of(self.policy, self.graph)
+        self.ranges.actions = by_edge(by_policy(self.policy), self.graph, self.graph.states)
 
 
 def lower_bound(
@@ -151,12 +151,7 @@ def _learnt(compiled: Compiled, plays: Policy | Agent, player: int, until: float
 def _sampled(compiled: Compiled, policy: Policy, player: int, until: float, seed: int) -> Agent:
     graph, walk = compiled.graph, compiled.plain_walk
 
-    def probabilities(player: int, infostate: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
-        return policy.action_probabilities(player, infostate, legal_actions) or [1 / len(legal_actions)] * len(
-            legal_actions
-        )
-
-    job = SampledResponse(walk, player, by_number(probabilities, graph), seed)
+    job = SampledResponse(walk, player, by_number(by_policy(policy), graph), seed)
     while not job.iteration or time.monotonic() < until:
         job.step(1000, until if job.iteration else math.inf)
     return PolicyAgent(QuotientPolicy(graph, walk, job.policy()), "learnt")

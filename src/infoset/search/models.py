@@ -23,6 +23,7 @@ from infoset.tree.graph import NO_RECORD, GameGraph
 from infoset.tree.lazy_graph import LazyGraph
 from infoset.tree.sequence_form import SequenceForm
 
+Graph: TypeAlias = "GameGraph | LazyGraph"
 Model: TypeAlias = Callable[[int, InformationState, tuple[Action, ...]], Sequence[float]]
 """An opponent model: from player, information state and moves to probabilities that sum to one."""
 
@@ -37,7 +38,18 @@ def model_of(game: Game, name: str) -> Model:
     return uniform if name == "random" else AskedPolicy(game, load_agent(name)).action_probabilities
 
 
-def by_number(model: Model, graph: GameGraph) -> NumberedModel:
+def by_policy(policy: Policy) -> Model:
+    """Return a policy as a model, which moves uniformly where the policy has no row."""
+
+    def probabilities(player: int, infostate: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
+        return policy.action_probabilities(player, infostate, legal_actions) or uniform(
+            player, infostate, legal_actions
+        )
+
+    return probabilities
+
+
+def by_number(model: Model, graph: Graph) -> NumberedModel:
     """Return a model of information states as a model of the record numbers that sampling uses."""
 
     def probabilities(player: int, records: list[int], action_set: int) -> Sequence[float]:
@@ -48,43 +60,21 @@ def by_number(model: Model, graph: GameGraph) -> NumberedModel:
     return probabilities
 
 
-def by_edge(model: Model, graph: GameGraph, states: Any) -> Moves:
-    """Return a model as ranges use it: a function of edges and of the movers' information states before them."""
+def by_edge(model: Model, graph: Graph, states: Any) -> Moves:
+    """Return a model as beliefs use it: a function of edges and of the movers' information states before them."""
+    numbered = by_number(model, graph)
     rows: dict[tuple[int, int], Sequence[float]] = {}
 
     def probabilities(edges: LongArray, infostate: LongArray) -> FloatArray:
-        source = np.searchsorted(graph.first_edge, edges, side="right") - 1
-        found = np.ones(len(edges))
-        for k, (position, state) in enumerate(zip(source.tolist(), infostate.tolist(), strict=True)):
-            action_set = int(graph.content[position])
-            if (state, action_set) not in rows:
-                rows[state, action_set] = model(
-                    int(graph.player[position]), states.state(state), graph.action_sets[action_set]
-                )
-            found[k] = rows[state, action_set][int(edges[k] - graph.first_edge[position])]
-        return found
-
-    return probabilities
-
-
-def moves_of(policy: Policy, graph: LazyGraph) -> Moves:
-    """Return a policy as beliefs on a lazy graph use it; where the policy has no row, it moves uniformly."""
-    rows: dict[tuple[int, int], Sequence[float]] = {}
-
-    def probabilities(edges: LongArray, infostate: LongArray) -> FloatArray:
-        g, source = graph.arrays, graph.source
+        source = graph.arrays.source if isinstance(graph, LazyGraph) else graph.source
         found = np.ones(len(edges))
         for k, (edge, state) in enumerate(zip(edges.tolist(), infostate.tolist(), strict=True)):
-            position = int(g.source[edge])
-            action_set = int(g.content[position])
+            position = int(source[edge])
+            action_set = int(graph.content[position])
             if (state, action_set) not in rows:
-                player, path = graph.states.path(state)
-                start = graph.start_records[player]
-                records = tuple(map(source.record, path if start == NO_RECORD else [start, *path]))
-                actions = source.action_set(action_set)
-                row = policy.action_probabilities(player, records, actions)
-                rows[state, action_set] = row or [1 / len(actions)] * len(actions)
-            found[k] = rows[state, action_set][edge - int(g.first[position])]
+                player, path = states.path(state)
+                rows[state, action_set] = numbered(player, path, action_set)
+            found[k] = rows[state, action_set][edge - int(graph.first[position])]
         return found
 
     return probabilities

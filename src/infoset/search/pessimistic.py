@@ -27,6 +27,7 @@ from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
 from infoset.tree.graph import CHANCE, TERMINAL, spread
 
 ROOM = 0.1  # share of the mean over the moves in a position's value; the rest is their maximum
+LONGEST_SCENARIO = 1000  # steps
 WIDEST = 1000  # greatest number of positions of a layer; a scenario ends before a larger one
 
 
@@ -41,7 +42,7 @@ class Pessimistic(Budget):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_range("steps", self.steps, 1, 1000)
+        check_range("steps", self.steps, 1, LONGEST_SCENARIO)
         check_range("pessimism", self.pessimism, 1, 1000)
 
     def agent(self) -> GraphAgent:

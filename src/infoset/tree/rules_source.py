@@ -77,6 +77,7 @@ class RulesSource:
         self.seen: Interner[ObservationRecord] = Interner()
         self._action_sets: list[tuple[Action, ...]] = []
         self._payoffs: list[tuple[float, ...]] = []
+        self.sampled = 0  # chance moves of which only some outcomes were drawn
         self.stored = 0  # action sets whose sizes the graph has
         self._seen: list[ObservationRecord] = []
         self.bounds = (0.0, 1.0)
@@ -98,11 +99,12 @@ class RulesSource:
         """Store what was found: new states first, then the ends of edges, then the chance moves that edges lead to."""
         n, action_sets = len(graph.players), self._action_sets
         opened = sum(len(choice.probabilities) for choice in found.choices)
-        more = len(found.states) + len(found.choices), found.edges + opened, len(found.states)
+        fresh = self._payoffs[graph.arrays.filled[PAYOFFS] :]
+        more = len(found.states) + len(found.choices), found.edges + opened, max(len(found.states), len(fresh))
         g = graph.room(*more, len(action_sets))
         g.choices[self.stored : len(action_sets)] = list(map(len, action_sets[self.stored :]))
         self.stored = len(action_sets)
-        if fresh := self._payoffs[g.filled[PAYOFFS] :]:
+        if fresh:
             g.payoffs[g.filled[PAYOFFS] : len(self._payoffs)] = fresh
             g.filled[PAYOFFS] = len(self._payoffs)
         add_states(g, _table(found.contents, n + 2), np.array(found.probabilities, dtype=np.float64))
@@ -176,7 +178,8 @@ class RulesSource:
                 return found
         except UnsupportedGameError:
             pass
-        rng = np.random.default_rng(len(self.states))
+        self.sampled += 1
+        rng = np.random.default_rng(self.sampled)
         count: dict[Action, int] = defaultdict(int)
         for _ in range(DRAWN):
             answer = state.draw(actions, rng)
