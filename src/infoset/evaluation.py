@@ -88,7 +88,8 @@ def evaluate(
     The figures are exact where the game's tree fits (at most ``max_histories``), its public subgames fit, or the policy
     was sampled.  Otherwise, or for an agent that does not report its probabilities, each player's best response is
     learnt for ``seconds`` and then played, by ``seed``: ``exact`` is false, the gains are lower bounds, and ``reason``
-    says why.
+    says why.  Where the positions do not fit either, the response to a policy is local (Lisý & Bowling 2017): it knows
+    the policy and the range that follows from it, and moves by random playouts.
 
     With ``samples`` an agent that does not report its probabilities is asked so often at each information set with a
     choice, at most ``calls`` times in total, and ``intervals`` are 95 % confidence intervals of the exact figures

@@ -77,7 +77,7 @@ def test_every_method_plays_without_a_fault(game, method) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"worlds": 5, "method": "pessimistic"}, {"steps": 3}, {"iterations": 9, "method": "kluss"}],
+    [{"worlds": 5, "method": "pessimistic"}, {"steps": 3}, {"worlds": 5}, {"iterations": 9, "method": "kluss"}],
 )
 def test_an_option_that_the_method_ignores_is_refused(options) -> None:
     with pytest.raises(ParameterError, match="is not used by method="):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from infoset import load
+from infoset import Ended, NativeState, Observed, load
 from infoset.search.belief import BeliefTracker
 from infoset.search.state_values import random_values
 from infoset.tree.graph import CHANCE, TERMINAL, explore
@@ -99,3 +99,36 @@ def test_random_plays_from_positions_come_to_their_exact_worth(name) -> None:
     expected = np.array([value_of(graph, int(p), {}) for p in positions[:20]])
     assert found[:20] == pytest.approx(expected, abs=5 * 50 / 64)
     assert (found == graph.source.playouts(graph, positions, 4096, 7)).all()
+
+
+class Deal(NativeState, tuple):  # a choice, and then one of 2,000 cards
+    def legal_actions(self, player):
+        return () if self else ("left", "right")
+
+    def chance_outcomes(self, actions):
+        return tuple([(card, 1 / 2000) for card in range(2000)]) if self else ()
+
+    def returns(self):
+        return (0.0,)
+
+    def play_unchecked(self, actions, chance_outcome=None):
+        state = Ended((float(chance_outcome),)) if self else Deal(actions)
+        return Observed(state, (chance_outcome,))
+
+
+class Dealing:
+    name, players, pass_move, everybody_sees = "dealing", ("P1",), None, False
+
+    def start(self):
+        return Observed(Deal(), (None,))
+
+
+def test_of_too_many_outcomes_others_are_drawn_in_every_state() -> None:
+    """Also where the states are met in one request."""
+    graph = build_lazy_graph(Dealing())
+    with graph.growing():
+        edges, _ = graph.spread(np.zeros(1, dtype=np.int64))
+        graph.ask(edges)
+        left, right = (set(graph.actions(int(p))) for p in graph.arrays.child[edges])
+    assert len(left) > 200
+    assert len(left & right) < 100
