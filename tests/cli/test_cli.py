@@ -304,10 +304,10 @@ def test_sampling_solves_saves_resumes_and_is_evaluated(tmp_path: Path) -> None:
 def test_an_agent_that_searches_is_evaluated_without_the_extra_for_learning(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None; from infoset.cli.app import app; "
-        "app(['evaluate', 'kuhn_poker', 'search(method=per-world)', '--json'])"
+        "app(['evaluate', 'kuhn_poker', 'search(method=kluss, nodes=200)', '--json'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert json.loads(done.stdout)["exploitability"] == pytest.approx(1 / 6, abs=1e-3)
+    assert json.loads(done.stdout)["exploitability"] < 0.01
 
 
 def test_the_options_of_verbs_are_known_without_slow_imports() -> None:
