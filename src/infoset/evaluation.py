@@ -36,7 +36,7 @@ from infoset.policies.simple import AskedPolicy, FunctionPolicy, UniformPolicy
 from infoset.policies.stage_policy import StagePlay
 from infoset.policies.tabular import TabularPolicy
 from infoset.policies.vector_policy import VectorPlay, rows_of
-from infoset.search.asked_agent import ask_agent
+from infoset.search.asked_agent import ReportedRows, ask_agent
 from infoset.search.learnt_response import lower_bound
 from infoset.solvers.intervals import estimate
 from infoset.solvers.job import Background
@@ -60,6 +60,7 @@ What: TypeAlias = "str | Policy | SavedPolicy | Agent | FloatArray | Callable[..
 
 MOST_SECONDS = 1e9
 MOST_SAMPLES = 10**6
+MAX_WORKERS = 256
 SECONDS = 10.0  # the default time to learn responses
 
 
@@ -74,6 +75,7 @@ def evaluate(
     samples: int | None = None,
     calls: int | None = None,
     answers: str | Path | None = None,
+    workers: int = 1,
     seed: int = 0,
     executor: Where = LOCAL,
     progress: Callable[[int], object] | None = None,
@@ -99,6 +101,9 @@ def evaluate(
     evaluation.  Raises ``ParameterError`` where the probabilities are known, ``BudgetError`` where the tree does not
     fit, and ``RemoteError`` where no answer comes.
 
+    An agent that reports its probabilities is asked once at every information set, by ``workers`` processes (for a game
+    and an agent given by name), and ``answers`` keeps its rows in the same way; Ctrl-C then ends the evaluation.
+
     ``executor`` says where the best responses to a sampled policy are computed, a task for each player, if not in
     threads of this process; ``ParameterError`` for an evaluation that has no such tasks.
 
@@ -117,7 +122,8 @@ def evaluate(
     if seconds is not None:
         check_number("seconds", seconds, 0.0, MOST_SECONDS)
     check_range("seed", seed, 0, 2**63)
-    _check_asking(samples, calls, answers, respond or seconds is not None or executor != LOCAL)
+    check_range("workers", workers, 1, MAX_WORKERS)
+    _check_asking(samples, calls, answers, workers, respond or seconds is not None or executor != LOCAL)
     compiled = Compiled.of(game, max_histories, progress)
     if samples is not None:
         return _estimated(what, compiled, samples, calls, seed, None if answers is None else Path(answers))
@@ -127,6 +133,8 @@ def evaluate(
         return _on_tree(compiled.form, np.asarray(what, dtype=np.float64), respond)
     learn_for = SECONDS if seconds is None else seconds
     policy = _chosen(what, compiled)
+    if recorded := workers > 1 or answers is not None:
+        policy = _recorded(policy, what, game, workers, None if answers is None else Path(answers))
     if not isinstance(policy, Policy):
         if hasattr(policy, "asked_as"):  # thousands of games against a model would be played
             raise ParameterError(
@@ -141,23 +149,47 @@ def evaluate(
     except ClockError:  # raised by the caller's own clock
         raise
     except BudgetError as error:
+        if recorded:  # what was asked for needs a list of all information sets
+            raise
         return lower_bound(compiled, policy, learn_for, seed, str(error))
 
 
-def _check_asking(samples: int | None, calls: int | None, answers: str | Path | None, others: bool) -> None:
+def _check_asking(
+    samples: int | None, calls: int | None, answers: str | Path | None, workers: int, others: bool
+) -> None:
     """Raise ``ParameterError`` for numbers out of range, and for what needs ``samples``, or does not go with it."""
+    if answers is not None:
+        check_file(Path(answers))
     if samples is None:
-        for name, value in (("calls", calls), ("answers", answers)):
-            if value is not None:
-                raise ParameterError(f"{name} would not be used: it belongs to samples")
+        if calls is not None:
+            raise ParameterError("calls would not be used: it belongs to samples")
         return
-    if others:
-        raise ParameterError("best responses, seconds and an executor would not be used with samples; leave them out")
+    if others or workers > 1:
+        raise ParameterError(
+            "best responses, seconds, workers and an executor would not be used with samples; leave them out"
+        )
     check_range("samples", samples, 1, MOST_SAMPLES)
     if calls is not None:
         check_range("calls", calls, 1, MAX_COUNT)
-    if answers is not None:
-        check_file(Path(answers))
+
+
+def _recorded(policy: Policy | Agent, what: What, game: AnyGame, workers: int, answers: Path | None) -> ReportedRows:
+    """Return an agent that reports its probabilities as a policy that is asked by processes and kept in a file.
+
+    Raises ``ParameterError`` for anything else, and for processes that could not make the game or the agent.
+    """
+    if not isinstance(policy, AskedPolicy):
+        raise ParameterError(
+            "answers and workers would not be used: they are for agents that report their action probabilities, and "
+            "answers also belongs to samples"
+        )
+    named = isinstance(what, str) and isinstance(game, str | Compiled)
+    if workers > 1 and not named:
+        raise ParameterError(
+            f"workers={workers}: give the game and the agent by name, for other processes to make them"
+        )
+    name = what if isinstance(what, str) else agent_name(policy.agent)
+    return ReportedRows(policy.game, policy.agent, name, workers, answers)
 
 
 def _estimated(

@@ -246,6 +246,9 @@ CASES: dict[str, tuple[str | list[str], Shown]] = {
     "evaluate --samples": (ASKED, lambda s: s.body["intervals"] and "24 answers" in s.body["reason"]),
     "evaluate --calls": (f"{ASKED} --calls 5", lambda s: "5 answers" in s.body["reason"]),
     "evaluate --answers": (f"{ASKED} --answers a.jsonl", lambda s: s.made("a.jsonl", b'{"key":"')),
+    "evaluate --workers": (
+        "evaluate kuhn_poker kluss(nodes=200) --workers 2 --json", lambda s: s.body["exploitability"] < 0.02
+    ),
     "evaluate --seed": (
         [f"{LEARNT} --seed 1", f"{LEARNT} --seed 2"], lambda s: not s.body["exact"]
     ),
@@ -525,7 +528,10 @@ REFUSED = {
     "train kuhn_poker --method resolving --worlds 3": "worlds",
     "evaluate kuhn_poker random --samples 3": "the probabilities are known",
     "evaluate kuhn_poker random --calls 3": "calls would not be used: it belongs to samples",
-    "evaluate kuhn_poker random --answers a.jsonl": "answers would not be used: it belongs to samples",
+    "evaluate kuhn_poker random --answers a.jsonl": "answers and workers would not be used",
+    "evaluate kuhn_poker random --workers 2": "answers and workers would not be used",
+    f"evaluate kuhn_poker {ODD} --workers 2": "answers and workers would not be used",
+    f"{ASKED} --workers 2": "workers and an executor would not be used with samples",
     f"{ASKED} --seconds 1": "would not be used with samples",
     f"{ASKED} --best-response b.json": "would not be used with samples",
     "evaluate kuhn_poker random --executor ray": "only the evaluation of a sampled policy",

@@ -17,8 +17,10 @@ import pytest
 import infoset
 from chat_server import send_json, serving
 from command_line import INFOSET, run_infoset
-from infoset import evaluate
+from infoset import evaluate, load, load_agent
+from infoset.compiled import Compiled
 from infoset.errors import FormatError, ParameterError, RemoteError
+from infoset.search.asked_agent import ReportedRows, in_depth_order
 
 KUHN = "kuhn_poker"
 CHANCES = {"J": 0.3, "Q": 0.2, "K": 0.8}
@@ -228,3 +230,77 @@ class TestCommand:
         assert 5 <= saved < 240
         rest = run_infoset(*command, "--calls", "1", "--json", cwd=tmp_path)
         assert f"estimated from {saved + 1} answers" in json.loads(rest.stdout)["reason"]
+
+
+class Reporting(Mixing):
+    """The same agent, which says how often it bets; it may be interrupted at a question."""
+
+    name = "reporting"
+
+    def __init__(self, stop_at: int = 0) -> None:
+        super().__init__()
+        self.stop_at = stop_at
+
+    def report_probabilities(self, legal_actions):
+        self.asked += 1
+        if self.asked == self.stop_at:
+            raise KeyboardInterrupt
+        return [1 - CHANCES[self.card], CHANCES[self.card]]
+
+
+class TestReported:
+    def test_an_interrupted_evaluation_goes_on_from_its_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "rows.jsonl"
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(KUHN, Reporting(stop_at=8), answers=path)
+        assert len(path.read_text().splitlines()) == 7
+        path.write_text(path.read_text() + '{"key": "cut of')
+        agent = Reporting()
+        found = evaluate(KUHN, agent, answers=path)
+        assert (agent.asked, found.exact) == (5, True)
+        assert found.nash_conv == exactly().nash_conv
+        again = Reporting()
+        assert evaluate(KUHN, again, answers=path).nash_conv == found.nash_conv and not again.asked
+
+    def test_another_kind_of_file_and_rows_of_another_size_are_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "rows.jsonl"
+        evaluate(KUHN, Mixing(), samples=1, answers=path)
+        with pytest.raises(FormatError, match="not probabilities of an agent"):
+            evaluate(KUHN, Reporting(), answers=path)
+        path.unlink()
+        evaluate(KUHN, Reporting(), answers=path)
+        path.write_text(path.read_text().replace("[", "[0.0,"))
+        with pytest.raises(FormatError, match="3 probabilities at a set with 2 actions"):
+            evaluate(KUHN, Reporting(), answers=path)
+        path.write_text(path.read_text().replace("[0.0,", "[").replace("[0.", "[5."))
+        with pytest.raises(ParameterError, match="no probabilities of the moves"):
+            evaluate(KUHN, Reporting(), answers=path)
+
+    def test_questions_are_asked_in_the_order_of_play(self) -> None:
+        tree = Compiled.of("leduc_poker").tree
+        questions = [
+            (int(tree.infoset_player[k]), tree.states.state(int(tree.infoset_state[k])), tree.action_set(k))
+            for k in range(len(tree.infoset_player))
+        ]
+        order = in_depth_order(questions)
+        assert sorted(map(str, order)) == sorted(map(str, questions))
+        open_ = [order[0][1]]
+        for _, infostate, _ in order[1:]:  # a set that was left is not met again
+            while open_ and infostate[: len(open_[-1])] != open_[-1]:
+                open_.pop()
+            assert not any(later[: len(infostate)] == infostate for later in open_)
+            open_.append(infostate)
+
+    def test_processes_report_what_one_does(self) -> None:
+        """Rows of a search by a number of leaves do not depend on what else its process was asked."""
+        game, name = load("leduc_poker"), "kluss(nodes=30)"
+        policies = [ReportedRows(game, load_agent(name), name, workers) for workers in (1, 2)]
+        one, two = [evaluate(game, policy) for policy in policies]
+        assert policies[0].rows == {key: list(row) for key, row in policies[1].rows.items()}
+        assert len(policies[0].rows) == 936 and one.nash_conv == two.nash_conv
+
+    def test_what_cannot_be_made_elsewhere_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ParameterError, match="give the game and the agent by name"):
+            evaluate(KUHN, Reporting(), workers=2)
+        with pytest.raises(ParameterError, match="would not be used"):
+            evaluate(KUHN, Mixing(), answers=tmp_path / "rows.jsonl")

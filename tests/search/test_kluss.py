@@ -187,7 +187,6 @@ def test_what_was_asked_before_changes_nothing() -> None:
             asked.observe(own_action, seen)
         return list(asked.report_probabilities(legal_actions))
 
-    ask(load_agent("kluss(nodes=20000)"), kings, ("fold", "call", "raise"))  # the graph has all payoffs then
     alone = ask(load_agent("kluss(nodes=20000)"), kings, ("fold", "call", "raise"))
     ask(agent, raised, ("fold", "call"))
     assert ask(agent, kings, ("fold", "call", "raise")) == alone

@@ -40,6 +40,9 @@ def run(
     answers: Annotated[
         Path | None, typer.Option(help="File of the answers, which a later run continues (default: in runs/answers).")
     ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=256, help="Processes that ask an agent that reports its probabilities.")
+    ] = 1,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of learnt best responses and of faulty answers (default: 0).")
     ] = None,
@@ -64,10 +67,10 @@ def run(
         try:
             found = evaluate(
                 compiled, played, respond=best_response is not None, seconds=seconds, samples=samples, calls=calls,
-                answers=answers, seed=seed or 0, executor=executor,
+                answers=answers, workers=workers, seed=seed or 0, executor=executor,
             )  # fmt: skip
-        except RemoteError:
-            if samples is not None:
+        except (RemoteError, KeyboardInterrupt):
+            if answers is not None:
                 complain(f"the answers so far are in {answers}; the same command goes on from there")
             raise
     if found.exact and (seconds, seed) != (None, None):

@@ -25,6 +25,7 @@ from infoset.interning import Rows, intern, longer
 from infoset.jit import borrowing, kernel
 from infoset.names import action_names, policy_key
 from infoset.policies.encodings import TensorEncoding, known_in, tree_of
+from infoset.policies.simple import AskedPolicy
 from infoset.policies.tabular import SUM_TOLERANCE
 from infoset.tree.factored_form import FactoredForm
 from infoset.tree.factored_walk import NO_ROW, least_of
@@ -92,6 +93,13 @@ def ask(
                 mine = np.flatnonzero(owner == player)
                 _ask_batches(policy, player, states, which[mine], action_set[mine], columns, begin[mine], found)
             return found
+        if isinstance(policy, AskedPolicy):
+            policy.prepare(
+                [
+                    (int(states.owner[state]), known_in(states, state), action_sets[number])
+                    for state, number in zip(which.tolist(), action_set.tolist(), strict=True)
+                ]
+            )
         row = policy.action_probabilities if isinstance(policy, Policy) else policy
         for k, (state, number) in enumerate(zip(which.tolist(), action_set.tolist(), strict=True)):
             actions = action_sets[number]

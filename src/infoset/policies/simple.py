@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from infoset.errors import UnsupportedGameError
 from infoset.names import action_names, policy_key
 from infoset.policies.tabular import answer_of
 
+Question: TypeAlias = tuple[int, InformationState, tuple[Action, ...]]
+"""A player, its information state, and the legal actions there."""
 MAX_CACHED_PLAYS = 1 << 16  # the number of information states whose probabilities are cached
 
 
@@ -56,7 +59,7 @@ class AskedPolicy:
                 f"agent {name} does not report its action probabilities (a method report_probabilities(legal_actions))"
             )
         self.game, self.agent = game, agent
-        self.rows: dict[tuple[int, InformationState, tuple[Action, ...]], Sequence[float]] = {}
+        self.rows: dict[Question, Sequence[float]] = {}
 
     def action_probabilities(
         self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]
@@ -66,8 +69,15 @@ class AskedPolicy:
         if key not in self.rows:
             if len(self.rows) >= MAX_CACHED_PLAYS:
                 self.rows.clear()
-            self.agent.begin(self.game, player, np.random.default_rng(0), None)
-            for own_action, observation in infostate:
-                self.agent.observe(own_action, observation)
-            self.rows[key] = self.agent.report_probabilities(legal_actions)
+            self.rows[key] = self.ask(*key)
         return self.rows[key]
+
+    def ask(self, player: int, infostate: InformationState, legal_actions: tuple[Action, ...]) -> Sequence[float]:
+        """Begin the agent anew, show it the records, and return the probabilities that it reports."""
+        self.agent.begin(self.game, player, np.random.default_rng(0), None)
+        for own_action, observation in infostate:
+            self.agent.observe(own_action, observation)
+        return self.agent.report_probabilities(legal_actions)
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """Prepare for questions that will all be asked, one by one."""

@@ -1,4 +1,4 @@
-"""Ask an agent many times at every information set, to estimate a strategy whose probabilities it does not report.
+"""Ask an agent at every information set: many times, to estimate a strategy, or once where it reports probabilities.
 
 Answers are appended to a file as they come, so that an interrupted or repeated evaluation asks only what is missing.
 """
@@ -7,26 +7,34 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
 from infoset import status
-from infoset.base import Action, Agent, InformationState, Passing
+from infoset.base import Action, Agent, Game, InformationState, Passing
+from infoset.catalog import load
 from infoset.compiled import Compiled
 from infoset.errors import FormatError, ParameterError, RemoteError, UnsupportedGameError, one_line, shorten
+from infoset.executors import LOCAL, executor
 from infoset.files import lock_file, make_folder
 from infoset.interruption import is_users, listening
-from infoset.match.agents import check_reached, exchanges_of
+from infoset.match.agents import check_reached, exchanges_of, load_agent
 from infoset.match.match import FAULTS, error_text
 from infoset.match.replay import Exchange
-from infoset.names import action_names
+from infoset.names import action_names, policy_key
+from infoset.policies.simple import AskedPolicy, Question
 
+A = TypeVar("A", "Answer", "Row")
+
+TOGETHER = 8  # questions that a process answers before it reports
 AT_ONCE = 8  # questions to a model that are answered at the same time
 TRIES = 3  # of a question to which no answer comes
 MAX_LINE = 8 << 20  # bytes
@@ -44,6 +52,17 @@ class Answer(msgspec.Struct, omit_defaults=True):
     exchanges: tuple[Exchange, ...] = ()
 
 
+class Row(msgspec.Struct):
+    """The probabilities that an agent reports at an information set."""
+
+    key: str
+    """A hash of the question."""
+    probabilities: tuple[float, ...]
+
+
+KINDS: dict[type, str] = {Answer: "an answer", Row: "probabilities"}
+
+
 class Asked(NamedTuple):
     """The answers of an agent at the information sets of a game."""
 
@@ -59,7 +78,7 @@ class Asked(NamedTuple):
     """``samples`` (all were asked), ``calls`` (no more were allowed) or ``interrupted``."""
 
 
-class Question(NamedTuple):
+class _Posed(NamedTuple):
     """An information set as the agent meets it."""
 
     player: int
@@ -82,7 +101,7 @@ def ask_agent(
     order = np.argsort(tree.infoset_node[form.tree_infoset], kind="stable").tolist()
     draws: list[list[int]] = [[] for _ in order]
     problems, asked, stopped = list[str](), 0, "samples"
-    with _answers(path) as (known, write), status.during(f"asking {shorten(name)}"), listening():
+    with _answers(path, Answer) as (known, write), status.during(f"asking {shorten(name)}"), listening():
         for place, k in enumerate(order):
             question = _question(compiled, agent, name, k)
             found = known.get(question.key, [])[:samples]
@@ -112,7 +131,7 @@ def ask_agent(
     return Asked(draws, len(problems), problems[0] if problems else "", asked, stopped)
 
 
-def _question(compiled: Compiled, agent: Agent, name: str, k: int) -> Question:
+def _question(compiled: Compiled, agent: Agent, name: str, k: int) -> _Posed:
     """Return the question at information set ``k`` of the form.  The key contains all that the answer depends on."""
     tree, infoset = compiled.tree, int(compiled.form.tree_infoset[k])
     player, legal_actions = int(tree.infoset_player[infoset]), tree.action_set(infoset)
@@ -122,7 +141,11 @@ def _question(compiled: Compiled, agent: Agent, name: str, k: int) -> Question:
     if hasattr(agent, "asked_as"):
         _begin(compiled, agent, player, infostate, np.random.default_rng(0))
         asked_as = agent.asked_as(legal_actions)
-    return Question(player, infostate, legal_actions, sha256(json.dumps([place, asked_as]).encode()).hexdigest()[:32])
+    return _Posed(player, infostate, legal_actions, _hash([place, asked_as]))
+
+
+def _hash(words: list[Any]) -> str:
+    return sha256(json.dumps(words).encode()).hexdigest()[:32]
 
 
 def _begin(
@@ -133,7 +156,7 @@ def _begin(
         agent.observe(own_action, observation)
 
 
-def _ask(compiled: Compiled, agent: Agent, question: Question, numbers: range, seed: int, k: int) -> Iterator[Answer]:
+def _ask(compiled: Compiled, agent: Agent, question: _Posed, numbers: range, seed: int, k: int) -> Iterator[Answer]:
     """Yield the answers ``numbers`` to a question; a language model is asked for all of them at once."""
     many = hasattr(agent, "asked_as")
     waiting = [_posed(compiled, agent, question, seed, k, number) for number in numbers] if many else []
@@ -165,7 +188,7 @@ def _ask(compiled: Compiled, agent: Agent, question: Question, numbers: range, s
 
 
 def _posed(
-    compiled: Compiled, agent: Agent, question: Question, seed: int, k: int, number: int
+    compiled: Compiled, agent: Agent, question: _Posed, seed: int, k: int, number: int
 ) -> tuple[Callable[[], Any], Callable[[], tuple[Exchange, ...]]]:
     """Pose a question; return functions that wait for the answer and that return what was exchanged for it."""
     rng = np.random.default_rng([seed, k, number])
@@ -184,8 +207,88 @@ def _replacement(compiled: Compiled, legal_actions: tuple[Action, ...], rng: np.
     return legal_actions[int(rng.integers(len(legal_actions)))]
 
 
+class ReportedRows(AskedPolicy):
+    """The policy of an agent that reports its probabilities, asked by several processes, and kept in a file.
+
+    The questions are asked in the order in which play comes to them, so that an agent that searches can use what it
+    found at its earlier decisions.
+    """
+
+    def __init__(self, game: Game, agent: Agent, name: str, workers: int = 1, path: Path | None = None) -> None:
+        """Take a game, an agent and its name, from which every process makes its own agent.
+
+        Raises ``UnsupportedGameError`` for an agent that does not report its probabilities.
+        """
+        super().__init__(game, agent)
+        self.name, self.workers, self.path = name, workers, path
+
+    def prepare(self, questions: Sequence[Question]) -> None:
+        """Ask all questions to which the file has no answer."""
+        questions = [question for question in questions if len(question[2]) > 1]
+        keys = {question: self._key(question) for question in questions}
+        with _answers(self.path, Row) as (known, write), status.during(f"asking {shorten(self.name)}"):
+            missing = []
+            for question, key in keys.items():
+                if key in known:
+                    self.rows[question] = known[key][-1].probabilities
+                    if len(self.rows[question]) != len(question[2]):
+                        raise FormatError(
+                            f"{len(self.rows[question])} probabilities at a set with {len(question[2])} actions",
+                            str(self.path),
+                        )
+                elif question not in self.rows:
+                    missing.append(question)
+            found = self._ask_here if self.workers == 1 else self._ask_in_processes
+            for count, (question, row) in enumerate(found(in_depth_order(missing)), 1):
+                self.rows[question] = row
+                write(Row(keys[question], tuple(map(float, row))))
+                sets = f"{len(keys) - len(missing) + count:,} of {len(keys):,} information sets"
+                status.detail(f"asking {shorten(self.name)}: {sets}")
+
+    def _key(self, question: Question) -> str:
+        player, infostate, legal_actions = question
+        return _hash([self.game.name, player, policy_key(infostate, ""), action_names(legal_actions), self.name])
+
+    def _ask_here(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Sequence[float]]]:
+        for question in questions:
+            yield question, self.ask(*question)
+
+    def _ask_in_processes(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Sequence[float]]]:
+        """Ask in processes, in parts of some questions that follow each other."""
+        with executor(LOCAL, self.workers) as opened:
+            parts = [questions[k : k + TOGETHER] for k in range(0, len(questions), TOGETHER)]
+            asked = {opened.submit(report_rows, self.game.name, self.name, part): part for part in parts}
+            try:
+                for done in as_completed(asked):
+                    yield from zip(asked[done], done.result(), strict=True)
+            except BaseException:
+                opened.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def in_depth_order(questions: Sequence[Question]) -> list[Question]:
+    """Return questions in an order in which those with a common beginning stand together, the shorter ones first."""
+    number: dict[Any, int] = {}
+
+    def place(question: Question) -> list[int]:
+        return [number.setdefault(record, len(number)) for record in (question[0], *question[1])]
+
+    return sorted(questions, key=place)
+
+
+@lru_cache(maxsize=1)
+def _policy_of(game: str, name: str) -> AskedPolicy:
+    return AskedPolicy(load(game), load_agent(name))
+
+
+def report_rows(game: str, name: str, questions: Sequence[Question]) -> list[list[float]]:
+    """Ask an agent in any process: return its probabilities at information states."""
+    policy = _policy_of(game, name)
+    return [list(map(float, policy.ask(*question))) for question in questions]
+
+
 @contextmanager
-def _answers(path: Path | None) -> Iterator[tuple[dict[str, list[Answer]], Callable[[Answer], object]]]:
+def _answers(path: Path | None, kind: type[A]) -> Iterator[tuple[dict[str, list[A]], Callable[[A], object]]]:
     """Yield the answers in a file by their keys, and a function that appends one; without a file there are none.
 
     A line that a killed process left unfinished is removed.  Raises ``FormatError`` for another kind of file, and
@@ -198,18 +301,18 @@ def _answers(path: Path | None) -> Iterator[tuple[dict[str, list[Answer]], Calla
     with path.open("a+b") as file:
         if not lock_file(file.fileno()):
             raise ParameterError(f"{path}: another process is writing to this file of answers")
-        known = _read(file, path)
+        known = _read(file, path, kind)
 
-        def write(answer: Answer) -> None:
+        def write(answer: A) -> None:
             file.write(msgspec.json.encode(answer) + b"\n")
             file.flush()
 
         yield known, write
 
 
-def _read(file: IO[bytes], path: Path) -> dict[str, list[Answer]]:
+def _read(file: IO[bytes], path: Path, kind: type[A]) -> dict[str, list[A]]:
     """Read all answers and cut off an unfinished last line."""
-    known: dict[str, list[Answer]] = {}
+    known: dict[str, list[A]] = {}
     file.seek(0)
     number, complete = 0, 0
     while line := file.readline(MAX_LINE):
@@ -219,9 +322,9 @@ def _read(file: IO[bytes], path: Path) -> dict[str, list[Answer]]:
             break
         number, complete = number + 1, complete + len(line)
         try:
-            answer = msgspec.json.decode(line, type=Answer)
+            answer = msgspec.json.decode(line, type=kind)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-            raise FormatError(f"not an answer of an agent: {shorten(str(error), 200)}", str(path), number) from None
+            raise FormatError(f"not {KINDS[kind]} of an agent: {shorten(str(error), 200)}", str(path), number) from None
         known.setdefault(answer.key, []).append(answer)
     with suppress(OSError):
         os.ftruncate(file.fileno(), complete)

@@ -130,12 +130,11 @@ class GrowingSolver:
 
     def grow(self, count: int, explorer: int) -> int:
         """Expand the leaves that ``count`` walks meet; return their number.  Raises as ``LazyGraph.ask`` does."""
-        low, high = self.graph.source.bounds
         if self.tree.filled[LEAVES] <= count:
             chosen = np.flatnonzero(self.tree.infoset[: self.nodes] == LEAF)
         else:
             chosen = np.zeros(count, dtype=np.int64)
-            span = max(high - low, 1e-9)
+            span = max(float(np.ptp(self.tree.value[: self.nodes])), 1e-9)  # not of all that the shared graph has met
             met = choose_leaves(self.tree, explorer, count, self.exploration, span, self.stream, chosen)
             chosen = chosen[:met]
         self.expand(chosen)

@@ -21,7 +21,7 @@ import numpy as np
 from infoset.base import Action, FloatArray, LongArray, ObservationRecord
 from infoset.clock import Clock
 from infoset.errors import ClockError
-from infoset.interning import sums
+from infoset.interning import distinct, sums
 from infoset.names import check_choice, check_range
 from infoset.search.belief import Belief, drawn, merged, whole
 from infoset.search.growing_solver import AVERAGE, PLAYED, GrowingSolver
@@ -58,7 +58,7 @@ class Kluss(Budget):
     others: int = 2
     """Further worlds of each of the others' information sets there, in the mean."""
     exploration: float = 0.5
-    """The exploration constant, for payoffs scaled to between 0 and 1."""
+    """The exploration constant, for values scaled to between the least and the greatest of the subgame."""
     played: str = AVERAGE
     """``average``: the average strategy; ``last``: that of the last iteration."""
 
@@ -91,7 +91,9 @@ class KlussAgent(GraphAgent):
     def __init__(self, budget: Kluss) -> None:
         super().__init__(budget)
         self.kluss = budget
-        self.cached: OrderedDict[tuple[int, int, tuple[ObservationRecord, ...]], _Searched] = OrderedDict()
+        self.cached: OrderedDict[tuple[int, int, tuple[ObservationRecord, ...]], tuple[_Searched, CachedLeaves]] = (
+            OrderedDict()
+        )
         self.cached_on: LazyGraph | None = None
 
     def prepare(self) -> None:
@@ -125,14 +127,15 @@ class KlussAgent(GraphAgent):
             self.cached_on = self.graph
         key = self.seed, self.player, path
         if key in self.cached:
-            self.last = self.cached[key]
+            self.last, evaluation = self.cached[key]
+            self.evaluation = evaluation.copy()
             self.moved += 1
             return
         legal_actions = self.graph.action_set(int(found.position[0]), self.player)
         if len(legal_actions) > 1:
             self._search_now(legal_actions)
             if self.last is not None and self.cached_on is self.graph:  # which it replaces when it is full
-                self.cached[key] = self.last
+                self.cached[key] = self.last, self.evaluation.copy()
                 if len(self.cached) > CACHED:
                     self.cached.popitem(last=False)
 
@@ -247,10 +250,15 @@ class KlussAgent(GraphAgent):
         t = before.tree
         evaluate_average(t, opponent)
         nodes, closed = self._find_confused(before, mine)
-        sets = np.unique(np.concatenate([mine.infostate[:, opponent], t.infostate[nodes, opponent]]))
+        # By first appearance: sums, to the last bit, do not depend on the numbers that the graph gives to states.
+        sets, _ = distinct(np.concatenate([mine.infostate[:, opponent], t.infostate[nodes, opponent]]))
+        order = np.argsort(sets)
+
+        def place_of(belief: LongArray) -> LongArray:
+            return order[np.searchsorted(sets, belief[:, opponent], sorter=order)]
 
         def sum_up(belief: LongArray, weight: FloatArray) -> FloatArray:
-            return sums(np.searchsorted(sets, belief[:, opponent]), weight, len(sets))
+            return sums(place_of(belief), weight, len(sets))
 
         infostate, weight = t.infostate[nodes], t.weight[nodes]
         total, value = sum_up(infostate, weight), sum_up(infostate, weight * t.found[nodes])
@@ -258,7 +266,7 @@ class KlussAgent(GraphAgent):
         share = sum_up(infostate[~away], weight[~away]) / np.maximum(total, TINY)
         share[share == 0.0] = 0.5
         most = COMMON if closed else self.kluss.worlds * self.kluss.others
-        part = weight / np.maximum(total, TINY)[np.searchsorted(sets, infostate[:, opponent])]
+        part = weight / np.maximum(total, TINY)[place_of(infostate)]
         found = merged(drawn(Belief(t.position[nodes], infostate, part).take(np.flatnonzero(away)), most, rng))
         here, there = sum_up(mine.infostate, mine.weight), sum_up(found.infostate, found.weight)
         share[there == 0.0], share[here == 0.0] = 1.0, 0.0
@@ -268,7 +276,7 @@ class KlussAgent(GraphAgent):
         prior = 0.5 * joint / joint.sum() + 0.5 / len(sets)
         parts, places = [], []
         for belief, all_of, shares in ((mine, here, share), (found, there, 1.0 - share)):
-            place = np.searchsorted(sets, belief.infostate[:, opponent])
+            place = place_of(belief.infostate)
             parts.append(belief._replace(weight=belief.weight * (prior * shares / np.maximum(all_of, TINY))[place]))
             places.append(place)
         roots = Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])

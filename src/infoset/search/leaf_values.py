@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -91,6 +92,12 @@ class CachedLeaves:
         self.values: FloatArray = np.zeros((0, players))
         self.number: IntArray = np.zeros(0, dtype=np.int32)
         self.count = 0
+
+    def copy(self) -> CachedLeaves:
+        """Return an evaluation that goes on from here, and leaves this one as it is."""
+        found = copy.copy(self)
+        found.leaves, found.values, found.number = copy.copy(self.leaves), self.values.copy(), self.number.copy()
+        return found
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
         self.number = longer(self.number, int(positions.max(initial=-1)) + 1)
